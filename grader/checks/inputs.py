@@ -1,0 +1,96 @@
+"""Inputs that checks draw: rectangular, of many sizes, in both precisions, so that no mistake can hide in a square."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator
+
+from grader.compare import shape
+from grader.suggestions import did_you_mean
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of arguments. `label` says what kind of input it is, without its values."""
+
+    label: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+
+def column_attention(rng: np.random.Generator) -> Iterator[Case]:
+    """Q, K, V, beta for `attention(Q, K, V, beta)`: tokens in columns."""
+    sizes = [
+        (4, 3, 5, 2),
+        (2, 6, 3, 4),
+        (8, 5, 7, 3),
+        (3, 1, 4, 2),
+        (3, 4, 1, 2),
+        (1, 2, 3, 1),
+        (16, 9, 20, 6),
+    ]
+    for d, n, m, t in sizes:
+        for precision in (np.float64, np.float32):
+            Q, K, V = (rng.normal(size=size).astype(precision) for size in ((d, n), (d, m), (t, m)))
+            beta = float(rng.choice([0.25, 0.5, 1.0, 2.0]))
+            label = f"Q {shape(Q.shape)}, K {shape(K.shape)}, V {shape(V.shape)}, β = {beta:g}, {precision.__name__}"
+            yield Case(label, (Q, K, V, beta))
+
+
+def multi_head(rng: np.random.Generator) -> Iterator[Case]:
+    """C, W_Q, W_K, W_V, W_O, heads for `multi_head_attention`, without a mask."""
+    for e, d, n, heads in [
+        (6, 8, 5, 2),
+        (5, 8, 7, 4),
+        (7, 4, 3, 1),
+        (3, 6, 4, 6),
+        (4, 12, 1, 3),
+        (10, 6, 9, 3),
+    ]:
+        for precision in (np.float64, np.float32):
+            yield _heads(rng, e, d, n, heads, precision)
+
+
+def masked_multi_head(rng: np.random.Generator) -> Iterator[Case]:
+    """The same with a mask, causal or irregular. Every query may attend to at least one key."""
+    for e, d, n, heads in [(6, 8, 5, 2), (5, 8, 7, 4), (3, 6, 4, 3), (7, 4, 6, 1)]:
+        for kind in ("causal", "irregular"):
+            case = _heads(rng, e, d, n, heads, np.float64)
+            yield Case(f"{case.label}, {kind} mask", case.args, {"mask": mask(rng, n, kind)})
+
+
+def mask(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.bool_]:
+    """True where query j (column) may attend to key i (row)."""
+    if kind == "causal":
+        return np.triu(np.ones((n, n), dtype=bool))
+    allowed = rng.random((n, n)) < 0.5
+    allowed[rng.integers(n, size=n), np.arange(n)] = True
+    return allowed
+
+
+def _heads(rng: np.random.Generator, e: int, d: int, n: int, heads: int, precision: type[np.floating[Any]]) -> Case:
+    sizes = [(e, n), (d, e), (d, e), (d, e), (e, d)]
+    arrays = [rng.normal(size=size).astype(precision) for size in sizes]
+    label = f"C {e}×{n}, W_Q {d}×{e}, {heads} head{'s' if heads > 1 else ''}, {precision.__name__}"
+    return Case(label, (*arrays, heads))
+
+
+INPUTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
+    maker.__name__: maker for maker in (column_attention, multi_head, masked_multi_head)
+}
+
+
+def _known(name: str) -> str:
+    if name not in INPUTS:
+        raise ValueError(f"names no kind of input: '{name}'{did_you_mean(name, INPUTS)}")
+    return name
+
+
+Inputs = Annotated[str, AfterValidator(_known)]

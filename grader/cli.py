@@ -1,0 +1,246 @@
+"""The `grader` command. Reads arguments, calls the engine, prints; decides nothing about grades."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from grader import __version__
+from grader.catalogue import known_checks
+from grader.engine import Progress as ProgressCallback
+from grader.engine import grade
+from grader.errors import BoxRefused, RubricError, StaffFault, StudentFault, UsageError
+from grader.model import Check, Problem, Report, Rubric, Status
+from grader.report.json_report import to_json
+from grader.report.listings import print_checks, print_diagnosis, print_rubric
+from grader.report.points import shown
+from grader.report.terminal import print_report
+from grader.rubric import find_rubric, load_rubric, rubric_choices
+from grader.sandbox import BoxRunner
+from grader.sandbox.doctor import diagnose
+from grader.submission import OpenedSubmission, open_submission
+from grader.suggestions import did_you_mean
+
+EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED = 1, 2, 3
+
+app = typer.Typer(
+    help="Grades homework on attention and Transformers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+rubrics = typer.Typer(help="Look at rubrics and prove them right.", no_args_is_help=True)
+app.add_typer(rubrics, name="rubric")
+
+RubricOption = Annotated[
+    str | None,
+    typer.Option("--rubric", metavar="NAME|PATH", help="Default: the one the submission names or fits."),
+]
+DataOption = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Course data in place of the rubric's own.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Draws other inputs; the same seed gives the same report.")]
+OnlyOption = Annotated[
+    list[str] | None, typer.Option("--only", metavar="ID", help="Grade only this problem (2.1) or group (2).")
+]
+JsonOption = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the JSON report here; - for stdout.")
+]
+FailUnderOption = Annotated[float | None, typer.Option("--fail-under", metavar="POINTS", help="Exit 1 below this.")]
+UnsafeOption = Annotated[
+    bool, typer.Option("--unsafe", help="Run even where the box lacks layers. Only for your own code.")
+]
+
+
+def main() -> None:
+    try:
+        app()
+    except BrokenPipeError:  # `grader … | head`
+        sys.stderr.close()
+
+
+@contextmanager
+def _faults_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except RubricError as error:
+        for line in error.problems:
+            print(line, file=sys.stderr)
+        raise typer.Exit(EXIT_USAGE) from None
+    except BoxRefused as error:
+        print(f"grader: {error}; --unsafe runs your own code without it", file=sys.stderr)
+        raise typer.Exit(EXIT_USAGE) from None
+    except StaffFault as error:
+        print(f"grader: {error}", file=sys.stderr)
+        raise typer.Exit(EXIT_USAGE) from None
+    except KeyboardInterrupt:
+        print("grader: stopped", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+@app.command()
+def run(
+    submission: Annotated[Path, typer.Argument(help="A folder, .zip or .tar.gz.")],
+    rubric: RubricOption = None,
+    data: DataOption = None,
+    only: OnlyOption = None,
+    seed: SeedOption = 0,
+    json: JsonOption = None,
+    fail_under: FailUnderOption = None,
+    unsafe: UnsafeOption = False,
+) -> None:
+    """Grade one submission."""
+    with _faults_in_one_line(), open_submission(submission) as opened:
+        loaded = _only(load_rubric(_choose_rubric(rubric, opened), data), only or [])
+        libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
+        with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
+            runner.start()
+            report = grade(loaded, opened, runner, seed=seed, notes=opened.notes, progress=progress)
+        _deliver(report, json)
+        _tell_staff(report)
+        raise typer.Exit(_exit_code(report, fail_under))
+
+
+def _choose_rubric(named: str | None, submission: OpenedSubmission) -> Path:
+    if named is not None:
+        return find_rubric(named)
+    if submission.rubric is not None:
+        try:
+            return find_rubric(submission.rubric)
+        except UsageError as error:
+            raise UsageError(f"submission.yaml: {error}") from None
+    fitting: dict[str, int] = {}
+    choices = rubric_choices()
+    for name, path in choices.items():
+        fitting[name] = _files_found(load_rubric(path), submission)
+    best = max(fitting.values(), default=0)
+    names = [name for name, found in fitting.items() if found == best]
+    if not best or len(names) > 1:
+        which = "several rubrics fit" if best else "no rubric fits what was handed in"
+        raise UsageError(f"{which}; choose one with --rubric: {', '.join(sorted(choices)) or 'there are none here'}")
+    return choices[names[0]]
+
+
+def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:
+    asked = {file for problem in rubric.problems for check in problem.checks for file in check.files}
+    found = 0
+    for file in asked:
+        try:
+            submission.find(file)
+        except StudentFault:
+            continue
+        found += 1
+    return found
+
+
+def _only(rubric: Rubric, wanted: list[str]) -> Rubric:
+    if not wanted:
+        return rubric
+    ids = [problem.id for problem in rubric.problems]
+    chosen = {own for own in ids for want in wanted if own == want or own.startswith(f"{want}.")}
+    for want in wanted:
+        if not any(own == want or own.startswith(f"{want}.") for own in ids):
+            raise UsageError(f"{rubric.name} has no problem '{want}'{did_you_mean(want, ids)}")
+    return replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id in chosen))
+
+
+@contextmanager
+def _progress(rubric: Rubric) -> Iterator[ProgressCallback]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("starting", total=sum(len(problem.checks) for problem in rubric.problems))
+        done = -1
+
+        def step(problem: Problem, check: Check) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, completed=done, description=f"{problem.id} {check.id}")
+
+        yield step
+
+
+def _deliver(report: Report, json: str | None) -> None:
+    if json == "-":
+        sys.stdout.write(to_json(report))
+        return
+    print_report(report, Console())
+    if json is not None:
+        try:
+            Path(json).write_text(to_json(report), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{json}: the JSON report cannot be written: {error.strerror}") from None
+
+
+def _tell_staff(report: Report) -> None:
+    """Our own faults never pass in silence: they go to stderr with their cause, whatever the report shows."""
+    for problem in report.problems:
+        for result in problem.checks:
+            if result.fault:
+                print(
+                    f"grader: {problem.problem.id} {result.check.id} is ungraded: {result.fault}",
+                    file=sys.stderr,
+                )
+
+
+def _exit_code(report: Report, fail_under: float | None) -> int:
+    if any(problem.status is Status.UNGRADED for problem in report.problems):
+        return EXIT_UNGRADED
+    return EXIT_BELOW if fail_under is not None and report.points < fail_under else 0
+
+
+@rubrics.command("lint")
+def lint(names: Annotated[list[str], typer.Argument(metavar="NAME|PATH…", help="Rubrics to read.")]) -> None:
+    """Say everything that is wrong with rubrics, each with its line."""
+    with _faults_in_one_line():
+        problems: list[str] = []
+        for name in names:
+            try:
+                loaded = load_rubric(find_rubric(name))
+            except RubricError as error:
+                problems += error.problems
+            else:
+                checks = sum(len(problem.checks) for problem in loaded.problems)
+                size = f"{len(loaded.problems)} problems, {checks} checks, {shown(loaded.points)} points"
+                print(f"{loaded.path}: {size}; no mistakes")
+        if problems:
+            raise RubricError(problems)
+
+
+@rubrics.command("show")
+def show(name: Annotated[str, typer.Argument(metavar="NAME|PATH")]) -> None:
+    """Print a rubric for a TA: every problem, check and point."""
+    with _faults_in_one_line():
+        print_rubric(load_rubric(find_rubric(name)), Console())
+
+
+@app.command()
+def checks(rubric: RubricOption = None) -> None:
+    """List the checks that rubrics can use, with their parameters."""
+    with _faults_in_one_line():
+        print_checks(known_checks(find_rubric(rubric) if rubric else None), Console())
+
+
+@app.command()
+def doctor() -> None:
+    """Say what isolation this machine gives student code, by trying it."""
+    with _faults_in_one_line():
+        diagnosis = diagnose()
+        print_diagnosis(diagnosis, Console())
+        raise typer.Exit(0 if diagnosis.fit else EXIT_USAGE)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        print(f"attention-grader {__version__}")
+        raise typer.Exit()

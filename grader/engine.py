@@ -1,0 +1,140 @@
+"""The one loop: every check of every problem, each in a fresh box, none able to stop the others."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from grader.errors import BoxLost, BoxRefused, StudentFault, TimedOut
+from grader.model import (
+    Check,
+    CheckResult,
+    Outcome,
+    Problem,
+    ProblemResult,
+    Report,
+    Rubric,
+    Runner,
+    Status,
+    Submission,
+)
+from grader.quoting import quote
+
+_ATTEMPTS = 2  # a limit of time, or a fork server that went away, gets a second try before it counts
+
+Progress = Callable[[Problem, Check], None]
+
+
+def grade(
+    rubric: Rubric,
+    submission: Submission,
+    runner: Runner,
+    *,
+    seed: int = 0,
+    notes: tuple[str, ...] = (),
+    progress: Progress = lambda problem, check: None,
+) -> Report:
+    """Grade a submission. Always returns a report; raises only if no box can be made at all."""
+    began = time.perf_counter()
+    problems = tuple(_grade_problem(rubric, problem, submission, runner, seed, progress) for problem in rubric.problems)
+    seconds = time.perf_counter() - began
+    return Report(submission.name, rubric, seed, problems, runner.isolation, seconds, notes)
+
+
+def _grade_problem(
+    rubric: Rubric, problem: Problem, submission: Submission, runner: Runner, seed: int, progress: Progress
+) -> ProblemResult:
+    results: list[CheckResult] = []
+    gates: list[str] = []
+    for check in problem.checks:
+        progress(problem, check)
+        began = time.perf_counter()
+        outcome = _blocked(check, gates, results) or _judge(rubric, problem, check, submission, runner, seed)
+        fault = outcome.detail if outcome.status is Status.UNGRADED else ""
+        seconds = time.perf_counter() - began
+        results.append(CheckResult(check, _as_shown(outcome, check), check.points * outcome.score, seconds, fault))
+        if check.gate:
+            gates.append(check.id)
+    points = sum((result.points for result in results), Fraction(0))
+    return ProblemResult(problem, _status(results, points, problem.points), points, tuple(results))
+
+
+def _blocked(check: Check, gates: list[str], results: list[CheckResult]) -> Outcome | None:
+    """Skipped if a check it needs did not pass; ungraded if that was our fault. A gate is needed by all below it."""
+    by_id = {result.check.id: result.outcome.status for result in results}
+    waiting = [needed for needed in (*gates, *check.needs) if by_id[needed] not in (Status.PASSED, Status.REVIEW)]
+    for needed in waiting:
+        if by_id[needed] is Status.UNGRADED:
+            return Outcome(Status.UNGRADED, Fraction(0), f"{needed} could not be graded, and this check builds on it")
+    if waiting:
+        return Outcome(Status.SKIPPED, Fraction(0), f"not tried, because {waiting[0]} did not pass")
+    return None
+
+
+def _judge(
+    rubric: Rubric, problem: Problem, check: Check, submission: Submission, runner: Runner, seed: int
+) -> Outcome:
+    place = f"{rubric.name}/{problem.id}/{check.id}"
+    outcome = None
+    for _ in range(_ATTEMPTS):
+        # Two streams: student code can read its own, and must not learn from it what it will be asked.
+        questions = np.random.default_rng(_number(f"questions/{seed}/{place}"))
+        try:
+            with runner.open(submission, problem.limits, _number(f"student/{seed}/{place}")) as student:
+                outcome = check.function(student, questions, **check.parameters)
+                if not isinstance(outcome, Outcome):
+                    raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
+                return outcome
+        except TimedOut as fault:
+            outcome = _from_fault(fault)
+        except StudentFault as fault:
+            return _from_fault(fault)
+        except BoxRefused:
+            raise
+        except BoxLost as fault:
+            outcome = _ungraded(fault)
+        except Exception as fault:  # a check with a bug must not cost the student anything, or stop the rest
+            return _ungraded(fault)
+    assert outcome is not None
+    return outcome
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def _from_fault(fault: StudentFault) -> Outcome:
+    return Outcome(fault.status, Fraction(0), fault.message, detail=fault.detail)
+
+
+def _ungraded(fault: Exception) -> Outcome:
+    cause = f"{type(fault).__name__}: {quote(str(fault))}"
+    message = "this could not be graded; the fault is the grader's, not the submission's"
+    return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause)
+
+
+def _as_shown(outcome: Outcome, check: Check) -> Outcome:
+    """Hidden checks give away neither inputs nor expected values: their details end here, for all reports."""
+    if check.visibility == "hidden" or outcome.status is Status.UNGRADED:
+        return Outcome(outcome.status, outcome.score, outcome.message, evidence=outcome.evidence)
+    message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message
+    return Outcome(outcome.status, outcome.score, message, evidence={**outcome.evidence, **outcome.revealing})
+
+
+def _status(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:
+    found = {result.outcome.status for result in results}
+    for unsettled in (Status.UNGRADED, Status.REVIEW):
+        if unsettled in found:
+            return unsettled
+    if points == max_points and found == {Status.PASSED}:
+        return Status.PASSED
+    if points:
+        return Status.PARTIAL
+    for fault in (Status.CRASHED, Status.FAILED, Status.MISSING):
+        if fault in found:
+            return fault
+    return Status.FAILED

@@ -1,0 +1,69 @@
+"""What can go wrong, by who reads it. The two roots share no base, so neither can be caught for the other."""
+
+from __future__ import annotations
+
+from grader.model import Status
+
+
+class StudentFault(Exception):
+    """Something in the submission. The student reads `message`.
+
+    `detail` may quote the student's own words or show values; a hidden check keeps it back.
+    """
+
+    status = Status.CRASHED
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+
+
+class Crashed(StudentFault):
+    """The student's code raised, ended its process or hit a limit."""
+
+
+class TimedOut(Crashed):
+    """It hit a limit of time. A busy machine can do that too, so it is tried once more before it counts."""
+
+
+class Missing(StudentFault):
+    """What the check needs was not handed in."""
+
+    status = Status.MISSING
+
+
+class WrongKind(StudentFault):
+    """The student's code returned, but not the kind of thing that was asked for."""
+
+    status = Status.FAILED
+
+
+class Ambiguous(StudentFault):
+    """Two things fit, and picking one silently would be unfair: a person decides."""
+
+    status = Status.REVIEW
+
+
+class StaffFault(Exception):
+    """Something on our side of the desk: a TA, an author or the grader itself can act on it."""
+
+
+class UsageError(StaffFault):
+    """The command cannot be carried out as given."""
+
+
+class RubricError(StaffFault):
+    """A rubric is wrong; each problem is one line, `file:line: cause; fix`."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class BoxRefused(StaffFault):
+    """No box could be made that is fit for student code, so none was run."""
+
+
+class BoxLost(StaffFault):
+    """The fork server went away under a box. Not the student's doing: the check is run again."""

@@ -1,0 +1,213 @@
+"""The nouns: rubric, problem, check, submission, student, outcome, report. Plain, frozen, ignorant of how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+Visibility = Literal["public", "hidden"]
+Evidence = Mapping[str, Any]
+
+
+class Status(StrEnum):
+    """Whose fault it is, in one word."""
+
+    PASSED = "passed"
+    PARTIAL = "partial"
+    FAILED = "failed"  # ran, and is wrong
+    CRASHED = "crashed"  # the student's code raised, hung or hit a limit
+    MISSING = "missing"  # nothing handed in
+    SKIPPED = "skipped"  # a check it needs did not pass
+    REVIEW = "review"  # a person decides; points are provisional
+    UNGRADED = "ungraded"  # our fault; never silently zero or full
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found.
+
+    `message` and `evidence` are for every reader. `detail` and `revealing` may give away inputs or expected values:
+    they are shown for public checks and dropped for hidden ones.
+    """
+
+    status: Status
+    score: Fraction
+    message: str
+    detail: str = ""
+    evidence: Evidence = field(default_factory=dict)
+    revealing: Evidence = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.score <= 1:
+            raise ValueError(f"a score lies between 0 and 1, not at {self.score}")
+        full, none = self.score == 1, self.score == 0
+        if (self.status is Status.PASSED and not full) or (self.status is Status.PARTIAL and (full or none)):
+            raise ValueError(f"'{self.status}' does not go with a score of {self.score}")
+        if self.status not in (Status.PASSED, Status.PARTIAL, Status.REVIEW) and not none:
+            raise ValueError(f"'{self.status}' earns nothing, but the score is {self.score}")
+
+
+def passed(message: str, **more: Any) -> Outcome:
+    return Outcome(Status.PASSED, Fraction(1), message, **more)
+
+
+def failed(message: str, detail: str = "", **more: Any) -> Outcome:
+    return Outcome(Status.FAILED, Fraction(0), message, detail, **more)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one check's box may use. Processor time decides; wall time is a loose backstop for code that sleeps."""
+
+    cpu_seconds: int = 10
+    wall_seconds: int = 40
+    memory_mb: int = 2048
+    scratch_mb: int = 128
+
+
+class Student(Protocol):
+    """An opened submission as a check sees it. Every call runs in the box; only values come back."""
+
+    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """What the student's function returns."""
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        """What one of the box's probes finds out about a student's file."""
+
+
+CheckFunction = Callable[..., Outcome]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One use of a check in a problem: the function that judges, and what the rubric gives it."""
+
+    id: str
+    function: CheckFunction
+    parameters: Mapping[str, Any]
+    summary: str
+    points: Fraction
+    visibility: Visibility = "public"
+    needs: tuple[str, ...] = ()
+    gate: bool = False
+    files: tuple[str, ...] = ()  # what it asks students to hand in
+
+
+@dataclass(frozen=True)
+class Problem:
+    id: str
+    title: str
+    points: Fraction
+    checks: tuple[Check, ...]
+    limits: Limits = Limits()
+    libraries: tuple[str, ...] = ("numpy",)
+
+
+@dataclass(frozen=True)
+class Rubric:
+    name: str
+    title: str
+    points: Fraction
+    problems: tuple[Problem, ...]
+    path: Path
+    sha256: str
+
+
+class Submission(Protocol):
+    """A student's work in a folder of its own that nobody else changes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def size_bytes(self) -> int: ...
+
+    def find(self, file: str) -> str:
+        """The path, relative to `folder`, of the one file that goes by this name."""
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """Which layers of the box were on."""
+
+    layers: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One layer of the box, and whether this machine gives it."""
+
+    layer: str
+    what: str
+    required: bool
+    on: bool
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What isolation this machine gives student code."""
+
+    findings: tuple[Finding, ...]
+    refused: tuple[tuple[str, bool], ...]  # what was tried in a box, and whether it was refused
+    verdict: str
+    fit: bool
+
+
+class Runner(Protocol):
+    """Opens submissions in boxes."""
+
+    def open(self, submission: Submission, limits: Limits, seed: int) -> AbstractContextManager[Student]:
+        """A fresh box for one check."""
+
+    @property
+    def isolation(self) -> Isolation:
+        """What has been seen of the layers so far."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    check: Check
+    outcome: Outcome
+    points: Fraction
+    seconds: float
+    fault: str = ""  # what went wrong on our side, for staff only
+
+
+@dataclass(frozen=True)
+class ProblemResult:
+    problem: Problem
+    status: Status
+    points: Fraction
+    checks: tuple[CheckResult, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    submission: str
+    rubric: Rubric
+    seed: int
+    problems: tuple[ProblemResult, ...]
+    isolation: Isolation
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> Fraction:
+        return sum((problem.points for problem in self.problems), Fraction(0))
+
+    @property
+    def max_points(self) -> Fraction:
+        return sum((problem.problem.points for problem in self.problems), Fraction(0))
+
+    @property
+    def provisional(self) -> bool:
+        return any(problem.status in (Status.REVIEW, Status.UNGRADED) for problem in self.problems)

@@ -1,0 +1,19 @@
+"""Students' own words, made harmless to show: one line, no control characters, no tricks with direction."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_LIMIT = 200
+
+
+def quote(text: str, limit: int = _LIMIT) -> str:
+    """One line of at most `limit` characters. What a terminal or browser would obey is shown as `�`.
+
+    Categories: Cc control (ANSI escapes begin with one), Cf format (bidi overrides, zero width), Cs lone surrogates,
+    Co private, Cn unassigned, Zl and Zp line breaks by another name.
+    """
+    spaced = " ".join(text[: 8 * limit].split())
+    hidden = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+    safe = "".join("�" if unicodedata.category(letter) in hidden else letter for letter in spaced)
+    return safe if len(safe) <= limit else safe[: limit - 1] + "…"

@@ -1,0 +1,108 @@
+"""`@check`: a function that judges. Its keyword-only parameters are its schema, its docstring's first line its summary."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, TypeAdapter, ValidationError, ValidationInfo
+
+from grader.model import CheckFunction, Outcome
+
+_Function = TypeVar("_Function", bound=CheckFunction)
+_MARK = "__check_definition__"
+REQUIRED: Any = inspect.Parameter.empty
+
+
+class AskedOfStudents:
+    """Marks a parameter that names a file students hand in."""
+
+
+StudentFile = Annotated[str, AskedOfStudents()]
+
+
+def _existing(name: str, info: ValidationInfo) -> str:
+    folders = (info.context or {}).get("data_folders", ())
+    for folder in folders:
+        if (folder / name).is_file():
+            return str(folder / name)
+    raise ValueError(f"no data file '{name}' in {' or '.join(str(folder) for folder in folders) or 'the rubric'}")
+
+
+# A file that belongs to the rubric: found below `--data`, else beside the rubric. The check receives its path.
+DataFile = Annotated[str, AfterValidator(_existing)]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    annotation: Any
+    default: Any
+
+    @property
+    def kind(self) -> str:
+        """Its type in words a rubric author knows."""
+        bare = typing.get_args(self.annotation)[0] if hasattr(self.annotation, "__metadata__") else self.annotation
+        return getattr(bare, "__name__", str(bare)) if not typing.get_args(bare) else str(bare)
+
+    @property
+    def is_student_file(self) -> bool:
+        return any(isinstance(mark, AskedOfStudents) for mark in getattr(self.annotation, "__metadata__", ()))
+
+    def read(self, value: Any, context: Mapping[str, Any]) -> Any:
+        """The value as the check will get it; ValueError in one line if it does not fit."""
+        try:
+            return TypeAdapter(self.annotation).validate_python(value, strict=True, context=dict(context))
+        except ValidationError as error:
+            first = error.errors()[0]
+            text = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+            where = ".".join(str(step) for step in first["loc"])
+            got = "" if first["type"] == "value_error" else f", not {first['input']!r}"
+            raise ValueError(f"'{self.name}{'.' if where else ''}{where}' {text}{got}") from None
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A check that rubrics may use by name."""
+
+    name: str
+    function: CheckFunction
+    summary: str
+    parameters: Mapping[str, Parameter]
+
+
+def check(function: _Function) -> _Function:
+    """Make a function `(student, rng, *, …) -> Outcome` usable in rubrics under its own name."""
+    name, signature = function.__name__, inspect.signature(function)
+    summary = (inspect.getdoc(function) or "").split("\n")[0]
+    if not summary:
+        raise TypeError(f"check {name} has no docstring; students read its first line")
+    positional = [p.name for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    if positional != ["student", "rng"]:
+        raise TypeError(f"check {name} takes ({', '.join(positional)}); it should take (student, rng, *, …)")
+    hints = typing.get_type_hints(function, include_extras=True)
+    if hints.get("return", Outcome) is not Outcome:
+        raise TypeError(f"check {name} returns {hints['return']}; it should return an Outcome")
+    parameters = {}
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
+            annotation = hints.get(parameter.name, inferred)
+            parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
+    setattr(function, _MARK, Definition(name, function, summary, parameters))
+    return function
+
+
+def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:
+    """Every check defined in these modules, by name; a later one replaces an earlier one of the same name."""
+    found = {}
+    for module in modules:
+        for value in vars(module).values():
+            definition = getattr(value, _MARK, None)
+            if isinstance(definition, Definition) and value.__module__ == module.__name__:
+                found[definition.name] = definition
+    return found

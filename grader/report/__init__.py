@@ -1,0 +1,1 @@
+"""A Report in the forms people and programs read."""

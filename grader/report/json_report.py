@@ -1,0 +1,74 @@
+"""The report as JSON: the contract of `schema.json`, the same bytes for the same work but for times."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from grader import __version__
+from grader.model import CheckResult, ProblemResult, Report
+from grader.report.points import rounded
+
+SCHEMA_VERSION = 1
+
+
+def to_json(report: Report) -> str:
+    return json.dumps(as_data(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA_VERSION,
+        "submission": report.submission,
+        "rubric": report.rubric.name,
+        "rubric_sha256": report.rubric.sha256,
+        "grader_version": __version__,
+        "seed": report.seed,
+        "points": rounded(report.points),
+        "max_points": rounded(report.max_points),
+        "provisional": report.provisional,
+        "seconds": round(report.seconds, 3),
+        "isolation": {"layers": list(report.isolation.layers), "missing": list(report.isolation.missing)},
+        "notes": list(report.notes),
+        "problems": [_problem(problem) for problem in report.problems],
+    }
+
+
+def _problem(result: ProblemResult) -> dict[str, Any]:
+    return {
+        "id": result.problem.id,
+        "title": result.problem.title,
+        "status": str(result.status),
+        "points": rounded(result.points),
+        "max_points": rounded(result.problem.points),
+        "checks": [_check(check) for check in result.checks],
+    }
+
+
+def _check(result: CheckResult) -> dict[str, Any]:
+    return {
+        "id": result.check.id,
+        "status": str(result.outcome.status),
+        "points": rounded(result.points),
+        "max_points": rounded(result.check.points),
+        "message": result.outcome.message,
+        "evidence": _plain(result.outcome.evidence),
+        "visibility": result.check.visibility,
+        "seconds": round(result.seconds, 3),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Evidence as JSON has it; what is not finite becomes text, because JSON has no NaN."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,15 @@
+"""Exact points, shown with at most two decimals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+def rounded(points: Fraction) -> int | float:
+    """Two decimals, halves up, a whole number where it is one. Done on the fraction: no float error decides a cent."""
+    hundredths = (points * 200 + 1) // 2
+    return int(hundredths // 100) if hundredths % 100 == 0 else int(hundredths) / 100
+
+
+def shown(points: Fraction) -> str:
+    return f"{rounded(points):g}"

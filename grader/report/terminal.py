@@ -1,0 +1,95 @@
+"""The report at a terminal: a table of problems, then feedback on what did not pass."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from grader.model import CheckResult, Report, Status
+from grader.report.points import shown
+
+# A word with every colour: the report reads the same without any.
+_STYLES = {
+    Status.PASSED: "green",
+    Status.PARTIAL: "yellow",
+    Status.FAILED: "red",
+    Status.CRASHED: "red",
+    Status.MISSING: "red",
+    Status.SKIPPED: "dim",
+    Status.REVIEW: "cyan",
+    Status.UNGRADED: "bold magenta",
+}
+
+
+def print_report(report: Report, console: Console) -> None:
+    title = Text(f"{report.submission} · {report.rubric.title}", style="bold")
+    parts: list[RenderableType] = [title, _table(report), *_feedback(report), *_remarks(report)]
+    console.print(Group(*parts))
+
+
+def _table(report: Report) -> Table:
+    table = Table(show_footer=True, header_style="bold", footer_style="bold")
+    table.add_column("Problem", footer="Total", no_wrap=True)
+    table.add_column("Title", overflow="fold")
+    table.add_column("Status")
+    table.add_column("Points", justify="right", no_wrap=True, footer=_points(report.points, report.max_points))
+    for result in report.problems:
+        points = _points(result.points, result.problem.points)
+        table.add_row(Text(result.problem.id), Text(result.problem.title), _status(result.status), points)
+    return table
+
+
+def _points(got: Fraction, out_of: Fraction) -> str:
+    return f"{shown(got)} / {shown(out_of)}"
+
+
+def _status(status: Status) -> Text:
+    return Text(str(status), style=_STYLES[status])
+
+
+def _feedback(report: Report) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for problem in report.problems:
+        told = [result for result in problem.checks if result.outcome.status is not Status.PASSED]
+        if told:
+            parts.append(Text(f"\n{problem.problem.id} {problem.problem.title}", style="bold"))
+            parts += [_told(result) for result in _without_repeats(told)]
+    return parts
+
+
+def _without_repeats(results: list[CheckResult]) -> list[CheckResult]:
+    """When everything below a gate was skipped for the same reason, saying so once is enough."""
+    seen: set[str] = set()
+    kept = []
+    for result in results:
+        if result.outcome.status is Status.SKIPPED:
+            if result.outcome.message in seen:
+                continue
+            seen.add(result.outcome.message)
+        kept.append(result)
+    return kept
+
+
+def _told(result: CheckResult) -> RenderableType:
+    head = Text.assemble(_status(result.outcome.status), "  ", (result.check.id, "bold"))
+    if result.check.points:
+        head.append(f"  {_points(result.points, result.check.points)}", style="dim")
+    if result.check.visibility == "hidden":
+        head.append("  (hidden inputs)", style="dim")
+    lines: list[RenderableType] = [head, Padding(Text(result.outcome.message, overflow="fold"), (0, 0, 0, 2))]
+    if result.outcome.status is not Status.SKIPPED:
+        lines.append(Padding(Text(f"wanted: {result.check.summary}", style="dim", overflow="fold"), (0, 0, 0, 2)))
+    return Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def _remarks(report: Report) -> list[RenderableType]:
+    remarks = [*report.notes]
+    if report.provisional:
+        remarks.append("points are provisional: a person has still to look at what is marked review or ungraded")
+    if report.isolation.missing:
+        remarks.append(f"graded without these layers of isolation: {', '.join(report.isolation.missing)}")
+    return [Text(f"\nNote: {remark}", overflow="fold") for remark in remarks]

@@ -1,0 +1,274 @@
+"""rubric.yaml → Rubric. A typo stops here, with its line, and never in the middle of grading."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from grader.catalogue import known_checks
+from grader.errors import RubricError, UsageError
+from grader.model import Check, Limits, Problem, Rubric, Visibility
+from grader.registry import REQUIRED, Definition
+from grader.suggestions import did_you_mean
+from grader.yaml_source import Path as Place
+from grader.yaml_source import Source, WrittenFloat, YamlError, read
+
+
+def _as_written(value: Any) -> Any:
+    if isinstance(value, WrittenFloat):
+        return value.text
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _as_points(value: Any) -> Fraction:
+    try:
+        points = Fraction(_as_written(value))
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise ValueError("should be a number of points, such as 3, 2.5 or 1/3") from None
+    if points < 0:
+        raise ValueError("should not be negative")
+    return points
+
+
+_Id = Annotated[str, BeforeValidator(_as_written), Field(pattern=r"^[\w.\-]+$")]
+_Points = Annotated[Fraction, BeforeValidator(_as_points)]
+_Library = Literal["numpy", "torch"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class _Limits(_Strict):
+    cpu_seconds: int = Field(Limits.cpu_seconds, ge=1, le=3600)
+    wall_seconds: int = Field(Limits.wall_seconds, ge=1, le=7200)
+    memory_mb: int = Field(Limits.memory_mb, ge=64, le=65536)
+    scratch_mb: int = Field(Limits.scratch_mb, ge=1, le=4096)
+
+
+class _Check(BaseModel):
+    """Everything that is not named here is a parameter of the check."""
+
+    model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
+    check: str
+    id: _Id | None = None
+    points: _Points = Fraction(0)
+    visibility: Visibility | None = None
+    needs: list[str] = []
+    gate: bool = False
+
+
+class _Problem(_Strict):
+    id: _Id
+    title: str
+    points: _Points
+    visibility: Visibility = "public"
+    limits: _Limits | None = None
+    libraries: list[_Library] = ["numpy"]
+    shared: dict[str, Any] = Field({}, alias="with")
+    checks: list[_Check] = Field(min_length=1)
+
+
+class _Rubric(_Strict):
+    rubric: _Id
+    title: str
+    points: _Points
+    limits: _Limits = Field(default_factory=lambda: _Limits.model_validate({}))
+    problems: list[_Problem] = Field(min_length=1)
+
+
+def load_rubric(path: Path, data: Path | None = None) -> Rubric:
+    """Read and check a rubric completely. RubricError lists everything that is wrong with it."""
+    shown = os.path.relpath(path) if path.is_absolute() else str(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        source = read(text)
+    except OSError as error:
+        raise RubricError([f"{shown}: {error.strerror or error}"]) from None
+    except UnicodeDecodeError:
+        raise RubricError([f"{shown}: not a UTF-8 text file"]) from None
+    except YamlError as error:
+        raise RubricError([f"{shown}:{error.line}: {error.cause}"]) from None
+    folders = [folder for folder in (data, path.parent / path.stem, path.parent) if folder is not None]
+    return _Reading(shown, source, known_checks(path), {"data_folders": folders}).rubric(path, text)
+
+
+class _Reading:
+    """One rubric being read; collects every problem before giving up."""
+
+    def __init__(
+        self, shown: str, source: Source, checks: Mapping[str, Definition], context: Mapping[str, Any]
+    ) -> None:
+        self._shown = shown
+        self._source = source
+        self._checks = checks
+        self._context = context
+        self._problems: list[tuple[int, str]] = []
+
+    def rubric(self, path: Path, text: str) -> Rubric:
+        if not isinstance(self._source.data, dict):
+            self._complain((), "a rubric is a mapping with 'rubric', 'title', 'points' and 'problems'")
+            raise self._verdict()
+        try:
+            written = _Rubric.model_validate(self._source.data)
+        except ValidationError as error:
+            for problem in error.errors():
+                self._complain_about(problem)
+            raise self._verdict() from None
+        problems = [self._problem(problem, written, index) for index, problem in enumerate(written.problems)]
+        self._refuse_twice([problem.id for problem in problems], lambda index: ("problems", index, "id"), "problem")
+        total = sum((problem.points for problem in problems), Fraction(0))
+        if total != written.points:
+            self._complain(("points",), f"the problems add up to {total} points, not {written.points}")
+        if self._problems:
+            raise self._verdict()
+        beside = path.parent / "checks.py"
+        digest = hashlib.sha256(text.encode() + (beside.read_bytes() if beside.exists() else b""))
+        return Rubric(written.rubric, written.title, written.points, tuple(problems), path, digest.hexdigest())
+
+    def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
+        place: Place = ("problems", index)
+        checks: list[Check] = []
+        for number, check in enumerate(written.checks):
+            checks.append(self._check(check, written, (*place, "checks", number), [earlier.id for earlier in checks]))
+        self._refuse_twice([check.id for check in checks], lambda number: (*place, "checks", number), "check")
+        total = sum((check.points for check in checks), Fraction(0))
+        if total != written.points:
+            self._complain(
+                (*place, "points"),
+                f"the checks of {written.id} add up to {total} points, not {written.points}",
+            )
+        used = {
+            name for check in written.checks if (found := self._checks.get(check.check)) for name in found.parameters
+        }
+        for name in written.shared.keys() - used:
+            self._complain((*place, "with", name), f"no check of {written.id} takes '{name}'{did_you_mean(name, used)}")
+        limits = Limits(**(written.limits or rubric.limits).model_dump())
+        return Problem(
+            written.id,
+            written.title,
+            written.points,
+            tuple(checks),
+            limits,
+            tuple(dict.fromkeys(written.libraries)),
+        )
+
+    def _check(self, written: _Check, problem: _Problem, place: Place, earlier: list[str]) -> Check:
+        definition = self._checks.get(written.check)
+        own_id = written.id or written.check
+        for needed in written.needs:
+            if needed not in earlier:
+                hint = did_you_mean(needed, earlier) or "; it must stand above the check that needs it"
+                self._complain(
+                    (*place, "needs"),
+                    f"{own_id} needs '{needed}', which is no earlier check of {problem.id}{hint}",
+                )
+        if written.gate and written.points:
+            self._complain((*place, "points"), f"{own_id} is a gate and so earns no points of its own")
+        if not written.gate and not written.points:
+            self._complain(place, f"{own_id} earns no points and is no gate; give it 'points' or 'gate: true'")
+        parameters: dict[str, Any] = {}
+        if definition is None:
+            hint = did_you_mean(written.check, self._checks)
+            self._complain((*place, "check"), f"there is no check '{written.check}'{hint}")
+        else:
+            parameters = self._parameters(definition, written, problem, place)
+        return Check(
+            id=own_id,
+            function=definition.function if definition else _never,
+            parameters=parameters,
+            summary=definition.summary if definition else "",
+            points=written.points,
+            visibility=written.visibility or problem.visibility,
+            needs=tuple(written.needs),
+            gate=written.gate,
+            files=tuple(v for k, v in parameters.items() if definition and definition.parameters[k].is_student_file),
+        )
+
+    def _parameters(self, definition: Definition, written: _Check, problem: _Problem, place: Place) -> dict[str, Any]:
+        known = definition.parameters
+        own = written.model_extra or {}
+        for name in own.keys() - known.keys():
+            self._complain((*place, name), f"{definition.name} takes no '{name}'{did_you_mean(name, known)}")
+        given = {name: value for name, value in problem.shared.items() if name in known} | own
+        values = {}
+        for name, parameter in known.items():
+            if name in given:
+                at = (*place, name) if name in own else ("problems", place[1], "with", name)
+                try:
+                    values[name] = parameter.read(given[name], self._context)
+                except ValueError as error:
+                    self._complain(at, f"{definition.name}: {error}")
+            elif parameter.default is REQUIRED:
+                self._complain(place, f"{definition.name} needs '{name}' ({parameter.kind})")
+        return values
+
+    def _refuse_twice(self, ids: list[str], place: Any, what: str) -> None:
+        for index, name in enumerate(ids):
+            if name in ids[:index]:
+                hint = "; give one of them an 'id'" if what == "check" else ""
+                self._complain(place(index), f"there are two {what}s '{name}'{hint}")
+
+    def _complain_about(self, problem: Any) -> None:
+        place, name = tuple(problem["loc"]), str(problem["loc"][-1])
+        match problem["type"]:
+            case "extra_forbidden":
+                text = f"'{name}' has no meaning here{did_you_mean(name, _keys_at(place))}"
+            case "missing":
+                text = f"'{name}' is missing"
+            case _:
+                text = f"'{name}' {problem['msg'].removeprefix('Value error, ').removeprefix('Input ')}"
+        self._complain(place, text)
+
+    def _complain(self, place: Place, text: str) -> None:
+        self._problems.append((self._source.line(place), text))
+
+    def _verdict(self) -> RubricError:
+        return RubricError([f"{self._shown}:{line}: {text}" for line, text in sorted(self._problems)])
+
+
+def _keys_at(place: tuple[int | str, ...]) -> list[str]:
+    """The keys that mean something where this unknown one stands."""
+    model: type[BaseModel] = _Rubric
+    if "limits" in place[:-1]:
+        model = _Limits
+    elif place[0] == "problems" and len(place) == 3:
+        model = _Problem
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _never(*_: Any, **__: Any) -> Any:
+    raise AssertionError("a rubric with an unknown check is never graded")
+
+
+def rubric_folders() -> list[Path]:
+    """Where rubrics are looked for by name: here, then in the grader's own repository."""
+    here = Path("rubrics")
+    own = Path(__file__).resolve().parent.parent / "rubrics"
+    return [here] if here.resolve() == own else [here, own]
+
+
+def rubric_choices() -> dict[str, Path]:
+    choices: dict[str, Path] = {}
+    for folder in rubric_folders():
+        for path in sorted(folder.glob("*.yaml")):
+            choices.setdefault(path.stem, path)
+    return choices
+
+
+def find_rubric(name: str) -> Path:
+    """The path of a rubric given by name or by path."""
+    if name.endswith((".yaml", ".yml")) or os.sep in name:
+        if not Path(name).is_file():
+            raise UsageError(f"{name}: there is no such rubric file")
+        return Path(name)
+    choices = rubric_choices()
+    if name not in choices:
+        raise UsageError(f"there is no rubric '{name}'{did_you_mean(name, choices)}")
+    return choices[name]

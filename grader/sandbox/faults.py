@@ -1,0 +1,81 @@
+"""What came out of a box, or how it ended, in words a student can act on."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+from grader.errors import Crashed, Missing, StudentFault, TimedOut, WrongKind
+from grader.model import Limits
+from grader.quoting import quote
+
+_ENDINGS = {
+    -signal.SIGSEGV: "crashed the Python interpreter (segmentation fault)",
+    -signal.SIGABRT: "aborted the Python interpreter",
+    -signal.SIGBUS: "crashed the Python interpreter (bus error)",
+    -signal.SIGFPE: "crashed the Python interpreter (arithmetic error)",
+    -signal.SIGILL: "crashed the Python interpreter (illegal instruction)",
+    -signal.SIGSYS: "made a system call that is not allowed",
+    -signal.SIGKILL: "was killed, probably for using too much memory",
+}
+_IMPORT_HINTS = {
+    "EOFError": "it asks for input while being imported; move that under `if __name__ == '__main__':`",
+    "SystemExit": "it exits while being imported; move that under `if __name__ == '__main__':`",
+    "FileNotFoundError": "it opens a file that was not handed in; open files inside functions",
+    "PermissionError": "it does something at import that the box does not allow",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was being asked of the student's code, for messages."""
+
+    file: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}() in {self.file}" if self.name else self.file
+
+
+def value_of(reply: Any, asked: Asked) -> Any:
+    """The value in a reply, or the fault it reports. The reply may have been forged: it is the student's word."""
+    match reply:
+        case {"value": value}:
+            return value
+        case {"absent": list(names)}:
+            known = ", ".join(quote(str(name), 40) for name in names)
+            raise Missing(f"{asked.file} defines no '{asked.name}'" + (f"; it defines {known}" if known else ""))
+        case {"signature": str(text)}:
+            raise Crashed(f"{asked} {quote(text)}")
+        case {"unsendable": str(text)}:
+            raise WrongKind(f"{asked} returned {quote(text)}; numbers in an array were expected")
+        case {"raised": {"type": str(kind), "text": str(text), "file": str(file), "line": int(line), **more}}:
+            raise _raised(asked, quote(kind, 80), quote(text), quote(file), line, bool(more.get("importing")))
+    raise Crashed(f"{asked} answered the grader with something that is not an answer")
+
+
+def _raised(asked: Asked, kind: str, text: str, file: str, line: int, importing: bool) -> StudentFault:
+    place = f" at {file}:{line}" if file else ""
+    if kind == "MemoryError":
+        return Crashed(f"{asked} ran out of memory{place}", text)
+    if not importing:
+        return Crashed(f"{asked} raised {kind}{place}", text)
+    hint = _IMPORT_HINTS.get(kind, "")
+    return Crashed(f"{asked.file} cannot be imported: {kind}{place}" + (f" ({hint})" if hint else ""), text)
+
+
+def took_too_long(asked: Asked, limits: Limits) -> TimedOut:
+    return TimedOut(f"{asked} gave no answer within {limits.wall_seconds} s (does it sleep, or wait for something?)")
+
+
+def ended(asked: Asked, code: int, cpu_seconds: float, limits: Limits) -> StudentFault:
+    """The box's process is gone. `code` is its exit code, negative for a signal."""
+    if code == -signal.SIGKILL and cpu_seconds >= limits.cpu_seconds * 0.95:  # the kernel counts in ticks
+        return TimedOut(f"{asked} used up its {limits.cpu_seconds} s of processor time (an endless loop?)")
+    ending = _ENDINGS.get(code) if code < 0 else "ended its own process instead of returning"
+    return Crashed(f"{asked} {ending or f'died of signal {-code}'}")
+
+
+def hung_up(asked: Asked) -> StudentFault:
+    return Crashed(f"{asked} closed its connection to the grader")

@@ -1,0 +1,121 @@
+"""The jail a box puts on before it reads a single byte of the student's.
+
+Layers, outermost first: namespaces (where the kernel allows), limits, no privileges, Landlock, seccomp. Each is the
+kernel's, so nothing the student's code does to this process can take one off.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import landlock, namespaces, seccomp
+from .libc import check_zero, prctl, syscall
+
+# Without these four, student code is not run at all.
+REQUIRED = ("limits", "no_new_privs", "landlock", "seccomp")
+OPTIONAL = ("namespaces",)
+
+_PR_SET_NO_NEW_PRIVS = 38
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAPABILITY_VERSION_3 = 0x20080522
+
+_OPEN_FILES = 256
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """What one box may use."""
+
+    submission: str
+    scratch: str
+    cpu_seconds: int
+    memory_mb: int
+    scratch_mb: int
+
+
+def shared_rules(python: list[str], listable: list[str], workspace: str) -> list[tuple[str, int]]:
+    """What any box of this fork server may open: the Python installation entry by entry, and the workspace.
+
+    Entry by entry, because an installation may hold the grader and its reference too, and Landlock cannot take
+    back a part of what was granted. The list is long, so it is built once and every box narrows it further.
+    """
+    rules = [(path, landlock.READ) for path in python]
+    rules += [(path, landlock.LIST) for path in listable]
+    return [*rules, *((device, landlock.WRITE) for device in _DEVICES), (workspace, landlock.WRITE)]
+
+
+def put_on(box: Confinement, shared: int | None, installation: list[str], isolated: bool, unsafe: bool) -> list[str]:
+    """Give up, for good, everything the student's code has no need of. Returns the layers that are on.
+
+    Raises OSError if a required layer cannot be had, unless `unsafe`.
+    """
+    worn = ["namespaces"] if isolated else []
+    steps: tuple[tuple[str, Callable[[], None]], ...] = (
+        ("limits", lambda: _limit(box)),
+        ("no_new_privs", _give_up_privileges),
+        ("landlock", lambda: _wall_off(box, shared, installation, isolated)),
+        ("seccomp", seccomp.install),
+    )
+    for layer, put in steps:
+        try:
+            put()
+        except OSError:
+            if not unsafe:
+                raise
+        else:
+            worn.append(layer)
+    return worn
+
+
+def _limit(box: Confinement) -> None:
+    address_space = _address_space_in_use() + box.memory_mb * 2**20
+    # The hard limit is what kills; a soft one below it would only raise a signal that student code can ignore.
+    limits = {
+        resource.RLIMIT_CPU: box.cpu_seconds,
+        resource.RLIMIT_AS: address_space,
+        resource.RLIMIT_FSIZE: box.scratch_mb * 2**20,
+        resource.RLIMIT_NOFILE: _OPEN_FILES,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    for kind, limit in limits.items():
+        resource.setrlimit(kind, (limit, limit))
+
+
+def _address_space_in_use() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _give_up_privileges() -> None:
+    check_zero(prctl(_PR_SET_NO_NEW_PRIVS, 1), "no_new_privs")
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), 8)
+    none = ctypes.create_string_buffer(24)  # effective, permitted and inheritable, all empty
+    check_zero(syscall(_CAPSET[os.uname().machine], header, none), "capset")
+
+
+def _wall_off(box: Confinement, shared: int | None, installation: list[str], isolated: bool) -> None:
+    if shared is None:
+        raise OSError("this kernel has no Landlock")
+    if not isolated and landlock.abi() < landlock.TRUNCATION_IS_GUARDED_SINCE:
+        raise OSError("this kernel's Landlock lets files be emptied, and there is no read-only mount to make up for it")
+    own = [(path, landlock.READ) for path in (*installation, box.submission)]
+    own += [(path, landlock.WRITE) for path in (box.scratch, *_DEVICES)]
+    landlock.enforce(shared)
+    os.close(shared)
+    narrowed = landlock.ruleset(own)
+    landlock.enforce(narrowed)
+    os.close(narrowed)
+
+
+def enter_scratch(box: Confinement, isolated: bool) -> None:
+    if isolated:
+        namespaces.mount_scratch(box.scratch, box.scratch_mb)
+    os.environ.update(HOME=box.scratch, TMPDIR=box.scratch)

@@ -1,0 +1,48 @@
+"""Which files of this Python installation a box may read, and the module path it starts with."""
+
+from __future__ import annotations
+
+import importlib.util
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import BoxRefused
+
+# Never readable in a box, wherever they are installed: the grader, the answers, and what points to them.
+_OURS = ("grader", "reference", "attention_grader", "__editable__")
+_OTHER_INSTALLATIONS = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True)
+class Installation:
+    path: tuple[str, ...]  # sys.path in the box
+    readable: tuple[str, ...]  # the entries of those folders, less ours
+
+
+def find_installation(libraries: tuple[str, ...]) -> Installation:
+    """The standard library and the folders that hold `libraries`."""
+    paths = sysconfig.get_paths()
+    folders = [paths["stdlib"], paths["platstdlib"], sysconfig.get_config_var("DESTSHARED")]
+    standard = [Path(folder) for folder in folders if folder]
+    packages = [Path(paths["purelib"]), Path(paths["platlib"])]
+    for library in libraries:
+        spec = importlib.util.find_spec(library)
+        if spec is None or spec.origin is None:
+            raise BoxRefused(f"the rubric needs {library}, which is not installed: pip install {library}")
+        packages.append(Path(spec.origin).parent.parent)
+    readable: dict[str, None] = {}
+    for folder in (*standard, *packages):
+        hidden = _OURS if folder in packages else (*_OURS, *_OTHER_INSTALLATIONS)
+        entries = sorted(folder.iterdir()) if folder.is_dir() else []
+        readable.update((str(entry), None) for entry in entries if not entry.name.startswith(hidden))
+    _refuse_to_show_ourselves(readable)
+    path = dict.fromkeys(str(folder) for folder in (*standard, *packages))
+    return Installation(tuple(path), tuple(readable))
+
+
+def _refuse_to_show_ourselves(readable: dict[str, None]) -> None:
+    own = Path(__file__).resolve().parent.parent
+    for entry in readable:
+        if own.is_relative_to(Path(entry).resolve()):
+            raise BoxRefused(f"a box could read the grader itself through {entry}; install it elsewhere")
