@@ -1,4 +1,4 @@
-"""`@check`: a function that judges. Its keyword-only parameters are its schema, its docstring's first line its summary."""
+"""`@check`: a function that judges. Its keyword-only parameters are its schema, its docstring its summary."""
 
 from __future__ import annotations
 

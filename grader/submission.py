@@ -55,9 +55,9 @@ class OpenedSubmission:
             if place not in self.files:
                 raise Missing(f"submission.yaml says {file} is at {quote(place)}, but nothing is there")
             return place
-        fitting = [path for path in self.files if PurePosixPath(path).name == file]
+        fitting = [path for path in self.files if f"/{path}".endswith(f"/{file}")]
         if not fitting:  # file systems that ignore case hand in Attention.py for attention.py
-            fitting = [path for path in self.files if PurePosixPath(path).name.lower() == file.lower()]
+            fitting = [path for path in self.files if f"/{path}".lower().endswith(f"/{file}".lower())]
         if not fitting:
             raise Missing(f"{file} was not handed in")
         if len(fitting) > 1:

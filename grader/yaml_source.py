@@ -67,7 +67,7 @@ def read(text: str) -> Source:
 def _refuse_aliases(text: str) -> None:
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise YamlError(event.start_mark.line + 1, f"write the value out instead of the alias *{event.anchor}")
+            raise YamlError(_line(event), f"write the value out instead of the alias *{event.anchor}")
 
 
 def _line(part: Any) -> int:

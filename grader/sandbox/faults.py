@@ -65,14 +65,18 @@ def _raised(asked: Asked, kind: str, text: str, file: str, line: int, importing:
     return Crashed(f"{asked.file} cannot be imported: {kind}{place}" + (f" ({hint})" if hint else ""), text)
 
 
+def used_up(asked: Asked, limits: Limits) -> TimedOut:
+    return TimedOut(f"{asked} used up its {limits.cpu_seconds} s of processor time (an endless loop?)")
+
+
 def took_too_long(asked: Asked, limits: Limits) -> TimedOut:
     return TimedOut(f"{asked} gave no answer within {limits.wall_seconds} s (does it sleep, or wait for something?)")
 
 
 def ended(asked: Asked, code: int, cpu_seconds: float, limits: Limits) -> StudentFault:
     """The box's process is gone. `code` is its exit code, negative for a signal."""
-    if code == -signal.SIGKILL and cpu_seconds >= limits.cpu_seconds * 0.95:  # the kernel counts in ticks
-        return TimedOut(f"{asked} used up its {limits.cpu_seconds} s of processor time (an endless loop?)")
+    if code == -signal.SIGKILL and cpu_seconds >= limits.cpu_seconds:
+        return used_up(asked, limits)
     ending = _ENDINGS.get(code) if code < 0 else "ended its own process instead of returning"
     return Crashed(f"{asked} {ending or f'died of signal {-code}'}")
 

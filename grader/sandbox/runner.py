@@ -32,6 +32,7 @@ _KEPT_OUTPUT_BYTES = 1 << 16
 _COPIED_MB = 32  # submissions up to this size are copied into each box's scratch folder, to be written into
 _START_SECONDS = 120  # importing torch from a cold disk on a busy machine
 _JAIL_SECONDS = 60
+_CPU_WATCH_SECONDS = 0.1
 
 # Not -I: that would also ignore PYTHONHASHSEED, and a student who iterates over a set deserves the same grade twice.
 # The environment below is complete, so there is nothing else of PYTHON* to ignore.
@@ -282,6 +283,28 @@ class _Box:
             self._line = None
 
 
+class _OutOfTime(Exception):
+    def __init__(self, *, of_processor: bool) -> None:
+        super().__init__()
+        self.of_processor = of_processor
+
+
+class _ProcessorClock:
+    """The processor time of a process and all its threads, to the nanosecond, read from outside."""
+
+    def __init__(self, watch: int) -> None:
+        with open(f"/proc/self/fdinfo/{watch}") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        process = int(fields["Pid"])
+        self._clock = (~process << 3) | 2  # the kernel's MAKE_PROCESS_CPUCLOCK(process, CPUCLOCK_SCHED)
+
+    def seconds(self) -> float:
+        try:
+            return time.clock_gettime(self._clock)
+        except OSError:  # the process is gone, and its line will say so
+            return 0.0
+
+
 class _Line:
     """The connection to a forked box: questions out, answers in, its output drained, its time watched."""
 
@@ -294,6 +317,7 @@ class _Line:
         self._output = output
         self._watch = watch
         self._limits = limits
+        self._clock = _ProcessorClock(watch)
         self._frames = wire.Frames()
         self._answers: list[Any] = []
         self._deadline = time.monotonic() + _JAIL_SECONDS
@@ -313,9 +337,10 @@ class _Line:
         frame = b"".join(wire.pack(request))
         try:
             answer = self._exchange(frame)
-        except TimeoutError:
+        except _OutOfTime as limit:
             self._end()
-            raise faults.took_too_long(asked, self._limits) from None
+            explain = faults.used_up if limit.of_processor else faults.took_too_long
+            raise explain(asked, self._limits) from None
         except wire.WireError as error:
             self._end()
             raise Crashed(f"{asked} answered the grader with something that is not an answer ({error})") from None
@@ -331,10 +356,12 @@ class _Line:
             selector.register(self._socket, selectors.EVENT_READ | writing)
             selector.register(self._output, selectors.EVENT_READ)
             while not self._answers:
+                if self._clock.seconds() > self._limits.cpu_seconds:
+                    raise _OutOfTime(of_processor=True)
                 remaining = self._deadline - time.monotonic()
                 if remaining <= 0:
-                    raise TimeoutError
-                for key, events in selector.select(remaining):
+                    raise _OutOfTime(of_processor=False)
+                for key, events in selector.select(min(remaining, _CPU_WATCH_SECONDS)):
                     if key.fileobj == self._output:
                         if not self._drain():
                             selector.unregister(self._output)

@@ -1,0 +1,37 @@
+"""Submissions made on the spot, and boxes to run them in."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox import BoxRunner
+from grader.submission import OpenedSubmission
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+MakeSubmission = Callable[..., OpenedSubmission]
+
+
+@pytest.fixture
+def submission(tmp_path: Path) -> MakeSubmission:
+    """submission(code) or submission(**{"attention.py": code}): a submission holding these files."""
+
+    def make(code: str = "", **files: str) -> OpenedSubmission:
+        files = files or {"work.py": code}
+        for name, text in files.items():
+            target = tmp_path / "work" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(textwrap.dedent(text))
+        return OpenedSubmission("tested", tmp_path / "work", 0, tuple(files))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def boxes() -> Iterator[BoxRunner]:
+    with BoxRunner(("numpy",)) as runner:
+        yield runner
