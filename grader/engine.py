@@ -56,7 +56,9 @@ def _grade_problem(
         outcome = _blocked(check, gates, results) or _judge(rubric, problem, check, submission, runner, seed)
         fault = outcome.detail if outcome.status is Status.UNGRADED else ""
         seconds = time.perf_counter() - began
-        results.append(CheckResult(check, _as_shown(outcome, check), check.points * outcome.score, seconds, fault))
+        results.append(
+            CheckResult(check, _as_shown(outcome, check, seed), check.points * outcome.score, seconds, fault)
+        )
         if check.gate:
             gates.append(check.id)
     points = sum((result.points for result in results), Fraction(0))
@@ -117,11 +119,13 @@ def _ungraded(fault: Exception) -> Outcome:
     return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause)
 
 
-def _as_shown(outcome: Outcome, check: Check) -> Outcome:
+def _as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
     """Hidden checks give away neither inputs nor expected values: their details end here, for all reports."""
     if check.visibility == "hidden" or outcome.status is Status.UNGRADED:
         return Outcome(outcome.status, outcome.score, outcome.message, evidence=outcome.evidence)
     message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message
+    if outcome.trial is not None:
+        message += f" (seed {seed}, trial {outcome.trial})"
     return Outcome(outcome.status, outcome.score, message, evidence={**outcome.evidence, **outcome.revealing})
 
 

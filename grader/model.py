@@ -41,6 +41,7 @@ class Outcome:
     detail: str = ""
     evidence: Evidence = field(default_factory=dict)
     revealing: Evidence = field(default_factory=dict)
+    trial: int | None = None  # which of the inputs it drew; with the seed, enough to draw it again
 
     def __post_init__(self) -> None:
         if not 0 <= self.score <= 1:

@@ -62,6 +62,7 @@ class _Check(BaseModel):
     visibility: Visibility | None = None
     needs: list[str] = []
     gate: bool = False
+    asks: str | None = None
 
 
 class _Problem(_Strict):
@@ -183,7 +184,7 @@ class _Reading:
             id=own_id,
             function=definition.function if definition else _never,
             parameters=parameters,
-            summary=definition.summary if definition else "",
+            summary=written.asks or (definition.summary if definition else ""),
             points=written.points,
             visibility=written.visibility or problem.visibility,
             needs=tuple(written.needs),

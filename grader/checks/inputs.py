@@ -76,8 +76,11 @@ def mask(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.bool_]:
 
 
 def _heads(rng: np.random.Generator, e: int, d: int, n: int, heads: int, precision: type[np.floating[Any]]) -> Case:
-    sizes = [(e, n), (d, e), (d, e), (d, e), (e, d)]
-    arrays = [rng.normal(size=size).astype(precision) for size in sizes]
+    # Weights of standard deviation 1/√(their width) keep scores near one. Larger ones saturate the softargmax, and then
+    # no token has any influence that could be measured.
+    C = rng.normal(size=(e, n))
+    weights = [rng.normal(size=size) / np.sqrt(size[1]) for size in ((d, e), (d, e), (d, e), (e, d))]
+    arrays = [array.astype(precision) for array in (C, *weights)]
     label = f"C {e}×{n}, W_Q {d}×{e}, {heads} head{'s' if heads > 1 else ''}, {precision.__name__}"
     return Case(label, (*arrays, heads))
 

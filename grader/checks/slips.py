@@ -39,7 +39,7 @@ def _heads(
         scores = (W_K[own] @ C).T @ (W_Q[own] @ C)
         if allowed is not None:
             scores = np.where(allowed, scores, -np.inf)
-        with np.errstate(invalid="ignore"):  # a query left without any key gives NaN, which equals no student's value
+        with np.errstate(invalid="ignore"):
             outputs[own] = W_V[own] @ C @ softargmax(scores, beta(d, heads), axis=axis)
     return W_O @ outputs
 
@@ -77,4 +77,10 @@ def name_the_slip(reference: str, cases: list[tuple[tuple[Any, ...], dict[str, A
 
 
 def _equal(slipped: Any, value: Any) -> bool:
-    return np.shape(slipped) == np.shape(value) and bool(np.allclose(slipped, value, rtol=RTOL, atol=ATOL))
+    """Equal wherever the slip gives a number. A query that it leaves without any key is NaN, and students' code then
+    gives NaN, zero or a mean, depending on how the mask is applied."""
+    slipped = np.asarray(slipped)
+    if slipped.shape != np.shape(value):
+        return False
+    known = np.isfinite(slipped)
+    return bool(known.any() and np.allclose(slipped[known], np.asarray(value)[known], rtol=RTOL, atol=ATOL))

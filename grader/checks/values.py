@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from grader import compare
 from grader.checks.ground_truth import Reference, reference_function
-from grader.checks.inputs import INPUTS, Inputs
+from grader.checks.inputs import INPUTS, Case, Inputs
 from grader.checks.slips import name_the_slip
 from grader.compare import Array, difference, numbers
+from grader.errors import WrongKind
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
+
+
+def _returned(student: Student, file: str, function: str, *args: Any, **kwargs: Any) -> Array:
+    return numbers(student.call(file, function, *args, **kwargs), f"{function}()")
 
 
 @check
 def returns_an_array(
     student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, inputs: Inputs
 ) -> Outcome:
-    """It can be called as the assignment says and returns one array of numbers."""
-    case = next(INPUTS[inputs](rng))
-    numbers(student.call(file, function, *case.args, **case.kwargs), f"{function}()")
+    """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
+    first, again = next(INPUTS[inputs](rng)), next(INPUTS[inputs](rng))  # the same shapes, other numbers
+    one, other = (_returned(student, file, function, *case.args, **case.kwargs) for case in (first, again))
+    if np.array_equal(one, other, equal_nan=True):
+        return failed(f"{function}() returns the same array whatever it is given")
     return passed(f"{function}() runs and returns an array")
 
 
@@ -40,7 +49,7 @@ def matches_reference(
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
     right = reference_function(reference)
     cases = list(INPUTS[inputs](rng))
-    got = [numbers(student.call(file, function, *case.args, **case.kwargs), f"{function}()") for case in cases]
+    got = [_returned(student, file, function, *case.args, **case.kwargs) for case in cases]
     wrong = []
     for trial, (case, value) in enumerate(zip(cases, got, strict=True)):
         want = np.asarray(right(*case.args, **case.kwargs))
@@ -50,12 +59,12 @@ def matches_reference(
         return passed(f"right on all {len(cases)} inputs", evidence={"inputs": len(cases)})
     trial, case, found = wrong[0]
     slip = name_the_slip(reference, [(case.args, case.kwargs) for case in cases], got)
-    counted = f"wrong on {len(wrong)} of {len(cases)} inputs"
+    looks = f"; it looks as if {slip}" if slip else ""
     return failed(
-        f"{counted}: {found.summary} ({case.label})" + (f"; it looks as if {slip}" if slip else ""),
-        detail=f"{found.detail} (trial {trial})" if found.detail else "",
+        f"wrong on {len(wrong)} of {len(cases)} inputs{looks}. With {case.label} {found.summary}",
+        found.detail,
         evidence={"inputs": len(cases), "wrong": len(wrong), "off_by": found.size, "looks_like": slip},
-        revealing={"trial": trial},
+        trial=trial,
     )
 
 
@@ -64,7 +73,7 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
     """The weights of each query are not negative and sum to one (with V = I the output is the weights)."""
     for d, n, m in [(4, 3, 6), (5, 7, 2), (2, 4, 9)]:
         Q, K = rng.normal(size=(d, n)), rng.normal(size=(d, m))
-        weights = numbers(student.call(file, function, Q, K, np.eye(m), 1.0), f"{function}()")
+        weights = _returned(student, file, function, Q, K, np.eye(m), 1.0)
         label = f"Q {d}×{n}, K {d}×{m}, V = I"
         if weights.shape != (m, n):
             return failed(
@@ -103,9 +112,10 @@ def stays_finite_at_extreme_scores(
     """Scores of ±10⁴ give the right weights, not NaN, infinity or zero."""
     right = reference_function(reference)
     for name, Q, K, V in _extreme_scores(rng):
-        got = numbers(student.call(file, function, Q, K, V, 1.0), f"{function}()")
+        got = _returned(student, file, function, Q, K, V, 1.0)
         if found := difference(got, right(Q, K, V, 1.0)):
-            return failed(f"with scores {name}: {found.summary}; subtract the largest score before exp", found.detail)
+            hint = "" if np.isfinite(got).all() else "; subtract the largest score before exp"
+            return failed(f"with scores {name} {found.summary}{hint}", found.detail)
     return passed("scores of ±10⁴ are handled")
 
 
@@ -117,10 +127,15 @@ def ignores_the_order_of_pairs(
     for d, n, m, t in [(4, 3, 5, 2), (3, 5, 8, 4)]:
         Q, K, V = rng.normal(size=(d, n)), rng.normal(size=(d, m)), rng.normal(size=(t, m))
         order = np.roll(np.arange(m), int(rng.integers(1, m)))
-        before = numbers(student.call(file, function, Q, K, V, 0.7), f"{function}()")
-        after = numbers(student.call(file, function, Q, K[:, order], V[:, order], 0.7), f"{function}()")
+        before = _returned(student, file, function, Q, K, V, 0.7)
+        after = _returned(student, file, function, Q, K[:, order], V[:, order], 0.7)
         if found := difference(after, before):
-            return failed(f"reordering the {m} key–value pairs changes the output: {found.summary}", found.detail)
+            return failed(
+                f"when the {m} key–value pairs are reordered the output changes: {found.summary}", found.detail
+            )
+        torn_apart = _returned(student, file, function, Q, K, V[:, order], 0.7)
+        if difference(torn_apart, before) is None:
+            return failed("the output does not depend on which value belongs to which key")
     return passed("the order of key–value pairs does not matter")
 
 
@@ -128,41 +143,63 @@ def ignores_the_order_of_pairs(
 def reordering_tokens_reorders_outputs(
     student: Student, rng: np.random.Generator, *, file: StudentFile, function: str
 ) -> Outcome:
-    """Self-attention without positions treats its tokens as a set."""
+    """Self-attention without positions treats its tokens as a set, and lets each see the others."""
+    influences = []
     for case in INPUTS["multi_head"](rng):
         C, *rest = case.args
         order = rng.permutation(C.shape[1])
-        before = numbers(student.call(file, function, C, *rest), f"{function}()")
-        after = numbers(student.call(file, function, C[:, order], *rest), f"{function}()")
-        if before.ndim != 2 or before.shape[1] != C.shape[1]:
-            return failed(f"its output has shape {compare.shape(before.shape)} for {C.shape[1]} tokens ({case.label})")
+        before = _one_output_per_token(_returned(student, file, function, C, *rest), case)
+        after = _one_output_per_token(_returned(student, file, function, C[:, order], *rest), case)
         if found := difference(after, before[:, order]):
-            return failed(
-                f"reordering the tokens does more than reorder the output: {found.summary} ({case.label})",
-                found.detail,
-            )
+            message = f"with the tokens reordered the output is not just reordered: {found.summary} ({case.label})"
+            return failed(message, found.detail)
+        if C.shape[1] > 1:
+            influences.append(_influence(student, rng, file, function, case, source=0, target=1))
+    if max(influences) == 0:
+        return failed("no token has any influence on the output of another")
     return passed("reordered tokens give reordered outputs")
 
 
 @check
 def ignores_masked_keys(student: Student, rng: np.random.Generator, *, file: StudentFile, function: str) -> Outcome:
-    """Changing a token leaves alone every query that may not attend to it."""
+    """Changing a token changes the output of those queries that may attend to it, and of no others."""
+    influences = []
     for case in INPUTS["masked_multi_head"](rng):
-        C, *rest = case.args
         allowed = case.kwargs["mask"]
-        token = int(rng.integers(C.shape[1]))
-        blind = [query for query in range(C.shape[1]) if query != token and not allowed[token, query]]
-        if not blind:
-            continue
-        changed = C.copy()
-        changed[:, token] += rng.normal(size=len(C))
-        before = numbers(student.call(file, function, C, *rest, mask=allowed), f"{function}()")
-        after = numbers(student.call(file, function, changed, *rest, mask=allowed), f"{function}()")
-        if before.ndim != 2 or before.shape[1] != C.shape[1]:
-            return failed(f"its output has shape {compare.shape(before.shape)} for {C.shape[1]} tokens ({case.label})")
-        if found := difference(after[:, blind], before[:, blind]):
-            return failed(f"a query sees a token that is masked for it: {found.summary} ({case.label})", found.detail)
-    return passed("masked tokens have no influence")
+        source, target = (int(place) for place in rng.choice(len(allowed), size=2, replace=False))
+        for sees in (True, False):
+            mask = allowed.copy()
+            mask[[source, target], target] = sees, True
+            masked = replace(case, kwargs={"mask": mask})
+            influence = _influence(student, rng, file, function, masked, source=source, target=target)
+            if sees:
+                influences.append(influence)
+            elif influence > compare.ATOL:
+                return failed(f"a query sees a token that is masked for it ({case.label})")
+    if max(influences) == 0:
+        return failed("no query sees the tokens it may attend to")
+    return passed("masked tokens have no influence, others have")
+
+
+def _influence(
+    student: Student, rng: np.random.Generator, file: str, function: str, case: Case, *, source: int, target: int
+) -> float:
+    """How much the output at token `target` changes, at most, when token `source` does; relative to its size."""
+    C, *rest = case.args
+    changed = C.copy()
+    changed[:, source] += rng.normal(size=len(C))
+    before, after = (
+        _one_output_per_token(_returned(student, file, function, tokens, *rest, **case.kwargs), case)[:, target]
+        for tokens in (C, changed)
+    )
+    return float(np.abs(after - before).max() / (1 + np.abs(before).max()))
+
+
+def _one_output_per_token(output: Array, case: Case) -> Array:
+    tokens = case.args[0].shape[1]
+    if output.ndim != 2 or output.shape[1] != tokens:
+        raise WrongKind(f"it returns shape {compare.shape(output.shape)} for {tokens} tokens ({case.label})")
+    return output
 
 
 @check

@@ -62,16 +62,11 @@ def _feedback(report: Report) -> list[RenderableType]:
 
 
 def _without_repeats(results: list[CheckResult]) -> list[CheckResult]:
-    """When everything below a gate was skipped for the same reason, saying so once is enough."""
-    seen: set[str] = set()
-    kept = []
+    """When everything below a gate was left out for the same reason, saying so once is enough."""
+    first: dict[str, CheckResult] = {}
     for result in results:
-        if result.outcome.status is Status.SKIPPED:
-            if result.outcome.message in seen:
-                continue
-            seen.add(result.outcome.message)
-        kept.append(result)
-    return kept
+        first.setdefault(result.outcome.message, result)
+    return list(first.values())
 
 
 def _told(result: CheckResult) -> RenderableType:

@@ -17,7 +17,8 @@ _OTHER_INSTALLATIONS = ("site-packages", "dist-packages")
 @dataclass(frozen=True)
 class Installation:
     path: tuple[str, ...]  # sys.path in the box
-    readable: tuple[str, ...]  # the entries of those folders, less ours
+    readable: tuple[str, ...]  # the entries of those folders, less ours, and the machine's shared libraries
+    folders: tuple[str, ...]  # the folders all of these are in
 
 
 def find_installation(libraries: tuple[str, ...]) -> Installation:
@@ -36,9 +37,26 @@ def find_installation(libraries: tuple[str, ...]) -> Installation:
         hidden = _OURS if folder in packages else (*_OURS, *_OTHER_INSTALLATIONS)
         entries = sorted(folder.iterdir()) if folder.is_dir() else []
         readable.update((str(entry), None) for entry in entries if not entry.name.startswith(hidden))
+    libraries_found = _shared_libraries()
+    readable.update((str(library), None) for library in libraries_found)
     _refuse_to_show_ourselves(readable)
-    path = dict.fromkeys(str(folder) for folder in (*standard, *packages))
-    return Installation(tuple(path), tuple(readable))
+    path = tuple(dict.fromkeys(str(folder) for folder in (*standard, *packages)))
+    folders_of_libraries = dict.fromkeys(str(library.parent) for library in libraries_found)
+    return Installation(path, tuple(readable), (*path, *folders_of_libraries))
+
+
+def _shared_libraries() -> list[Path]:
+    """What an extension module may link to (torch wants libdl, libstdc++, …): the libraries beside those in use here.
+
+    File by file: such a folder can also hold another Python's packages.
+    """
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        return []
+    mapped = {Path(line.split()[-1]) for line in maps.read_text().splitlines() if ".so" in line}
+    folders = {library.parent for library in mapped if library.name.startswith(("libc.", "libc-", "libm.", "libm-"))}
+    found = [entry for folder in sorted(folders) for entry in sorted(folder.glob("*.so*")) if entry.is_file()]
+    return [Path("/etc/ld.so.cache"), *found]
 
 
 def _refuse_to_show_ourselves(readable: dict[str, None]) -> None:

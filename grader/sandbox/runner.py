@@ -54,11 +54,16 @@ class BoxRunner:
     """Runs student code in boxes forked from one warm process, which holds `libraries` and never an answer."""
 
     def __init__(
-        self, libraries: tuple[str, ...] = ("numpy",), *, unsafe: bool = False, namespaces: bool = True
+        self,
+        libraries: tuple[str, ...] = ("numpy",),
+        *,
+        unsafe: bool = False,
+        without: tuple[str, ...] = (),
     ) -> None:
+        """`without` names layers to do without, as if the kernel lacked them."""
         self._libraries = libraries
         self._unsafe = unsafe
-        self._namespaces = namespaces
+        self._without = without
         self._workspace = Path(tempfile.mkdtemp(prefix="grader-"))
         self._numbers = count(1)
         self._layers: tuple[str, ...] | None = None
@@ -67,7 +72,7 @@ class BoxRunner:
     def start(self) -> None:
         """Begin loading libraries. Returns at once; the first box waits for them."""
         if self._zygote is None:
-            self._zygote = _Zygote(self._libraries, self._workspace, self._unsafe, self._namespaces)
+            self._zygote = _Zygote(self._libraries, self._workspace, self._unsafe, self._without)
 
     @contextlib.contextmanager
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Student]:
@@ -113,7 +118,7 @@ class BoxRunner:
 class _Zygote:
     """The fork server as the grader holds it: a process and a control socket."""
 
-    def __init__(self, libraries: tuple[str, ...], workspace: Path, unsafe: bool, namespaces: bool) -> None:
+    def __init__(self, libraries: tuple[str, ...], workspace: Path, unsafe: bool, without: tuple[str, ...]) -> None:
         if not hasattr(os, "pidfd_open"):
             raise BoxRefused(f"boxes need Linux 5.3 or newer; this is {sys.platform}. `grader doctor` says more")
         installation = find_installation(libraries)
@@ -124,10 +129,10 @@ class _Zygote:
             "preload": libraries,
             "readable": installation.readable,
             "listable": installation.path,
-            "installation": installation.path,
+            "installation": installation.folders,
             "workspace": str(workspace),
             "unsafe": unsafe,
-            "namespaces": namespaces,
+            "without": without,
         }
         self._process = subprocess.Popen(
             [sys.executable, *_PYTHON_FLAGS, str(_BOOT), json.dumps(settings)],

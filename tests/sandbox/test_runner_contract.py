@@ -22,7 +22,7 @@ ORDINARY = Limits(cpu_seconds=5, wall_seconds=30)
 
 RUNNERS = {
     "all layers": {},
-    "without namespaces": {"namespaces": False},  # as in a container that forbids them
+    "without namespaces": {"without": ("namespaces",)},  # as in a container that forbids them
 }
 
 

@@ -6,6 +6,8 @@ import ast
 import os
 from collections.abc import Iterator
 
+from .student_code import ImportFailed
+
 Mention = tuple[str, str, int]  # name, file, line
 
 _MAX_FILES = 50
@@ -21,7 +23,7 @@ def mentions(file: str) -> list[Mention]:
             continue
         read.add(path)
         with open(path, encoding="utf-8", errors="replace") as source:
-            tree = ast.parse(source.read(), os.path.abspath(path))
+            tree = _parse(source.read(), path)
         own = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
         for name, line, local in _names(tree, os.path.dirname(path)):
             if local:
@@ -31,6 +33,13 @@ def mentions(file: str) -> list[Mention]:
         # `nn.MultiheadAttention` is torch's even where the student has a class of that name.
         found |= {(node.attr[:80], path, node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return sorted(found)
+
+
+def _parse(text: str, path: str) -> ast.AST:
+    try:
+        return ast.parse(text, os.path.abspath(path))
+    except SyntaxError as error:
+        raise ImportFailed from error
 
 
 def _names(tree: ast.AST, folder: str) -> Iterator[tuple[str, int, str]]:

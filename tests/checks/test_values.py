@@ -1,0 +1,281 @@
+"""Checks on functions: right work written in unusual ways passes, and each classic mistake is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.checks import values
+from grader.checks.slips import SLIPS
+from grader.engine import grade
+from grader.model import Limits, Outcome, Report, Status
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from reference import attention as truth
+from tests.conftest import REPOSITORY, MakeSubmission
+
+RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+
+RIGHT_ATTENTION = {
+    "softmax written on rows": """
+        import numpy as np
+        def attention(Q, K, V, beta):
+            s = (Q.T @ K) * beta
+            s = s - s.max(axis=1)[:, None]
+            p = np.exp(s)
+            return (p / p.sum(1, keepdims=True) @ V.T).T
+    """,
+    "einsum": """
+        import numpy as np
+        def attention(Q, K, V, beta):
+            s = beta * np.einsum('dm,dn->mn', K, Q)
+            e = np.exp(s - s.max(0))
+            return np.einsum('tm,mn->tn', V, e / e.sum(0))
+    """,
+    "loops and lists": """
+        import math
+        def attention(Q, K, V, beta):
+            d, n = Q.shape
+            t, m = V.shape
+            H = [[0.0] * n for _ in range(t)]
+            for j in range(n):
+                s = [beta * sum(K[c, i] * Q[c, j] for c in range(d)) for i in range(m)]
+                top = max(s)
+                e = [math.exp(x - top) for x in s]
+                for r in range(t):
+                    H[r][j] = sum(V[r, i] * e[i] for i in range(m)) / sum(e)
+            return H
+    """,
+    "float32 throughout": """
+        import numpy as np
+        def attention(Q, K, V, beta):
+            Q, K, V = (x.astype(np.float32) for x in (Q, K, V))
+            s = np.float32(beta) * (K.T @ Q)
+            e = np.exp(s - s.max(0))
+            return V @ (e / e.sum(0))
+    """,
+    "log-sum-exp": """
+        import numpy as np
+        def attention(Q, K, V, beta):
+            s = beta * K.T @ Q
+            top = s.max(0)
+            return V @ np.exp(s - (top + np.log(np.exp(s - top).sum(0))))
+    """,
+    "a callable object, printing and warning": """
+        import warnings
+        import numpy as np
+        class Attention:
+            def __call__(self, Q, K, V, beta=1.0, verbose=False):
+                print("computing", Q)
+                warnings.warn("experimental")
+                s = beta * K.T @ Q
+                e = np.exp(s - s.max(0))
+                return np.asmatrix(V @ (e / e.sum(0)))
+        attention = Attention()
+        if __name__ == "__main__":
+            raise SystemExit(input())
+    """,
+    "keyword names of their own, through a decorator": """
+        import functools, numpy as np
+        def logged(f):
+            @functools.wraps(f)
+            def inner(*args, **kwargs):
+                return f(*args, **kwargs)
+            return inner
+        @logged
+        def attention(queries, keys, values, beta):
+            a = np.exp(beta * (keys.T @ queries) - (beta * keys.T @ queries).max(axis=0, keepdims=True))
+            return values @ (a / a.sum(axis=0, keepdims=True))
+    """,
+    "an own class of a forbidden name": """
+        import numpy as np
+        class MultiheadAttention:
+            '''MultiheadAttention, written by hand'''
+            def run(self, Q, K, V, beta):
+                s = beta * K.T @ Q
+                e = np.exp(s - s.max(0))
+                return V @ (e / e.sum(0))
+        def attention(Q, K, V, beta):
+            return MultiheadAttention().run(Q, K, V, beta)
+    """,
+}
+
+RIGHT_MULTIHEAD = {
+    "all heads at once": """
+        import numpy as np
+        def multi_head_attention(C, W_Q, W_K, W_V, W_O, heads, mask=None):
+            d, n = W_Q.shape[0], C.shape[1]
+            Q, K, V = ((W @ C).reshape(heads, d // heads, n) for W in (W_Q, W_K, W_V))
+            s = np.einsum('hdi,hdj->hij', K, Q) / np.sqrt(d / heads)
+            if mask is not None:
+                s = np.where(mask[None], s, -np.inf)
+            e = np.exp(s - s.max(axis=1, keepdims=True))
+            H = np.einsum('hdi,hij->hdj', V, e / e.sum(axis=1, keepdims=True))
+            return W_O @ H.reshape(d, n)
+    """,
+    "torch inside": """
+        import torch
+        def multi_head_attention(C, W_Q, W_K, W_V, W_O, heads, mask=None):
+            C, W_Q, W_K, W_V, W_O = map(torch.tensor, (C, W_Q, W_K, W_V, W_O))
+            size = len(W_Q) // heads
+            out = []
+            for q, k, v in zip(W_Q.split(size), W_K.split(size), W_V.split(size)):
+                s = (k @ C).T @ (q @ C) / size ** 0.5
+                if mask is not None:
+                    s = s.masked_fill(~torch.tensor(mask), float('-inf'))
+                out.append((v @ C) @ torch.softmax(s, dim=0))
+            return W_O @ torch.cat(out)
+    """,
+    "additive mask": """
+        import numpy as np
+        def multi_head_attention(C, W_Q, W_K, W_V, W_O, heads, mask=None, *, big=1e9):
+            rows = np.array_split(np.arange(len(W_Q)), heads)
+            bias = 0 if mask is None else np.where(mask, 0.0, -big)
+            total = np.zeros(C.shape)
+            for r in rows:
+                s = (W_K[r] @ C).T @ (W_Q[r] @ C) / len(r) ** 0.5 + bias
+                p = np.exp(s - s.max(0))
+                total = total + W_O[:, r] @ (W_V[r] @ C @ (p / p.sum(0)))
+            return total
+    """,
+}
+
+
+def _grade(boxes: BoxRunner, submission: MakeSubmission, problem: str, file: str, code: str) -> Report:
+    chosen = replace(RUBRIC, problems=tuple(p for p in RUBRIC.problems if p.id == problem))
+    return grade(chosen, submission(**{file: code}), boxes)
+
+
+def _complaints(report: Report) -> list[str]:
+    return [
+        f"{result.check.id}: {result.outcome.message}"
+        for problem in report.problems
+        for result in problem.checks
+        if result.outcome.status is not Status.PASSED
+    ]
+
+
+@pytest.mark.parametrize("code", RIGHT_ATTENTION.values(), ids=list(RIGHT_ATTENTION))
+def test_right_attention_passes_however_it_is_written(boxes: BoxRunner, submission: MakeSubmission, code: str) -> None:
+    assert _complaints(_grade(boxes, submission, "2.1", "attention.py", code)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", RIGHT_MULTIHEAD.values(), ids=list(RIGHT_MULTIHEAD))
+def test_right_multi_head_passes_however_it_is_written(boxes: BoxRunner, submission: MakeSubmission, code: str) -> None:
+    assert _complaints(_grade(boxes, submission, "2.2", "multihead.py", code)) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("def attention(Q, K, V, beta): return None", "nothing (None)"),
+        ("def attention(Q, K, V, beta): return V, K", "2 things; one array"),
+        ("def attention(Q, K, V, beta): return 'H'", "str; an array of real numbers"),
+        ("def attention(Q, K, V, beta): return (K.T @ Q) * 1j", "complex numbers"),
+        ("def attention(Q, K, V, beta): return [[1, 2], [3]]", "rows of different lengths"),
+        ("def attention(Q, K, V): return V", "is defined with (Q, K, V), which does not fit"),
+        ("attention = 3", "is not a function"),
+        ("def atention(Q, K, V, beta): return V", "defines no 'attention'; it defines atention"),
+        ("def attention(Q, K, V, beta):\n    return Q @ K", "raised ValueError at attention.py:2"),
+        ("def attention(Q, K, V, beta)\n    return Q", "cannot be imported: SyntaxError at attention.py:1"),
+        ("import matplotlib_of_mine", "cannot be imported: ModuleNotFoundError at attention.py:1"),
+        ("name = input('Your name? ')", "EOFError at attention.py:1 (it asks for input while being imported"),
+        ("import sys; sys.exit()", "SystemExit at attention.py:1 (it exits while being imported"),
+        ("open('weights.npy')", "FileNotFoundError at attention.py:1 (it opens a file that was not handed in"),
+        (
+            "def attention(Q, K, V, beta):\n    from torch.nn.functional import scaled_dot_product_attention",
+            "uses scaled",
+        ),
+    ],
+)
+def test_what_cannot_be_judged_is_explained_in_one_line(
+    boxes: BoxRunner, submission: MakeSubmission, code: str, said: str
+) -> None:
+    first, *_ = _complaints(_grade(boxes, submission, "2.1", "attention.py", code))
+    assert said in first
+    assert "\n" not in first
+
+
+def test_right_values_in_the_wrong_shape_are_told_so(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    code = RIGHT_ATTENTION["einsum"].replace("'tm,mn->tn'", "'tm,mn->nt'")
+    said = _complaints(_grade(boxes, submission, "2.1", "attention.py", code))
+    assert "its shape is 3×2 where 2×3 is asked for; it looks transposed" in said[0]
+
+
+def test_a_stub_earns_nothing(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    stubs = [
+        "import numpy as np\ndef attention(Q, K, V, beta): return np.zeros((len(V), Q.shape[1]))",
+        "def attention(Q, K, V, beta): return Q",
+        "def attention(Q, K, V, beta): return V",
+        "import numpy as np\ndef attention(Q, K, V, beta): return np.random.rand(len(V), Q.shape[1])",
+        "import numpy as np\ndef attention(Q, K, V, beta): return np.full((len(V), Q.shape[1]), np.nan)",
+        "import numpy as np\ndef attention(Q, K, V, beta): return np.repeat(V.sum(1, keepdims=True), Q.shape[1], 1)",
+    ]
+    for stub in stubs:
+        assert _grade(boxes, submission, "2.1", "attention.py", stub).points == 0, stub
+
+
+class Direct:
+    """A student who is trusted: the function runs right here, so that thousands of draws take seconds."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        return np.asarray(self._function(*args, **kwargs))
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        args = [np.array(arg) if isinstance(arg, np.ndarray) else arg for arg in request["args"]]
+        self._function(*args, **request["kwargs"])
+        return args
+
+
+def _judged(function: Any, problem: str, seed: int) -> dict[str, Outcome]:
+    student = Direct(function)
+    (chosen,) = (p for p in RUBRIC.problems if p.id == problem)
+    checks = [check for check in chosen.checks if check.function.__module__ == values.__name__]
+    return {c.id: c.function(student, np.random.default_rng(seed), **c.parameters) for c in checks}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("problem", "function"), [("2.1", truth.attention), ("2.2", truth.multi_head_attention)], ids=["2.1", "2.2"]
+)
+def test_no_draw_fails_right_work(problem: str, function: Any) -> None:
+    def single(*args: Any, **kwargs: Any) -> Any:
+        """All in float32: the least precise work that is still right."""
+        arrays = [arg.astype(np.float32) if isinstance(arg, np.ndarray) else arg for arg in args]
+        return np.asarray(function(*arrays, **kwargs), dtype=np.float32)
+
+    for seed in range(400):
+        for work in (function, single):
+            for name, outcome in _judged(work, problem, seed).items():
+                assert outcome.status is Status.PASSED, f"{name} with seed {seed}: {outcome.message}"
+
+
+@pytest.mark.parametrize(
+    ("problem", "reference", "slip"),
+    [
+        (problem, reference, slip)
+        for problem, reference in (("2.1", "attention.attention"), ("2.2", "attention.multi_head_attention"))
+        for slip in SLIPS[reference]
+    ],
+)
+def test_each_classic_slip_fails_and_is_named(problem: str, reference: str, slip: str) -> None:
+    with np.errstate(all="ignore"):
+        for seed in range(20):
+            judged = _judged(SLIPS[reference][slip], problem, seed)
+            told = [o.message for o in judged.values() if o.status is Status.FAILED and "looks as if" in o.message]
+            assert told, f"not named with seed {seed}"
+            assert all(slip in message for message in told)
+
+
+def test_limits_of_the_rubric_reach_the_box(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    hungry = "import numpy as np\ndef attention(Q, K, V, beta): return np.ones(300 * 2**20, dtype=np.uint8)"
+    (problem,) = (replace(p, limits=Limits(memory_mb=200)) for p in RUBRIC.problems if p.id == "2.1")
+    report = grade(replace(RUBRIC, problems=(problem,)), submission(**{"attention.py": hungry}), boxes)
+    assert "ran out of memory" in _complaints(report)[0]
