@@ -27,7 +27,6 @@ from grader.rubric import find_rubric, load_rubric, rubric_choices
 from grader.sandbox import BoxRunner
 from grader.sandbox.doctor import diagnose
 from grader.submission import OpenedSubmission, open_submission
-from grader.suggestions import did_you_mean
 
 EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED = 1, 2, 3
 
@@ -149,7 +148,7 @@ def _only(rubric: Rubric, wanted: list[str]) -> Rubric:
     chosen = {own for own in ids for want in wanted if own == want or own.startswith(f"{want}.")}
     for want in wanted:
         if not any(own == want or own.startswith(f"{want}.") for own in ids):
-            raise UsageError(f"{rubric.name} has no problem '{want}'{did_you_mean(want, ids)}")
+            raise UsageError(f"{rubric.name} has no problem '{want}'; it has {', '.join(ids)}")
     return replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id in chosen))
 
 

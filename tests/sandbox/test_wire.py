@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import struct
@@ -74,10 +75,9 @@ def test_any_json_header_gives_a_value_or_a_wire_error(encoded: Any, body: bytes
 
 
 def _feed(data: bytes) -> None:
-    try:
+    """Anything but a value or a WireError would come through here and fail the test."""
+    with contextlib.suppress(wire.WireError):
         wire.Frames().feed(data)
-    except wire.WireError as error:
-        assert str(error)
 
 
 def test_arrays_from_a_frame_cannot_be_written_to() -> None:

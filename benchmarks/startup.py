@@ -1,0 +1,76 @@
+"""How long the grader takes to start, and what one more box costs.
+
+    python -m benchmarks.startup
+
+Times are the medians of runs that take turns, so that a machine that slows down slows all of them.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from grader.model import Limits
+from grader.sandbox import BoxRunner
+from grader.submission import open_submission
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+ALICE = REPOSITORY / "submissions" / "alice"
+ROUNDS = 7
+BOXES = 40
+
+GRADER = [sys.executable, "-m", "grader", "run", str(ALICE), "--rubric"]
+COMMANDS = {
+    "import torch": [sys.executable, "-c", "import torch"],
+    "import numpy": [sys.executable, "-c", "import numpy"],
+    "torch rubric": [*GRADER, str(REPOSITORY / "tests" / "rubrics" / "torch-blocks.yaml")],
+    "numpy rubric": [*GRADER, "dl-hw3"],
+}
+
+
+def main() -> None:
+    seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
+    for _ in range(ROUNDS + 1):
+        for name, command in COMMANDS.items():
+            seconds[name].append(_timed(lambda command=command: _run(command)))  # type: ignore[misc]
+    median = {name: statistics.median(times[1:]) for name, times in seconds.items()}  # the first round warms the disk
+    print(f"Cold start, medians of {ROUNDS} runs taking turns")
+    for name in ("torch rubric", "numpy rubric"):
+        bare = f"import {name.split()[0]}"
+        ratio = median[name] / median[bare]
+        print(f"  grader run, {name}: {median[name]:.2f} s = {ratio:.2f} × `python -c '{bare}'` ({median[bare]:.2f} s)")
+    print(f"One more box, medians of {BOXES}: fork, jail, import the student's file, one call, end")
+    for libraries in (("numpy",), ("numpy", "torch")):
+        print(f"  with {' and '.join(libraries)} loaded: {1000 * _one_more_box(libraries):.1f} ms")
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, check=True)
+
+
+def _timed(work: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _one_more_box(libraries: tuple[str, ...]) -> float:
+    scores = np.ones((3, 4))
+    with open_submission(ALICE) as submission, BoxRunner(libraries) as runner:
+
+        def box() -> None:
+            with runner.open(submission, Limits(), seed=0) as student:
+                student.call("attention.py", "softargmax", scores, 1.0)
+
+        box_times = [_timed(box) for _ in range(BOXES + 3)]
+    return statistics.median(box_times[3:])
+
+
+if __name__ == "__main__":
+    main()

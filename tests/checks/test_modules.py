@@ -1,0 +1,60 @@
+"""Checks on torch modules: whatever the attributes are called, by what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from grader.engine import grade
+from grader.model import Report, Status
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from tests.conftest import REPOSITORY, MakeSubmission
+
+RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "torch-blocks.yaml")
+RIGHT = (REPOSITORY / "submissions" / "alice" / "encoder.py").read_text()
+
+
+@pytest.fixture(scope="module")
+def torch_boxes() -> Iterator[BoxRunner]:
+    with BoxRunner(("numpy", "torch")) as runner:
+        yield runner
+
+
+def _lost(report: Report) -> dict[str, str]:
+    (problem,) = report.problems
+    return {r.check.id: r.outcome.message for r in problem.checks if r.outcome.status is not Status.PASSED}
+
+
+def test_a_right_block_passes(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
+    assert _lost(grade(RUBRIC, submission(**{"encoder.py": RIGHT}), torch_boxes)) == {}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "check", "said"),
+    [
+        ("+ self.ffn(x))", "+ self.ffn(x))[:, :1]", "keeps_the_shape", "turns 2×5×8 into 2×1×8"),
+        (
+            "dim=-1)\n        mixed",
+            "dim=0)\n        mixed",
+            "reordering_tokens_reorders_its_output",
+            "others in the batch",
+        ),
+        (
+            "x = self.norm1(x",
+            "x = self.norm1(x.cumsum(1)",
+            "reordering_tokens_reorders_its_output",
+            "reordering the tokens",
+        ),
+        ("self.ffn(x)", "self.ffn(x.detach())", "gradient_agrees_with_differences", "is something detached?"),
+        ("self.ffn(x)", "0", "gradient_agrees_with_differences", "no gradient reaches 4 of its parameters"),
+        ("math.sqrt(q.size(-1))", "0 + q[9]", "keeps_the_shape", "raised IndexError"),
+    ],
+)
+def test_a_wrong_block_is_told_what_is_wrong(
+    torch_boxes: BoxRunner, submission: MakeSubmission, right: str, wrong: str, check: str, said: str
+) -> None:
+    assert right in RIGHT
+    lost = _lost(grade(RUBRIC, submission(**{"encoder.py": RIGHT.replace(right, wrong)}), torch_boxes))
+    assert said in lost[check]

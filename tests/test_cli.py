@@ -1,0 +1,168 @@
+"""The command as people type it: real processes, their output and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.conftest import REPOSITORY
+
+SCHEMA = json.loads((REPOSITORY / "grader" / "report" / "schema.json").read_text())
+
+
+def grader(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "grader", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_run_grades_a_right_submission_and_prints_no_escape_codes_into_a_pipe() -> None:
+    done = grader("run", "submissions/alice")
+    assert done.returncode == 0, done.stderr
+    assert "20 / 20" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+def test_json_keeps_its_contract_and_carries_the_feedback(tmp_path: Path) -> None:
+    done = grader("run", "submissions/ben", "--json", tmp_path / "ben.json")
+    assert done.returncode == 0
+    report = json.loads((tmp_path / "ben.json").read_text())
+    jsonschema.validate(report, SCHEMA)
+    assert (report["points"], report["max_points"], report["provisional"]) == (6, 20, False)
+    assert "softargmax runs over the queries" in report["problems"][0]["checks"][2]["message"]
+
+
+def test_json_to_stdout_is_nothing_but_json() -> None:
+    done = grader("run", "submissions/alice", "--only", "2.1", "--json", "-")
+    report = json.loads(done.stdout)
+    jsonschema.validate(report, SCHEMA)
+    assert [problem["id"] for problem in report["problems"]] == ["2.1"]
+    assert done.stderr == ""
+
+
+def test_json_that_cannot_be_written_loses_nothing() -> None:
+    done = grader("run", "submissions/alice", "--only", "2.1", "--json", "no/such/folder/a.json")
+    assert done.returncode == 2
+    assert "10 / 10" in done.stdout
+    assert (
+        done.stderr == "grader: no/such/folder/a.json: the JSON report cannot be written: No such file or directory\n"
+    )
+
+
+def test_fail_under_is_an_exit_code() -> None:
+    assert grader("run", "submissions/ben", "--fail-under", "6").returncode == 0
+    assert grader("run", "submissions/ben", "--fail-under", "6.5").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "submissions/alicia"], "submissions/alicia: there is no such submission; submissions holds alice"),
+        (["run", "submissions/alice/attention.py"], "is a file; give the folder it is in (submissions/alice)"),
+        (["run", "submissions/alice", "--rubric", "dl-hw4"], "there is no rubric 'dl-hw4'; did you mean 'dl-hw3'?"),
+        (["run", "submissions/alice", "--rubric", "x/y.yaml"], "x/y.yaml: there is no such rubric file"),
+        (["run", "submissions/alice", "--only", "2.9"], "dl-hw3 has no problem '2.9'; it has 2.1, 2.2"),
+        (["run", "grader/report"], "no rubric fits what was handed in; choose one with --rubric: dl-hw3"),
+    ],
+)
+def test_a_wrong_command_is_answered_in_one_line(arguments: list[str], said: str) -> None:
+    done = grader(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_an_empty_folder_is_graded_as_missing(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = grader("run", tmp_path / "empty", "--rubric", "dl-hw3")
+    assert done.returncode == 0
+    assert "attention.py was not handed in" in done.stdout
+    assert "nothing was handed in: it is empty" in done.stdout
+    assert "0 / 20" in done.stdout
+
+
+def test_the_rubric_that_fits_is_found_without_being_named(tmp_path: Path) -> None:
+    shutil.copytree(REPOSITORY / "submissions" / "alice", tmp_path / "hers" / "hw" / "src")
+    (tmp_path / "hers" / "hw" / "src" / "submission.yaml").unlink()
+    assert "20 / 20" in grader("run", tmp_path / "hers").stdout
+
+
+BROKEN = {
+    "syntax error": (
+        "def attention(Q, K, V, beta)\n",
+        "attention.py cannot be imported: SyntaxError at attention.py:1",
+    ),
+    "missing function": ("def attend(): pass\n", "attention.py defines no 'attention'; it defines attend"),
+    "wrong signature": ("def attention(Q, K): pass\n", "is defined with (Q, K), which does not fit"),
+    "prints at import": ("print('hello')\nfrom good import attention\n", ""),
+    "reads input at import": ("n = int(input())\n", "EOFError at attention.py:1 (it asks for input"),
+    "exits at import": ("exit()\n", "cannot be imported"),
+    "not text": ("\x00\x01", "cannot be imported"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path, kind: str) -> None:
+    code, said = BROKEN[kind]
+    right = REPOSITORY / "submissions" / "alice"
+    shutil.copy(right / "attention.py", tmp_path / "good.py")
+    (tmp_path / "attention.py").write_text(code)
+    (tmp_path / "multihead.py").write_text((right / "multihead.py").read_text().replace("from attention", "from good"))
+    done = grader("run", tmp_path, "--rubric", "dl-hw3", "--json", tmp_path / "report.json")
+    attention, multihead = json.loads((tmp_path / "report.json").read_text())["problems"]
+    assert multihead["points"] == 10
+    if said:
+        assert attention["points"] == 0
+        assert said in " ".join(done.stdout.split())
+    else:
+        assert attention["points"] == 10
+
+
+def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
+    text = (REPOSITORY / "rubrics" / "dl-hw3.yaml").read_text().replace("points: 4", "pionts: 4")
+    (tmp_path / "mine.yaml").write_text(text)
+    done = grader("run", "submissions/alice", "--rubric", tmp_path / "mine.yaml")
+    assert done.returncode == 2
+    assert "matches_reference takes no 'pionts'" in done.stderr
+    assert grader("rubric", "lint", tmp_path / "mine.yaml", "dl-hw3").returncode == 2
+
+
+def test_rubrics_and_checks_can_be_looked_at() -> None:
+    assert "2 problems, 14 checks, 20 points; no mistakes" in grader("rubric", "lint", "dl-hw3").stdout
+    shown = grader("rubric", "show", "dl-hw3").stdout
+    assert "Multi-head attention with a mask (10 points)" in shown
+    listed = grader("checks").stdout
+    assert "matches_reference" in listed
+    assert "rtol: float, default 0.0001" in listed
+
+
+def test_doctor_says_what_this_machine_gives() -> None:
+    done = grader("doctor")
+    assert done.returncode == 0
+    assert "Verdict: fit for student code" in done.stdout
+    assert "Tried in a box: open a network socket: refused" in done.stdout
+
+
+def test_a_rubric_without_torch_never_loads_it(tmp_path: Path) -> None:
+    """Neither in the grader nor in its boxes: the student looks, and the grader's own imports are listed."""
+    (tmp_path / "attention.py").write_text(
+        "import sys\ndef attention(Q, K, V, beta):\n    raise ValueError('torch' if 'torch' in sys.modules else 'none')"
+    )
+    done = grader("run", tmp_path, "--rubric", "dl-hw3", "--only", "2.1")
+    assert "raised ValueError at attention.py:3: none" in " ".join(done.stdout.split())
+    command = [sys.executable, "-X", "importtime", "-m", "grader", "run", "submissions/alice"]
+    traced = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=True)
+    imported = {
+        line.rpartition("|")[2].strip() for line in traced.stderr.splitlines() if line.startswith("import time:")
+    }
+    assert "numpy" in imported
+    assert not {name for name in imported if name.split(".")[0] in ("torch", "sympy")}

@@ -1,0 +1,194 @@
+"""The loop: points are exact, needs and gates hold, and our own faults cost nobody anything."""
+
+from __future__ import annotations
+
+import os
+import signal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.engine import grade
+from grader.errors import BoxLost, TimedOut
+from grader.model import Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
+from grader.sandbox import BoxRunner
+from tests.conftest import MakeSubmission
+
+
+def _check(function: Any, name: str = "", points: int = 1, **more: Any) -> Check:
+    return Check(name or function.__name__, function, {}, "It works.", Fraction(points), **more)
+
+
+def _grade(boxes: BoxRunner, submission: MakeSubmission, *checks: Check, code: str = "", seed: int = 0) -> Report:
+    total = sum((check.points for check in checks), Fraction(0))
+    problem = Problem("1", "One", total, checks, Limits(cpu_seconds=1, wall_seconds=2))
+    return grade(Rubric("r", "R", total, (problem,), Path("r.yaml"), "0" * 64), submission(code), boxes, seed=seed)
+
+
+def _statuses(report: Report) -> list[str]:
+    return [str(result.outcome.status) for result in report.problems[0].checks]
+
+
+def good(student: Any, rng: Any) -> Outcome:
+    return passed("good")
+
+
+def bad(student: Any, rng: Any) -> Outcome:
+    return failed("bad", "got 1, expected 2", evidence={"off_by": 1}, revealing={"input": [1, 2]}, trial=3)
+
+
+def third(student: Any, rng: Any) -> Outcome:
+    return Outcome(Status.PARTIAL, Fraction(1, 3), "a third")
+
+
+def to_review(student: Any, rng: Any) -> Outcome:
+    return Outcome(Status.REVIEW, Fraction(1, 2), "half, perhaps")
+
+
+def broken(student: Any, rng: Any) -> Outcome:
+    raise KeyError("the answer is 42")
+
+
+def test_thirds_add_up_to_a_whole(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    report = _grade(boxes, submission, *(_check(third, f"c{n}") for n in range(3)))
+    assert report.points == 1
+    assert report.problems[0].status is Status.PARTIAL
+
+
+def test_a_check_that_needs_another_is_skipped_without_it(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    report = _grade(boxes, submission, _check(bad), _check(good, needs=("bad",)), _check(good, "free"))
+    assert _statuses(report) == ["failed", "skipped", "passed"]
+    assert report.points == 1
+
+
+def test_a_gate_closes_everything_below_it(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    report = _grade(boxes, submission, _check(good, "above"), _check(bad, points=0, gate=True), _check(good))
+    assert _statuses(report) == ["passed", "failed", "skipped"]
+    report = _grade(boxes, submission, _check(good, "gate", points=0, gate=True), _check(good))
+    assert _statuses(report) == ["passed", "passed"]
+    assert report.problems[0].status is Status.PASSED
+
+
+def test_a_person_is_asked_where_a_check_asks_for_one(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    report = _grade(boxes, submission, _check(to_review), _check(good, needs=("to_review",)))
+    assert (report.points, report.provisional) == (Fraction(3, 2), True)
+    assert report.problems[0].status is Status.REVIEW
+
+
+def test_a_check_with_a_bug_is_ungraded_and_so_is_what_builds_on_it(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    report = _grade(boxes, submission, _check(broken), _check(good, needs=("broken",)), _check(good, "free"))
+    assert _statuses(report) == ["ungraded", "ungraded", "passed"]
+    assert report.provisional
+    result = report.problems[0].checks[0]
+    assert "42" not in result.outcome.message
+    assert "KeyError: 'the answer is 42'" in result.fault
+
+
+@pytest.mark.parametrize("returned", [None, True, 1.0, "passed", {"score": 1}])
+def test_what_is_no_outcome_is_no_pass(boxes: BoxRunner, submission: MakeSubmission, returned: Any) -> None:
+    def odd(student: Any, rng: Any) -> Any:
+        return returned
+
+    assert _statuses(_grade(boxes, submission, _check(odd))) == ["ungraded"]
+
+
+def test_hidden_checks_keep_details_back_and_public_ones_show_a_replay(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    report = _grade(boxes, submission, _check(bad), _check(bad, "secret", visibility="hidden"), seed=7)
+    public, hidden = (result.outcome for result in report.problems[0].checks)
+    assert public.message == "bad: got 1, expected 2 (seed 7, trial 3)"
+    assert public.evidence == {"off_by": 1, "input": [1, 2]}
+    assert hidden.message == "bad"
+    assert hidden.evidence == {"off_by": 1}
+
+
+def test_what_a_student_raises_stays_out_of_hidden_checks(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    def calls(student: Any, rng: Any) -> Outcome:
+        student.call("work.py", "f", 12345)
+        return passed("called")
+
+    code = "def f(x): raise ValueError(f'the hidden input was {x}')"
+    report = _grade(boxes, submission, _check(calls), _check(calls, "secret", visibility="hidden"), code=code)
+    public, hidden = (result.outcome for result in report.problems[0].checks)
+    assert "12345" in public.message
+    assert hidden.status is Status.CRASHED
+    assert hidden.message == "f() in work.py raised ValueError at work.py:1"
+    assert not hidden.evidence
+
+
+def test_a_check_draws_the_same_numbers_for_the_same_seed_and_others_for_another(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    drawn: list[float] = []
+
+    def draws(student: Any, rng: Any) -> Outcome:
+        drawn.append(rng.random())
+        return passed("drew")
+
+    for seed in (0, 0, 1):
+        _grade(boxes, submission, _check(draws, "one"), _check(draws, "two"), seed=seed)
+    assert drawn[:2] == drawn[2:4]
+    assert len(set(drawn)) == 4
+
+
+def test_a_timed_out_check_is_tried_once_more_before_it_counts(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    tries: list[float] = []
+
+    def slow_at_first(student: Any, rng: Any) -> Outcome:
+        tries.append(rng.random())
+        if len(tries) == 1:
+            raise TimedOut("the machine was busy")
+        return passed("in time")
+
+    def always_slow(student: Any, rng: Any) -> Outcome:
+        tries.append(0)
+        raise TimedOut("asleep")
+
+    assert _statuses(_grade(boxes, submission, _check(slow_at_first))) == ["passed"]
+    assert len(tries) == 2
+    assert tries[0] == tries[1], "the second try must ask the same questions"
+    tries.clear()
+    assert _statuses(_grade(boxes, submission, _check(always_slow))) == ["crashed"]
+    assert len(tries) == 2
+
+
+def test_a_fork_server_that_dies_is_replaced_and_nothing_is_lost(submission: MakeSubmission) -> None:
+    killed: list[int] = []
+
+    with BoxRunner() as runner:
+
+        def survives(student: Any, rng: Any) -> Outcome:
+            assert student.call("work.py", "f") == 1
+            if not killed:
+                (child,) = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()[-1:]
+                killed.append(int(child))
+                os.kill(int(child), signal.SIGKILL)
+            student.call("work.py", "f")
+            return passed("still there")
+
+        report = _grade(runner, submission, _check(survives), _check(good), code="def f(): return 1")
+    assert killed
+    assert _statuses(report) == ["passed", "passed"]
+
+
+def test_a_box_that_is_lost_twice_is_our_fault(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    def loses(student: Any, rng: Any) -> Outcome:
+        raise BoxLost("gone")
+
+    report = _grade(boxes, submission, _check(loses), _check(good))
+    assert _statuses(report) == ["ungraded", "passed"]
+    assert report.problems[0].status is Status.UNGRADED
+
+
+@pytest.mark.parametrize(
+    ("status", "score"),
+    [("passed", "0"), ("passed", "1/2"), ("failed", "1"), ("partial", "1"), ("partial", "0"), ("skipped", "1/2")],
+)
+def test_an_outcome_cannot_contradict_itself(status: str, score: str) -> None:
+    with pytest.raises(ValueError, match="score"):
+        Outcome(Status(status), Fraction(score), "x")

@@ -1,0 +1,222 @@
+"""A rubric is read completely or refused with every mistake, its line and what to write instead."""
+
+from __future__ import annotations
+
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.errors import RubricError, UsageError
+from grader.rubric import find_rubric, load_rubric
+from tests.conftest import REPOSITORY
+
+RIGHT = """\
+rubric: tiny
+title: A tiny rubric
+points: 5
+problems:
+  - id: 1.10
+    title: Attention
+    points: 5
+    with: {file: attention.py, function: attention}
+    checks:
+      - {check: writes_it_out, gate: true, forbidden: [softmax]}
+      - {check: columns_sum_to_one, points: 2.5}
+      - check: matches_reference
+        points: 2.5
+        needs: [columns_sum_to_one]
+        reference: attention.attention
+        inputs: column_attention
+        rtol: 1
+"""
+
+
+def _load(tmp_path: Path, text: str, checks: str = "") -> object:
+    (tmp_path / "tiny.yaml").write_text(text)
+    if checks:
+        (tmp_path / "checks.py").write_text(checks)
+    return load_rubric(tmp_path / "tiny.yaml")
+
+
+def test_a_right_rubric_is_read_as_written(tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(RIGHT)
+    rubric = load_rubric(tmp_path / "tiny.yaml")
+    (problem,) = rubric.problems
+    assert (rubric.name, problem.id, rubric.points) == ("tiny", "1.10", 5)
+    gate, sums, values = problem.checks
+    assert (gate.gate, gate.points, sums.points) == (True, 0, Fraction(5, 2))
+    assert values.needs == ("columns_sum_to_one",)
+    assert values.parameters["function"] == "attention"
+    assert values.files == ("attention.py",)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "said"),
+    [
+        ("columns_sum_to_one, points", "colums_sum_to_one, points", 11, "no check 'colums_sum_to_one'; did you mean"),
+        ("rtol: 1", "rtoll: 1", 17, "matches_reference takes no 'rtoll'; did you mean 'rtol'?"),
+        ("rtol: 1", "rtol: tiny", 17, "'rtol' should be a valid number, not 'tiny'"),
+        ("rtol: 1", "rtol: true", 17, "'rtol' should be a valid number, not True"),
+        ("        inputs: column_attention\n", "", 12, "matches_reference needs 'inputs' (str)"),
+        ("inputs: column_attention", "inputs: colum_attention", 16, "did you mean 'column_attention'?"),
+        ("reference: attention.attention", "reference: attention.atention", 15, "did you mean 'attention'?"),
+        ("reference: attention.attention", "reference: nowhere.f", 15, "names no reference"),
+        ("points: 2.5\n", "points: 2\n", 7, "the checks of 1.10 add up to 9/2 points, not 5"),
+        ("points: 5\nproblems", "points: 6\nproblems", 3, "the problems add up to 5 points, not 6"),
+        ("points: 2.5\n", "points: lots\n", 13, "should be a number of points"),
+        ("points: 2.5\n", "points: -1\n", 13, "should not be negative"),
+        ("needs: [columns_sum_to_one]", "needs: [colums]", 14, "no earlier check of 1.10"),
+        ("gate: true, forbidden", "gate: true, points: 1, forbidden", 10, "is a gate and so earns no points"),
+        ("gate: true, forbidden", "forbidden", 10, "earns no points and is no gate"),
+        ("title: Attention", "titel: Attention", 6, "'titel' has no meaning here; did you mean 'title'?"),
+        ("title: A tiny rubric\n", "", 1, "'title' is missing"),
+        (
+            "function: attention}",
+            "function: attention, fnction: x}",
+            8,
+            "no check of 1.10 takes 'fnction'; did you mean",
+        ),
+        ("check: matches_reference\n", "check: columns_sum_to_one\n", 12, "two checks 'columns_sum_to_one'"),
+        ("[softmax]", "softmax", 10, "'forbidden' should be a valid list, not 'softmax'"),
+        ("[softmax]", "[1]", 10, "'forbidden.0' should be a valid string, not 1"),
+        ("    with:", "    libraries: [scipy]\n    with:", 8, "'numpy' or 'torch'"),
+        ("    with:", "    limits: {cpu_second: 3}\n    with:", 8, "did you mean 'cpu_seconds'?"),
+        ("    with:", "    limits: {cpu_seconds: 0}\n    with:", 8, "greater than or equal to 1"),
+        ("    with:", "    visibility: secret\n    with:", 8, "'public' or 'hidden'"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line_and_a_fix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str, line: int, said: str
+) -> None:
+    assert right in RIGHT
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.yaml").write_text(RIGHT.replace(right, wrong, 1))
+    with pytest.raises(RubricError) as caught:
+        load_rubric(Path("tiny.yaml"))
+    told = [problem for problem in caught.value.problems if said in problem]
+    assert told, caught.value.problems
+    assert told[0].startswith(f"tiny.yaml:{line}: ")
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    text = RIGHT.replace("rtol", "rtoll").replace("{check: columns", "{check: colums")
+    with pytest.raises(RubricError) as caught:
+        _load(tmp_path, text)
+    assert len(caught.value.problems) == 3  # the check it needs is gone as well
+
+
+@pytest.mark.parametrize("text", ["", "3", "- a", "rubric: x", "rubric: [", "\0"])
+def test_what_is_no_rubric_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(RubricError, match=r"tiny\.yaml"):
+        _load(tmp_path, text)
+
+
+def test_two_problems_of_one_id_are_refused(tmp_path: Path) -> None:
+    problem = RIGHT[RIGHT.index("  - id") :]
+    with pytest.raises(RubricError, match=r"tiny\.yaml:18: there are two problems '1\.10'"):
+        _load(tmp_path, RIGHT.replace("points: 5", "points: 10", 1) + problem)
+
+
+AUTHORS_CHECK = '''
+import numpy as np
+from grader.model import passed
+from grader.registry import DataFile, StudentFile, check
+
+@check
+def counts_lines(student, rng, *, file: StudentFile, labels: DataFile, most: int = 3):
+    """It has as many lines as the labels."""
+    return passed(labels)
+'''
+AUTHORS_RUBRIC = """\
+rubric: own
+title: With a check of its own
+points: 1
+problems:
+  - id: a
+    title: Lines
+    points: 1
+    checks:
+      - {check: counts_lines, points: 1, file: x.txt, labels: dev.tsv}
+"""
+
+
+def test_a_check_beside_the_rubric_and_its_data_are_found(tmp_path: Path) -> None:
+    with pytest.raises(RubricError, match=r"tiny\.yaml:9: counts_lines: 'labels' no data file 'dev\.tsv'"):
+        _load(tmp_path, AUTHORS_RUBRIC, AUTHORS_CHECK)
+    (tmp_path / "dev.tsv").write_text("q\ta\n")
+    assert load_rubric(tmp_path / "tiny.yaml").problems[0].checks[0].parameters["labels"] == str(tmp_path / "dev.tsv")
+    course = tmp_path / "course"
+    course.mkdir()
+    (course / "dev.tsv").write_text("q\tb\n")
+    found = load_rubric(tmp_path / "tiny.yaml", data=course).problems[0].checks[0]
+    assert found.parameters["labels"] == str(course / "dev.tsv")
+
+
+def test_a_broken_checks_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RubricError, match=r"checks\.py: cannot be imported: ZeroDivisionError"):
+        _load(tmp_path, AUTHORS_RUBRIC, "1 / 0")
+
+
+def test_checks_of_an_installed_package_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real installed distribution: metadata with an entry point, found the way pip leaves it."""
+    (tmp_path / "acme_checks.py").write_text(AUTHORS_CHECK.replace("counts_lines", "acme_counts"))
+    metadata = tmp_path / "acme-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[grader.checks]\nacme = acme_checks\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "dev.tsv").write_text("")
+    _load(tmp_path, AUTHORS_RUBRIC.replace("counts_lines", "acme_counts"))
+
+
+def test_the_hash_covers_the_rubric_and_its_own_checks(tmp_path: Path) -> None:
+    (tmp_path / "dev.tsv").write_text("")
+    hashes = set()
+    for text, checks in [
+        (AUTHORS_RUBRIC, AUTHORS_CHECK),
+        (AUTHORS_RUBRIC + "\n", AUTHORS_CHECK),
+        (AUTHORS_RUBRIC, AUTHORS_CHECK + "\n"),
+    ]:
+        _load(tmp_path, text, checks)
+        hashes.add(load_rubric(tmp_path / "tiny.yaml").sha256)
+    assert len(hashes) == 3
+
+
+def test_rubrics_are_found_by_name_and_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3.yaml"
+    (tmp_path / "rubrics").mkdir()
+    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", tmp_path / "rubrics" / "mine.yaml")
+    assert find_rubric("mine") == Path("rubrics/mine.yaml")
+    assert find_rubric("rubrics/mine.yaml") == Path("rubrics/mine.yaml")
+    with pytest.raises(UsageError, match="no rubric 'mina'; did you mean 'mine'"):
+        find_rubric("mina")
+    with pytest.raises(UsageError, match=r"other\.yaml: there is no such rubric file"):
+        find_rubric("rubrics/other.yaml")
+
+
+lines = st.lists(st.integers(0, len(RIGHT.splitlines()) - 1), max_size=6)
+scraps = st.sampled_from(
+    ["", "  ", "- ", "x: 1", "points: 3", "check: 3", "checks: []", "problems:", "[", "{", "'", "&a *a", "id:"]
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines, st.lists(scraps, min_size=6, max_size=6), st.booleans())
+def test_any_mutilated_rubric_is_read_or_refused_in_lines(
+    tmp_path: Path, where: list[int], what: list[str], append: bool
+) -> None:
+    text = RIGHT.splitlines()
+    for line, scrap in zip(where, what, strict=False):
+        text[line] = text[line] + scrap if append else scrap
+    try:
+        _load(tmp_path, "\n".join(text))
+    except RubricError as error:
+        problems = error.problems
+    else:
+        problems = []
+    assert all("tiny.yaml:" in problem for problem in problems)

@@ -1,0 +1,170 @@
+"""What was handed in is opened safely, copied, and searched by name."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader import submission as module
+from grader.errors import Ambiguous, Missing, UsageError
+from grader.submission import open_submission
+
+
+def _folder(tmp_path: Path, **files: str) -> Path:
+    folder = tmp_path / "alice"
+    folder.mkdir()
+    for name, text in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("place", ["attention.py", "src/attention.py", "a5/src/attention.py", "Attention.py"])
+def test_a_file_is_found_wherever_it_lies(tmp_path: Path, place: str) -> None:
+    with open_submission(_folder(tmp_path, **{place: "x = 1", "notes.txt": ""})) as opened:
+        assert opened.find("attention.py") == place
+        assert (opened.folder / place).read_text() == "x = 1"
+        assert opened.name == "alice"
+
+
+def test_two_that_fit_are_both_named(tmp_path: Path) -> None:
+    with (
+        open_submission(_folder(tmp_path, **{"a/attention.py": "", "b/attention.py": ""})) as opened,
+        pytest.raises(Ambiguous, match=r"a/attention\.py and b/attention\.py"),
+    ):
+        opened.find("attention.py")
+
+
+def test_litter_and_other_peoples_code_do_not_count(tmp_path: Path) -> None:
+    files = {"attention.py": "", "__pycache__/attention.py": "", ".venv/lib/attention.py": "", ".git/attention.py": ""}
+    with open_submission(_folder(tmp_path, **files)) as opened:
+        assert opened.files == ("attention.py",)
+
+
+def test_submission_yaml_says_where_and_who(tmp_path: Path) -> None:
+    text = "rubric: dl-hw3\nstudent: Alice A.\nfiles: {attention.py: my/own.py, gone.py: nowhere.py}\n"
+    files = {"submission.yaml": text, "my/own.py": "", "attention.py": ""}
+    with open_submission(_folder(tmp_path, **files)) as opened:
+        assert (opened.rubric, opened.name, opened.find("attention.py")) == ("dl-hw3", "Alice A.", "my/own.py")
+        with pytest.raises(Missing, match=r"says gone\.py is at nowhere\.py, but nothing is there"):
+            opened.find("gone.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rubric: [", "submission.yaml:1: not YAML"),
+        ("rubrik: x", "'rubrik'"),
+        ("files: {a.py: 3}", "'files.a.py'"),
+        ("a: &x 1\nb: *x", "submission.yaml:2"),
+    ],
+)
+def test_a_broken_submission_yaml_is_noted_and_the_rest_goes_on(tmp_path: Path, text: str, said: str) -> None:
+    with open_submission(_folder(tmp_path, **{"submission.yaml": text, "a.py": ""})) as opened:
+        assert said in opened.notes[0]
+        assert "it was ignored" in opened.notes[0]
+        assert opened.find("a.py") == "a.py"
+
+
+def test_links_and_pipes_are_left_out_and_said(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("42")
+    folder = _folder(tmp_path, **{"a.py": ""})
+    (folder / "stolen.txt").symlink_to(secret)
+    (folder / "others").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe")
+    with open_submission(folder) as opened:
+        assert opened.files == ("a.py",)
+        assert not list(opened.folder.rglob("secret.txt"))
+        assert sorted(note.split()[0] for note in opened.notes) == ["others", "pipe", "stolen.txt"]
+
+
+def test_what_student_code_writes_never_reaches_what_was_handed_in(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, **{"a.py": "old"})
+    with open_submission(folder) as opened:
+        (opened.folder / "a.py").write_text("new")
+    assert (folder / "a.py").read_text() == "old"
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
+def test_an_archive_is_as_good_as_a_folder(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"alice{ending}"
+    if ending == ".zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("hw/attention.py", "x = 1")
+            archive.writestr("__MACOSX/hw/attention.py", "junk")
+    else:
+        with tarfile.open(path, "w:gz") as archive:
+            info = tarfile.TarInfo("hw/attention.py")
+            info.size = 5
+            archive.addfile(info, io.BytesIO(b"x = 1"))
+    with open_submission(path) as opened:
+        assert opened.name == "alice"
+        assert opened.find("attention.py") == "hw/attention.py"
+
+
+@pytest.mark.parametrize(
+    "name", ["../escaped.py", "/etc/escaped.py", "a/../../escaped.py", "..\\escaped.py", "C:/x.py"]
+)
+def test_archives_that_point_outside_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "bad.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, "x")
+    with pytest.raises(UsageError, match="points outside the archive"), open_submission(path):
+        pass
+
+
+def test_links_in_archives_are_left_out(tmp_path: Path) -> None:
+    zipped, tarred = tmp_path / "a.zip", tmp_path / "a.tar.gz"
+    with zipfile.ZipFile(zipped, "w") as archive:
+        info = zipfile.ZipInfo("link.py")
+        info.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(info, "/etc/passwd")
+    with tarfile.open(tarred, "w:gz") as archive:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE):
+            member = tarfile.TarInfo(f"odd{kind.decode()}")
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+    for path, count in ((zipped, 1), (tarred, 4)):
+        with open_submission(path) as opened:
+            assert opened.files == ()
+            assert len(opened.notes) == count + 1  # and that nothing was handed in
+
+
+def test_bombs_are_stopped_while_they_unfold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(module, "MAX_FILES", 50)
+    large, many = tmp_path / "large.zip", tmp_path / "many.zip"
+    with zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(2**24))
+    with zipfile.ZipFile(many, "w") as archive:
+        for number in range(60):
+            archive.writestr(f"{number}.py", "")
+    with pytest.raises(UsageError, match="more than 1 MiB"), open_submission(large):
+        pass
+    with pytest.raises(UsageError, match="more than 50 files"), open_submission(many):
+        pass
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
+def test_a_broken_archive_is_one_line(tmp_path: Path, content: bytes, ending: str) -> None:
+    path = tmp_path / f"broken{ending}"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match="the archive cannot be opened"), open_submission(path):
+        pass
+
+
+def test_a_missing_folder_names_its_neighbours_and_a_file_its_folder(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, **{"attention.py": ""})
+    with pytest.raises(UsageError, match=r"no such submission; .* holds alice"), open_submission(tmp_path / "alicia"):
+        pass
+    with pytest.raises(UsageError, match=r"is a file; give the folder"), open_submission(folder / "attention.py"):
+        pass

@@ -1,0 +1,60 @@
+"""YAML with lines, and without surprises."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.yaml_source import WrittenFloat, YamlError, read
+
+
+def test_every_part_knows_its_line() -> None:
+    source = read("a: 1\nb:\n  - x: 2\n    y: 3\n  - 4\n")
+    assert source.data == {"a": 1, "b": [{"x": 2, "y": 3}, 4]}
+    assert [source.line(path) for path in [("a",), ("b", 0, "y"), ("b", 1), ("b", 1, "deeper", 5)]] == [1, 4, 5, 5]
+
+
+def test_numbers_keep_their_spelling() -> None:
+    number = read("id: 1.10").data["id"]
+    assert isinstance(number, WrittenFloat)
+    assert (number, number.text) == (1.1, "1.10")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "cause"),
+    [
+        ("a: 1\nb: 2\na: 3", 3, "'a' is given twice"),
+        ("a: [1, 2", 1, "not YAML"),
+        ("a: 1\n\tb: 2", 2, "not YAML"),
+        ("a: &x [1]\nb: *x", 2, "instead of the alias"),
+        ("? [1, 2]\n: 3", 1, "a key must be plain text"),
+        ("a: !!python/name:os.system x", 1, "not YAML"),
+        ("[" * 5000, 1, "not YAML"),
+        ("a" * (2**20 + 1), 1, "longer than"),
+    ],
+)
+def test_what_is_refused_is_refused_with_its_line(text: str, line: int, cause: str) -> None:
+    with pytest.raises(YamlError, match=cause.replace("[", r"\[")) as caught:
+        read(text)
+    assert caught.value.line == line
+
+
+def test_tags_construct_nothing() -> None:
+    assert read("a: !!python/object/apply:os.system ['true']").data == {"a": ["true"]}
+
+
+def test_an_alias_bomb_is_refused_before_it_grows() -> None:
+    bomb = "a: &a [x]\n" + "".join(
+        f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9)
+    )
+    with pytest.raises(YamlError, match="alias"):
+        read(bomb)
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with contextlib.suppress(YamlError):
+        read(text)
