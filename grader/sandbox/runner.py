@@ -78,10 +78,7 @@ class BoxRunner:
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Student]:
         self.start()
         assert self._zygote is not None
-        number = next(self._numbers)
-        scratch = self._workspace / f"box-{number}"
-        scratch.mkdir(mode=0o700)
-        box = _Box(self, self._zygote, number, submission, scratch, limits, seed)
+        box = _Box(self, self._zygote, next(self._numbers), submission, self._workspace, limits, seed)
         try:
             yield box
         except BoxLost:
@@ -90,7 +87,6 @@ class BoxRunner:
             raise
         finally:
             box.close()
-            shutil.rmtree(scratch, ignore_errors=True)
 
     def saw_layers(self, layers: tuple[str, ...]) -> None:
         self._layers = layers
@@ -145,18 +141,19 @@ class _Zygote:
         )
         theirs.close()
         self._ready = False
+        self.isolated = False
         self._ended: dict[int, dict[str, Any]] = {}
         self._forgotten: set[int] = set()
 
     def wait_until_ready(self) -> None:
         if not self._ready:
             self._control.settimeout(_START_SECONDS)
-            self._receive()
+            message, _ = self._receive()
+            self.isolated = bool(message["isolated"])
             self._ready = True
 
     def open(self, request: dict[str, Any], descriptors: list[int]) -> int:
         """Fork a box. Returns a descriptor for its process."""
-        self.wait_until_ready()
         self._control.settimeout(_JAIL_SECONDS)
         try:
             socket.send_fds(self._control, [json.dumps({"open": request}).encode()], descriptors)
@@ -222,7 +219,7 @@ class _Box:
         zygote: _Zygote,
         number: int,
         submission: Submission,
-        scratch: Path,
+        workspace: Path,
         limits: Limits,
         seed: int,
     ) -> None:
@@ -230,7 +227,7 @@ class _Box:
         self._zygote = zygote
         self._number = number
         self._submission = submission
-        self._scratch = scratch
+        self._workspace = workspace
         self._limits = limits
         self._seed = seed
         self._line: _Line | None = None
@@ -246,8 +243,15 @@ class _Box:
         reply = self._line.ask({"probe": probe, "file": place, **request}, asked)
         return faults.value_of(reply, asked)
 
+    @property
+    def _scratch(self) -> Path:
+        """With namespaces every box mounts a file system of its own here, unseen by the others and gone with it."""
+        return self._workspace / ("scratch" if self._zygote.isolated else f"scratch-{self._number}")
+
     def _open(self) -> _Line:
         limits = self._limits
+        self._zygote.wait_until_ready()
+        self._scratch.mkdir(mode=0o700, exist_ok=True)
         request = {
             "id": self._number,
             "seed": self._seed,
@@ -286,6 +290,8 @@ class _Box:
         if self._line is not None:
             self._line.close()
             self._line = None
+            if not self._zygote.isolated:
+                shutil.rmtree(self._scratch, ignore_errors=True)
 
 
 class _OutOfTime(Exception):

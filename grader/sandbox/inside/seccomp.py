@@ -9,6 +9,7 @@ import ctypes
 import os
 import platform
 import struct
+from functools import cache
 
 from . import syscalls
 from .libc import check_zero, prctl
@@ -104,12 +105,18 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-def install() -> None:
-    """Put the filter on this process and every thread it will start. Needs no_new_privs."""
+@cache
+def compiled(own_pid: int) -> tuple[ctypes.Array[ctypes.c_char], int]:
+    """The filter as the kernel reads it, and how many instructions it has."""
     machine = platform.machine()
     if machine not in _AUDIT_ARCH:
         raise OSError(_ENOSYS, f"no system-call table for {machine}")
-    lines = program(machine, os.getpid())
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in lines))
-    described = _Program(len(lines), ctypes.addressof(code))
+    lines = program(machine, own_pid)
+    return ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in lines)), len(lines)
+
+
+def install() -> None:
+    """Put the filter on this process and every thread it will start. Needs no_new_privs."""
+    code, length = compiled(os.getpid())
+    described = _Program(length, ctypes.addressof(code))
     check_zero(prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(described)), "seccomp")
