@@ -17,7 +17,7 @@ from grader import __version__
 from grader.catalogue import known_checks
 from grader.engine import Progress as ProgressCallback
 from grader.engine import grade
-from grader.errors import BoxRefused, RubricError, StaffFault, StudentFault, UsageError
+from grader.errors import BoxUnsafe, RubricError, StaffFault, StudentFault, UsageError
 from grader.model import Check, Problem, Report, Rubric, Status
 from grader.report.json_report import to_json
 from grader.report.listings import print_checks, print_diagnosis, print_rubric
@@ -75,8 +75,8 @@ def _faults_in_one_line() -> Iterator[None]:
         for line in error.problems:
             print(line, file=sys.stderr)
         raise typer.Exit(EXIT_USAGE) from None
-    except BoxRefused as error:
-        print(f"grader: {error}; --unsafe runs your own code without it", file=sys.stderr)
+    except BoxUnsafe as error:
+        print(f"grader: {error}; `grader doctor` says more, --unsafe runs your own code all the same", file=sys.stderr)
         raise typer.Exit(EXIT_USAGE) from None
     except StaffFault as error:
         print(f"grader: {error}", file=sys.stderr)

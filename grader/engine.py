@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,6 +26,8 @@ from grader.model import (
 from grader.quoting import quote
 
 _ATTEMPTS = 2  # a limit of time, or a fork server that went away, gets a second try before it counts
+
+_PRINTED_CHARACTERS = 2000
 
 Progress = Callable[[Problem, Check], None]
 
@@ -81,20 +84,23 @@ def _judge(
     rubric: Rubric, problem: Problem, check: Check, submission: Submission, runner: Runner, seed: int
 ) -> Outcome:
     place = f"{rubric.name}/{problem.id}/{check.id}"
-    outcome = None
+    outcome, printed = None, ""
     for _ in range(_ATTEMPTS):
         # Two streams: student code can read its own, and must not learn from it what it will be asked.
         questions = np.random.default_rng(_number(f"questions/{seed}/{place}"))
         try:
             with runner.open(submission, problem.limits, _number(f"student/{seed}/{place}")) as student:
-                outcome = check.function(student, questions, **check.parameters)
+                try:
+                    outcome = check.function(student, questions, **check.parameters)
+                finally:
+                    printed = quote(student.printed, _PRINTED_CHARACTERS)
                 if not isinstance(outcome, Outcome):
                     raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
-                return outcome
+                return _with_output(outcome, printed)
         except TimedOut as fault:
-            outcome = _from_fault(fault)
+            outcome = _with_output(_from_fault(fault), printed)
         except StudentFault as fault:
-            return _from_fault(fault)
+            return _with_output(_from_fault(fault), printed)
         except BoxRefused:
             raise
         except BoxLost as fault:
@@ -111,6 +117,13 @@ def _number(text: str) -> int:
 
 def _from_fault(fault: StudentFault) -> Outcome:
     return Outcome(fault.status, Fraction(0), fault.message, detail=fault.detail)
+
+
+def _with_output(outcome: Outcome, printed: str) -> Outcome:
+    """What did not pass comes with what the code printed: often that is how its author looks for mistakes."""
+    if outcome.status is Status.PASSED or not printed:
+        return outcome
+    return replace(outcome, revealing={**outcome.revealing, "printed": printed})
 
 
 def _ungraded(fault: Exception) -> Outcome:

@@ -65,5 +65,9 @@ class BoxRefused(StaffFault):
     """No box could be made that is fit for student code, so none was run."""
 
 
+class BoxUnsafe(BoxRefused):
+    """A box could be made, but not all of its required layers; `--unsafe` would run one's own code in it."""
+
+
 class BoxLost(StaffFault):
     """The fork server went away under a box. Not the student's doing: the check is run again."""

@@ -80,6 +80,10 @@ class Student(Protocol):
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         """What one of the box's probes finds out about a student's file."""
 
+    @property
+    def printed(self) -> str:
+        """The beginning of what the student's code has printed in this box."""
+
 
 CheckFunction = Callable[..., Outcome]
 

@@ -121,6 +121,20 @@ def test_what_a_student_raises_stays_out_of_hidden_checks(boxes: BoxRunner, subm
     assert not hidden.evidence
 
 
+def test_what_was_printed_comes_with_what_did_not_pass_unless_it_is_hidden(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    def calls(student: Any, rng: Any) -> Outcome:
+        student.call("work.py", "f", 12345)
+        return failed("wrong")
+
+    code = "import sys\ndef f(x):\n    print('got', x)\n    print('\\x1b[31mwarning', file=sys.stderr)"
+    report = _grade(boxes, submission, _check(calls), _check(calls, "secret", visibility="hidden"), code=code)
+    public, hidden = (result.outcome for result in report.problems[0].checks)
+    assert public.evidence["printed"] == "got 12345 �[31mwarning"
+    assert hidden.evidence == {}
+
+
 def test_a_check_draws_the_same_numbers_for_the_same_seed_and_others_for_another(
     boxes: BoxRunner, submission: MakeSubmission
 ) -> None:

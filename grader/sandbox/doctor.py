@@ -56,7 +56,7 @@ def diagnose() -> Diagnosis:
     """Open a real box and try. Never raises: what cannot be had is the finding."""
     if sys.platform != "linux":
         cause = f"this is {sys.platform}, whose kernel has none of these layers"
-        return Diagnosis(_findings(()), (), f"student code is not run here without --unsafe: {cause}", False)
+        return Diagnosis(_findings(()), (), f"student code is not run here: {cause}", False)
     with tempfile.TemporaryDirectory() as folder, BoxRunner() as runner:
         submission = _Attempts(Path(folder))
         (submission.folder / "attempts.py").write_text(_SOURCE)

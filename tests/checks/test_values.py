@@ -228,6 +228,8 @@ class Direct:
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         return np.asarray(self._function(*args, **kwargs))
 
+    printed = ""
+
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         args = [np.array(arg) if isinstance(arg, np.ndarray) else arg for arg in request["args"]]
         self._function(*args, **request["kwargs"])
