@@ -99,7 +99,7 @@ def run(
 ) -> None:
     """Grade one submission."""
     with _faults_in_one_line(), open_submission(submission) as opened:
-        loaded = _only(load_rubric(_choose_rubric(rubric, opened), data), only or [])
+        loaded = _only(load_rubric(_choose_rubric(rubric, opened, submission), data), only or [])
         libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
         with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
             runner.start()
@@ -109,16 +109,16 @@ def run(
         raise typer.Exit(_exit_code(report, fail_under))
 
 
-def _choose_rubric(named: str | None, submission: OpenedSubmission) -> Path:
+def _choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Path) -> Path:
     if named is not None:
         return find_rubric(named)
     if submission.rubric is not None:
         try:
-            return find_rubric(submission.rubric)
+            return find_rubric(submission.rubric, handed_in)
         except UsageError as error:
             raise UsageError(f"submission.yaml: {error}") from None
     fitting: dict[str, int] = {}
-    choices = rubric_choices()
+    choices = rubric_choices(handed_in)
     for name, path in choices.items():
         fitting[name] = _files_found(load_rubric(path), submission)
     best = max(fitting.values(), default=0)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from grader.catalogue import known_checks
 from grader.errors import RubricError, UsageError
 from grader.model import Check, Limits, Problem, Rubric, Visibility
+from grader.quoting import quote
 from grader.registry import REQUIRED, Definition
 from grader.suggestions import did_you_mean
 from grader.yaml_source import Path as Place
@@ -248,28 +249,27 @@ def _never(*_: Any, **__: Any) -> Any:
     raise AssertionError("a rubric with an unknown check is never graded")
 
 
-def rubric_folders() -> list[Path]:
-    """Where rubrics are looked for by name: here, then in the grader's own repository."""
-    here = Path("rubrics")
-    own = Path(__file__).resolve().parent.parent / "rubrics"
-    return [here] if here.resolve() == own else [here, own]
+def rubric_choices(submission: Path | None = None) -> dict[str, Path]:
+    """Rubrics by name: those in `rubrics/` here, then those in the grader's own repository.
 
-
-def rubric_choices() -> dict[str, Path]:
+    A rubric can bring code (its `checks.py`), so none is ever taken from within a submission.
+    """
     choices: dict[str, Path] = {}
-    for folder in rubric_folders():
+    for folder in (Path("rubrics"), Path(__file__).resolve().parent.parent / "rubrics"):
+        if submission is not None and folder.resolve().is_relative_to(submission.resolve()):
+            continue
         for path in sorted(folder.glob("*.yaml")):
             choices.setdefault(path.stem, path)
     return choices
 
 
-def find_rubric(name: str) -> Path:
-    """The path of a rubric given by name or by path."""
-    if name.endswith((".yaml", ".yml")) or os.sep in name:
+def find_rubric(name: str, submission: Path | None = None) -> Path:
+    """The path of a rubric given by name. Staff may also give a path; a submission may not."""
+    if submission is None and (name.endswith((".yaml", ".yml")) or os.sep in name):
         if not Path(name).is_file():
             raise UsageError(f"{name}: there is no such rubric file")
         return Path(name)
-    choices = rubric_choices()
+    choices = rubric_choices(submission)
     if name not in choices:
-        raise UsageError(f"there is no rubric '{name}'{did_you_mean(name, choices)}")
+        raise UsageError(f"there is no rubric '{quote(name, 60)}'{did_you_mean(name, choices)}")
     return choices[name]

@@ -127,6 +127,21 @@ def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path,
         assert attention["points"] == 10
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["named by path", "found in the folder one stands in"])
+def test_a_submission_cannot_bring_a_rubric_and_its_code(tmp_path: Path, named: bool) -> None:
+    hers = tmp_path / "hers"
+    (hers / "rubrics").mkdir(parents=True)
+    for folder in (hers, hers / "rubrics"):
+        shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", folder / "dl-hw3.yaml")
+        (folder / "checks.py").write_text(f"open({str(tmp_path / 'escaped')!r}, 'w')")
+    (hers / "attention.py").write_text("")
+    if named:
+        (hers / "submission.yaml").write_text(f"rubric: {hers / 'dl-hw3.yaml'}\n")
+    done = grader("run", ".", cwd=hers)
+    assert not (tmp_path / "escaped").exists()
+    assert ("there is no rubric" in done.stderr) if named else ("attention.py defines no 'attention'" in done.stdout)
+
+
 def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
     text = (REPOSITORY / "rubrics" / "dl-hw3.yaml").read_text().replace("points: 4", "pionts: 4")
     (tmp_path / "mine.yaml").write_text(text)
