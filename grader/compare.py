@@ -27,24 +27,43 @@ class Difference:
     size: float | None = None
 
 
+# Ten times what the largest question could ask for. A larger answer is refused before it is copied about.
+MAX_NUMBERS = 2_000_000
+
+
 def numbers(value: Any, what: str) -> Array:
-    """A student's value as an array of numbers."""
-    if isinstance(value, list) and any(isinstance(item, np.ndarray) for item in value):
+    """A student's value as a float64 array. Nested lists of numbers, or of arrays as rows, count as arrays."""
+    if isinstance(value, tuple) and any(isinstance(item, np.ndarray) for item in value):
         raise WrongKind(f"{what} returned {len(value)} things; one array was asked for")
-    try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        raise WrongKind(f"{what} returned rows of different lengths; an array was asked for") from None
-    if array.dtype.kind not in "biuf":
-        kind = (
-            "complex numbers"
-            if array.dtype.kind == "c"
-            else "nothing (None)"
-            if value is None
-            else type(value).__name__
-        )
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "c":
+            raise WrongKind(f"{what} returned complex numbers; an array of real numbers was asked for")
+        if value.size > MAX_NUMBERS:
+            raise WrongKind(f"{what} returned far more numbers than were asked for")
+        return value.astype(np.float64)
+    kind = _what_is_no_number(value, [MAX_NUMBERS])
+    if kind:
         raise WrongKind(f"{what} returned {kind}; an array of real numbers was asked for")
-    return array
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (ValueError, OverflowError):
+        raise WrongKind(f"{what} returned rows of different lengths; an array was asked for") from None
+
+
+def _what_is_no_number(value: Any, budget: list[int]) -> str:
+    """The first thing in nested lists that is neither a number nor an array of numbers, or an empty string."""
+    budget[0] -= value.size if isinstance(value, np.ndarray) else 1
+    if budget[0] < 0:
+        return "far more numbers than were asked for"
+    if isinstance(value, list | tuple):
+        return next((kind for item in value if (kind := _what_is_no_number(item, budget))), "")
+    if value is None:
+        return "nothing (None)"
+    if isinstance(value, complex) or (isinstance(value, np.ndarray) and value.dtype.kind == "c"):
+        return "complex numbers"
+    if isinstance(value, int | float | np.ndarray):
+        return ""
+    return "text" if isinstance(value, str) else "a dictionary"
 
 
 def difference(got: Array, want: Array, rtol: float = RTOL, atol: float = ATOL) -> Difference | None:
@@ -55,10 +74,10 @@ def difference(got: Array, want: Array, rtol: float = RTOL, atol: float = ATOL) 
             hint = "; it looks transposed"
         elif got.squeeze().shape == want.squeeze().shape:
             hint = "; an axis of length one is missing or too many"
-        return Difference(f"its shape is {shape(got.shape)} where {shape(want.shape)} is asked for{hint}")
+        return Difference(f"its shape is not {shape(want.shape)} as asked{hint}", f"it is {shape(got.shape)}")
     if want.size == 0:
         return None
-    got, want = got.astype(np.float64), want.astype(np.float64)
+    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
     if not np.isfinite(got).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(got))[0])
         return Difference(f"it is {got[at]} at {at}", f"expected {want[at]:.4g}")

@@ -86,10 +86,10 @@ def _judge(
     place = f"{rubric.name}/{problem.id}/{check.id}"
     outcome, printed = None, ""
     for _ in range(_ATTEMPTS):
-        # Two streams: student code can read its own, and must not learn from it what it will be asked.
+        # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
         questions = np.random.default_rng(_number(f"questions/{seed}/{place}"))
         try:
-            with runner.open(submission, problem.limits, _number(f"student/{seed}/{place}")) as student:
+            with runner.open(submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as student:
                 try:
                     outcome = check.function(student, questions, **check.parameters)
                 finally:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import unicodedata
 
 _LIMIT = 200
+_BLANKS = dict.fromkeys(map(ord, "\u2800\u3164\u115f\u1160\uffa0"), " ")
 
 
 def quote(text: str, limit: int = _LIMIT) -> str:
     """One line of at most `limit` characters. What a terminal or browser would obey is shown as `�`.
 
     Categories: Cc control (ANSI escapes begin with one), Cf format (bidi overrides, zero width), Cs lone surrogates,
-    Co private, Cn unassigned, Zl and Zp line breaks by another name.
+    Co private, Cn unassigned, Zl and Zp line breaks by another name. Some letters are drawn as nothing at all.
     """
-    spaced = " ".join(text[: 8 * limit].split())
+    spaced = " ".join(text[: 8 * limit].translate(_BLANKS).split())
     hidden = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
     safe = "".join("�" if unicodedata.category(letter) in hidden else letter for letter in spaced)
     return safe if len(safe) <= limit else safe[: limit - 1] + "…"

@@ -1,7 +1,8 @@
 """YAML that remembers its lines, and refuses what makes YAML surprising.
 
-PyYAML keeps the last of two equal keys, turns `id: 1.10` into 1.1, and expands aliases; here the first two keep their
-line and their spelling, and aliases are refused, so a small file cannot become a large one.
+PyYAML keeps the last of two equal keys, turns `id: 1.10` into 1.1, `2024-01-01` into a date, expands aliases, and
+recurses as deep as it is told to. Here equal keys and aliases are refused, numbers keep their spelling, what is neither
+a number, true, false nor null is text, and depth is bounded before anything is built.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from typing import Any
 import yaml
 
 Path = tuple[str | int, ...]
-_MAX_CHARACTERS = 2**20
+_MAX_CHARACTERS = 2**18  # ten times the longest rubric
+_MAX_DEPTH = 20
+_KEPT_TYPES = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null")}
 
 
 class WrittenFloat(float):
@@ -51,23 +54,26 @@ def read(text: str) -> Source:
         raise YamlError(1, f"the file is longer than {_MAX_CHARACTERS} characters")
     lines: dict[Path, int] = {}
     try:
-        _refuse_aliases(text)
-        node = yaml.compose(text, Loader=yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader)
+        _refuse_what_unfolds(text)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = None if node is None else _build(node, (), lines)
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         raise YamlError(mark.line + 1 if mark else 1, f"not YAML: {error.problem or error.context}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # PyYAML lets some ValueErrors of bad escapes through
         raise YamlError(1, f"not YAML: {str(error).splitlines()[0]}") from None
-    except RecursionError:
-        raise YamlError(1, "not YAML anyone would write: nested too deeply") from None
     return Source(data, lines)
 
 
-def _refuse_aliases(text: str) -> None:
+def _refuse_what_unfolds(text: str) -> None:
+    """Aliases and deep nesting, seen event by event, before anything recurses."""
+    depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             raise YamlError(_line(event), f"write the value out instead of the alias *{event.anchor}")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise YamlError(_line(event), f"nested more than {_MAX_DEPTH} deep")
 
 
 def _line(part: Any) -> int:
@@ -89,8 +95,14 @@ def _build(node: yaml.Node, path: Path, lines: dict[Path, int]) -> Any:
         return built
     if isinstance(node, yaml.SequenceNode):
         return [_build(item, (*path, index), lines) for index, item in enumerate(node.value)]
-    value = _SCALARS.construct_object(node)
+    return _scalar(node)
+
+
+def _scalar(node: yaml.Node) -> Any:
+    if node.tag not in _KEPT_TYPES:
+        return node.value
+    try:
+        value = yaml.constructor.SafeConstructor().construct_object(node)
+    except (ValueError, KeyError):  # `!!bool maybe`, or a number of ten thousand digits
+        return node.value
     return WrittenFloat(node.value, value) if isinstance(value, float) else value
-
-
-_SCALARS = yaml.constructor.SafeConstructor()

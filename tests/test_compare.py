@@ -43,19 +43,37 @@ def test_what_is_not_finite_is_named(odd: float) -> None:
 @pytest.mark.parametrize(
     ("got", "want", "said"),
     [
-        ((3, 2), (2, 3), "3×2 where 2×3 is asked for; it looks transposed"),
-        ((2,), (2, 1), "2 where 2×1 is asked for; an axis of length one"),
-        ((4, 4), (2, 3), "4×4 where 2×3 is asked for"),
-        ((), (2,), "a single number where 2 is asked for"),
+        ((3, 2), (2, 3), "its shape is not 2×3 as asked; it looks transposed: it is 3×2"),
+        ((2,), (2, 1), "its shape is not 2×1 as asked; an axis of length one is missing or too many: it is 2"),
+        ((4, 4), (2, 3), "its shape is not 2×3 as asked: it is 4×4"),
+        ((), (2,), "its shape is not 2 as asked: it is a single number"),
     ],
 )
 def test_a_wrong_shape_is_told_exactly(got: tuple[int, ...], want: tuple[int, ...], said: str) -> None:
     found = difference(np.zeros(got), np.zeros(want))
     assert found is not None
-    assert said in found.summary
+    assert said == f"{found.summary}: {found.detail}"
 
 
 def test_lists_of_numbers_count_as_arrays_and_words_do_not() -> None:
     assert numbers([[1, 2], [3, 4]], "f()").shape == (2, 2)
-    with pytest.raises(WrongKind, match=r"f\(\) returned str"):
+    with pytest.raises(WrongKind, match=r"f\(\) returned text"):
         numbers("1", "f()")
+    assert numbers([np.ones(3), np.zeros(3)], "f()").shape == (2, 3)
+    with pytest.raises(WrongKind, match="2 things"):
+        numbers((np.ones(3), np.zeros(3)), "f()")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["x" * 10**6] + ["y"] * 1000,
+        np.zeros(3_000_000),
+        [[np.zeros(1_500_000)], [np.zeros(1_500_000)]],
+        [[0] * 10**5] * 30,
+    ],
+    ids=["text", "array", "arrays in lists", "lists"],
+)
+def test_what_is_far_too_large_is_refused_before_it_is_unfolded(value: object) -> None:
+    with pytest.raises(WrongKind, match="text|far more numbers"):
+        numbers(value, "f()")

@@ -8,13 +8,35 @@ import numpy as np
 
 from grader import compare
 from grader.compare import Array, difference, numbers
+from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
+_SIZES = ((2, 5), (1, 7), (3, 1))  # batch and length
 
-def _outputs(student: Student, file: str, name: str, build: list[Any], inputs: list[Array]) -> list[Array]:
-    found = student.probe("forward", file, name=name, build=build, inputs=inputs)
-    return [numbers(output, name) for output in found["outputs"]]
+
+def _forward(
+    student: Student, file: str, name: str, build: list[Any], inputs: list[Array], **more: Any
+) -> tuple[list[Array], list[Array], list[Any]]:
+    """Outputs, gradients and the parameters no gradient reached; what came out of the box is not taken on trust."""
+    request = {"name": name, "build": build, "inputs": inputs, **more}
+    match student.probe("forward", file, **request):
+        case {"outputs": list(outputs), "gradients": list(gradients), "unreached": list(unreached)}:
+            pass
+        case _:
+            raise Crashed(f"{name} gave no outputs")
+    if len(outputs) != len(inputs) or (more and len(gradients) != len(inputs)):
+        raise Crashed(f"{name} gave {len(outputs)} outputs for {len(inputs)} inputs")
+    return [numbers(output, name) for output in outputs], [numbers(gradient, name) for gradient in gradients], unreached
+
+
+def _shaped(student: Student, file: str, name: str, build: list[Any], inputs: list[Array]) -> list[Array]:
+    outputs, _, _ = _forward(student, file, name, build, inputs)
+    for given, output in zip(inputs, outputs, strict=True):
+        if output.shape != given.shape:
+            detail = f"it gives {compare.shape(output.shape)}"
+            raise WrongKind(f"{name} should turn {compare.shape(given.shape)} into the same shape", detail)
+    return outputs
 
 
 @check
@@ -22,12 +44,7 @@ def keeps_the_shape(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: list[int], width: int
 ) -> Outcome:
     """Its output has the shape of its input, for any batch and length."""
-    shapes = [(2, 5, width), (1, 7, width), (3, 1, width)]
-    for want, got in zip(
-        shapes, _outputs(student, file, name, build, [rng.normal(size=s) for s in shapes]), strict=True
-    ):
-        if got.shape != want:
-            return failed(f"{name} turns {compare.shape(want)} into {compare.shape(got.shape)}")
+    _shaped(student, file, name, build, [rng.normal(size=(batch, length, width)) for batch, length in _SIZES])
     return passed(f"{name} keeps the shape of its input")
 
 
@@ -38,7 +55,7 @@ def reordering_tokens_reorders_its_output(
     """Without positions, a block treats its tokens as a set, and each batch item by itself."""
     x = rng.normal(size=(3, 6, width))
     order = np.roll(np.arange(6), 2)
-    plain, reordered, alone = _outputs(student, file, name, build, [x, x[:, order], x[1:2]])
+    plain, reordered, alone = _shaped(student, file, name, build, [x, x[:, order], x[1:2]])
     if found := difference(reordered, plain[:, order]):
         return failed(f"reordering the tokens does more than reorder the output: {found.summary}", found.detail)
     if found := difference(alone, plain[1:2]):
@@ -53,17 +70,19 @@ def gradient_agrees_with_differences(
     """Gradients flow back through everything it computes, to its input and to every parameter."""
     x, direction, cotangent = (rng.normal(size=(2, 4, width)) for _ in range(3))
     step = 1e-6  # float64: rounding and curvature both stay below 1e-8
-    request = {"name": name, "build": build, "inputs": [x, x + step * direction, x - step * direction]}
-    found = student.probe("forward", file, **request, cotangent=cotangent)
-    _, ahead, behind = (numbers(output, name) for output in found["outputs"])
+    inputs = [x, x + step * direction, x - step * direction]
+    outputs, gradients, unreached = _forward(student, file, name, build, inputs, cotangent=cotangent)
+    if any(found.shape != x.shape for found in (*outputs, *gradients)):
+        raise WrongKind(f"{name} should give outputs and gradients of the shape of its input")
+    _, ahead, behind = outputs
     want = float((cotangent * (ahead - behind)).sum() / (2 * step))
-    got = float((numbers(found["gradients"][0], name) * direction).sum())
+    got = float((gradients[0] * direction).sum())
     if abs(got - want) > 1e-4 * max(1.0, abs(want)):
         return failed(
             "the gradient with respect to the input is not that of the output; is something detached?",
             detail=f"along a random direction {got:.4g}, by differences {want:.4g}",
             evidence={"off_by": abs(got - want)},
         )
-    if found["unreached"]:
-        return failed(f"no gradient reaches {len(found['unreached'])} of its parameters, so they are never trained")
+    if unreached:
+        return failed(f"no gradient reaches {len(unreached)} of its parameters, so they are never trained")
     return passed("gradients agree with finite differences")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-from grader.model import Outcome, Student, failed, passed
+from grader.errors import Crashed
+from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import quote
 from grader.registry import StudentFile, check
 
@@ -13,7 +16,16 @@ from grader.registry import StudentFile, check
 def writes_it_out(student: Student, rng: np.random.Generator, *, file: StudentFile, forbidden: list[str]) -> Outcome:
     """It is written out rather than handed to a ready-made function that does it all."""
     # Parsed inside the box: a hostile file can crash a parser, and then only its own box is lost.
-    for name, place, line in student.probe("names_used", file):
-        if name in forbidden:
-            return failed(f"{quote(place)}:{line} uses {quote(name)}, which does the whole task; write the steps out")
+    match student.probe("names_used", file):
+        case {"names": list(names), "complete": bool(complete)}:
+            pass
+        case _:
+            raise Crashed(f"{file} could not be read")
+    for mention in names:
+        match mention:
+            case (str(name), str(place), int(line)) if name in forbidden:
+                return failed(f"{quote(place)}:{line} uses {name}, which does the whole task; write the steps out")
+    if not complete:
+        message = "it imports more files of its own than were read; a person should look"
+        return Outcome(Status.REVIEW, Fraction(1), message)
     return passed("no ready-made function is used", evidence={"forbidden": forbidden})

@@ -13,7 +13,7 @@ from grader.checks.ground_truth import Reference, reference_function
 from grader.checks.inputs import INPUTS, Case, Inputs
 from grader.checks.slips import name_the_slip
 from grader.compare import Array, difference, numbers
-from grader.errors import WrongKind
+from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
@@ -49,9 +49,10 @@ def matches_reference(
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
     right = reference_function(reference)
     cases = list(INPUTS[inputs](rng))
-    got = [_returned(student, file, function, *case.args, **case.kwargs) for case in cases]
-    wrong = []
-    for trial, (case, value) in enumerate(zip(cases, got, strict=True)):
+    got, wrong = [], []
+    for trial, case in enumerate(cases):
+        value = _returned(student, file, function, *case.args, **case.kwargs)
+        got.append(value)
         want = np.asarray(right(*case.args, **case.kwargs))
         if found := difference(value, want, rtol, atol):
             wrong.append((trial, case, found))
@@ -76,9 +77,8 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
         weights = _returned(student, file, function, Q, K, np.eye(m), 1.0)
         label = f"Q {d}×{n}, K {d}×{m}, V = I"
         if weights.shape != (m, n):
-            return failed(
-                f"with V = I it should give the {m}×{n} weights, not {compare.shape(weights.shape)} ({label})"
-            )
+            detail = f"its shape is {compare.shape(weights.shape)}"
+            return failed(f"with V = I it should give the {m}×{n} weights ({label})", detail)
         if not np.isfinite(weights).all() or (weights < -compare.ATOL).any():
             return failed(f"some weights are negative or not finite ({label})")
         sums = weights.sum(axis=0)
@@ -198,7 +198,8 @@ def _influence(
 def _one_output_per_token(output: Array, case: Case) -> Array:
     tokens = case.args[0].shape[1]
     if output.ndim != 2 or output.shape[1] != tokens:
-        raise WrongKind(f"it returns shape {compare.shape(output.shape)} for {tokens} tokens ({case.label})")
+        detail = f"its shape is {compare.shape(output.shape)}"
+        raise WrongKind(f"it should return one column for each of the {tokens} tokens ({case.label})", detail)
     return output
 
 
@@ -210,7 +211,17 @@ def leaves_inputs_unchanged(
     for case in INPUTS[inputs](rng):
         request = {"function": function, "args": list(case.args), "kwargs": case.kwargs}
         after = student.probe("call_showing_arguments", file, **request)
-        for place, (before, now) in enumerate(zip(case.args, after, strict=True), start=1):
-            if isinstance(before, np.ndarray) and not np.array_equal(before, now):
-                return failed(f"it changes its argument number {place} in place ({case.label}); work on a copy")
+        before: dict[str, Any] = {f"argument number {n}": arg for n, arg in enumerate(case.args, start=1)} | case.kwargs
+        match after:
+            case {"args": list(args), "kwargs": dict(kwargs)}:
+                now = {f"argument number {n}": arg for n, arg in enumerate(args, start=1)} | kwargs
+            case _:
+                raise Crashed("its arguments could not be looked at after the call")
+        for name, value in before.items():
+            if isinstance(value, np.ndarray) and not _equal(value, now.get(name)):
+                return failed(f"it changes its {name} in place ({case.label}); work on a copy")
     return passed("arguments are left as they were")
+
+
+def _equal(before: Array, now: Any) -> bool:
+    return isinstance(now, np.ndarray) and before.dtype == now.dtype and np.array_equal(before, now)

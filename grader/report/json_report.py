@@ -16,7 +16,8 @@ SCHEMA_VERSION = 1
 
 
 def to_json(report: Report) -> str:
-    return json.dumps(as_data(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = json.dumps(as_data(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return text.encode("utf-8", "replace").decode()  # a lone surrogate is legal in Python and in no file
 
 
 def as_data(report: Report) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import signal
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,15 @@ _IMPORT_HINTS = {
     "SystemExit": "it exits while being imported; move that under `if __name__ == '__main__':`",
     "FileNotFoundError": "it opens a file that was not handed in; open files inside functions",
     "PermissionError": "it does something at import that the box does not allow",
+    "ModuleNotFoundError": "leave out what the assignment does not need, and hand in helper files too",
 }
+_KNOWN_EXCEPTIONS = {name for name, value in vars(builtins).items() if isinstance(value, type)} | {
+    "LinAlgError",
+    "AxisError",
+    "UFuncTypeError",
+    "OutOfMemoryError",
+}
+_NAMES_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -34,8 +43,12 @@ class Asked:
     file: str
     name: str = ""
 
+    @property
+    def shown_file(self) -> str:
+        return quote(self.file)
+
     def __str__(self) -> str:
-        return f"{self.name}() in {self.file}" if self.name else self.file
+        return f"{self.name}() in {self.shown_file}" if self.name else self.shown_file
 
 
 def value_of(reply: Any, asked: Asked) -> Any:
@@ -44,25 +57,28 @@ def value_of(reply: Any, asked: Asked) -> Any:
         case {"value": value}:
             return value
         case {"absent": list(names)}:
-            known = ", ".join(quote(str(name), 40) for name in names)
-            raise Missing(f"{asked.file} defines no '{asked.name}'" + (f"; it defines {known}" if known else ""))
+            known = ", ".join(quote(name, 40) for name in names[:_NAMES_SHOWN] if isinstance(name, str))
+            raise Missing(f"{asked.shown_file} defines no '{asked.name}'", f"it defines {known}" if known else "")
         case {"signature": str(text)}:
-            raise Crashed(f"{asked} {quote(text)}")
+            raise Crashed(f"{asked} cannot be called as the assignment calls it", f"it {quote(text)}")
         case {"unsendable": str(text)}:
-            raise WrongKind(f"{asked} returned {quote(text)}; numbers in an array were expected")
+            raise WrongKind(f"{asked} returned no array of numbers", f"it returned {quote(text)}")
         case {"raised": {"type": str(kind), "text": str(text), "file": str(file), "line": int(line), **more}}:
-            raise _raised(asked, quote(kind, 80), quote(text), quote(file), line, bool(more.get("importing")))
+            raise _raised(asked, kind, quote(text), quote(file), line, more.get("importing") is True)
     raise Crashed(f"{asked} answered the grader with something that is not an answer")
 
 
 def _raised(asked: Asked, kind: str, text: str, file: str, line: int, importing: bool) -> StudentFault:
+    """The message holds nothing the student's code made up: with that, code could carry hidden inputs out."""
     place = f" at {file}:{line}" if file else ""
+    if kind not in _KNOWN_EXCEPTIONS:
+        kind, text = "an exception of its own", f"{quote(kind, 80)}: {text}"
     if kind == "MemoryError":
         return Crashed(f"{asked} ran out of memory{place}", text)
     if not importing:
         return Crashed(f"{asked} raised {kind}{place}", text)
     hint = _IMPORT_HINTS.get(kind, "")
-    return Crashed(f"{asked.file} cannot be imported: {kind}{place}" + (f" ({hint})" if hint else ""), text)
+    return Crashed(f"{asked.shown_file} cannot be imported: {kind}{place}" + (f" ({hint})" if hint else ""), text)
 
 
 def used_up(asked: Asked, limits: Limits) -> TimedOut:

@@ -34,7 +34,7 @@ def test_a_right_block_passes(torch_boxes: BoxRunner, submission: MakeSubmission
 @pytest.mark.parametrize(
     ("right", "wrong", "check", "said"),
     [
-        ("+ self.ffn(x))", "+ self.ffn(x))[:, :1]", "keeps_the_shape", "turns 2×5×8 into 2×1×8"),
+        ("+ self.ffn(x))", "+ self.ffn(x))[:, :1]", "keeps_the_shape", "into the same shape: it gives 2×1×8"),
         (
             "dim=-1)\n        mixed",
             "dim=0)\n        mixed",

@@ -174,12 +174,12 @@ def test_right_multi_head_passes_however_it_is_written(boxes: BoxRunner, submiss
     [
         ("def attention(Q, K, V, beta): return None", "nothing (None)"),
         ("def attention(Q, K, V, beta): return V, K", "2 things; one array"),
-        ("def attention(Q, K, V, beta): return 'H'", "str; an array of real numbers"),
+        ("def attention(Q, K, V, beta): return 'H'", "text; an array of real numbers"),
         ("def attention(Q, K, V, beta): return (K.T @ Q) * 1j", "complex numbers"),
         ("def attention(Q, K, V, beta): return [[1, 2], [3]]", "rows of different lengths"),
-        ("def attention(Q, K, V): return V", "is defined with (Q, K, V), which does not fit"),
-        ("attention = 3", "is not a function"),
-        ("def atention(Q, K, V, beta): return V", "defines no 'attention'; it defines atention"),
+        ("def attention(Q, K, V): return V", "it is defined as (Q, K, V) and cannot be called so"),
+        ("attention = 3", "it is not a function"),
+        ("def atention(Q, K, V, beta): return V", "defines no 'attention': it defines atention"),
         ("def attention(Q, K, V, beta):\n    return Q @ K", "raised ValueError at attention.py:2"),
         ("def attention(Q, K, V, beta)\n    return Q", "cannot be imported: SyntaxError at attention.py:1"),
         ("import matplotlib_of_mine", "cannot be imported: ModuleNotFoundError at attention.py:1"),
@@ -203,7 +203,7 @@ def test_what_cannot_be_judged_is_explained_in_one_line(
 def test_right_values_in_the_wrong_shape_are_told_so(boxes: BoxRunner, submission: MakeSubmission) -> None:
     code = RIGHT_ATTENTION["einsum"].replace("'tm,mn->tn'", "'tm,mn->nt'")
     said = _complaints(_grade(boxes, submission, "2.1", "attention.py", code))
-    assert "its shape is 3×2 where 2×3 is asked for; it looks transposed" in said[0]
+    assert "its shape is not 2×3 as asked; it looks transposed: it is 3×2" in said[0]
 
 
 def test_a_stub_earns_nothing(boxes: BoxRunner, submission: MakeSubmission) -> None:
@@ -233,7 +233,7 @@ class Direct:
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         args = [np.array(arg) if isinstance(arg, np.ndarray) else arg for arg in request["args"]]
         self._function(*args, **request["kwargs"])
-        return args
+        return {"args": args, "kwargs": request["kwargs"]}
 
 
 def _judged(function: Any, problem: str, seed: int) -> dict[str, Outcome]:

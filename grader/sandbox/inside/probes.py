@@ -19,14 +19,14 @@ class WrongSignature(Exception):
 
 def call(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """What the student's function returns."""
-    return _call(student_code.attribute(file, function), [_own(arg) for arg in args], kwargs)
+    return _call(student_code.attribute(file, function), _own(args), _own(kwargs))
 
 
-def call_showing_arguments(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def call_showing_arguments(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments as they are after the call."""
-    own = [_own(arg) for arg in args]
-    _call(student_code.attribute(file, function), own, kwargs)
-    return own
+    args, kwargs = _own(args), _own(kwargs)
+    _call(student_code.attribute(file, function), args, kwargs)
+    return {"args": args, "kwargs": kwargs}
 
 
 def forward(
@@ -60,13 +60,18 @@ def forward(
     }
 
 
-def names_used(file: str) -> list[source.Mention]:
-    """Every name the source takes from elsewhere, imported or reached by attribute or by string, with its place."""
-    return source.mentions(file)
+def names_used(file: str) -> dict[str, Any]:
+    """Every name the source takes from libraries, with its place, and whether all of the source was read."""
+    names, complete = source.mentions(file)
+    return {"names": names, "complete": complete}
 
 
 def _own(value: Any) -> Any:
-    """A writable copy of an array: code that writes into its argument should run, and be seen to."""
+    """Writable copies of arrays: code that writes into its argument should run, and be seen to."""
+    if isinstance(value, list):
+        return [_own(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _own(item) for key, item in value.items()}
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 
@@ -74,14 +79,19 @@ def _call(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     if not callable(function):
         raise WrongSignature("is not a function")
     try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some callables have none; calling them tells
         return function(*args, **kwargs)
-    try:
-        signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise WrongSignature(f"is defined with {signature}, which does not fit: {error}") from None
-    return function(*args, **kwargs)
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            # Raised by the call itself, before any line of the function ran.
+            raise WrongSignature(f"is defined as {_signature(function)} and cannot be called so: {error}") from None
+        raise
+
+
+def _signature(function: Any) -> str:
+    try:
+        return str(inspect.signature(function))
+    except (TypeError, ValueError):  # some callables have none
+        return "something without a signature"
 
 
 PROBES: dict[str, Probe] = {probe.__name__: probe for probe in (call, call_showing_arguments, forward, names_used)}

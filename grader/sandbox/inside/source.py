@@ -1,66 +1,111 @@
-"""What a student's source mentions, found by parsing and never by running it."""
+"""What a student's source takes from libraries, found by parsing and never by running it.
+
+A hint, not proof: Python offers endless ways to spell a name. What is plainly written is found, and nothing of the
+student's own is ever mistaken for a library's.
+"""
 
 from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
 
 from .student_code import ImportFailed
 
 Mention = tuple[str, str, int]  # name, file, line
 
-_MAX_FILES = 50
+_MAX_FILES = 200
+_REACHING_BY_STRING = {"getattr", "attrgetter", "__getattribute__"}
 
 
-def mentions(file: str) -> list[Mention]:
-    """Every name that `file`, or a file of the student's that it imports, takes from somewhere else."""
+def mentions(file: str) -> tuple[list[Mention], bool]:
+    """Every name that `file`, or a file of the student's that it imports, takes from a library.
+
+    And whether all those files were read: a submission can have more than anyone would write.
+    """
     waiting, read = [file], set[str]()
     found: set[Mention] = set()
     while waiting and len(read) < _MAX_FILES:
         path = waiting.pop()
-        if path in read:
-            continue
-        read.add(path)
-        with open(path, encoding="utf-8", errors="replace") as source:
-            tree = _parse(source.read(), path)
-        own = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        for name, line, local in _names(tree, os.path.dirname(path)):
-            if local:
-                waiting.append(local)
-            elif name not in own:
-                found.add((name[:80], path, line))
-        # `nn.MultiheadAttention` is torch's even where the student has a class of that name.
-        found |= {(node.attr[:80], path, node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return sorted(found)
+        if path not in read:
+            read.add(path)
+            one = _File(path)
+            found |= {(name[:80], path, line) for name, line in one.taken}
+            waiting += one.own_files
+    return sorted(found), not waiting
 
 
-def _parse(text: str, path: str) -> ast.AST:
-    try:
-        return ast.parse(text, os.path.abspath(path))
-    except SyntaxError as error:
-        raise ImportFailed from error
+class _File:
+    """One source file: the names it takes from libraries, and the student's files it imports."""
 
+    def __init__(self, path: str) -> None:
+        self._folder = os.path.dirname(path)
+        self.taken: set[tuple[str, int]] = set()
+        self.own_files: list[str] = []
+        self._libraries: set[str] = set()  # local names that stand for a library or a part of one
+        self._star = False
+        try:
+            with open(path, "rb") as source:  # bytes, so that a BOM or a coding line is read as Python reads it
+                tree = ast.parse(source.read(), os.path.abspath(path))
+        except (SyntaxError, ValueError) as error:
+            raise ImportFailed from error
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            self._see_import(node)
+        for node in nodes:
+            self._see_alias(node)
+        for node in nodes:
+            self._see_use(node)
 
-def _names(tree: ast.AST, folder: str) -> Iterator[tuple[str, int, str]]:
-    """(name, line, "") for a name from outside; (…, path) for an import of the student's own file."""
-    for node in ast.walk(tree):
+    def _see_import(self, node: ast.AST) -> None:
         match node:
-            case ast.Name(id=name) | ast.Constant(value=str(name)):  # strings, for getattr
-                yield name, node.lineno, ""
+            case ast.Import(names=names):
+                for alias in names:
+                    if own := self._own_file(alias.name, 0):
+                        self.own_files += own
+                    else:
+                        self._libraries.add(alias.asname or alias.name.partition(".")[0])
             case ast.ImportFrom(module=module, names=names, level=level):
                 for alias in names:
                     dotted = f"{module}.{alias.name}" if module else alias.name
-                    local = _local_file(dotted, folder, level) or _local_file(module or "", folder, level)
-                    yield alias.name, node.lineno, local
-            case ast.Import(names=names):
-                for alias in names:
-                    yield alias.name.rpartition(".")[2], node.lineno, _local_file(alias.name, folder, 0)
+                    own = self._own_file(dotted, level) + self._own_file(module or "", level)
+                    if own or level:
+                        self.own_files += own
+                    else:
+                        self._star |= alias.name == "*"
+                        self._libraries.add(alias.asname or alias.name)
+                        self.taken.add((alias.name, node.lineno))
 
+    def _see_alias(self, node: ast.AST) -> None:
+        """`layer = torch.nn` makes `layer` another name for a library."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value):
+                if self._root(value) in self._libraries:
+                    self._libraries.add(name)
 
-def _local_file(module: str, folder: str, level: int) -> str:
-    """The student's file that an import means, or an empty string."""
-    for _ in range(level - 1):
-        folder = os.path.dirname(folder)
-    path = os.path.join(folder, *module.split(".")) + ".py" if module else ""
-    return path if path and os.path.isfile(path) else ""
+    def _see_use(self, node: ast.AST) -> None:
+        match node:
+            case ast.Attribute(attr=name) if self._root(node) in self._libraries:
+                self.taken.add((name, node.lineno))
+            case ast.Name(id=name) if self._star:
+                self.taken.add((name, node.lineno))
+            case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=args):
+                if called in _REACHING_BY_STRING:
+                    texts = [arg for arg in args if isinstance(arg, ast.Constant)]
+                    self.taken |= {(text.value, node.lineno) for text in texts if isinstance(text.value, str)}
+
+    def _root(self, node: ast.AST) -> str:
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return node.id if isinstance(node, ast.Name) else ""
+
+    def _own_file(self, module: str, level: int) -> list[str]:
+        """The student's file or package that an import means, looked for beside this file and above it."""
+        folders = [self._folder, ""] if not level else [self._folder]
+        for _ in range(level - 1):
+            folders = [os.path.dirname(folder) for folder in folders]
+        for folder in folders:
+            stem = os.path.join(folder, *module.split("."))
+            found = [path for path in (f"{stem}.py", os.path.join(stem, "__init__.py")) if os.path.isfile(path)]
+            if module and found:
+                return found
+        return []

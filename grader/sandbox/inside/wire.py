@@ -11,6 +11,7 @@ import json
 import math
 import struct
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ _MAGIC = b"gbx1"
 
 # Far above what any homework returns (a 2,000-item dataset sample is under 10 MiB), far below what hurts the grader.
 MAX_HEADER_BYTES = 4 * 2**20
-MAX_BODY_BYTES = 256 * 2**20
+MAX_BODY_BYTES = 64 * 2**20
 MAX_DEPTH = 32
 MAX_ITEMS = 100_000
 MAX_DIMENSIONS = 32
@@ -69,7 +70,8 @@ def _encode(value: Any, arrays: list[np.ndarray[Any, Any]], budget: list[int], d
     if isinstance(value, complex):
         return {"~": "complex", "parts": [value.real, value.imag]}
     if isinstance(value, (list, tuple)):
-        return [_encode(item, arrays, budget, depth + 1) for item in value]
+        items = [_encode(item, arrays, budget, depth + 1) for item in value]
+        return {"~": "tuple", "items": items} if isinstance(value, tuple) else items
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             raise Unsendable("a dictionary whose keys are not all text")
@@ -115,12 +117,20 @@ def unpack(header: Bytes, body: Bytes) -> Any:
         encoded = json.loads(bytes(header))
     except (ValueError, RecursionError) as error:
         raise WireError(f"the header is not JSON ({type(error).__name__})") from None
-    return _decode(encoded, memoryview(body).toreadonly(), [MAX_ITEMS], 0)
+    return _decode(encoded, memoryview(body).toreadonly(), _Budget(MAX_ITEMS, len(body)), 0)
 
 
-def _decode(encoded: Any, body: memoryview, budget: list[int], depth: int) -> Any:
-    budget[0] -= 1
-    if budget[0] < 0 or depth > MAX_DEPTH:
+@dataclass
+class _Budget:
+    """What a frame may still unfold into. Its arrays share no bytes, so they are never larger than the frame."""
+
+    items: int
+    array_bytes: int
+
+
+def _decode(encoded: Any, body: memoryview, budget: _Budget, depth: int) -> Any:
+    budget.items -= 1
+    if budget.items < 0 or depth > MAX_DEPTH:
         raise WireError("more items or deeper nesting than a frame may hold")
     if isinstance(encoded, list):
         return [_decode(item, body, budget, depth + 1) for item in encoded]
@@ -130,11 +140,13 @@ def _decode(encoded: Any, body: memoryview, budget: list[int], depth: int) -> An
         return encoded
     match encoded:
         case {"~": "array", "dtype": str(dtype), "shape": list(shape), "at": int(at), **more} if not more:
-            return _decode_array(dtype, shape, at, body)
+            return _decode_array(dtype, shape, at, body, budget)
         case {"~": "complex", "parts": [int() | float() as real, int() | float() as imaginary], **more} if not more:
             return _decode_complex(real, imaginary)
         case {"~": "dict", "items": list(items), **more} if not more:
             return _decode_dict(items, body, budget, depth)
+        case {"~": "tuple", "items": list(items), **more} if not more:
+            return tuple(_decode(item, body, budget, depth + 1) for item in items)
     raise WireError("an object of no known kind")
 
 
@@ -145,7 +157,7 @@ def _decode_complex(real: float, imaginary: float) -> complex:
         raise WireError("a complex number out of range") from None
 
 
-def _decode_dict(items: list[Any], body: memoryview, budget: list[int], depth: int) -> dict[str, Any]:
+def _decode_dict(items: list[Any], body: memoryview, budget: _Budget, depth: int) -> dict[str, Any]:
     decoded = {}
     for item in items:
         match item:
@@ -156,7 +168,7 @@ def _decode_dict(items: list[Any], body: memoryview, budget: list[int], depth: i
     return decoded
 
 
-def _decode_array(dtype: str, shape: list[Any], at: int, body: memoryview) -> np.ndarray[Any, Any]:
+def _decode_array(dtype: str, shape: list[Any], at: int, body: memoryview, budget: _Budget) -> np.ndarray[Any, Any]:
     if dtype not in DTYPES:
         raise WireError("an array of a dtype that is not sent")
     if len(shape) > MAX_DIMENSIONS or not all(
@@ -165,7 +177,8 @@ def _decode_array(dtype: str, shape: list[Any], at: int, body: memoryview) -> np
         raise WireError("an array of impossible shape")
     count = math.prod(shape)
     nbytes = count * np.dtype(dtype).itemsize
-    if at < 0 or at + nbytes > len(body):
+    budget.array_bytes -= nbytes
+    if at < 0 or at + nbytes > len(body) or budget.array_bytes < 0:
         raise WireError("an array that reaches beyond its frame")
     try:
         return np.frombuffer(body[at : at + nbytes], dtype=dtype, count=count).reshape(shape)
