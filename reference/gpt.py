@@ -170,7 +170,7 @@ class GPT(nn.Module):
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.width)
         if config.variant != "rope":
-            self.positions = nn.Parameter(torch.zeros(config.block, config.width))  # (block, D)
+            self.positions = nn.Parameter(torch.randn(config.block, config.width)*config.width**-0.5)  # (block, D)
         bottled = config.variant == "perceiver"
         self.down = DownProjectBlock(config) if bottled else None
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers - 2 * bottled))
@@ -213,9 +213,15 @@ class GPT(nn.Module):
 
 
 def draw_small_weights(module: nn.Module) -> None:
-    """N(0, 0.02²) for every matrix and zero for every bias, as GPT-2 starts."""
-    if isinstance(module, (nn.Linear, nn.Embedding)):
-        nn.init.normal_(module.weight, std=0.02)
+    """N(0, 1/fan-in) for every matrix, zero for every bias.
+
+    GPT-2's fixed 0.02 suits its width of 768; at 128 it starts attention so flat that thousands of steps pass
+    before any head looks anywhere.
+    """
+    if isinstance(module, nn.Embedding):
+        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+    if isinstance(module, nn.Linear):
+        nn.init.normal_(module.weight, std=module.in_features**-0.5)
     if isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)
 
