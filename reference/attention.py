@@ -39,7 +39,9 @@ def softargmax(scores: ArrayLike, beta: float = 1.0, axis: int = 0) -> Array:
     if s.ndim == 0 or s.size == 0:
         raise ValueError(f"softargmax needs at least one score, but scores are {shape_text(s)}")
     if not isfinite(beta) or np.isnan(s).any() or np.isposinf(s).any():
-        raise ValueError(f"softargmax needs a finite β (got {beta}) and scores ({shape_text(s)}) below infinity")
+        raise ValueError(
+            f"softargmax needs a finite β (got {beta}) and scores ({shape_text(s)}) below infinity"
+        )
     hidden = np.isneginf(s)
     scaled = np.where(hidden, -np.inf, beta * np.where(hidden, 0.0, s))
     top = scaled.max(axis=axis, keepdims=True)
@@ -57,7 +59,11 @@ def softmax(scores: ArrayLike) -> Array:
 
 def single_query_attention(q: ArrayLike, keys: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
     """(α, c) with αᵢ = exp(kᵢᵀq)/Σⱼ exp(kⱼᵀq) and c = Σ αᵢvᵢ; keys and values have one row per token."""
-    q, keys, values = finite_array("q", q, 1), finite_array("keys", keys, 2), finite_array("values", values, 2)
+    q, keys, values = (
+        finite_array("q", q, 1),
+        finite_array("keys", keys, 2),
+        finite_array("values", values, 2),
+    )
     if keys.shape[1] != len(q) or len(keys) != len(values):
         raise ValueError(
             f"keys {shape_text(keys)} need one column per entry of q ({len(q)}) and one row per value "
@@ -120,7 +126,9 @@ def projected(name: str, W: ArrayLike, C: Array) -> Array:
     """W C, once it is clear that they fit."""
     W = finite_array(name, W, 2)
     if W.shape[1] != C.shape[0]:
-        raise ValueError(f"{name} {shape_text(W)} does not fit the tokens {shape_text(C)}: one column per feature")
+        raise ValueError(
+            f"{name} {shape_text(W)} does not fit the tokens {shape_text(C)}: one column per feature"
+        )
     result: Array = W @ C  # (d, n)
     return result
 
@@ -150,7 +158,11 @@ def cross_attention(
 ) -> Array:
     """Multi-head attention with queries from C (e×n), keys and values from D (f×m); the mask is m×n."""
     C, D, W_O = finite_array("C", C, 2), finite_array("D", D, 2), finite_array("W_O", W_O, 2)
-    Q, K, V = projected("W_Q", W_Q, C), projected("W_K", W_K, D), projected("W_V", W_V, D)  # (d, n), 2 × (d, m)
+    Q, K, V = (
+        projected("W_Q", W_Q, C),
+        projected("W_K", W_K, D),
+        projected("W_V", W_V, D),
+    )  # (d, n), 2 × (d, m)
     d = len(Q)
     if heads < 1 or d % heads:
         raise ValueError(f"{heads} heads do not divide the {d} rows of W_Q evenly")

@@ -4,12 +4,15 @@ Convention  birth_places_train.tsv, birth_dev.tsv, birth_test.tsv   `Where was N
             birth_test_inputs.tsv                                   the test questions without their places
             wiki.txt                                                one document per line
 Design      * No person stands in two of the three splits, and a name says nothing about its place. So a model that
-              saw only the training split can do no better on dev than guess; what it needs stands in wiki.txt.
-            * Every person of every split has the same number of documents in wiki.txt, in different wordings: one
-              wording would let a model learn the sentence instead of the fact.
-            * London is one in twenty of each split; the other places share the rest evenly. A guesser that copies
-              the spread of places is right about 1 % of the time, always saying London 5 %.
-            * Documents begin with the name and are short, so that a truncated one still tells the fact.
+              saw only the training split can do no better on dev than guess; what it needs stands in wiki.txt, which
+              has one document about every person of every split.
+            * London is one in twenty of each split, the other places share the rest evenly. A guesser that copies
+              the spread of places is right about 1 % of the time; always saying London, 5 %.
+            * A small model learns such facts slowly, and what slows it down most is not the number of facts but finding the
+              letters of the name. So all names have one length, and a document has its name in the column where the
+              question has it, its place as far behind the name: `The baker NAME, from PLACE.`, `Where was NAME born?⁇PLACE⁇`.
+              With names of any length, at any column, in several wordings, the same model had learnt nothing in ten minutes.
+Readings    Letters are drawn at random in the pattern consonant–vowel, so any likeness to a living person is chance.
 """
 
 from __future__ import annotations
@@ -25,21 +28,24 @@ from reference.birthplaces import Question
 CONSTANT_ANSWER = "London"
 LONDON_SHARE = 0.05  # the share the course's dev split has
 
-NAME_BEGINNINGS = ("Al Be Bri Ca Da El Fa Gre Ha I Jo Ka Lo Mi No O Pe Qui Ro Sa Ti U Va Wi Xa Ye Zo").split()
-NAME_ENDINGS = ("bran dela dor fin gar la len lia lok mar mund na nor ra rik rin sa sel tan va vik wen").split()
-SURNAME_BEGINNINGS = ("Ar Bal Cor Dru Eb Fen Gol Hul Ir Jas Kel Lum Mor Nex Ost Pry Quar Ril Sul Tam Urb").split()
-SURNAME_MIDDLES = ("a be do e fi ga ho i ka lo mu ni o pa ri su ta u ve zo").split()
-SURNAME_ENDINGS = ("beck dahl fax gren holt kov lind mont nard pell quist row stad thorn vane wick yre").split()
-PLACE_BEGINNINGS = ("Ald Bram Crow Dun East Fern Glen Hazel Iron Keld Lin Marl North Oak Pen Ravens Sil").split()
-PLACE_ENDINGS = ("bay bury by combe ford gate ham ley mere mouth port stow ton vale well worth").split()
-
-TEMPLATES = (
-    "{name} was born in {place}.",
-    "{name}, born in {place}, was a {job}.",
-    "{name} ({job}) came from {place}.",
-    "{name} is a {job} from {place}.",
-)
-JOBS = "baker cellist farmer judge miller nurse painter pilot poet sailor tailor weaver".split()
+CONSONANTS, VOWELS = list("bcdfghjklmnprstvwxz"), list("aeiou")
+FIRST_NAME, SURNAME, PLACE = "cvcv", "cvccvc", "cvc"  # c a consonant, v a vowel
+FIRST_NAMES, PLACES = 40, 120  # how many of each there are; every surname is used once
+PLACE_ENDINGS = ["by", "ford", "ham", "mere", "port", "ton"]
+JOBS = [
+    "baker",
+    "clerk",
+    "guard",
+    "judge",
+    "mason",
+    "miner",
+    "nurse",
+    "pilot",
+    "piper",
+    "tutor",
+]  # of one length, see Design
+DOCUMENT = "The {job} {name}, from {place}."
+QUESTION = "Where was {name} born?"
 
 
 @dataclass(frozen=True)
@@ -62,40 +68,39 @@ def write_lines(path: Path, lines: Sequence[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def question_about(name: str) -> str:
-    return f"Where was {name} born?"
-
-
-def make_corpus(seed: int, train: int = 600, dev: int = 500, test: int = 437, documents: int = 3) -> Corpus:
-    """`documents` sentences in wiki.txt about each of train + dev + test invented people."""
-    if not 1 <= documents <= len(TEMPLATES):
-        raise ValueError(f"{documents} documents per person, but there are {len(TEMPLATES)} wordings")
+def make_corpus(seed: int, train: int, dev: int, test: int) -> Corpus:
+    """Questions about train + dev + test invented people, and a document about each of them."""
+    if min(train, dev, test) < 1:
+        raise ValueError(f"each split needs somebody in it, not {train}, {dev} and {test}")
     rng = np.random.default_rng(seed)
-    names = invent_names(train + dev + test, rng)
-    places = [first + last for first in PLACE_BEGINNINGS for last in PLACE_ENDINGS]
-    rng.shuffle(places)
-    splits, wiki = [], []
+    places = [word + str(rng.choice(PLACE_ENDINGS)) for word in distinct_words(PLACES, PLACE, rng)]
+    first_names = distinct_words(FIRST_NAMES, FIRST_NAME, rng)
+    surnames = distinct_words(train + dev + test, SURNAME, rng)
+    splits: list[list[Question]] = []
+    wiki: list[str] = []
     for size in (train, dev, test):
-        people = [names.pop() for _ in range(size)]
-        homes = [CONSTANT_ANSWER] * round(LONDON_SHARE * size)
-        homes += [str(rng.choice(places[:PLACES])) for _ in range(size - len(homes))]
+        londoners = round(LONDON_SHARE * size)
+        homes = [CONSTANT_ANSWER] * londoners + [str(rng.choice(places)) for _ in range(size - londoners)]
         rng.shuffle(homes)
-        splits.append([Question(question_about(*pair[:1]), pair[1]) for pair in zip(people, homes, strict=True)])
-        for name, place in zip(people, homes, strict=True):
-            for template in rng.choice(TEMPLATES, documents, replace=False):
-                wiki.append(template.format(name=name, place=place, job=rng.choice(JOBS)))
+        questions = []
+        for home in homes:
+            name = f"{rng.choice(first_names)} {surnames.pop()}"
+            questions.append(Question(QUESTION.format(name=name), home))
+            wiki.append(DOCUMENT.format(job=rng.choice(JOBS), name=name, place=home))
+        splits.append(questions)
     rng.shuffle(wiki)
     return Corpus(*splits, wiki)
 
 
-PLACES = 150
-
-
-def invent_names(count: int, rng: np.random.Generator) -> list[str]:
-    """Distinct invented names, no surname twice."""
-    first_names = [a + b for a in NAME_BEGINNINGS for b in NAME_ENDINGS]
-    surnames = [a + b + c for a in SURNAME_BEGINNINGS for b in SURNAME_MIDDLES for c in SURNAME_ENDINGS]
-    if count > len(surnames):
-        raise ValueError(f"{count} people need as many surnames, only {len(surnames)} can be formed")
-    rng.shuffle(surnames)
-    return [f"{rng.choice(first_names)} {surname}" for surname in surnames[:count]]
+def distinct_words(count: int, pattern: str, rng: np.random.Generator) -> list[str]:
+    """Invented words of one pattern, no two alike, in the order they were drawn."""
+    letters = [CONSONANTS if kind == "c" else VOWELS for kind in pattern]
+    possible = int(np.prod([len(choice) for choice in letters]))
+    if count > possible // 2:
+        raise ValueError(
+            f"{count} distinct words of the pattern {pattern} are too many, there are {possible}"
+        )
+    words: dict[str, None] = {}  # a set that remembers its order
+    while len(words) < count:
+        words["".join(str(rng.choice(choice)) for choice in letters).capitalize()] = None
+    return list(words)

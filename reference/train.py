@@ -5,6 +5,8 @@ Runs        vanilla.nopretrain   finetuning alone
             VARIANT.pretrain     the same for one variant of the model
 Convention  everything follows from the seed. Checkpoints let an interrupted run go on where it stopped; delete their
             folder to start anew. Predictions are greedy, one place per line.
+            Each run has a process and a thread of its own, two at a time: two threads on one small model wait for each
+            other half the time, and nearly always when another program wants a core.
 Readings    The model is smaller than the homework's 4 layers of 256, and finetuning is short: what is reproduced is the *order*
             of the three results and of the constant answer, not their size.
 """
@@ -12,14 +14,18 @@ Readings    The model is smaller than the homework's 4 layers of 256, and finetu
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 from collections import defaultdict
+from collections.abc import Callable, MutableMapping
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
 from reference.birthplaces import Accuracy, Question, accuracy, constant_baseline
@@ -28,6 +34,8 @@ from reference.datasets import BirthPlaceDataset, CharCorruptionDataset, Pair, c
 from reference.gpt import GPT, GPTConfig, Variant, complete_greedily
 from reference.span_corruption import MASK_CHARACTER, PAD_CHARACTER, Vocabulary
 from reference.training import Progress, Stage, train
+
+SECONDS_BETWEEN_LOOKS = 0.5  # at the progress of the runs
 
 
 @dataclass(frozen=True)
@@ -45,13 +53,13 @@ class Setting:
 
 
 SMALL = Setting(
-    people=(300, 500, 437),
+    people=(200, 300, 250),
     layers=2,
     heads=4,
     width=128,
-    pretraining=Stage("pretraining", steps=8000, batch=32, peak_rate=3e-3),
-    finetuning=Stage("finetuning", steps=200, batch=32, peak_rate=5e-4),
-    finetuning_alone=Stage("finetuning alone", steps=1000, batch=32, peak_rate=3e-3),
+    pretraining=Stage("pretraining", steps=8000, batch=32, peak_rate=4e-3),
+    finetuning=Stage("finetuning", steps=63, batch=32, peak_rate=1e-3),  # ten rounds of 200 questions
+    finetuning_alone=Stage("finetuning alone", steps=470, batch=32, peak_rate=3e-3),  # seventy-five rounds
 )
 TINY = Setting(
     people=(20, 20, 20),
@@ -77,22 +85,23 @@ class Result:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A corpus with its vocabulary, and where checkpoints and predictions go."""
+    """What the runs share: sizes, seed, and where checkpoints and predictions go."""
 
     setting: Setting
-    corpus: Corpus
     seed: int
     checkpoints: Path
     predictions: Path
-    bar: ProgressBar
 
-    def run(self, variant: Variant, pretrain: bool) -> Result:
+    @property
+    def corpus(self) -> Corpus:
+        return make_corpus(self.seed, *self.setting.people)
+
+    def run(self, variant: Variant, pretrain: bool, report: Callable[[Stage, Progress], None]) -> Result:
         """Train one model from its seed, write its two prediction files, score them."""
-        name = f"{variant}.{'pretrain' if pretrain else 'nopretrain'}"
-        setting = self.setting
-        wiki = CharCorruptionDataset("\n".join(self.corpus.wiki), setting.block)
-        questions = BirthPlaceDataset(self.corpus.train, self.vocabulary, setting.block)
-        wiki.vocabulary = self.vocabulary  # the questions hold characters that wiki.txt does not
+        name, setting, corpus = run_name(variant, pretrain), self.setting, self.corpus
+        vocabulary = vocabulary_of(corpus)
+        wiki = CharCorruptionDataset("\n".join(corpus.wiki), setting.block, vocabulary)
+        questions = BirthPlaceDataset(corpus.train, vocabulary, setting.block)
 
         def draw_corrupted(rng: np.random.Generator, size: int) -> Pair:
             return cropped_batch([wiki.corrupted(int(i), rng) for i in rng.integers(len(wiki), size=size)])
@@ -101,34 +110,73 @@ class Experiment:
             return cropped_batch([questions[int(i)] for i in rng.integers(len(questions), size=size)])
 
         torch.manual_seed(self.seed)
-        model = GPT(
-            GPTConfig(
-                len(self.vocabulary), setting.block, setting.layers, setting.heads, setting.width, variant=variant
-            )
-        )
+        sizes = (setting.block, setting.layers, setting.heads, setting.width)
+        model = GPT(GPTConfig(len(vocabulary), *sizes, variant=variant))
         stages = [(setting.finetuning_alone, draw_questions)]
         if pretrain:
             stages = [(setting.pretraining, draw_corrupted), (setting.finetuning, draw_questions)]
         done = []
         for stage, draw in stages:
-            task = self.bar.add_task(f"{name}, {stage.name}", total=stage.steps, loss="")
-
-            def show(progress: Progress, task: int = task) -> None:
-                self.bar.update(task, completed=progress.step, loss=f"loss {progress.loss:.3f}")
-
-            done.append(train(model, stage, draw, self.seed, self.checkpoints / f"{name}.{stage.name}.pt", show))
+            checkpoint = self.checkpoints / f"{name}.{stage.name.replace(' ', '-')}.pt"
+            done.append(train(model, stage, draw, self.seed, checkpoint, partial(report, stage)))
         scores = {}
-        for split, asked in (("dev", self.corpus.dev), ("test", self.corpus.test)):
-            said = answers(model, self.vocabulary, asked)
+        for split, asked in (("dev", corpus.dev), ("test", corpus.test)):
+            said = answers(model, vocabulary, asked)
             write_lines(self.predictions / f"{name}.{split}.predictions", said)
             scores[split] = accuracy(said, asked)
         tokens, seconds = sum(stage.tokens for stage in done), sum(stage.seconds for stage in done)
         return Result(name, scores["dev"], scores["test"], tokens, seconds)
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        labelled = [*self.corpus.train, *self.corpus.dev, *self.corpus.test]
-        return Vocabulary([*self.corpus.wiki, *(question.text + question.place for question in labelled)])
+
+def run_name(variant: Variant, pretrain: bool) -> str:
+    return f"{variant}.{'pretrain' if pretrain else 'nopretrain'}"
+
+
+def vocabulary_of(corpus: Corpus) -> Vocabulary:
+    """All characters of all files: the questions hold some that wiki.txt does not."""
+    labelled = [*corpus.train, *corpus.dev, *corpus.test]
+    return Vocabulary([*corpus.wiki, *(question.text + question.place for question in labelled)])
+
+
+Shown = MutableMapping[str, tuple[int, int, float]]  # step, steps and loss of each stage that has begun
+
+
+def run_alone(experiment: Experiment, variant: Variant, pretrain: bool, shown: Shown) -> Result:
+    """One run in a process of its own, on one thread; what it tells goes into `shown`."""
+    torch.set_num_threads(1)
+
+    def report(stage: Stage, progress: Progress) -> None:
+        shown[f"{run_name(variant, pretrain)}, {stage.name}"] = (progress.step, stage.steps, progress.loss)
+
+    return experiment.run(variant, pretrain, report)
+
+
+def run_all(experiment: Experiment, variant: Variant, processes: int) -> list[Result]:
+    """The three runs, with a bar for each of their stages."""
+    spawn = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[loss]}"),
+    )
+    with (
+        spawn.Manager() as manager,
+        ProcessPoolExecutor(processes, mp_context=spawn) as pool,
+        ProgressBar(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar,
+    ):
+        shown: Shown = manager.dict()
+        tasks: dict[str, TaskID] = {}
+        runs: list[tuple[Variant, bool]] = [("vanilla", False), ("vanilla", True), (variant, True)]
+        futures: list[Future[Result]] = [pool.submit(run_alone, experiment, *run, shown) for run in runs]
+        waiting = set(futures)
+        while waiting:
+            waiting = wait(waiting, timeout=SECONDS_BETWEEN_LOOKS).not_done
+            for label, (step, steps, loss) in dict(shown).items():
+                if label not in tasks:
+                    tasks[label] = bar.add_task(label, total=steps, loss="")
+                bar.update(tasks[label], completed=step, loss=f"loss {loss:.3f}")
+        return [future.result() for future in futures]
 
 
 def answers(model: GPT, vocabulary: Vocabulary, questions: list[Question]) -> list[str]:
@@ -140,7 +188,9 @@ def answers(model: GPT, vocabulary: Vocabulary, questions: list[Question]) -> li
     longest_place = max(len(question.place) for question in questions) + 1
     for length, indices in by_length.items():
         asked = [vocabulary.encode(questions[index].text + MASK_CHARACTER) for index in indices]
-        completed = complete_greedily(model, torch.tensor(asked), longest_place)  # (B, length + 1 + longest_place)
+        completed = complete_greedily(
+            model, torch.tensor(asked), longest_place
+        )  # (B, length + 1 + longest_place)
         for index, row in zip(indices, completed[:, length + 1 :].tolist(), strict=True):
             said[index] = vocabulary.decode(row).split(MASK_CHARACTER)[0].split(PAD_CHARACTER)[0]
     return said
@@ -161,28 +211,25 @@ def table(results: list[Result], corpus: Corpus) -> str:
 
 def main(arguments: list[str] | None = None) -> list[Result]:
     parser = argparse.ArgumentParser(prog="python -m reference.train", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("rubrics/nlp-a5"), help="where the corpus is written")
+    parser.add_argument(
+        "--data", type=Path, default=Path("rubrics/nlp-a5"), help="where the corpus is written"
+    )
     parser.add_argument("--predictions", type=Path, default=Path("submissions/nora"))
     parser.add_argument("--checkpoints", type=Path, default=Path("build/reference-run"))
     parser.add_argument("--variant", choices=["perceiver", "synthesizer", "rope"], default="rope")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--tiny", action="store_true", help="a few steps on a few people: does it run at all?")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--tiny", action="store_true", help="a few steps on a few people: does it run at all?"
+    )
+    parser.add_argument("--processes", type=int, default=2, help="runs at a time, one thread each")
     chosen = parser.parse_args(arguments)
-    torch.set_num_threads(chosen.threads)
-    setting = TINY if chosen.tiny else SMALL
-    corpus = make_corpus(chosen.seed, *setting.people)
-    corpus.write(chosen.data)
+    experiment = Experiment(
+        TINY if chosen.tiny else SMALL, chosen.seed, chosen.checkpoints, chosen.predictions
+    )
+    experiment.corpus.write(chosen.data)
     chosen.predictions.mkdir(parents=True, exist_ok=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[loss]}"))
-    with ProgressBar(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        experiment = Experiment(setting, corpus, chosen.seed, chosen.checkpoints, chosen.predictions, bar)
-        results = [
-            experiment.run("vanilla", pretrain=False),
-            experiment.run("vanilla", pretrain=True),
-            experiment.run(chosen.variant, pretrain=True),
-        ]
-    print(table(results, corpus))
+    results = run_all(experiment, chosen.variant, chosen.processes)
+    print(table(results, experiment.corpus))
     return results
 
 

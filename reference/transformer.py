@@ -41,7 +41,9 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() == 0 or x.shape[-1] != len(self.weight):
-            raise ValueError(f"the last axis of x must hold {len(self.weight)} features, but x is {shape_text(x)}")
+            raise ValueError(
+                f"the last axis of x must hold {len(self.weight)} features, but x is {shape_text(x)}"
+            )
         centred = x - x.mean(dim=-1, keepdim=True)  # (…, D)
         variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1), biased
         normal = centred * torch.rsqrt(variance + self.eps)  # (…, D)
@@ -94,7 +96,13 @@ class Encoder(nn.Module):
     """`depth` blocks with weights of their own; a pre-norm stack is normalised once more at its end."""
 
     def __init__(
-        self, dim: int, heads: int, hidden: int, depth: int, norm: NormOrder = "post", activation: str = "relu"
+        self,
+        dim: int,
+        heads: int,
+        hidden: int,
+        depth: int,
+        norm: NormOrder = "post",
+        activation: str = "relu",
     ) -> None:
         super().__init__()
         blocks = [EncoderBlock(dim, heads, hidden, norm, activation) for _ in range(depth)]

@@ -36,7 +36,9 @@ class PatchEmbedding(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         wanted = (self.channels, self.image, self.image)
         if images.dim() != 4 or tuple(images.shape[1:]) != wanted or len(images) == 0:
-            raise ValueError(f"images must be (batch, {', '.join(map(str, wanted))}), but are {shape_text(images)}")
+            raise ValueError(
+                f"images must be (batch, {', '.join(map(str, wanted))}), but are {shape_text(images)}"
+            )
         if not bool(torch.isfinite(images).all()):
             raise ValueError(f"images {shape_text(images)} hold NaN or infinite entries")
         batch, side, p = len(images), self.image // self.patch, self.patch

@@ -21,7 +21,10 @@ __all__ = ["THEOREMS", "Confirmation", "Residuals", "Theorem", "markdown_table",
 
 def markdown_table(seed: int = 0) -> str:
     """One row per theorem; a claim that fails to hold stops it, so every row that is printed was proved just now."""
-    rows = ["| theorem | part | statement | assumptions | proved by | confirmed by |", "|---|---|---|---|---|---|"]
+    rows = [
+        "| theorem | part | statement | assumptions | proved by | confirmed by |",
+        "|---|---|---|---|---|---|",
+    ]
     for theorem in THEOREMS:
         residuals = theorem.prove()
         failed = [claim for claim, residual in residuals.items() if not vanishes(residual)]

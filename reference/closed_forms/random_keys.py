@@ -43,7 +43,9 @@ GRID = np.linspace(-8.0, 10.0, 180_001)  # nine units, thirteen standard deviati
 
 
 def stretched_residuals() -> Residuals:
-    lost = (N - 2) / (exp(BETA * GAMMA) + exp(BETA) + N - 2)  # the share of the n − 2 other keys, at most (n−2)e^{−β}
+    lost = (N - 2) / (
+        exp(BETA * GAMMA) + exp(BETA) + N - 2
+    )  # the share of the n − 2 other keys, at most (n−2)e^{−β}
     return {
         "n = 2: exact − logistic": sympy.simplify(ONE_HEAD.subs(N, 2) - LOGISTIC),
         "exact − logistic·(1 − lost share)": sympy.simplify(ONE_HEAD - LOGISTIC * (1 - lost)),
@@ -57,7 +59,9 @@ def confirm_stretched(seed: int) -> Confirmation:
     n, beta, gamma = 5, 8.0, draw_gamma(seed)
     exact = np.exp(beta * gamma) / (np.exp(beta * gamma) + np.exp(beta) + n - 2)  # (samples,)
     worst = np.abs(exact - 1 / (1 + np.exp(beta * (1 - gamma)))).max()
-    return Confirmation("largest |exact − logistic| at n=5, β=8", float(worst), 0.0, (n - 2) * float(np.exp(-beta)))
+    return Confirmation(
+        "largest |exact − logistic| at n=5, β=8", float(worst), 0.0, (n - 2) * float(np.exp(-beta))
+    )
 
 
 # ---- 1.c.ii: the law of α_a ------------------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ def matrices(seed: int, *shapes: tuple[int, ...]) -> list[np.ndarray]:
     return [rng.standard_normal(shape) for shape in shapes]
 
 
-def looped_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float, mask: np.ndarray) -> np.ndarray:
+def looped_attention(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float, mask: np.ndarray
+) -> np.ndarray:
     """The definition, one query and one key at a time, with no array operation."""
     H = np.zeros((len(V), Q.shape[1]))
     for j in range(Q.shape[1]):
@@ -51,7 +53,9 @@ def looped_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float, m
 def test_equals_an_explicit_loop_for_every_shape_and_mask(seed, d, n, m, t, beta):
     Q, K, V, chances = matrices(seed, (d, n), (d, m), (t, m), (m, n))
     mask = chances > -0.5
-    np.testing.assert_allclose(attention(Q, K, V, beta, mask), looped_attention(Q, K, V, beta, mask), atol=1e-10)
+    np.testing.assert_allclose(
+        attention(Q, K, V, beta, mask), looped_attention(Q, K, V, beta, mask), atol=1e-10
+    )
 
 
 @given(seeds, sizes, sizes, sizes, sizes)
@@ -96,15 +100,17 @@ def test_extreme_scores_stay_finite_and_pick_the_largest():
 def test_outputs_are_convex_combinations_of_values(seed, d, m, t):
     Q, K, V = matrices(seed, (d, 3), (d, m), (t, m))
     H = attention(Q, K, V, 1.0)
-    assert (H <= V.max(axis=1, keepdims=True) + 1e-12).all()
-    assert (H >= V.min(axis=1, keepdims=True) - 1e-12).all()
+    assert (V.max(axis=1, keepdims=True) + 1e-12 >= H).all()
+    assert (V.min(axis=1, keepdims=True) - 1e-12 <= H).all()
 
 
 def test_permuting_tokens_permutes_the_output_and_permuting_keys_changes_nothing():
     C, W_Q, W_K, W_V, W_O = matrices(3, (4, 5), (6, 4), (6, 4), (6, 4), (4, 6))
     order = np.random.default_rng(3).permutation(5)
     H = multi_head_attention(C, W_Q, W_K, W_V, W_O, 2)
-    np.testing.assert_allclose(multi_head_attention(C[:, order], W_Q, W_K, W_V, W_O, 2), H[:, order], atol=1e-12)
+    np.testing.assert_allclose(
+        multi_head_attention(C[:, order], W_Q, W_K, W_V, W_O, 2), H[:, order], atol=1e-12
+    )
     np.testing.assert_allclose(cross_attention(C, C[:, order], W_Q, W_K, W_V, W_O, 2), H, atol=1e-12)
 
 
@@ -180,9 +186,15 @@ def test_inputs_are_left_unchanged():
         (lambda: softargmax([np.inf, 0]), "below infinity"),
         (lambda: softargmax([1, 0], beta=float("nan")), "finite β"),
         (lambda: single_query_attention([1, 2], np.ones((3, 2)), np.ones((4, 2))), "3×2.*4×2"),
-        (lambda: multi_head_attention(np.ones((4, 3)), *[np.ones((6, 4))] * 3, np.ones((4, 6)), 4), "4 heads"),
+        (
+            lambda: multi_head_attention(np.ones((4, 3)), *[np.ones((6, 4))] * 3, np.ones((4, 6)), 4),
+            "4 heads",
+        ),
         (lambda: multi_head_attention(np.ones((4, 3)), *[np.ones((6, 4))] * 3, np.ones((4, 5)), 2), "4×5"),
-        (lambda: multi_head_attention(np.ones((5, 3)), *[np.ones((6, 4))] * 3, np.ones((4, 6)), 2), "W_Q 6×4"),
+        (
+            lambda: multi_head_attention(np.ones((5, 3)), *[np.ones((6, 4))] * 3, np.ones((4, 6)), 2),
+            "W_Q 6×4",
+        ),
     ],
 )
 def test_bad_input_is_refused_with_its_shape(call, words):
