@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 def finite_array(name: str, value: ArrayLike, dimensions: int) -> Array:
-    """A float64 array of so many axes, none empty, free of NaN and infinity, or a ValueError with its shape."""
+    """A float64 array of so many axes, none empty, all entries finite; else a ValueError with its shape."""
     array = np.asarray(value, dtype=np.float64)
     if array.ndim != dimensions or array.size == 0:
         raise ValueError(f"{name} must have {dimensions} axes and no empty one, but is {shape_text(array)}")
@@ -34,7 +34,7 @@ def finite_array(name: str, value: ArrayLike, dimensions: int) -> Array:
 
 
 def softargmax(scores: ArrayLike, beta: float = 1.0, axis: int = 0) -> Array:
-    """exp(β s) normalised along `axis`; a score of −∞ gets weight 0, and a slice of nothing else only zeros."""
+    """exp(β s) normalised along `axis`; a score of −∞ gets weight 0, a slice of nothing else only zeros."""
     s = np.asarray(scores, dtype=np.float64)
     if s.ndim == 0 or s.size == 0:
         raise ValueError(f"softargmax needs at least one score, but scores are {shape_text(s)}")
@@ -45,7 +45,7 @@ def softargmax(scores: ArrayLike, beta: float = 1.0, axis: int = 0) -> Array:
     hidden = np.isneginf(s)
     scaled = np.where(hidden, -np.inf, beta * np.where(hidden, 0.0, s))
     top = scaled.max(axis=axis, keepdims=True)
-    # The largest score is taken off first, so no exp can overflow; where all are −∞ there is nothing to take off.
+    # The largest score is taken off first, so no exp can overflow; where all are −∞, nothing needs to be.
     weights = np.exp(scaled - np.where(np.isneginf(top), 0.0, top))
     total = weights.sum(axis=axis, keepdims=True)
     result: Array = weights / np.where(total == 0, 1.0, total)
@@ -79,8 +79,8 @@ def attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, beta: float, mask: Array
     Q, K, V = finite_array("Q", Q, 2), finite_array("K", K, 2), finite_array("V", V, 2)
     if Q.shape[0] != K.shape[0] or K.shape[1] != V.shape[1]:
         raise ValueError(
-            f"Q {shape_text(Q)}, K {shape_text(K)} and V {shape_text(V)} do not fit: Q and K share their rows (d), "
-            "K and V their columns (m)"
+            f"Q {shape_text(Q)}, K {shape_text(K)} and V {shape_text(V)} do not fit: Q and K share "
+            "their rows (d), K and V their columns (m)"
         )
     scores = K.T @ Q  # (m, n)
     A = softargmax(masked(scores, mask), beta)  # (m, n), columns sum to one
@@ -168,11 +168,12 @@ def cross_attention(
         raise ValueError(f"{heads} heads do not divide the {d} rows of W_Q evenly")
     if not len(K) == len(V) == W_O.shape[1] == d:
         raise ValueError(
-            f"W_Q, W_K and W_V have {d}, {len(K)} and {len(V)} rows and W_O is {shape_text(W_O)}: all rows must be "
-            "as many as W_O has columns"
+            f"W_Q, W_K and W_V have {d}, {len(K)} and {len(V)} rows and W_O is {shape_text(W_O)}: each "
+            "must have as many rows as W_O has columns"
         )
     beta = 1 / sqrt(d / heads)
     parts = (np.split(matrix, heads) for matrix in (Q, K, V))  # per head (d/heads, n) or (d/heads, m)
-    joined = np.concatenate([attention(*head, beta, mask) for head in zip(*parts, strict=True)])  # (d, n)
+    outputs = [attention(q, k, v, beta, mask) for q, k, v in zip(*parts, strict=True)]  # heads × (d/heads, n)
+    joined = np.concatenate(outputs)  # (d, n)
     H: Array = W_O @ joined  # (e, n)
     return H

@@ -3,16 +3,17 @@
 Convention  birth_places_train.tsv, birth_dev.tsv, birth_test.tsv   `Where was NAME born?<TAB>PLACE`
             birth_test_inputs.tsv                                   the test questions without their places
             wiki.txt                                                one document per line
-Design      * No person stands in two of the three splits, and a name says nothing about its place. So a model that
-              saw only the training split can do no better on dev than guess; what it needs stands in wiki.txt, which
-              has one document about every person of every split.
-            * London is one in twenty of each split, the other places share the rest evenly. A guesser that copies
-              the spread of places is right about 1 % of the time; always saying London, 5 %.
-            * A small model learns such facts slowly, and what slows it down most is not the number of facts but finding the
-              letters of the name. So all names have one length, and a document has its name in the column where the
-              question has it, its place as far behind the name: `The baker NAME, from PLACE.`, `Where was NAME born?⁇PLACE⁇`.
-              With names of any length, at any column, in several wordings, the same model had learnt nothing in ten minutes.
-Readings    Letters are drawn at random in the pattern consonant–vowel, so any likeness to a living person is chance.
+Design      * No person stands in two of the three splits, and a name says nothing about its place. So a model
+              that saw only the training split can do no better on dev than guess; what it needs stands in
+              wiki.txt, which has one document about every person of every split.
+            * London is one in twenty of each split, the other places share the rest evenly. A guesser that
+              copies the spread of places is right about 1 % of the time; always saying London, 5 %.
+            * A small model learns such facts slowly, and what slows it down most is not the number of facts
+              but finding the letters of the name. So all names have one length, and a document has its name
+              in the column where the question has it, its place as far behind the name: `The baker NAME, from
+              PLACE.`, `Where was NAME born?⁇PLACE⁇`. With names of any length, at any column, in several
+              wordings, the same model had learnt nothing in ten minutes.
+Readings    Letters are drawn at random in the pattern consonant–vowel, so a likeness to anybody is chance.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def make_corpus(seed: int, train: int, dev: int, test: int) -> Corpus:
     places = [word + str(rng.choice(PLACE_ENDINGS)) for word in distinct_words(PLACES, PLACE, rng)]
     first_names = distinct_words(FIRST_NAMES, FIRST_NAME, rng)
     surnames = distinct_words(train + dev + test, SURNAME, rng)
-    splits: list[list[Question]] = []
+    splits = []
     wiki: list[str] = []
     for size in (train, dev, test):
         londoners = round(LONDON_SHARE * size)
@@ -89,7 +90,7 @@ def make_corpus(seed: int, train: int, dev: int, test: int) -> Corpus:
             wiki.append(DOCUMENT.format(job=rng.choice(JOBS), name=name, place=home))
         splits.append(questions)
     rng.shuffle(wiki)
-    return Corpus(*splits, wiki)
+    return Corpus(train=splits[0], dev=splits[1], test=splits[2], wiki=wiki)
 
 
 def distinct_words(count: int, pattern: str, rng: np.random.Generator) -> list[str]:

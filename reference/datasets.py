@@ -2,9 +2,12 @@
 
 Equation    pretraining  s = prefix ⁇ suffix ⁇ masked □…,     x = s[:-1], y = s[1:]
             finetuning   s = question ⁇ place ⁇ □…,           x = s[:-1], y = s[1:] with □ up to the place
-Convention  s has `block_size` characters, so x and y have block_size − 1. A target □ (id 0) does not count in the loss;
-            in finetuning the question's own characters do not count.
+Convention  s has `block_size` characters, so x and y have block_size − 1. A target □ (id 0) does not count in
+            the loss; in finetuning the question's own characters do not count.
 """
+
+# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
+# (torch's own types are not read: see pyproject.toml)
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ class BirthPlaceDataset(Dataset[Pair]):
 
 
 def cropped_batch(pairs: Sequence[Pair]) -> Pair:
-    """Stack items and drop the columns that are padding in all of them: on a CPU most of a block would be □."""
+    """Stack items, without the columns that are padding in all of them: most of a block is □."""
     x, y = (torch.stack(column) for column in zip(*pairs, strict=True))  # 2 × (B, block − 1)
     longest = max(1, int((x != PAD).sum(dim=1).max()))
     return x[:, :longest], y[:, :longest]  # 2 × (B, longest)

@@ -5,17 +5,21 @@ Convention  ids is (B, T) of integers below `vocabulary`, T ≤ `block`; logits 
             logits[:, t] depends on ids[:, :t+1] only. Targets equal to PAD (0) do not count in the loss.
 Variants    vanilla      as above.
             rope         no P; queries and keys are rotated by their position instead (see `rope`).
-            synthesizer  weights = softmax(mask(ReLU(x W₁ + b₁) w₂[:, :T] + b₂[:T])), with no keys and no 1/√d.
+            synthesizer  weights = softmax(mask(ReLU(x W₁ + b₁) w₂[:, :T] + b₂[:T])), no keys and no 1/√d.
             perceiver    first block: a learned basis C of m rows asks the T tokens, (B, T, D) → (B, m, D);
                          middle blocks work on the m rows; last block: the T tokens ask the m rows.
 Readings    * The Perceiver's cross-attention compares indices (row t sees rows s ≤ t), as the cross-attention
               the course supplies does. That keeps the model causal, and it has a price: basis row i sees only
-              tokens 0…i, so tokens at m and beyond never enter the bottleneck and act through their own query.
+              tokens 0…i, so tokens at m and beyond never enter the bottleneck: they only ask.
             * The handout leaves a residual around the cross-attention open. Down: there is none (the basis is
               no token). Up: there is one, for a token past m would otherwise lose what it knows of itself.
+            * The first weights are N(0, 1/fan-in), not GPT-2's N(0, 0.02²): see `draw_first_weights`.
             * w₂ and b₂ have block − 1 columns: inputs are at most block − 1 long, one being shifted off.
             * Dropout is left out, so equal seeds give equal runs.
 """
+
+# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
+# (torch's own types are not read: see pyproject.toml)
 
 from __future__ import annotations
 
@@ -181,7 +185,7 @@ class GPT(nn.Module):
         self.up = UpProjectBlock(config) if bottled else None
         self.last_norm = LayerNorm(config.width)
         self.head = nn.Linear(config.width, config.vocabulary, bias=False)
-        self.apply(draw_small_weights)
+        self.apply(draw_first_weights)
 
     def forward(self, ids: Tensor) -> Tensor:
         self.require_ids(ids)
@@ -216,7 +220,7 @@ class GPT(nn.Module):
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)  # scalar
 
 
-def draw_small_weights(module: nn.Module) -> None:
+def draw_first_weights(module: nn.Module) -> None:
     """N(0, 1/fan-in) for every matrix, zero for every bias.
 
     GPT-2's fixed 0.02 suits its width of 768; at 128 it starts attention so flat that thousands of steps pass

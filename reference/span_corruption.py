@@ -4,8 +4,8 @@ Equation    document → truncate to n characters → prefix + masked + suffix
             → prefix ⁇ suffix ⁇ masked □ □ … □   (block characters) → x = s[:-1], y = s[1:]
 Convention  id 0 is □ (U+25A1, padding), id 1 is ⁇ (U+2047, mask), then the characters of the data, sorted.
             n is uniform on 4 … ⌊7/8·block⌋, cut down to the document's length where that is shorter.
-            The masked length is uniform on 1 … h − 1, where h is n/2 rounded up or down by a fair coin, so its
-            mean is exactly n/4; the prefix is uniform on 0 … n − masked.
+            The masked length is uniform on 1 … h − 1, where h is n/2 rounded up or down by a fair coin, so
+            its mean is exactly n/4; the prefix is uniform on 0 … n − masked.
 Readings    * Truncation keeps the document's beginning; a window from a random start is a fair reading too.
             * Below n = 4 no such draw has mean n/4: one character is masked with probability n/4, else none.
               An empty document thus becomes ⁇⁇□□….

@@ -3,13 +3,17 @@
 Equation    softmax(QKᵀ/√d_h + mask)V per head; heads side by side, then one output projection.
 Convention  x is (B, T, D). D features are split into H heads of d_h = D/H, head h taking features
             h·d_h … (h+1)·d_h − 1, as `nn.MultiheadAttention` does.
-            A mask is boolean, True = may attend, and broadcasts to (B, H, T, S): query t in row t, key s in column s.
+            A mask is boolean, True = may attend, and broadcasts to (B, H, T, S): queries are rows,
+            keys are columns.
 Readings    * torch's `nn.MultiheadAttention` reads boolean masks the other way round (True = hidden);
               `F.scaled_dot_product_attention` reads them as here.
             * A query that may attend to nothing gets zeros, not NaN and not the mean of everything.
             * Causal attention between a query row t and a key row s of *different* sequences compares
               their indices: t sees s ≤ t. It is what the Perceiver blocks of the homework use.
 """
+
+# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
+# (torch's own types are not read: see pyproject.toml)
 
 from __future__ import annotations
 
@@ -30,8 +34,8 @@ def scaled_dot_product(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = No
     """softmax(qkᵀ/√d)v over the last two axes, with the leading axes broadcast against each other."""
     if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise ValueError(
-            f"queries {shape_text(q)}, keys {shape_text(k)} and values {shape_text(v)} do not fit: q and k share "
-            "their last axis (features), k and v their last but one (tokens)"
+            f"queries {shape_text(q)}, keys {shape_text(k)} and values {shape_text(v)} do not fit: q and k "
+            "share their last axis (features), k and v their last but one (tokens)"
         )
     if k.shape[-2] == 0:
         raise ValueError(f"there is nothing to attend to: keys are {shape_text(k)}")
@@ -80,7 +84,7 @@ class MultiHeadAttention(nn.Module):
         self.output = nn.Linear(dim, dim)
 
     def forward(self, x: Tensor, context: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
-        """Queries from x (B, T, D); keys and values from context (B, S, D), which is x itself if not given."""
+        """Queries from x (B, T, D); keys and values from context (B, S, D), or from x if there is none."""
         width = self.query.in_features
         require_tokens(x, width)
         if context is None:

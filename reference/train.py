@@ -1,14 +1,14 @@
-"""`python -m reference.train`: the birth-place experiment of `nlp-a5`, part 2, small enough for two CPU cores.
+"""`python -m reference.train`: the birth-place experiment of `nlp-a5`, part 2, on two CPU cores.
 
 Runs        vanilla.nopretrain   finetuning alone
             vanilla.pretrain     span-corruption pretraining on wiki.txt, then finetuning
             VARIANT.pretrain     the same for one variant of the model
-Convention  everything follows from the seed. Checkpoints let an interrupted run go on where it stopped; delete their
-            folder to start anew. Predictions are greedy, one place per line.
-            Each run has a process and a thread of its own, two at a time: two threads on one small model wait for each
-            other half the time, and nearly always when another program wants a core.
-Readings    The model is smaller than the homework's 4 layers of 256, and finetuning is short: what is reproduced is the *order*
-            of the three results and of the constant answer, not their size.
+Convention  everything follows from the seed. Checkpoints let an interrupted run go on where it stopped;
+            delete their folder to start anew. Predictions are greedy, one place per line.
+            Each run has a process and a thread of its own, two at a time: two threads on one small model wait
+            for each other half the time, and nearly always when another program wants a core.
+Readings    The model is smaller than the homework's 4 layers of 256, and finetuning is short: what is
+            reproduced is the *order* of the three results and of the constant answer, not their size.
 """
 
 from __future__ import annotations
@@ -203,9 +203,8 @@ def table(results: list[Result], corpus: Corpus) -> str:
     rows.append(constant)
     for result in results:
         speed = result.tokens / result.seconds
-        rows.append(
-            f"| {result.name} | {result.dev} | {result.test} | {result.tokens:,} | {result.seconds:.0f} | {speed:,.0f} |"
-        )
+        effort = f"{result.tokens:,} | {result.seconds:.0f} | {speed:,.0f}"
+        rows.append(f"| {result.name} | {result.dev} | {result.test} | {effort} |")
     return "\n".join(rows)
 
 

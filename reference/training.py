@@ -1,8 +1,9 @@
 """Training one stage of a run: batches by step number, AdamW, a checkpoint to go on from.
 
 Equation    rate(s) = peak · min(1, (s+1)/warmup) · (0.03 + 0.97·½(1 + cos(πs/steps)))
-Convention  the batch of step s is drawn from a random source seeded by (seed, stage, s) alone. A run that was stopped
-            and taken up again sees the same batches as one that was not, and ends in the same weights, bit for bit.
+Convention  the batch of step s is drawn from a random source seeded by (seed, stage, s) alone. A run that was
+            stopped and taken up again sees the same batches as one that was not, and ends in the same
+            weights, bit for bit.
 """
 
 from __future__ import annotations

@@ -5,12 +5,15 @@ Equation    LayerNorm(x) = g ⊙ (x − mean(x)) / √(var(x) + ε) + b, over th
             post-norm (original paper)  y = LN(x + Attn(x));      z = LN(y + FFN(y))
             pre-norm (GPT-2, ViT)       y = x + Attn(LN(x));      z = y + FFN(LN(y))
 Convention  tokens are rows: (B, T, D). Positions count from 0.
-Readings    * var is the biased one (divide by D, not D − 1) and ε stands inside the root, as in `nn.LayerNorm`.
+Readings    * var is the biased one (divide by D, not D − 1) and ε stands in the root, as in `nn.LayerNorm`.
             * φ is ReLU in the original, GELU (with the exact Φ, not the tanh fit) in GPT and ViT.
             * A stack of pre-norm blocks ends in one more LayerNorm, which a post-norm stack does not need.
             * Sinusoids: sin in the even features, cos in the odd ones, interleaved.
             * No dropout: two runs with the same weights give the same numbers.
 """
+
+# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
+# (torch's own types are not read: see pyproject.toml)
 
 from __future__ import annotations
 

@@ -1,14 +1,17 @@
 """Vision Transformer: patches as tokens, a class token, learned positions, an encoder, a linear head.
 
 Equation    tokens = [class; E·patch₁ + b; … ; E·patch_N + b] + P;  logits = W·LN(encoder(tokens))₀ + c
-Convention  images are (B, C, S, S); patches of P×P are taken row by row, N = (S/P)²; within a patch the order is
-            channel, row, column, so E is a convolution's weight with its last three axes laid out flat.
-Readings    * A linear map of patches *is* a convolution with kernel = stride = patch; `as_convolution` shows it.
-            * The encoder is pre-norm with GELU, hidden width 4·dim, and ends in a LayerNorm, as in the ViT paper; a
-              post-norm encoder as in the original Transformer is a fair reading of "encoder".
+Convention  images are (B, C, S, S); patches of P×P are taken row by row, N = (S/P)²; within a patch the order
+            is channel, row, column, so E is a convolution's weight with its last three axes laid out flat.
+Readings    * A linear map of patches *is* a convolution with kernel = stride = patch; see `as_convolution`.
+            * The encoder is pre-norm with GELU, hidden width 4·dim, and ends in a LayerNorm, as in the ViT
+              paper; a post-norm encoder as in the original Transformer is a fair reading of "encoder".
             * The head is one linear layer, as in finetuning; the paper's pretraining head has a hidden layer.
             * Positions are learned and one-dimensional, one for the class token and one per patch.
 """
+
+# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
+# (torch's own types are not read: see pyproject.toml)
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The homework's closed forms as theorems: stated, proved by sympy, confirmed on running code.
 
-`THEOREMS` holds them all; `python -m reference.closed_forms` proves and confirms each anew and prints the table that
-stands in docs/ground_truth.md.
+`THEOREMS` holds them all; `python -m reference.closed_forms` proves and confirms each anew and prints the
+table that stands in docs/ground_truth.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["THEOREMS", "Confirmation", "Residuals", "Theorem", "markdown_table",
 
 
 def markdown_table(seed: int = 0) -> str:
-    """One row per theorem; a claim that fails to hold stops it, so every row that is printed was proved just now."""
+    """One row per theorem, proved while it is written: a claim that does not hold raises."""
     rows = [
         "| theorem | part | statement | assumptions | proved by | confirmed by |",
         "|---|---|---|---|---|---|",

@@ -5,6 +5,9 @@ Convention  d×m and d×p bases with orthonormal columns; n orthonormal keys of 
 Readings    all sizes stay symbols (d, m, p, n), so nothing here is a numeric instance of the claim.
 """
 
+# mypy: disable-error-code="import-untyped"
+# (sympy has no type stubs)
+
 from __future__ import annotations
 
 import numpy as np
@@ -36,7 +39,7 @@ def orthonormal_columns(rows: int, columns: int, rng: np.random.Generator) -> np
     return np.linalg.qr(rng.standard_normal((rows, columns)))[0]  # (rows, columns)
 
 
-# ---- 1.b.i: M = AAᵀ extracts v_a -------------------------------------------------------------------------------
+# ---- 1.b.i: M = AAᵀ extracts v_a -----------------------------------------------------------------
 
 d, m, p = sympy.symbols("d m p", integer=True, positive=True)
 A, B = MatrixSymbol("A", d, m), MatrixSymbol("B", d, p)
@@ -72,7 +75,7 @@ def confirm_extraction(seed: int) -> Confirmation:
     return Confirmation("largest error of AAᵀ(v_a + v_b), d=9, m=3, p=2", float(error), 0.0, EXACT)
 
 
-# ---- 1.b.ii: the average of two ----------------------------------------------------------------------------------
+# ---- 1.b.ii: the average of two ------------------------------------------------------------------
 
 ALPHA_TWO = exp(BETA) / (2 * exp(BETA) + N - 2)  # the weight of a, and of b
 ALPHA_REST = 1 / (2 * exp(BETA) + N - 2)  # the weight of each other key
@@ -108,7 +111,7 @@ def confirm_average(seed: int) -> Confirmation:
     return Confirmation("α_a at n=6, β=3 on random orthonormal keys", float(alpha[1]), expected, EXACT)
 
 
-# ---- 1.b.ii: how large β must be -----------------------------------------------------------------------------------
+# ---- 1.b.ii: how large β must be -----------------------------------------------------------------
 
 EPSILON = Symbol("epsilon", positive=True)
 SHORTFALL = (N - 2) / (2 * (2 * exp(BETA) + N - 2))
@@ -134,10 +137,10 @@ def confirm_shortfall(seed: int) -> Confirmation:
     return Confirmation(f"½ − α_a at n=100, β={beta:.3f}", 0.5 - float(alpha[0]), error, EXACT)
 
 
-# ---- 1.e: self-attention by hand -----------------------------------------------------------------------------------
+# ---- 1.e: self-attention by hand -----------------------------------------------------------------
 
-# Orthogonal vectors of norm β are β times an orthonormal basis, and attention does not change under rotation, so the
-# first four coordinate vectors stand for all choices.
+# Orthogonal vectors of norm β are β times an orthonormal basis, and attention does not change under rotation,
+# so the first four coordinate vectors stand for all choices.
 u_a, u_b, u_c, u_d = (BETA * Matrix(4, 1, lambda row, _, i=i: int(row == i)) for i in range(4))
 X = [u_d + u_b, u_a, u_c + u_b]
 V_1E = (u_b * u_b.T - u_c * u_c.T) / BETA**2
@@ -191,7 +194,7 @@ THEOREMS = [
     Theorem(
         name="average of two",
         part="1.b.ii, 1.c.i",
-        statement="q = β(k_a + k_b) gives α_a = α_b = e^β/(2e^β + n − 2) → ½, the others together → 0 as β → ∞",
+        statement="q = β(k_a + k_b) gives α_a = α_b = e^β/(2e^β + n − 2) → ½, all others → 0 as β → ∞",
         assumptions="n orthonormal keys (the means μᵢ in 1.c.i, where the covariance vanishes)",
         proof="scores by matrix symbols under kᵢᵀkⱼ = δᵢⱼ, normalisation and limits with n a symbol",
         prove=average_residuals,

@@ -2,10 +2,15 @@
 
 Equation    (R_t q)·(R_s k) = qᵀR_{s−t}k;  vanilla Lℓ²,  Perceiver 2ℓm + (L−2)m²;
             vanilla GPT: 2VD + bD + L(12D² + 13D) + 2D parameters
-Convention  L layers, ℓ tokens, m basis rows, width D, vocabulary V, block b. Attention's cost counts the multiplications of
-            scores and of weights times values: D each per (query, key) pair; projections are linear in ℓ and left out.
-Readings    O(ℓm + Lm²) and (L−2)m² + 2ℓm, with or without the factor D, are the same class: each bounds the other.
+Convention  L layers, ℓ tokens, m basis rows, width D, vocabulary V, block b. Attention's cost counts the
+            multiplications of scores and of weights times values: D each per (query, key) pair; projections
+            are linear in ℓ and left out.
+Readings    O(ℓm + Lm²) and (L−2)m² + 2ℓm, with or without the factor D, are the same class: each bounds the
+            other.
 """
+
+# mypy: disable-error-code="import-untyped"
+# (sympy has no type stubs)
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from sympy import Matrix, Poly, cos, limit, oo, sin
 from reference.closed_forms.averaging import EXACT
 from reference.closed_forms.theorem import Confirmation, Residuals, Theorem
 
-# ---- 2.g.i: RoPE ------------------------------------------------------------------------------------------------------
+# ---- 2.g.i: RoPE ---------------------------------------------------------------------------------
 
 
 def turn(angle: sympy.Expr) -> Matrix:
@@ -50,7 +55,7 @@ def confirm_rope(seed: int) -> Confirmation:
     return Confirmation("largest spread of scores at one offset, 64 positions, float32", spread, 0.0, 1e-4)
 
 
-# ---- 2.g.ii: complexities ------------------------------------------------------------------------------------------------
+# ---- 2.g.ii: complexities ------------------------------------------------------------------------
 
 L, LENGTH, M, D = sympy.symbols("L ell m D", integer=True, positive=True)
 VANILLA = 2 * D * L * LENGTH**2
@@ -58,7 +63,7 @@ PERCEIVER = 2 * D * (2 * LENGTH * M + (L - 2) * M**2)
 
 
 def has_no_negative_coefficient(expression: sympy.Expr, **at_least: int) -> sympy.Basic:
-    """True if a polynomial is ≥ 0 for all its variables at or above their bounds, seen coefficient by coefficient."""
+    """True if a polynomial in positive variables (L at or above a bound) can be seen to be ≥ 0."""
     shifted = sympy.expand(expression.subs({L: L + at_least.get("L", 0)}))
     coefficients = Poly(shifted, L, LENGTH, M, D).coeffs()
     return sympy.true if all(c >= 0 for c in coefficients) else sympy.false
@@ -101,7 +106,7 @@ def confirm_complexity(seed: int) -> Confirmation:
     )
 
 
-# ---- parameter counts ------------------------------------------------------------------------------------------------------
+# ---- parameter counts ----------------------------------------------------------------------------
 
 VOCABULARY, BLOCK, HEADS = sympy.symbols("V b H", integer=True, positive=True)
 GPT_PARAMETERS = 2 * VOCABULARY * D + BLOCK * D + L * (12 * D**2 + 13 * D) + 2 * D

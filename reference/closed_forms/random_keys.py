@@ -2,11 +2,15 @@
 
 Equation    k_a = γμ_a, γ ~ N(1, ½);  one head, q = β(μ_a+μ_b):  α_a ≈ 1/(1 + e^{β(1−γ)})
             two heads, q₁ = βμ_a, q₂ = βμ_b:  c = ½(c₁ + c₂) ≈ ½(v_a + v_b)
-Convention  ½ is the *variance* of γ (its standard deviation is 0.707); only k_a is random, the other keys are their
-            orthonormal means; n keys in all.
-Readings    γ can be negative: P(γ ≤ 0) = ½ erfc(1) = 7.9 %. There head 1 finds nothing, so "two heads have no variance" is a
-            statement about γ > 0 and the limit β → ∞. The homework's "γ in about 0.3 to 1.7" is one standard deviation.
+Convention  ½ is the *variance* of γ (its standard deviation is 0.707); only k_a is random, the other keys are
+            their orthonormal means; n keys in all.
+Readings    γ can be negative: P(γ ≤ 0) = ½ erfc(1) = 7.9 %. There head 1 finds nothing, so "two heads have no
+            variance" is a statement about γ > 0 and the limit β → ∞. The homework's "γ in about 0.3 to 1.7"
+            is one standard deviation.
 """
+
+# mypy: disable-error-code="import-untyped"
+# (sympy has no type stubs)
 
 from __future__ import annotations
 
@@ -39,7 +43,7 @@ def expectation(values: NDArray[np.float64], gamma: NDArray[np.float64]) -> floa
 GRID = np.linspace(-8.0, 10.0, 180_001)  # nine units, thirteen standard deviations, to either side of 1
 
 
-# ---- 1.c.ii: the weight of a stretched key -------------------------------------------------------------------------
+# ---- 1.c.ii: the weight of a stretched key -------------------------------------------------------
 
 
 def stretched_residuals() -> Residuals:
@@ -64,7 +68,7 @@ def confirm_stretched(seed: int) -> Confirmation:
     )
 
 
-# ---- 1.c.ii: the law of α_a ------------------------------------------------------------------------------------------
+# ---- 1.c.ii: the law of α_a ----------------------------------------------------------------------
 
 X = Symbol("x", positive=True)  # a weight, 0 < x < 1
 LOGIT = log(X / (1 - X))
@@ -89,7 +93,7 @@ def confirm_law(seed: int) -> Confirmation:
     return Confirmation("P(α_a ≤ 0.9) at β=4", float(np.mean(weights <= x)), expected, float(error))
 
 
-# ---- 1.c.ii: mean and variance of c -----------------------------------------------------------------------------------
+# ---- 1.c.ii: mean and variance of c --------------------------------------------------------------
 
 U = Symbol("u", real=True)  # γ − 1, symmetric about 0
 CENTRED = tanh(BETA * U / 2) / 2
@@ -122,7 +126,7 @@ def confirm_variance(seed: int) -> Confirmation:
     return Confirmation("Var α_a at β=20 (limit ¼)", float(squares.mean()), expected, float(error))
 
 
-# ---- 1.d: two heads ---------------------------------------------------------------------------------------------------
+# ---- 1.d: two heads ------------------------------------------------------------------------------
 
 HEAD_ONE = exp(BETA * GAMMA) / (exp(BETA * GAMMA) + N - 1)  # weight of a under q₁ = βμ_a
 HEAD_TWO = exp(BETA) / (exp(BETA) + N - 1)  # weight of b under q₂ = βμ_b; k_aᵀμ_b = 0 whatever γ is
@@ -163,7 +167,8 @@ THEOREMS = [
     Theorem(
         name="a stretched key",
         part="1.c.ii",
-        statement="q = β(μ_a+μ_b), k_a = γμ_a: α_a = 1/(1+e^{β(1−γ)}) up to (n−2)e^{−β}; → 1 if γ > 1, → 0 if γ < 1",
+        statement="q = β(μ_a+μ_b), k_a = γμ_a: α_a = 1/(1+e^{β(1−γ)}) up to (n−2)e^{−β}; "
+        "→ 1 if γ > 1, → 0 if γ < 1",
         assumptions="n keys, the other n − 1 at their orthonormal means",
         proof="exact identity with the lost share, limits on both sides of γ = 1",
         prove=stretched_residuals,
@@ -184,7 +189,7 @@ THEOREMS = [
         statement="E c = ½(v_a+v_b), Cov c = Var(α_a)(v_a−v_b)(v_a−v_b)ᵀ, Var(α_a) = ¼E tanh²(β(γ−1)/2) → ¼ "
         "(β²/32 for small β)",
         assumptions="γ ~ N(1, ½); α_b = 1 − α_a",
-        proof="odd times even integrates to 0; pointwise limit (bounded by ¼, so the mean follows); series in β",
+        proof="odd × even integrates to 0; pointwise limit, bounded by ¼, so the mean follows; series in β",
         prove=variance_residuals,
         confirm=confirm_variance,
     ),

@@ -1,11 +1,16 @@
 """`dl-hw3` 1.1: the softargmax's derivative, its limits, and how a changed key moves the output.
 
 Equation    ∂aᵢ/∂sⱼ = β aᵢ(δᵢⱼ − aⱼ);  Δh ≈ β aᵢ (Δsᵢ)(vᵢ − h);  Var(q·k) = d
-Convention  one query (one column of H), m keys, scores s = Kᵀq, β a positive scale. Statements hold column by column.
-Readings    * All keys but the one or two in question enter a weight only through R = Σ e^{βs} over the rest, and the
-              output only through R·w, their weighted mean times R. R and w are symbols, so the proofs hold for every m.
+Convention  one query (one column of H), m keys, scores s = Kᵀq, β a positive scale. Statements hold column by
+            column.
+Readings    * All keys but the one or two in question enter a weight only through R = Σ e^{βs} over the rest,
+              and the output only through R·w, their weighted mean times R. R and w are symbols, so the proofs
+              hold for every m.
             * "Scaling the key moves h towards vᵢ" is true for kᵢᵀq > 0 only; for kᵢᵀq < 0 it moves away.
 """
+
+# mypy: disable-error-code="import-untyped"
+# (sympy has no type stubs)
 
 from __future__ import annotations
 
@@ -28,7 +33,7 @@ WEIGHT = exp(BETA * S) / (exp(BETA * S) + REST)
 OUTPUT = WEIGHT * VALUE + (1 - WEIGHT) * OTHERS
 
 
-# ---- 1.1.e, first step: the Jacobian ----------------------------------------------------------------------------------
+# ---- 1.1.e, first step: the Jacobian -------------------------------------------------------------
 
 
 def jacobian_residuals() -> Residuals:
@@ -53,7 +58,7 @@ def confirm_jacobian(seed: int) -> Confirmation:
     )
 
 
-# ---- 1.1.c, 1.1.d: the limits of β ------------------------------------------------------------------------------------
+# ---- 1.1.c, 1.1.d: the limits of β ---------------------------------------------------------------
 
 
 def limit_residuals() -> Residuals:
@@ -80,7 +85,7 @@ def confirm_limits(seed: int) -> Confirmation:
     return Confirmation("1 − top weight at β·gap = 20, m=7", float(lost), 0.0, 6 * float(np.exp(-20)))
 
 
-# ---- 1.1.e: a perturbed key --------------------------------------------------------------------------------------------
+# ---- 1.1.e: a perturbed key ----------------------------------------------------------------------
 
 
 def perturbed_residuals() -> Residuals:
@@ -119,7 +124,7 @@ def confirm_perturbed(seed: int) -> Confirmation:
     return Confirmation(quantity, float(squares.mean() / expected), 1.0, float(error / expected))
 
 
-# ---- 1.1.f: a scaled key ------------------------------------------------------------------------------------------------
+# ---- 1.1.f: a scaled key -------------------------------------------------------------------------
 
 
 def scaled_residuals() -> Residuals:
@@ -159,7 +164,7 @@ def confirm_scaled(seed: int) -> Confirmation:
     return Confirmation("largest entry of autograd's dh/dα − βas(v−h)", float(error), 0.0, EXACT)
 
 
-# ---- 1.1.b: why 1/√d -----------------------------------------------------------------------------------------------------
+# ---- 1.1.b: why 1/√d -----------------------------------------------------------------------------
 
 
 def score_variance_residuals() -> Residuals:

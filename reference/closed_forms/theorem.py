@@ -1,9 +1,13 @@
 """What a theorem is here: a statement, its assumptions, a symbolic proof and a numerical confirmation.
 
-A proof is a set of named *residuals*: sympy expressions that must come out as exactly 0 (an identity or a limit,
-left side minus right side), a zero matrix, or `true` (an inequality). They are recomputed each time they are asked for.
-A confirmation measures one number on the running code, by seeded sampling or by autograd, and gives the error it may have.
+A proof is a set of named *residuals*: sympy expressions that must come out as exactly 0 (an identity or a
+limit, left side minus right side), a zero matrix, or `true` (an inequality). They are recomputed each time
+they are asked for. A confirmation measures one number on the running code, by seeded sampling or by autograd,
+and gives the error it may have.
 """
+
+# mypy: disable-error-code="import-untyped"
+# (sympy has no type stubs)
 
 from __future__ import annotations
 

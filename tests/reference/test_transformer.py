@@ -22,7 +22,7 @@ PRECISIONS = [(torch.float64, 1e-10), (torch.float32, 1e-5)]
 
 
 def copy_block(ours: EncoderBlock, theirs: nn.TransformerEncoderLayer) -> None:
-    """Torch's names on the right, ours on the left; all parameters are random first, so none can be forgotten."""
+    """Copy their weights into ours, after making all of theirs random, so that none can be forgotten."""
     with torch.no_grad():
         for parameter in theirs.parameters():
             nn.init.normal_(parameter, std=0.5)
