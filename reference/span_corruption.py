@@ -23,6 +23,7 @@ import numpy as np
 PAD_CHARACTER = "\u25a1"  # □
 MASK_CHARACTER = "\u2047"  # ⁇
 SHORTEST = 4  # characters kept by a truncation, if the document has as many
+SMALLEST_BLOCK = 16  # from here on ⌊7/8·block⌋ characters and two ⁇ fit into the block
 
 
 class Vocabulary:
@@ -71,8 +72,8 @@ class Corruption:
 def corrupt(document: str, block: int, rng: np.random.Generator) -> Corruption:
     """Truncate a document at random and choose the span to mask."""
     longest = block * 7 // 8
-    if longest < SHORTEST:
-        raise ValueError(f"a block of {block} leaves {longest} characters, at least {SHORTEST} are needed")
+    if block < SMALLEST_BLOCK:
+        raise ValueError(f"a block of {block} cannot hold {longest} characters and two {MASK_CHARACTER}")
     kept = document[: rng.integers(SHORTEST, longest + 1)]
     n = len(kept)
     if n < SHORTEST:
