@@ -1,6 +1,6 @@
 """`python -m benchmarks.reference_speed`: the reference against torch's own layers, and training speed.
 
-Each pair is measured in turns in one process, and the ratio is of medians, so that a busy machine slows both alike.
+Each pair is measured in turns in one process, and the ratio is of medians: a busy machine slows both alike.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reference.datasets import CharCorruptionDataset, Pair, cropped_batch
 from reference.gpt import GPT, GPTConfig
 from reference.torch_attention import MultiHeadAttention
 from reference.train import SMALL, vocabulary_of
-from reference.training import Stage, train
+from reference.training import DrawBatch, Stage, train
 
 Call = Callable[[], object]
 
@@ -60,7 +60,8 @@ def compare_forward(rounds: int) -> list[tuple[str, float, float]]:
     ours, theirs = MultiHeadAttention(256, 8), nn.MultiheadAttention(256, 8, batch_first=True)
     gpt, theirs_gpt = GPT(config), torch_gpt(config)
     rng = np.random.default_rng(0)
-    C, *W = (rng.standard_normal(shape) for shape in [(256, 127)] + 4 * [(256, 256)])
+    C = rng.standard_normal((256, 127))
+    W_Q, W_K, W_V, W_O = rng.standard_normal((4, 256, 256))
     double, column = (
         nn.MultiheadAttention(256, 8, batch_first=True, dtype=torch.float64),
         torch.from_numpy(C.T)[None],
@@ -78,7 +79,7 @@ def compare_forward(rounds: int) -> list[tuple[str, float, float]]:
         ),
         (
             "multi-head, numpy float64, 127×256, 8 heads",
-            lambda: multi_head_attention(C, *W, heads=8),
+            lambda: multi_head_attention(C, W_Q, W_K, W_V, W_O, heads=8),
             lambda: double(column, column, column, need_weights=False),
         ),
         ("GPT forward, 4×256, 8×127 characters", lambda: gpt(ids), their_forward),
@@ -88,7 +89,7 @@ def compare_forward(rounds: int) -> list[tuple[str, float, float]]:
 
 
 def training_speeds(steps: int) -> list[tuple[str, float]]:
-    """Characters per second of the training run's own pretraining step, as it is and with one thing left out."""
+    """Documents per second of the training run's pretraining step, as it is and with one thing changed."""
     corpus = make_corpus(0, *SMALL.people)
     wiki = CharCorruptionDataset("\n".join(corpus.wiki), SMALL.block, vocabulary_of(corpus))
 
@@ -99,9 +100,7 @@ def training_speeds(steps: int) -> list[tuple[str, float]]:
     def cropped(rng: np.random.Generator, size: int) -> Pair:
         return cropped_batch([wiki.corrupted(int(i), rng) for i in rng.integers(len(wiki), size=size)])
 
-    def documents_per_second(
-        draw: Callable[[np.random.Generator, int], Pair], threads: int, width: int
-    ) -> float:
+    def documents_per_second(draw: DrawBatch, threads: int, width: int) -> float:
         torch.set_num_threads(threads)
         config = GPTConfig(len(wiki.vocabulary), SMALL.block, SMALL.layers, SMALL.heads, width)
         with TemporaryDirectory() as folder:

@@ -68,8 +68,8 @@ class GPTConfig:
             )
 
 
-class CausalSelfAttention(MultiHeadAttention):
-    """Row t attends to rows 0…t; with RoPE its queries and keys are rotated by their positions first."""
+class CausalAttention(MultiHeadAttention):
+    """Row t attends to rows 0…t, of its own or another sequence; with RoPE, q and k are rotated first."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config.width, config.heads)
@@ -122,7 +122,7 @@ class Block(nn.Module):
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         synthesizes = config.variant == "synthesizer"
-        self.attention = SynthesizerAttention(config) if synthesizes else CausalSelfAttention(config)
+        self.attention = SynthesizerAttention(config) if synthesizes else CausalAttention(config)
         self.attention_norm = LayerNorm(config.width)
         self.mlp = FeedForward(config.width, 4 * config.width, "gelu")
         self.mlp_norm = LayerNorm(config.width)
@@ -140,7 +140,7 @@ class DownProjectBlock(nn.Module):
         super().__init__()
         self.C = nn.Parameter(torch.empty(1, config.bottleneck, config.width))  # (1, m, D)
         nn.init.xavier_uniform_(self.C)
-        self.attention = CausalSelfAttention(config)
+        self.attention = CausalAttention(config)
         self.attention_norm = LayerNorm(config.width)
         self.mlp = FeedForward(config.width, 4 * config.width, "gelu")
         self.mlp_norm = LayerNorm(config.width)
@@ -157,7 +157,7 @@ class UpProjectBlock(nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
-        self.attention = CausalSelfAttention(config)
+        self.attention = CausalAttention(config)
         self.attention_norm = LayerNorm(config.width)
         self.mlp = FeedForward(config.width, 4 * config.width, "gelu")
         self.mlp_norm = LayerNorm(config.width)
@@ -223,8 +223,8 @@ class GPT(nn.Module):
 def draw_first_weights(module: nn.Module) -> None:
     """N(0, 1/fan-in) for every matrix, zero for every bias.
 
-    GPT-2's fixed 0.02 suits its width of 768; at 128 it starts attention so flat that thousands of steps pass
-    before any head looks anywhere.
+    GPT-2's fixed 0.02 is near that at its width of 768; at 128 it makes the first scores nearly equal, and
+    attention begins almost flat.
     """
     if isinstance(module, nn.Embedding):
         nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)

@@ -14,7 +14,7 @@ from reference.gpt import (
     GPT,
     PAD,
     Block,
-    CausalSelfAttention,
+    CausalAttention,
     DownProjectBlock,
     GPTConfig,
     SynthesizerAttention,
@@ -163,13 +163,13 @@ def test_basis_rows_see_only_tokens_up_to_their_index():
 @pytest.mark.parametrize("variant", ["vanilla", "rope"])
 def test_attention_gradients_pass_gradcheck(variant):
     torch.manual_seed(8)
-    layer = CausalSelfAttention(replace(SMALL, variant=variant)).double()
+    layer = CausalAttention(replace(SMALL, variant=variant)).double()
     assert torch.autograd.gradcheck(layer, torch.randn(1, 4, 8, dtype=torch.float64, requires_grad=True))
 
 
 def test_rope_attention_does_not_change_when_all_positions_move():
     torch.manual_seed(9)
-    layer = CausalSelfAttention(replace(SMALL, variant="rope")).double()
+    layer = CausalAttention(replace(SMALL, variant="rope")).double()
     q, k = torch.randn(2, 1, 2, 4, 4, dtype=torch.float64)
     placed_q, placed_k = layer.place(q, k)
     here = placed_q @ placed_k.mT
