@@ -12,7 +12,7 @@ Design      * No person stands in two of the three splits, and a name says nothi
               but finding the letters of the name. So all names have one length, and a document has its name
               in the column where the question has it, its place as far behind the name: `The baker NAME, from
               PLACE.`, `Where was NAME born?⁇PLACE⁇`. On a first corpus of 1,537 people, with names of
-              any length at any column in four wordings, a model of this size had 0.2 % on dev after 8 minutes.
+              any length at any column in four wordings, a model of this size had 0.2 % on dev in 8 minutes.
 Readings    Letters are drawn at random in the pattern consonant–vowel, so a likeness to anybody is chance.
 """
 
