@@ -12,7 +12,7 @@ from reference.birthplaces import Accuracy, accuracy, constant_baseline, read_li
 from reference.corpus import make_corpus
 from reference.datasets import BirthPlaceDataset, Pair, cropped_batch
 from reference.gpt import GPT, GPTConfig
-from reference.train import TINY, answers, main, table, vocabulary_of
+from reference.train import SMALL, TINY, Experiment, answers, main, table, vocabulary_of
 from reference.training import Progress, Stage, train
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +63,16 @@ def test_the_rate_warms_up_then_falls_to_three_hundredths():
     assert rates[-1] == pytest.approx(0.03, abs=1e-3)
 
 
+def test_another_seed_or_setting_never_goes_on_from_these_checkpoints(tmp_path):
+    stage = TINY.pretraining
+    places = {
+        Experiment(setting, seed, tmp_path, tmp_path).checkpoint("vanilla.pretrain", stage)
+        for setting in (TINY, SMALL)
+        for seed in (0, 1)
+    }
+    assert len(places) == 4
+
+
 @pytest.mark.slow
 def test_a_model_that_learnt_its_questions_by_heart_answers_them(tmp_path):
     model = fresh_model()
@@ -92,6 +102,9 @@ def test_the_tiny_setting_writes_everything_and_prints_the_table(tmp_path, capsy
     assert printed.strip() == table(results, make_corpus(0, *TINY.people))
 
 
+RUNS = ("vanilla.nopretrain", "vanilla.pretrain", "synthesizer.pretrain")
+
+
 def shipped_accuracy(run: str, split: str) -> Accuracy:
     predictions = read_lines(ROOT / "submissions" / "nora" / f"{run}.{split}.predictions")
     return accuracy(predictions, read_questions(ROOT / "rubrics" / "nlp-a5" / f"birth_{split}.tsv"))
@@ -107,10 +120,9 @@ def test_the_shipped_predictions_keep_the_homeworks_order(split):
     assert alone.rate < constant.rate
     for better in (pretrained, variant):
         assert better.interval[0] > constant.interval[1]  # not by chance
-        assert better.rate >= 0.3
 
 
-@pytest.mark.parametrize("run", ["vanilla.nopretrain", "vanilla.pretrain", "synthesizer.pretrain"])
+@pytest.mark.parametrize("run", RUNS)
 def test_the_docs_report_what_the_shipped_predictions_score(run):
     row = f"| {run} | {shipped_accuracy(run, 'dev')} | {shipped_accuracy(run, 'test')} |"
     assert row in (ROOT / "docs" / "ground_truth.md").read_text()
