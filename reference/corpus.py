@@ -8,11 +8,10 @@ Design      * No person stands in two of the three splits, and a name says nothi
               wiki.txt, which has one document about every person of every split.
             * London is one in twenty of each split, the other places share the rest evenly. A guesser that
               copies the spread of places is right about 1 % of the time; always saying London, 5 %.
-            * A small model learns such facts slowly, and what slows it down most is not the number of facts
-              but finding the letters of the name. So all names have one length, and a document has its name
-              in the column where the question has it, its place as far behind the name: `The baker NAME, from
-              PLACE.`, `Where was NAME born?⁇PLACE⁇`. On a first corpus of 1,537 people, with names of
-              any length at any column in four wordings, a model of this size had 0.2 % on dev in 8 minutes.
+            * A small model learns such facts slowly, and the corpus is made easy for it: all names have one
+              length, and a document has its name in the column where the question has it, its place as far
+              behind the name: `The baker NAME, from PLACE.`, `Where was NAME born?⁇PLACE⁇`. What was tried
+              before stands in docs/ground_truth.md; which change mattered most was not measured.
 Readings    Letters are drawn at random in the pattern consonant–vowel, so a likeness to anybody is chance.
 """
 
