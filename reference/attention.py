@@ -1,38 +1,136 @@
-"""Attention in the column convention of `dl-hw3`, in numpy float64.
+"""Attention in numpy float64, in the column convention of `dl-hw3` and the notation of `nlp-a5`.
 
 Equation    H = V · softargmax_β(KᵀQ),  softargmax_β(s)ᵢ = exp(β sᵢ) / Σⱼ exp(β sⱼ)
 Convention  every column is a token: Q is d×n (n queries), K is d×m (m keys), V is t×m (m values).
             The softargmax runs over the keys, so each *column* of A = softargmax_β(KᵀQ) sums to one.
-Readings    papers that keep tokens in rows write softmax(QKᵀ/√d)V: the same numbers, transposed.
             A mask is laid out like A: True where query j (column) may attend to key i (row).
+Readings    * Papers that keep tokens in rows write softmax(QKᵀ/√d)V: the same numbers, transposed. That is
+              `row_attention`, whose masks are transposed too: query in row, key in column.
+            * A query that may attend to nothing gets weights 0 and so the output 0. The softargmax itself is
+              undefined there; torch's fused attention gives zeros as well, a hand-written one often NaN.
+            * `nlp-a5` scores one query with no scale: αᵢ = exp(kᵢᵀq)/Σⱼ exp(kⱼᵀq), c = Σ αᵢvᵢ, keys as rows.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference.shapes import shape_text
+
 Array = NDArray[np.float64]
 
 
+def finite_array(name: str, value: ArrayLike, dimensions: int) -> Array:
+    """A float64 array of so many axes, none empty, all entries finite; else a ValueError with its shape."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim != dimensions or array.size == 0:
+        raise ValueError(f"{name} must have {dimensions} axes and no empty one, but is {shape_text(array)}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} ({shape_text(array)}) holds NaN or infinite entries")
+    return array
+
+
 def softargmax(scores: ArrayLike, beta: float = 1.0, axis: int = 0) -> Array:
-    """exp(β s) normalised along `axis`; the largest score is taken off first, so no exp can overflow."""
-    scaled = beta * np.asarray(scores, dtype=np.float64)
-    shifted = scaled - scaled.max(axis=axis, keepdims=True)
-    weights = np.exp(shifted)
-    result: Array = weights / weights.sum(axis=axis, keepdims=True)
+    """exp(β s) normalised along `axis`; a score of −∞ gets weight 0, a slice of nothing else only zeros."""
+    s = np.asarray(scores, dtype=np.float64)
+    if s.ndim == 0 or s.size == 0:
+        raise ValueError(f"softargmax needs at least one score, but scores are {shape_text(s)}")
+    if not isfinite(beta) or np.isnan(s).any() or np.isposinf(s).any():
+        raise ValueError(
+            f"softargmax needs a finite β (got {beta}) and scores ({shape_text(s)}) below infinity"
+        )
+    hidden = np.isneginf(s)
+    scaled = np.where(hidden, -np.inf, beta * np.where(hidden, 0.0, s))
+    top = scaled.max(axis=axis, keepdims=True)
+    # The largest score is taken off first, so no exp can overflow; where all are −∞, nothing needs to be.
+    weights = np.exp(scaled - np.where(np.isneginf(top), 0.0, top))
+    total = weights.sum(axis=axis, keepdims=True)
+    result: Array = weights / np.where(total == 0, 1.0, total)
     return result
 
 
-def attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, beta: float) -> Array:
+def softmax(scores: ArrayLike) -> Array:
+    """The row convention's name for it: β = 1, along the last axis."""
+    return softargmax(scores, axis=-1)
+
+
+def single_query_attention(q: ArrayLike, keys: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
+    """(α, c) with αᵢ = exp(kᵢᵀq)/Σⱼ exp(kⱼᵀq) and c = Σ αᵢvᵢ; keys and values have one row per token."""
+    q, keys, values = (
+        finite_array("q", q, 1),
+        finite_array("keys", keys, 2),
+        finite_array("values", values, 2),
+    )
+    if keys.shape[1] != len(q) or len(keys) != len(values):
+        raise ValueError(
+            f"keys {shape_text(keys)} need one column per entry of q ({len(q)}) and one row per value "
+            f"({shape_text(values)})"
+        )
+    alpha = softargmax(keys @ q)  # (n,)
+    c: Array = alpha @ values  # (d,)
+    return alpha, c
+
+
+def attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, beta: float, mask: ArrayLike | None = None) -> Array:
     """H = V · softargmax_β(KᵀQ)."""
-    Q, K, V = (np.asarray(matrix, dtype=np.float64) for matrix in (Q, K, V))
+    Q, K, V = finite_array("Q", Q, 2), finite_array("K", K, 2), finite_array("V", V, 2)
+    if Q.shape[0] != K.shape[0] or K.shape[1] != V.shape[1]:
+        raise ValueError(
+            f"Q {shape_text(Q)}, K {shape_text(K)} and V {shape_text(V)} do not fit: Q and K share "
+            "their rows (d), K and V their columns (m)"
+        )
     scores = K.T @ Q  # (m, n)
-    A = softargmax(scores, beta)  # (m, n), columns sum to one
+    A = softargmax(masked(scores, mask), beta)  # (m, n), columns sum to one
     H: Array = V @ A  # (t, n)
     return H
+
+
+def masked(scores: Array, mask: ArrayLike | None) -> Array:
+    """−∞ wherever the mask is False; a mask is boolean and has the shape of the scores."""
+    if mask is None:
+        return scores  # (m, n)
+    allowed = np.asarray(mask)
+    if allowed.dtype != np.bool_ or allowed.shape != scores.shape:
+        raise ValueError(
+            f"the mask must be boolean and {shape_text(scores)} like the scores, not {allowed.dtype} and "
+            f"{shape_text(allowed)}"
+        )
+    return np.where(allowed, scores, -np.inf)  # (m, n)
+
+
+def row_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, mask: ArrayLike | None = None) -> Array:
+    """softmax(QKᵀ/√d)V for tokens in rows: Q is n×d, K is m×d, V is m×t, the mask n×m, the result n×t."""
+    Q, K, V = finite_array("Q", Q, 2), finite_array("K", K, 2), finite_array("V", V, 2)
+    by_column = None if mask is None else np.asarray(mask).T  # (m, n)
+    return attention(Q.T, K.T, V.T, 1 / sqrt(Q.shape[1]), by_column).T  # (n, t)
+
+
+def causal_mask(tokens: int) -> NDArray[np.bool_]:
+    """Laid out like A: query j (column) may attend to the keys i ≤ j (rows)."""
+    return np.triu(np.ones((tokens, tokens), dtype=np.bool_))  # (n, n)
+
+
+def self_attention(
+    C: ArrayLike, W_Q: ArrayLike, W_K: ArrayLike, W_V: ArrayLike, mask: ArrayLike | None = None
+) -> Array:
+    """One head: Q = W_Q C, K = W_K C, V = W_V C from one C (e×n), β = 1/√d; the result is t×n."""
+    C = finite_array("C", C, 2)
+    Q, K, V = (projected(name, W, C) for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V)))
+    return attention(Q, K, V, 1 / sqrt(len(Q)), mask)  # (t, n)
+
+
+def projected(name: str, W: ArrayLike, C: Array) -> Array:
+    """W C, once it is clear that they fit."""
+    W = finite_array(name, W, 2)
+    if W.shape[1] != C.shape[0]:
+        raise ValueError(
+            f"{name} {shape_text(W)} does not fit the tokens {shape_text(C)}: one column per feature"
+        )
+    result: Array = W @ C  # (d, n)
+    return result
 
 
 def multi_head_attention(
@@ -45,17 +143,37 @@ def multi_head_attention(
     mask: ArrayLike | None = None,
 ) -> Array:
     """Self-attention of C (e×n) with `heads` heads, each at β = 1/√(d/heads), joined by W_O (e×d)."""
-    C, W_Q, W_K, W_V, W_O = (np.asarray(matrix, dtype=np.float64) for matrix in (C, W_Q, W_K, W_V, W_O))
-    d = W_Q.shape[0]
-    if d % heads:
-        raise ValueError(f"{heads} heads do not divide the {d} rows of W_Q ({d}×{W_Q.shape[1]}) evenly")
+    return cross_attention(C, C, W_Q, W_K, W_V, W_O, heads, mask)
+
+
+def cross_attention(
+    C: ArrayLike,
+    D: ArrayLike,
+    W_Q: ArrayLike,
+    W_K: ArrayLike,
+    W_V: ArrayLike,
+    W_O: ArrayLike,
+    heads: int,
+    mask: ArrayLike | None = None,
+) -> Array:
+    """Multi-head attention with queries from C (e×n), keys and values from D (f×m); the mask is m×n."""
+    C, D, W_O = finite_array("C", C, 2), finite_array("D", D, 2), finite_array("W_O", W_O, 2)
+    Q, K, V = (
+        projected("W_Q", W_Q, C),
+        projected("W_K", W_K, D),
+        projected("W_V", W_V, D),
+    )  # (d, n), 2 × (d, m)
+    d = len(Q)
+    if heads < 1 or d % heads:
+        raise ValueError(f"{heads} heads do not divide the {d} rows of W_Q evenly")
+    if not len(K) == len(V) == W_O.shape[1] == d:
+        raise ValueError(
+            f"W_Q, W_K and W_V have {d}, {len(K)} and {len(V)} rows and W_O is {shape_text(W_O)}: each "
+            "must have as many rows as W_O has columns"
+        )
     beta = 1 / sqrt(d / heads)
-    outputs = []
-    for rows in np.split(np.arange(d), heads):
-        Q, K, V = W_Q[rows] @ C, W_K[rows] @ C, W_V[rows] @ C  # each (d/heads, n)
-        scores = K.T @ Q  # (n, n), key i in row i, query j in column j
-        if mask is not None:
-            scores = np.where(np.asarray(mask, dtype=bool), scores, -np.inf)
-        outputs.append(V @ softargmax(scores, beta))  # (d/heads, n)
-    result: Array = W_O @ np.concatenate(outputs)  # (e, n)
-    return result
+    parts = (np.split(matrix, heads) for matrix in (Q, K, V))  # per head (d/heads, n) or (d/heads, m)
+    outputs = [attention(q, k, v, beta, mask) for q, k, v in zip(*parts, strict=True)]  # heads × (d/heads, n)
+    joined = np.concatenate(outputs)  # (d, n)
+    H: Array = W_O @ joined  # (e, n)
+    return H

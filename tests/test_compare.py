@@ -75,5 +75,5 @@ def test_lists_of_numbers_count_as_arrays_and_words_do_not() -> None:
     ids=["text", "array", "arrays in lists", "lists"],
 )
 def test_what_is_far_too_large_is_refused_before_it_is_unfolded(value: object) -> None:
-    with pytest.raises(WrongKind, match="text|far more numbers"):
+    with pytest.raises(WrongKind, match=r"text|far more numbers"):
         numbers(value, "f()")

@@ -1,0 +1,45 @@
+"""Rotary positions: a query or key at position t is turned by t·θᵢ in its i-th plane.
+
+Equation    (x₂ᵢ₋₁, x₂ᵢ) ↦ (x₂ᵢ₋₁ cos tθᵢ − x₂ᵢ sin tθᵢ,  x₂ᵢ₋₁ sin tθᵢ + x₂ᵢ cos tθᵢ)
+            with θᵢ = 10000^(−2(i−1)/d), so that rotate(q, t)·rotate(k, s) depends on t and s by t − s only.
+Convention  i = 1 … d/2, positions from 0; the cache is (T, d/2, 2) and holds [cos, sin] in its last axis.
+Readings    * The planes are neighbours here, (x₁,x₂), (x₃,x₄), …; some libraries pair (xᵢ, x_{i+d/2}). Either
+              is a permutation of the features of q and k alike, and leaves every score q·k as it is.
+            * A docstring that went round with this exercise has +2(i−1)/d in the exponent. The minus sign of
+              the paper is right: angles shrink from plane to plane, from 1 towards 1/10000.
+            * Only q and k are turned; v carries no position.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from reference.shapes import shape_text
+
+
+def precompute_rotary_emb(dim: int, max_positions: int) -> Tensor:
+    """The cache of cosines and sines, (max_positions, dim/2, 2)."""
+    if dim < 2 or dim % 2 or max_positions < 1:
+        raise ValueError(
+            f"rotations need an even width and at least one position, not {dim} and {max_positions}"
+        )
+    # Angles in float64: t·θ runs to 127 radians, where float32 is off by 10⁻⁵ already.
+    rates = 10000 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)  # (d/2,)
+    angles = torch.outer(torch.arange(max_positions, dtype=torch.float64), rates)  # (T, d/2)
+    cache = torch.stack([angles.cos(), angles.sin()], dim=-1)  # (T, d/2, 2)
+    return cache.to(torch.get_default_dtype())
+
+
+def apply_rotary_emb(x: Tensor, rope_cache: Tensor) -> Tensor:
+    """Turn x (…, T, d) by the first T rows of the cache; lengths are unchanged."""
+    tokens, width = x.shape[-2:]
+    if width != 2 * rope_cache.shape[1] or tokens > len(rope_cache):
+        raise ValueError(
+            f"x {shape_text(x)} does not fit a cache of {len(rope_cache)} positions and "
+            f"{rope_cache.shape[1]} planes (two features each)"
+        )
+    cos, sin = rope_cache[:tokens].to(x.dtype).unbind(dim=-1)  # 2 × (T, d/2)
+    first, second = x[..., 0::2], x[..., 1::2]  # 2 × (…, T, d/2)
+    turned = torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1)  # (…, T, d/2, 2)
+    return turned.flatten(start_dim=-2)  # (…, T, d)

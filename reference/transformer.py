@@ -1,0 +1,143 @@
+"""Transformer parts: LayerNorm, the position-wise network, pre- and post-norm blocks, positions, encoder.
+
+Equation    LayerNorm(x) = g ⊙ (x − mean(x)) / √(var(x) + ε) + b, over the features of one token
+            FFN(x) = W₂ φ(W₁ x + b₁) + b₂, the same at every position
+            post-norm (original paper)  y = LN(x + Attn(x));      z = LN(y + FFN(y))
+            pre-norm (GPT-2, ViT)       y = x + Attn(LN(x));      z = y + FFN(LN(y))
+Convention  tokens are rows: (B, T, D). Positions count from 0.
+Readings    * var is the biased one (divide by D, not D − 1) and ε stands in the root, as in `nn.LayerNorm`.
+            * φ is ReLU in the original, GELU (with the exact Φ, not the tanh fit) in GPT and ViT.
+            * A stack of pre-norm blocks ends in one more LayerNorm, which a post-norm stack does not need.
+            * Sinusoids: sin in the even features, cos in the odd ones, interleaved.
+            * No dropout: two runs with the same weights give the same numbers.
+"""
+
+# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
+# (torch's own types are not read: see pyproject.toml)
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from reference.shapes import shape_text
+from reference.torch_attention import MultiHeadAttention, require_tokens
+
+NormOrder = Literal["pre", "post"]
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
+
+
+class LayerNorm(nn.Module):
+    """Each token's features to mean 0 and variance 1, then a learned scale and shift."""
+
+    def __init__(self, dim: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        if dim < 1:
+            raise ValueError(f"LayerNorm needs at least one feature, not {dim}")
+        self.weight = nn.Parameter(torch.ones(dim))  # (D,)
+        self.bias = nn.Parameter(torch.zeros(dim))  # (D,)
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() == 0 or x.shape[-1] != len(self.weight):
+            raise ValueError(
+                f"the last axis of x must hold {len(self.weight)} features, but x is {shape_text(x)}"
+            )
+        centred = x - x.mean(dim=-1, keepdim=True)  # (…, D)
+        variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1), biased
+        normal = centred * torch.rsqrt(variance + self.eps)  # (…, D)
+        return normal * self.weight + self.bias  # (…, D)
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a nonlinearity between, applied to every position alike."""
+
+    def __init__(self, dim: int, hidden: int, activation: str = "relu") -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {activation!r}")
+        self.up = nn.Linear(dim, hidden)
+        self.down = nn.Linear(hidden, dim)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.activation(self.up(x))  # (…, hidden)
+        result: Tensor = self.down(hidden)  # (…, D)
+        return result
+
+
+class EncoderBlock(nn.Module):
+    """Attention, then the feed-forward network, each with a residual and a LayerNorm."""
+
+    def __init__(
+        self, dim: int, heads: int, hidden: int, norm: NormOrder = "post", activation: str = "relu"
+    ) -> None:
+        super().__init__()
+        if norm not in ("pre", "post"):
+            raise ValueError(f"norm must be 'pre' or 'post', not {norm!r}")
+        self.pre_norm = norm == "pre"
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, hidden, activation)
+        self.attention_norm = LayerNorm(dim)
+        self.feed_forward_norm = LayerNorm(dim)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if self.pre_norm:
+            y = x + self.attention(self.attention_norm(x), mask=mask)  # (B, T, D)
+            z: Tensor = y + self.feed_forward(self.feed_forward_norm(y))  # (B, T, D)
+        else:
+            y = self.attention_norm(x + self.attention(x, mask=mask))  # (B, T, D)
+            z = self.feed_forward_norm(y + self.feed_forward(y))  # (B, T, D)
+        return z
+
+
+class Encoder(nn.Module):
+    """`depth` blocks with weights of their own; a pre-norm stack is normalised once more at its end."""
+
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        hidden: int,
+        depth: int,
+        norm: NormOrder = "post",
+        activation: str = "relu",
+    ) -> None:
+        super().__init__()
+        blocks = [EncoderBlock(dim, heads, hidden, norm, activation) for _ in range(depth)]
+        self.blocks = nn.ModuleList(blocks)
+        self.last_norm = LayerNorm(dim) if norm == "pre" else nn.Identity()
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        for block in self.blocks:
+            x = block(x, mask)  # (B, T, D)
+        result: Tensor = self.last_norm(x)  # (B, T, D)
+        return result
+
+
+def sinusoidal_positions(length: int, dim: int) -> Tensor:
+    """P[t, 2i] = sin(t/10000^(2i/D)), P[t, 2i+1] = cos(t/10000^(2i/D)), in float64."""
+    if length < 1 or dim < 2 or dim % 2:
+        raise ValueError(f"sinusoids need at least one position and an even width, not {length}×{dim}")
+    t = torch.arange(length, dtype=torch.float64)  # (T,)
+    rate = 10000 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)  # (D/2,)
+    angle = torch.outer(t, rate)  # (T, D/2)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(start_dim=1)  # (T, D)
+
+
+class LearnedPositions(nn.Module):
+    """Adds a trained vector to each of at most `length` positions."""
+
+    def __init__(self, length: int, dim: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(length, dim) * 0.02)  # (length, D); 0.02 as in GPT-2 and ViT
+
+    def forward(self, x: Tensor) -> Tensor:
+        require_tokens(x, self.table.shape[1])
+        if x.shape[1] > len(self.table):
+            raise ValueError(f"x {shape_text(x)} has more tokens than the {len(self.table)} known positions")
+        return x + self.table[: x.shape[1]]  # (B, T, D)
