@@ -43,9 +43,7 @@ def torch_gpt(config: GPTConfig) -> nn.Module:
     layer = nn.TransformerEncoderLayer(
         config.width, config.heads, 4 * config.width, 0.0, "gelu", batch_first=True, norm_first=True
     )
-    stack = nn.TransformerEncoder(
-        layer, config.layers, nn.LayerNorm(config.width), enable_nested_tensor=False
-    )
+    stack = nn.TransformerEncoder(layer, config.layers, nn.LayerNorm(config.width), enable_nested_tensor=False)
     embedding = nn.Embedding(config.vocabulary, config.width)
     head = nn.Linear(config.width, config.vocabulary, bias=False)
     return nn.ModuleDict({"embedding": embedding, "stack": stack, "head": head})

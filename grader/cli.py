@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,6 +62,7 @@ UnsafeOption = Annotated[
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that temporary copies are removed
     try:
         app()
     except BrokenPipeError:  # `grader … | head`
@@ -111,10 +113,10 @@ def run(
 
 def _choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Path) -> Path:
     if named is not None:
-        return find_rubric(named)
+        return find_rubric(named, handed_in)
     if submission.rubric is not None:
         try:
-            return find_rubric(submission.rubric, handed_in)
+            return find_rubric(submission.rubric, handed_in, by_staff=False)
         except UsageError as error:
             raise UsageError(f"submission.yaml: {error}") from None
     fitting: dict[str, int] = {}
@@ -169,13 +171,14 @@ def _progress(rubric: Rubric) -> Iterator[ProgressCallback]:
 
 
 def _deliver(report: Report, json: str | None) -> None:
+    text = to_json(report)
     if json == "-":
-        sys.stdout.write(to_json(report))
+        sys.stdout.buffer.write(text.encode())
         return
     print_report(report, Console())
     if json is not None:
         try:
-            Path(json).write_text(to_json(report), encoding="utf-8")
+            Path(json).write_text(text, encoding="utf-8")
         except OSError as error:
             raise UsageError(f"{json}: the JSON report cannot be written: {error.strerror}") from None
 

@@ -263,9 +263,9 @@ def rubric_choices(submission: Path | None = None) -> dict[str, Path]:
     return choices
 
 
-def find_rubric(name: str, submission: Path | None = None) -> Path:
+def find_rubric(name: str, submission: Path | None = None, *, by_staff: bool = True) -> Path:
     """The path of a rubric given by name. Staff may also give a path; a submission may not."""
-    if submission is None and (name.endswith((".yaml", ".yml")) or os.sep in name):
+    if by_staff and (name.endswith((".yaml", ".yml")) or os.sep in name):
         if not Path(name).is_file():
             raise UsageError(f"{name}: there is no such rubric file")
         return Path(name)

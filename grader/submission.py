@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-import tarfile
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
+from grader.archives import ENDINGS, Member, members
 from grader.errors import Ambiguous, Missing, UsageError
 from grader.quoting import quote
 from grader.yaml_source import YamlError, read
@@ -22,20 +20,15 @@ from grader.yaml_source import YamlError, read
 # A course repository with its data and a checkpoint fits; a zip bomb does not.
 MAX_FILES = 5_000
 MAX_BYTES = 1 * 2**30
+MAX_PATH_CHARACTERS = 300
+MAX_DEPTH = 30
+MAX_NOTES = 20
+MAX_DECLARATION_BYTES = 16_384
 
-_ARCHIVES = (".zip", ".tar.gz", ".tgz")
-_TOOLS_FOLDERS = "node_modules venv env .venv .git .hg .svn .idea .vscode"
+_TOOLS_FOLDERS = "node_modules .git .hg .svn .idea .vscode"
 _LITTER = "__pycache__ __MACOSX .ipynb_checkpoints .DS_Store"
 _NOT_THE_STUDENTS = frozenset(f"{_TOOLS_FOLDERS} {_LITTER}".split())
-
-
-class _Declared(BaseModel):
-    """submission.yaml: optional, and so is everything in it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    rubric: str | None = None
-    student: str | None = None
-    files: dict[str, str] = {}
+_VIRTUAL_ENVIRONMENT = "pyvenv.cfg"  # the file that makes a folder one, whatever it is called
 
 
 @dataclass(frozen=True)
@@ -61,7 +54,7 @@ class OpenedSubmission:
         if not fitting:
             raise Missing(f"{file} was not handed in")
         if len(fitting) > 1:
-            named = " and ".join(quote(path) for path in fitting)
+            named = " and ".join(quote(path) for path in sorted(fitting))
             raise Ambiguous(f"{file} is there more than once: {named}; keep one, or name it in submission.yaml")
         return fitting[0]
 
@@ -70,10 +63,11 @@ class OpenedSubmission:
 def open_submission(path: Path) -> Iterator[OpenedSubmission]:
     """Copy what was handed in to a folder of its own, which goes away afterwards."""
     if not path.exists():
-        raise UsageError(f"{path}: there is no such submission{_neighbours(path)}")
-    is_archive = path.is_file() and path.name.lower().endswith(_ARCHIVES)
+        raise UsageError(f"{quote(str(path))}: there is no such submission{_neighbours(path)}")
+    is_archive = path.is_file() and path.name.lower().endswith(ENDINGS)
     if path.is_file() and not is_archive:
-        raise UsageError(f"{path} is a file; give the folder it is in ({path.parent}), or a .zip or .tar.gz")
+        given, folder = quote(str(path)), quote(str(path.parent))
+        raise UsageError(f"{given} is a file; give the folder it is in ({folder}), or a .zip or .tar.gz")
     with tempfile.TemporaryDirectory(prefix="grader-submission-") as temporary:
         copy = _Copy(Path(temporary), path)
         if is_archive:
@@ -86,8 +80,8 @@ def open_submission(path: Path) -> Iterator[OpenedSubmission]:
 def _neighbours(path: Path) -> str:
     if not path.parent.is_dir():
         return ""
-    names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_dir())[:12]
-    return f"; {path.parent} holds {', '.join(names)}" if names else ""
+    names = sorted(quote(entry.name, 40) for entry in path.parent.iterdir() if entry.is_dir())[:12]
+    return f"; {quote(str(path.parent))} holds {', '.join(names)}" if names else ""
 
 
 class _Copy:
@@ -96,19 +90,33 @@ class _Copy:
     def __init__(self, target: Path, source: Path) -> None:
         self.folder = target
         self.source = source
-        self.files: list[str] = []
+        self.files: dict[str, None] = {}
         self.size_bytes = 0
         self.notes: list[str] = []
+        self._left_out = 0
+        self._seen = 0
 
     def take_folder(self) -> None:
-        for here, folders, names in os.walk(self.source):
-            folders[:] = sorted(name for name in folders if name not in _NOT_THE_STUDENTS)
-            for name in sorted(names):
-                original = Path(here) / name
-                relative = original.relative_to(self.source).as_posix()
-                self._take_file(original, relative)
-            for name in [name for name in folders if (Path(here) / name).is_symlink()]:
-                self._leave_out((Path(here) / name).relative_to(self.source).as_posix(), "is a link")
+        waiting = [self.source]
+        while waiting:
+            here = waiting.pop()
+            with os.scandir(here) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+            if any(entry.name == _VIRTUAL_ENVIRONMENT for entry in listed):
+                self._leave_out(self._relative(here), "is a virtual environment")
+                continue
+            for entry in listed:
+                relative = self._relative(Path(entry.path))
+                if entry.name in _NOT_THE_STUDENTS:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    self._count(relative)
+                    waiting.append(Path(entry.path))
+                else:
+                    self._take_file(Path(entry.path), relative)
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.source).as_posix()
 
     def _take_file(self, original: Path, relative: str) -> None:
         if not stat.S_ISREG(original.lstat().st_mode):
@@ -122,94 +130,120 @@ class _Copy:
 
     def take_archive(self) -> None:
         try:
-            if self.source.name.lower().endswith(".zip"):
-                self._take_zip()
-            else:
-                self._take_tar()
-        except (
-            zipfile.BadZipFile,
-            tarfile.TarError,
-            EOFError,
-            OSError,
-            RuntimeError,
-            NotImplementedError,
-        ) as error:
-            # RuntimeError and NotImplementedError are how zipfile says "encrypted" and "unknown compression".
-            raise UsageError(f"{self.source}: the archive cannot be opened ({quote(str(error))})") from None
+            for member in members(self.source):
+                self._take_member(member)
+        except UsageError:
+            raise
+        except OSError as error:  # a file where a folder should be, a name the file system cannot hold
+            raise self._refused(f"the archive cannot be opened ({quote(str(error.strerror or error))})") from None
+        except Exception as error:  # zlib, lzma, struct, unicode, encryption: decoders raise all kinds of things
+            raise self._refused(f"the archive cannot be opened ({quote(f'{type(error).__name__}: {error}')})") from None
+        self._drop_virtual_environments()
 
-    def _take_zip(self) -> None:
-        with zipfile.ZipFile(self.source) as archive:
-            for member in archive.infolist():
-                kind = stat.S_IFMT(member.external_attr >> 16)
-                if member.is_dir():
-                    continue
-                if kind not in (0, stat.S_IFREG):
-                    self._leave_out(member.filename, "is a link or no ordinary file")
-                    continue
-                with archive.open(member) as stream:
-                    self._take(member.filename, stream)
-
-    def _take_tar(self) -> None:
-        with tarfile.open(self.source) as archive:
-            for member in archive:
-                if member.isdir():
-                    continue
-                stream = archive.extractfile(member) if member.isreg() else None
-                if stream is None:
-                    self._leave_out(member.name, "is a link or no ordinary file")
-                    continue
-                self._take(member.name, stream)
-
-    def _take(self, name: str, stream: IO[bytes]) -> None:
-        place = PurePosixPath(name.replace("\\", "/"))
-        if place.is_absolute() or ".." in place.parts or ":" in place.parts[0] or "\0" in name:
-            raise UsageError(f"{self.source}: refused, because '{quote(name)}' points outside the archive")
-        if _NOT_THE_STUDENTS.intersection(place.parts):
-            return
+    def _take_member(self, member: Member) -> None:
+        place = PurePosixPath(member.name.replace("\\", "/"))
+        drive = re.match(r"[A-Za-z]:", member.name)
+        if place.is_absolute() or ".." in place.parts or drive or "\0" in member.name:
+            raise self._refused(f"refused, because '{quote(member.name)}' points outside the archive")
         relative = place.as_posix()
+        if relative in self.files:
+            raise self._refused(f"refused, because '{quote(relative)}' is in it twice")
+        if member.content is None:
+            self._leave_out(relative, "is a link or no ordinary file")
+        elif not _NOT_THE_STUDENTS.intersection(place.parts):
+            self._take(relative, member.content)
+
+    def _drop_virtual_environments(self) -> None:
+        roots = {str(PurePosixPath(file).parent) for file in self.files if file.endswith(f"/{_VIRTUAL_ENVIRONMENT}")}
+        for root in roots:
+            self.files = {file: None for file in self.files if not file.startswith(f"{root}/")}
+            self._leave_out(root, "is a virtual environment")
+
+    def _take(self, relative: str, stream: IO[bytes]) -> None:
+        self._count(relative)
         target = self.folder / relative
-        if len(self.files) >= MAX_FILES:
-            raise UsageError(f"{self.source}: more than {MAX_FILES} files; hand in only what the assignment asks for")
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as copy:
             while chunk := stream.read(1 << 20):
                 self.size_bytes += len(chunk)
                 if self.size_bytes > MAX_BYTES:
-                    raise UsageError(f"{self.source}: more than {MAX_BYTES >> 20} MiB; leave data and checkpoints out")
+                    raise self._refused(f"more than {MAX_BYTES >> 20} MiB; leave data and checkpoints out")
                 copy.write(chunk)
-        if relative not in self.files:
-            self.files.append(relative)
+        self.files[relative] = None
+
+    def _count(self, relative: str) -> None:
+        """Every file, folder and link counts, kept or not: each costs time."""
+        self._seen += 1
+        if self._seen > MAX_FILES:
+            raise self._refused(f"more than {MAX_FILES} files; hand in only what the assignment asks for")
+        if len(relative) > MAX_PATH_CHARACTERS or relative.count("/") > MAX_DEPTH or relative in ("", "."):
+            raise self._refused(f"'{quote(relative, 60)}' is no name, or too long or deep a path")
+
+    def _refused(self, what: str) -> UsageError:
+        return UsageError(f"{quote(str(self.source))}: {what}")
 
     def _leave_out(self, name: str, why: str) -> None:
-        self.notes.append(f"{quote(name)} {why} and was left out")
+        self._count(name or ".?")
+        self._left_out += 1
+        if self._left_out <= MAX_NOTES:
+            self.notes.append(f"{quote(name)} {why} and was left out")
+
+    def all_notes(self) -> list[str]:
+        more = self._left_out - MAX_NOTES
+        return [*self.notes, f"{more} more were left out"] if more > 0 else list(self.notes)
 
 
 def _describe(copy: _Copy) -> OpenedSubmission:
+    """The name is the folder's or archive's: nobody hands in under another's name by writing it into a file."""
     name = copy.source.resolve().name
-    for ending in _ARCHIVES:
+    for ending in ENDINGS:
         name = name.removesuffix(ending)
-    notes = list(copy.notes)
+    notes = copy.all_notes()
     if not copy.files:
         notes.append("nothing was handed in: it is empty")
-    declared = _Declared()
-    if "submission.yaml" in copy.files:
-        try:
-            written = read((copy.folder / "submission.yaml").read_text(encoding="utf-8"))
-            declared = _Declared.model_validate(written.data or {})
-        except YamlError as error:
-            notes.append(f"submission.yaml:{error.line}: {quote(error.cause)}; it was ignored")
-        except UnicodeDecodeError:
-            notes.append("submission.yaml is not UTF-8 text; it was ignored")
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(step) for step in first["loc"])
-            notes.append(f"submission.yaml: '{quote(where)}': {first['msg'].lower()}; it was ignored")
+    declared, complaints = _declaration(copy)
+    student = declared.get("student")
+    if student is not None and student != name:
+        notes.append(f"submission.yaml says the student is '{quote(str(student), 60)}'")
+    places = declared.get("files", {})
     return OpenedSubmission(
-        name=quote(declared.student or name, 80),
+        name=quote(name, 80),
         folder=copy.folder,
         size_bytes=copy.size_bytes,
         files=tuple(copy.files),
-        rubric=declared.rubric,
-        places={name: PurePosixPath(place).as_posix() for name, place in declared.files.items()},
-        notes=tuple(notes),
+        rubric=declared.get("rubric"),
+        places={file: PurePosixPath(place).as_posix() for file, place in places.items()},
+        notes=(*notes, *complaints),
     )
+
+
+def _declaration(copy: _Copy) -> tuple[dict[str, Any], list[str]]:
+    """What submission.yaml says, part by part: what cannot be understood is noted, and the rest still counts."""
+    path = copy.folder / "submission.yaml"
+    if "submission.yaml" not in copy.files:
+        return {}, []
+    try:
+        if path.stat().st_size > MAX_DECLARATION_BYTES:
+            raise YamlError(1, f"longer than {MAX_DECLARATION_BYTES} bytes")
+        data = read(path.read_text(encoding="utf-8-sig")).data or {}
+    except UnicodeDecodeError:
+        return {}, ["submission.yaml is not UTF-8 text; it was ignored"]
+    except YamlError as error:
+        return {}, [f"submission.yaml:{error.line}: {quote(error.cause)}; it was ignored"]
+    if not isinstance(data, dict):
+        return {}, ["submission.yaml should hold 'rubric:', 'student:' or 'files:'; it was ignored"]
+    declared: dict[str, Any] = {}
+    complaints = []
+    for key, value in data.items():
+        match key, value:
+            case ("rubric", str()) | ("student", str()):
+                declared[key] = value
+            case "student", int() | float():
+                declared[key] = getattr(value, "text", str(value))
+            case "files", dict() if all(isinstance(place, str) for place in value.values()):
+                declared[key] = value
+            case "rubric" | "student" | "files", _:
+                complaints.append(f"submission.yaml: '{key}' is not what it should be; it was ignored")
+            case _:
+                complaints.append(f"submission.yaml: '{quote(key, 40)}' has no meaning there; it was ignored")
+    return declared, complaints

@@ -39,9 +39,7 @@ def softargmax(scores: ArrayLike, beta: float = 1.0, axis: int = 0) -> Array:
     if s.ndim == 0 or s.size == 0:
         raise ValueError(f"softargmax needs at least one score, but scores are {shape_text(s)}")
     if not isfinite(beta) or np.isnan(s).any() or np.isposinf(s).any():
-        raise ValueError(
-            f"softargmax needs a finite β (got {beta}) and scores ({shape_text(s)}) below infinity"
-        )
+        raise ValueError(f"softargmax needs a finite β (got {beta}) and scores ({shape_text(s)}) below infinity")
     hidden = np.isneginf(s)
     scaled = np.where(hidden, -np.inf, beta * np.where(hidden, 0.0, s))
     top = scaled.max(axis=axis, keepdims=True)
@@ -126,9 +124,7 @@ def projected(name: str, W: ArrayLike, C: Array) -> Array:
     """W C, once it is clear that they fit."""
     W = finite_array(name, W, 2)
     if W.shape[1] != C.shape[0]:
-        raise ValueError(
-            f"{name} {shape_text(W)} does not fit the tokens {shape_text(C)}: one column per feature"
-        )
+        raise ValueError(f"{name} {shape_text(W)} does not fit the tokens {shape_text(C)}: one column per feature")
     result: Array = W @ C  # (d, n)
     return result
 

@@ -44,9 +44,7 @@ class Accuracy:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return (
-            f"{self.right}/{self.total} = {100 * self.rate:.1f} % (95 %: {100 * low:.1f}–{100 * high:.1f} %)"
-        )
+        return f"{self.right}/{self.total} = {100 * self.rate:.1f} % (95 %: {100 * low:.1f}–{100 * high:.1f} %)"
 
 
 def read_lines(path: Path) -> list[str]:

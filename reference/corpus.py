@@ -97,9 +97,7 @@ def distinct_words(count: int, pattern: str, rng: np.random.Generator) -> list[s
     letters = [CONSONANTS if kind == "c" else VOWELS for kind in pattern]
     possible = int(np.prod([len(choice) for choice in letters]))
     if count > possible // 2:
-        raise ValueError(
-            f"{count} distinct words of the pattern {pattern} are too many, there are {possible}"
-        )
+        raise ValueError(f"{count} distinct words of the pattern {pattern} are too many, there are {possible}")
     words: dict[str, None] = {}  # a set that remembers its order
     while len(words) < count:
         words["".join(str(rng.choice(choice)) for choice in letters).capitalize()] = None

@@ -28,9 +28,7 @@ Pair = tuple[Tensor, Tensor]
 class CharCorruptionDataset(Dataset[Pair]):
     """One document per line of `data`; item idx is a fresh corruption of document idx at every call."""
 
-    def __init__(
-        self, data: str, block_size: int, vocabulary: Vocabulary | None = None, seed: int = 0
-    ) -> None:
+    def __init__(self, data: str, block_size: int, vocabulary: Vocabulary | None = None, seed: int = 0) -> None:
         self.documents = data.split("\n")
         self.block_size = block_size
         self.vocabulary = vocabulary or Vocabulary(self.documents)

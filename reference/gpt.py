@@ -63,9 +63,7 @@ class GPTConfig:
         if self.width % self.heads:
             raise ValueError(f"{self.heads} heads do not divide the width {self.width} evenly")
         if self.variant == "perceiver" and self.layers < 2:
-            raise ValueError(
-                f"a Perceiver needs a block down and a block up, {self.layers} layers are too few"
-            )
+            raise ValueError(f"a Perceiver needs a block down and a block up, {self.layers} layers are too few")
 
 
 class CausalAttention(MultiHeadAttention):
@@ -176,9 +174,7 @@ class GPT(nn.Module):
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.width)
         if config.variant != "rope":
-            self.positions = nn.Parameter(
-                torch.randn(config.block, config.width) * config.width**-0.5
-            )  # (block, D)
+            self.positions = nn.Parameter(torch.randn(config.block, config.width) * config.width**-0.5)  # (block, D)
         bottled = config.variant == "perceiver"
         self.down = DownProjectBlock(config) if bottled else None
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers - 2 * bottled))

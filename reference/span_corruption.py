@@ -33,9 +33,7 @@ class Vocabulary:
         characters = {character for piece in text for character in piece}
         special = [PAD_CHARACTER, MASK_CHARACTER]
         if found := characters.intersection(special):
-            raise ValueError(
-                f"the text already holds {' and '.join(sorted(found))}, which mark padding and masks"
-            )
+            raise ValueError(f"the text already holds {' and '.join(sorted(found))}, which mark padding and masks")
         self.itos = dict(enumerate([*special, *sorted(characters)]))
         self.stoi = {character: index for index, character in self.itos.items()}
 

@@ -63,9 +63,7 @@ def join_heads(x: Tensor) -> Tensor:
 def require_tokens(x: Tensor, width: int, name: str = "x") -> None:
     """A floating (B, T, width) tensor with at least one token and no NaN or infinity in it."""
     if x.dim() != 3 or x.shape[2] != width or 0 in x.shape:
-        raise ValueError(
-            f"{name} must be (batch, tokens, {width}), none of them empty, but is {shape_text(x)}"
-        )
+        raise ValueError(f"{name} must be (batch, tokens, {width}), none of them empty, but is {shape_text(x)}")
     if not bool(torch.isfinite(x).all()):
         raise ValueError(f"{name} {shape_text(x)} holds NaN or infinite entries")
 
@@ -92,9 +90,7 @@ class MultiHeadAttention(nn.Module):
         else:
             require_tokens(context, width, "context")
         if x.shape[0] != context.shape[0] and 1 not in (x.shape[0], context.shape[0]):
-            raise ValueError(
-                f"x {shape_text(x)} and context {shape_text(context)} have different batch sizes"
-            )
+            raise ValueError(f"x {shape_text(x)} and context {shape_text(context)} have different batch sizes")
         q = split_heads(self.query(x), self.heads)  # (B, H, T, D/H)
         k = split_heads(self.key(context), self.heads)  # (B, H, S, D/H)
         v = split_heads(self.value(context), self.heads)  # (B, H, S, D/H)

@@ -203,9 +203,7 @@ def answers(model: GPT, vocabulary: Vocabulary, questions: list[Question]) -> li
 def table(results: list[Result], corpus: Corpus) -> str:
     """The results in markdown, the constant answer first."""
     rows = ["| run | dev | test | tokens | seconds | tokens/s |", "|---|---|---|---|---|---|"]
-    rows.append(
-        f"| always London | {constant_baseline(corpus.dev)} | {constant_baseline(corpus.test)} | | | |"
-    )
+    rows.append(f"| always London | {constant_baseline(corpus.dev)} | {constant_baseline(corpus.test)} | | | |")
     for result in results:
         speed = result.tokens / result.seconds
         effort = f"{result.tokens:,} | {result.seconds:.0f} | {speed:,.0f}"
@@ -215,21 +213,15 @@ def table(results: list[Result], corpus: Corpus) -> str:
 
 def main(arguments: list[str] | None = None) -> list[Result]:
     parser = argparse.ArgumentParser(prog="python -m reference.train", description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--data", type=Path, default=Path("rubrics/nlp-a5"), help="where the corpus is written"
-    )
+    parser.add_argument("--data", type=Path, default=Path("rubrics/nlp-a5"), help="where the corpus is written")
     parser.add_argument("--predictions", type=Path, default=Path("submissions/nora"))
     parser.add_argument("--checkpoints", type=Path, default=Path("build/reference-run"))
     parser.add_argument("--variant", choices=["perceiver", "synthesizer", "rope"], default="synthesizer")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--tiny", action="store_true", help="a few steps on a few people: does it run at all?"
-    )
+    parser.add_argument("--tiny", action="store_true", help="a few steps on a few people: does it run at all?")
     parser.add_argument("--processes", type=int, default=2, help="runs at a time, one thread each")
     chosen = parser.parse_args(arguments)
-    experiment = Experiment(
-        TINY if chosen.tiny else SMALL, chosen.seed, chosen.checkpoints, chosen.predictions
-    )
+    experiment = Experiment(TINY if chosen.tiny else SMALL, chosen.seed, chosen.checkpoints, chosen.predictions)
     experiment.corpus.write(chosen.data)
     chosen.predictions.mkdir(parents=True, exist_ok=True)
     results = run_all(experiment, chosen.variant, chosen.processes)

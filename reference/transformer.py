@@ -44,9 +44,7 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() == 0 or x.shape[-1] != len(self.weight):
-            raise ValueError(
-                f"the last axis of x must hold {len(self.weight)} features, but x is {shape_text(x)}"
-            )
+            raise ValueError(f"the last axis of x must hold {len(self.weight)} features, but x is {shape_text(x)}")
         centred = x - x.mean(dim=-1, keepdim=True)  # (…, D)
         variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1), biased
         normal = centred * torch.rsqrt(variance + self.eps)  # (…, D)
@@ -73,9 +71,7 @@ class FeedForward(nn.Module):
 class EncoderBlock(nn.Module):
     """Attention, then the feed-forward network, each with a residual and a LayerNorm."""
 
-    def __init__(
-        self, dim: int, heads: int, hidden: int, norm: NormOrder = "post", activation: str = "relu"
-    ) -> None:
+    def __init__(self, dim: int, heads: int, hidden: int, norm: NormOrder = "post", activation: str = "relu") -> None:
         super().__init__()
         if norm not in ("pre", "post"):
             raise ValueError(f"norm must be 'pre' or 'post', not {norm!r}")

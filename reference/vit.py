@@ -39,9 +39,7 @@ class PatchEmbedding(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         wanted = (self.channels, self.image, self.image)
         if images.dim() != 4 or tuple(images.shape[1:]) != wanted or len(images) == 0:
-            raise ValueError(
-                f"images must be (batch, {', '.join(map(str, wanted))}), but are {shape_text(images)}"
-            )
+            raise ValueError(f"images must be (batch, {', '.join(map(str, wanted))}), but are {shape_text(images)}")
         if not bool(torch.isfinite(images).all()):
             raise ValueError(f"images {shape_text(images)} hold NaN or infinite entries")
         batch, side, p = len(images), self.image // self.patch, self.patch
@@ -63,9 +61,7 @@ class PatchEmbedding(nn.Module):
 class ViT(nn.Module):
     """Images (B, channels, image, image) → logits (B, classes)."""
 
-    def __init__(
-        self, image: int, patch: int, channels: int, dim: int, depth: int, heads: int, classes: int
-    ) -> None:
+    def __init__(self, image: int, patch: int, channels: int, dim: int, depth: int, heads: int, classes: int) -> None:
         super().__init__()
         self.patches = PatchEmbedding(image, patch, channels, dim)
         self.class_token = nn.Parameter(torch.randn(1, 1, dim) * 0.02)  # (1, 1, dim)

@@ -127,19 +127,20 @@ def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path,
         assert attention["points"] == 10
 
 
-@pytest.mark.parametrize("named", [True, False], ids=["named by path", "found in the folder one stands in"])
-def test_a_submission_cannot_bring_a_rubric_and_its_code(tmp_path: Path, named: bool) -> None:
+@pytest.mark.parametrize("way", ["named by path", "found where one stands", "asked for where one stands"])
+def test_a_submission_cannot_bring_a_rubric_and_its_code(tmp_path: Path, way: str) -> None:
     hers = tmp_path / "hers"
     (hers / "rubrics").mkdir(parents=True)
     for folder in (hers, hers / "rubrics"):
         shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", folder / "dl-hw3.yaml")
         (folder / "checks.py").write_text(f"open({str(tmp_path / 'escaped')!r}, 'w')")
     (hers / "attention.py").write_text("")
-    if named:
+    if way == "named by path":
         (hers / "submission.yaml").write_text(f"rubric: {hers / 'dl-hw3.yaml'}\n")
-    done = grader("run", ".", cwd=hers)
+    done = grader("run", ".", *(["--rubric", "dl-hw3"] if way.startswith("asked") else []), cwd=hers)
     assert not (tmp_path / "escaped").exists()
-    assert ("there is no rubric" in done.stderr) if named else ("attention.py defines no 'attention'" in done.stdout)
+    said = done.stderr if way == "named by path" else done.stdout
+    assert ("there is no rubric" if way == "named by path" else "attention.py defines no 'attention'") in said
 
 
 def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:

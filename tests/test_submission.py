@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
@@ -43,16 +44,23 @@ def test_two_that_fit_are_both_named(tmp_path: Path) -> None:
 
 
 def test_litter_and_other_peoples_code_do_not_count(tmp_path: Path) -> None:
-    files = {"attention.py": "", "__pycache__/attention.py": "", ".venv/lib/attention.py": "", ".git/attention.py": ""}
-    with open_submission(_folder(tmp_path, **files)) as opened:
+    litter = {"__pycache__/attention.py": "", ".git/attention.py": "", "env/pyvenv.cfg": "", "env/lib/attention.py": ""}
+    with open_submission(_folder(tmp_path, **{"attention.py": ""}, **litter)) as opened:
         assert opened.files == ("attention.py",)
+        assert opened.notes == ("env is a virtual environment and was left out",)
+
+
+def test_a_folder_called_env_or_a_name_with_a_colon_is_the_students(tmp_path: Path) -> None:
+    with open_submission(_folder(tmp_path, **{"env/attention.py": "", "notes 12:30.txt": ""})) as opened:
+        assert opened.files == ("notes 12:30.txt", "env/attention.py")
 
 
 def test_submission_yaml_says_where_and_who(tmp_path: Path) -> None:
-    text = "rubric: dl-hw3\nstudent: Alice A.\nfiles: {attention.py: my/own.py, gone.py: nowhere.py}\n"
+    text = "rubric: dl-hw3\nstudent: 00123\nfiles: {attention.py: my/own.py, gone.py: nowhere.py}\n"
     files = {"submission.yaml": text, "my/own.py": "", "attention.py": ""}
     with open_submission(_folder(tmp_path, **files)) as opened:
-        assert (opened.rubric, opened.name, opened.find("attention.py")) == ("dl-hw3", "Alice A.", "my/own.py")
+        assert (opened.rubric, opened.name, opened.find("attention.py")) == ("dl-hw3", "alice", "my/own.py")
+        assert any("says the student is" in note for note in opened.notes)
         with pytest.raises(Missing, match=r"says gone\.py is at nowhere\.py, but nothing is there"):
             opened.find("gone.py")
 
@@ -62,7 +70,11 @@ def test_submission_yaml_says_where_and_who(tmp_path: Path) -> None:
     [
         ("rubric: [", "submission.yaml:1: not YAML"),
         ("rubrik: x", "'rubrik'"),
-        ("files: {a.py: 3}", "'files.a.py'"),
+        ("files: {a.py: 3}", "'files' is not what it should be"),
+        ("- - - " * 2500, "nested more than 20 deep"),
+        ("x: " + "[" * 15000, "nested more than 20 deep"),
+        ("a" * 20000, "longer than 16384 bytes"),
+        ("[1, 2]", "should hold 'rubric:'"),
         ("a: &x 1\nb: *x", "submission.yaml:2"),
     ],
 )
@@ -150,6 +162,62 @@ def test_bombs_are_stopped_while_they_unfold(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(UsageError, match="more than 1 MiB"), open_submission(large):
         pass
     with pytest.raises(UsageError, match="more than 50 files"), open_submission(many):
+        pass
+
+
+@pytest.mark.parametrize("name", [".", "", "a/" * 40 + "x", "x" * 400, "twice"])
+def test_names_nobody_would_give_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "odd.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        info = zipfile.ZipInfo()
+        info.filename = name
+        archive.writestr(info, "x")
+        if name == "twice":
+            with pytest.warns(UserWarning, match="Duplicate"):
+                archive.writestr("twice", "y")
+    with (
+        pytest.raises(UsageError, match=r"is no name, or too long|is in it twice|cannot be opened"),
+        open_submission(path),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
+def test_an_archive_damaged_anywhere_is_one_line_or_still_whole(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"hw{ending}"
+    text = "".join(f"line {number}\n" for number in range(200)).encode()
+    if ending == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("attention.py", text)
+    else:
+        with tarfile.open(path, "w:gz") as archive:
+            info = tarfile.TarInfo("attention.py")
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text))
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        with contextlib.suppress(UsageError), open_submission(path):
+            pass
+
+
+def test_a_gigantic_tar_header_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "pax.tar.gz"
+    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT, pax_headers={"comment": "x" * 2**23}) as archive:
+        archive.addfile(tarfile.TarInfo("a.py"))
+    with pytest.raises(UsageError, match="larger than any real one"), open_submission(path):
+        pass
+
+
+def test_many_links_are_counted_and_summed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = _folder(tmp_path, **{"a.py": ""})
+    for number in range(50):
+        (folder / f"link{number}").symlink_to("a.py")
+    with open_submission(folder) as opened:
+        assert len(opened.notes) == 21
+        assert opened.notes[-1] == "30 more were left out"
+    monkeypatch.setattr(module, "MAX_FILES", 40)
+    with pytest.raises(UsageError, match="more than 40 files"), open_submission(folder):
         pass
 
 

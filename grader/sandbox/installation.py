@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.errors import BoxRefused
 
 # Never readable in a box, wherever they are installed: the grader, the answers, and what points to them.
-_OURS = ("grader", "reference", "attention_grader", "__editable__")
+_OURS = ("grader", "reference", "attention_grader", "__editable__", "__pycache__")  # a cache may hold __editable__
 _OTHER_INSTALLATIONS = ("site-packages", "dist-packages")
 
 
@@ -34,7 +34,7 @@ def find_installation(libraries: tuple[str, ...]) -> Installation:
         packages.append(Path(spec.origin).parent.parent)
     readable: dict[str, None] = {}
     for folder in (*standard, *packages):
-        hidden = _OURS if folder in packages else (*_OURS, *_OTHER_INSTALLATIONS)
+        hidden = _OURS if folder in packages else _OTHER_INSTALLATIONS
         entries = sorted(folder.iterdir()) if folder.is_dir() else []
         readable.update((str(entry), None) for entry in entries if not entry.name.startswith(hidden))
     libraries_found = _shared_libraries()

@@ -8,56 +8,80 @@ import selectors
 import signal
 import socket
 import time
+from pathlib import Path
 from typing import Any
 
-from grader.errors import Crashed
+from grader.errors import Crashed, StudentFault
 from grader.model import Limits
 from grader.sandbox import faults
 from grader.sandbox.faults import Asked
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import wire
+from grader.sandbox.scratch import exceeds
 
 _READ_BYTES = 1 << 20
 _KEPT_OUTPUT_BYTES = 1 << 16
 _JAIL_SECONDS = 60
-_CPU_WATCH_SECONDS = 0.1
+_WATCH_SECONDS = 0.1
+# A machine has some 30,000 process ids for all. A box can start about 3,000 threads between two looks, and no more.
+_MAX_THREADS = 256
 
 
-class _OutOfTime(Exception):
-    def __init__(self, *, of_processor: bool) -> None:
-        super().__init__()
-        self.of_processor = of_processor
+class _OverLimit(Exception):
+    """A limit was reached; `fault` says which, in words for the student."""
+
+    def __init__(self, fault: StudentFault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
 
 
-class _ProcessorClock:
-    """The processor time of a process and all its threads, to the nanosecond, read from outside."""
+class _Process:
+    """A box's process as seen from outside."""
 
     def __init__(self, watch: int) -> None:
         with open(f"/proc/self/fdinfo/{watch}") as file:
             fields = dict(line.split(":", 1) for line in file)
-        process = int(fields["Pid"])
-        self._clock = (~process << 3) | 2  # the kernel's MAKE_PROCESS_CPUCLOCK(process, CPUCLOCK_SCHED)
+        self._id = int(fields["Pid"])
+        self._clock = (~self._id << 3) | 2  # the kernel's MAKE_PROCESS_CPUCLOCK(process, CPUCLOCK_SCHED)
 
-    def seconds(self) -> float:
+    def cpu_seconds(self) -> float:
+        """The processor time of all its threads, to the nanosecond."""
         try:
             return time.clock_gettime(self._clock)
-        except OSError:  # the process is gone, and its line will say so
+        except OSError:  # it is gone, and its line will say so
             return 0.0
+
+    def threads(self) -> int:
+        try:
+            with open(f"/proc/{self._id}/stat", "rb") as file:
+                return int(file.read().rpartition(b")")[2].split()[17])
+        except (OSError, IndexError):
+            return 0
 
 
 class Line:
     """One box's. Ends with the box."""
 
     def __init__(
-        self, server: ForkServer, number: int, ours: socket.socket, output: int, watch: int, limits: Limits
+        self,
+        server: ForkServer,
+        number: int,
+        ours: socket.socket,
+        output: int,
+        watch: int,
+        limits: Limits,
+        scratch: Path | None,
     ) -> None:
+        """`scratch` is given where it is an ordinary folder, which no kernel limit keeps from growing."""
         self._server = server
         self._number = number
         self._socket = ours
         self._output = output
         self._watch = watch
         self._limits = limits
-        self._clock = _ProcessorClock(watch)
+        self._process = _Process(watch)
+        self._scratch = scratch
+        self._looked = 0.0
         self._frames = wire.Frames()
         self._answers: list[Any] = []
         self._deadline = time.monotonic() + _JAIL_SECONDS
@@ -68,8 +92,8 @@ class Line:
     def greeting(self) -> Any:
         """What the box says before it has read anything of the student's."""
         try:
-            answer = self._exchange(b"")
-        except (_OutOfTime, wire.WireError):
+            answer = self._exchange(b"", Asked("the box"))
+        except (_OverLimit, wire.WireError):
             return None
         self._deadline = time.monotonic() + self._limits.wall_seconds
         return answer
@@ -79,11 +103,10 @@ class Line:
             raise Crashed(f"{asked} cannot be asked any more: its box has ended")
         frame = b"".join(wire.pack(request))
         try:
-            answer = self._exchange(frame)
-        except _OutOfTime as limit:
+            answer = self._exchange(frame, asked)
+        except _OverLimit as over:
             self._end()
-            explain = faults.used_up if limit.of_processor else faults.took_too_long
-            raise explain(asked, self._limits) from None
+            raise over.fault from None
         except wire.WireError as error:
             self._end()
             raise Crashed(f"{asked} answered the grader with something that is not an answer ({error})") from None
@@ -91,7 +114,7 @@ class Line:
             raise self._explain_silence(asked)
         return answer
 
-    def _exchange(self, frame: bytes) -> Any:
+    def _exchange(self, frame: bytes, asked: Asked) -> Any:
         """Send a frame and wait for the answer; None if the box hangs up. Output is drained all the while."""
         unsent = memoryview(frame)
         with selectors.DefaultSelector() as selector:
@@ -99,12 +122,8 @@ class Line:
             selector.register(self._socket, selectors.EVENT_READ | writing)
             selector.register(self._output, selectors.EVENT_READ)
             while not self._answers:
-                if self._clock.seconds() > self._limits.cpu_seconds:
-                    raise _OutOfTime(of_processor=True)
-                remaining = self._deadline - time.monotonic()
-                if remaining <= 0:
-                    raise _OutOfTime(of_processor=False)
-                for key, events in selector.select(min(remaining, _CPU_WATCH_SECONDS)):
+                self._watch_limits(asked)
+                for key, events in selector.select(_WATCH_SECONDS):
                     if key.fileobj == self._output:
                         if not self._drain():
                             selector.unregister(self._output)
@@ -122,6 +141,20 @@ class Line:
                     except (BrokenPipeError, ConnectionResetError):
                         return None
         return self._answers.pop(0)
+
+    def _watch_limits(self, asked: Asked) -> None:
+        now = time.monotonic()
+        if self._process.cpu_seconds() > self._limits.cpu_seconds:
+            raise _OverLimit(faults.used_up(asked, self._limits))
+        if now > self._deadline:
+            raise _OverLimit(faults.took_too_long(asked, self._limits))
+        if now - self._looked < _WATCH_SECONDS:  # the rest costs more to look at
+            return
+        self._looked = now
+        if self._process.threads() > _MAX_THREADS:
+            raise _OverLimit(Crashed(f"{asked} started more than {_MAX_THREADS} threads"))
+        if self._scratch is not None and exceeds(self._scratch, self._limits.scratch_mb * 2**20):
+            raise _OverLimit(Crashed(f"{asked} wrote more than {self._limits.scratch_mb} MB to its scratch folder"))
 
     def _drain(self) -> bool:
         """Read what the student printed, keep the beginning. False when there will be no more."""

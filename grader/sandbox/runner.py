@@ -19,8 +19,16 @@ from grader.sandbox.faults import Asked
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import jail
 from grader.sandbox.line import Line
+from grader.sandbox.scratch import remove
 
 _COPIED_MB = 32  # submissions up to this size are copied into each box's scratch folder, to be written into
+
+
+def _link_or_copy(original: str, copy: str) -> None:
+    try:
+        os.link(original, copy)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(original, copy)
 
 
 class BoxRunner:
@@ -41,6 +49,7 @@ class BoxRunner:
         self._numbers = count(1)
         self._layers: tuple[str, ...] | None = None
         self._server: ForkServer | None = None
+        self._linked: dict[Path, Path] = {}
 
     def start(self) -> None:
         """Begin loading libraries. Returns at once; the first box waits for them."""
@@ -61,6 +70,16 @@ class BoxRunner:
         finally:
             box.close()
 
+    def within_reach(self, submission: Submission) -> Path:
+        """The submission's folder, by links in the workspace: what boxes may open is settled before it is known."""
+        if submission.folder not in self._linked:
+            for earlier in self._linked.values():  # one at a time: the boxes of the last one are gone
+                remove(earlier)
+            linked = self._workspace / f"submission-{next(self._numbers)}"
+            shutil.copytree(submission.folder, linked, copy_function=_link_or_copy)
+            self._linked = {submission.folder: linked}
+        return self._linked[submission.folder]
+
     def saw_layers(self, layers: tuple[str, ...]) -> None:
         self._layers = layers
 
@@ -75,7 +94,7 @@ class BoxRunner:
         if self._server is not None:
             self._server.close()
             self._server = None
-        shutil.rmtree(self._workspace, ignore_errors=True)
+        remove(self._workspace)
 
     def __enter__(self) -> BoxRunner:
         return self
@@ -135,7 +154,7 @@ class _Box:
             "seed": self._seed,
             "copy": self._submission.size_bytes <= _COPIED_MB * 2**20,
             "confinement": {
-                "submission": str(self._submission.folder),
+                "submission": str(self._runner.within_reach(self._submission)),
                 "scratch": str(self._scratch),
                 "cpu_seconds": limits.cpu_seconds,
                 "memory_mb": limits.memory_mb,
@@ -153,7 +172,8 @@ class _Box:
         finally:
             theirs.close()
             os.close(writing)
-        line = Line(self._server, self._number, ours, reading, watch, limits)
+        bounded_by_us = None if self._server.isolated else self._scratch
+        line = Line(self._server, self._number, ours, reading, watch, limits, bounded_by_us)
         match line.greeting():
             case {"layers": list(layers)}:
                 self._runner.saw_layers(tuple(layers))
@@ -169,4 +189,4 @@ class _Box:
             self._line.close()
             self._line = None
             if not self._server.isolated:
-                shutil.rmtree(self._scratch, ignore_errors=True)
+                remove(self._scratch)

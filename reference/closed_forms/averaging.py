@@ -176,9 +176,7 @@ def confirm_by_hand(seed: int) -> Confirmation:
     _, c_2 = single_query_attention(Q @ x[1], x, x @ V.T)
     _, c_1 = single_query_attention(Q @ x[0], x, x @ V.T)
     error = max(np.abs(c_2 - u[1]).max(), np.abs(c_1 - (u[1] - u[2])).max())
-    return Confirmation(
-        "largest error of c₁ and c₂ at β=6 in ℝ⁷", float(error), 0.0, 6 * beta * np.exp(-(beta**2))
-    )
+    return Confirmation("largest error of c₁ and c₂ at β=6 in ℝ⁷", float(error), 0.0, 6 * beta * np.exp(-(beta**2)))
 
 
 THEOREMS = [

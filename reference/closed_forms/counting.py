@@ -73,9 +73,7 @@ def complexity_residuals() -> Residuals:
     claimed = D * (LENGTH * M + L * M**2)
     return {
         "Perceiver ≤ 4·D(ℓm + Lm²)": has_no_negative_coefficient(4 * claimed - PERCEIVER),
-        "3·Perceiver ≥ 2·D(ℓm + Lm²) for L ≥ 3": has_no_negative_coefficient(
-            3 * PERCEIVER - 2 * claimed, L=3
-        ),
+        "3·Perceiver ≥ 2·D(ℓm + Lm²) for L ≥ 3": has_no_negative_coefficient(3 * PERCEIVER - 2 * claimed, L=3),
         "vanilla/(Lℓ²D) − 2": sympy.simplify(VANILLA / (L * LENGTH**2 * D) - 2),
         "lim Perceiver/vanilla as ℓ → ∞, m fixed": limit(PERCEIVER / VANILLA, LENGTH, oo),
     }
@@ -101,9 +99,7 @@ def confirm_complexity(seed: int) -> Confirmation:
 
     expected = float((PERCEIVER / VANILLA).subs(sizes))
     measured = products("perceiver") / products("vanilla")
-    return Confirmation(
-        "Perceiver/vanilla multiplications, L=5, ℓ=64, m=16, counted", measured, expected, EXACT
-    )
+    return Confirmation("Perceiver/vanilla multiplications, L=5, ℓ=64, m=16, counted", measured, expected, EXACT)
 
 
 # ---- parameter counts ----------------------------------------------------------------------------
@@ -139,9 +135,7 @@ def confirm_parameters(seed: int) -> Confirmation:
     model = GPT(GPTConfig(vocabulary, block, layers, heads, width))
     counted = sum(parameter.numel() for parameter in model.parameters())
     sizes = {VOCABULARY: vocabulary, BLOCK: block, L: layers, D: width}
-    return Confirmation(
-        "parameters of a GPT of random size, counted", counted, float(GPT_PARAMETERS.subs(sizes)), 0.0
-    )
+    return Confirmation("parameters of a GPT of random size, counted", counted, float(GPT_PARAMETERS.subs(sizes)), 0.0)
 
 
 THEOREMS = [

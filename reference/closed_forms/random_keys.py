@@ -47,9 +47,7 @@ GRID = np.linspace(-8.0, 10.0, 180_001)  # nine units, thirteen standard deviati
 
 
 def stretched_residuals() -> Residuals:
-    lost = (N - 2) / (
-        exp(BETA * GAMMA) + exp(BETA) + N - 2
-    )  # the share of the n − 2 other keys, at most (n−2)e^{−β}
+    lost = (N - 2) / (exp(BETA * GAMMA) + exp(BETA) + N - 2)  # the share of the n − 2 other keys, at most (n−2)e^{−β}
     return {
         "n = 2: exact − logistic": sympy.simplify(ONE_HEAD.subs(N, 2) - LOGISTIC),
         "exact − logistic·(1 − lost share)": sympy.simplify(ONE_HEAD - LOGISTIC * (1 - lost)),
@@ -63,9 +61,7 @@ def confirm_stretched(seed: int) -> Confirmation:
     n, beta, gamma = 5, 8.0, draw_gamma(seed)
     exact = np.exp(beta * gamma) / (np.exp(beta * gamma) + np.exp(beta) + n - 2)  # (samples,)
     worst = np.abs(exact - 1 / (1 + np.exp(beta * (1 - gamma)))).max()
-    return Confirmation(
-        "largest |exact − logistic| at n=5, β=8", float(worst), 0.0, (n - 2) * float(np.exp(-beta))
-    )
+    return Confirmation("largest |exact − logistic| at n=5, β=8", float(worst), 0.0, (n - 2) * float(np.exp(-beta)))
 
 
 # ---- 1.c.ii: the law of α_a ----------------------------------------------------------------------
@@ -167,8 +163,7 @@ THEOREMS = [
     Theorem(
         name="a stretched key",
         part="1.c.ii",
-        statement="q = β(μ_a+μ_b), k_a = γμ_a: α_a = 1/(1+e^{β(1−γ)}) up to (n−2)e^{−β}; "
-        "→ 1 if γ > 1, → 0 if γ < 1",
+        statement="q = β(μ_a+μ_b), k_a = γμ_a: α_a = 1/(1+e^{β(1−γ)}) up to (n−2)e^{−β}; → 1 if γ > 1, → 0 if γ < 1",
         assumptions="n keys, the other n − 1 at their orthonormal means",
         proof="exact identity with the lost share, limits on both sides of γ = 1",
         prove=stretched_residuals,

@@ -26,9 +26,7 @@ from reference.closed_forms.theorem import STANDARD_ERRORS, Confirmation, Residu
 
 S, T = sympy.symbols("s t", real=True)  # the score of key i; of a second key j, or a shift of s
 REST = Symbol("R", positive=True)  # Σ e^{βs} over all keys not named
-VALUE, OTHERS = sympy.symbols(
-    "v w", real=True
-)  # an entry of vᵢ; the same entry of the other values' weighted mean
+VALUE, OTHERS = sympy.symbols("v w", real=True)  # an entry of vᵢ; the same entry of the other values' weighted mean
 WEIGHT = exp(BETA * S) / (exp(BETA * S) + REST)
 OUTPUT = WEIGHT * VALUE + (1 - WEIGHT) * OTHERS
 
@@ -53,9 +51,7 @@ def confirm_jacobian(seed: int) -> Confirmation:
     by_autograd = torch.autograd.functional.jacobian(lambda s: torch.softmax(beta * s, dim=0), scores).numpy()
     a = softargmax(scores.numpy(), beta)  # (6,)
     error = np.abs(by_autograd - beta * (np.diag(a) - np.outer(a, a))).max()
-    return Confirmation(
-        "largest entry of autograd's Jacobian − β(diag a − aaᵀ), m=6", float(error), 0.0, EXACT
-    )
+    return Confirmation("largest entry of autograd's Jacobian − β(diag a − aaᵀ), m=6", float(error), 0.0, EXACT)
 
 
 # ---- 1.1.c, 1.1.d: the limits of β ---------------------------------------------------------------
@@ -70,9 +66,7 @@ def limit_residuals() -> Residuals:
     return {
         "β = 0: aᵢ − 1/m": 1 / total_at_zero - 1 / m,
         "β → ∞: lim of the top weight's lower bound − 1": limit(lowest_top, BETA, oo) - 1,
-        "1 − bound = (m−1)e^{−βg}·bound": sympy.simplify(
-            1 - lowest_top - (m - 1) * exp(-BETA * gap) * lowest_top
-        ),
+        "1 − bound = (m−1)e^{−βg}·bound": sympy.simplify(1 - lowest_top - (m - 1) * exp(-BETA * gap) * lowest_top),
     }
 
 
@@ -97,9 +91,7 @@ def perturbed_residuals() -> Residuals:
     slope = Symbol("b", real=True)
     return {
         "dh/dt − βa(v − h)": sympy.simplify(first - BETA * WEIGHT * (VALUE - OUTPUT)),
-        "d²h/dt² − β²a(1−2a)(v − h)": sympy.simplify(
-            second - BETA**2 * WEIGHT * (1 - 2 * WEIGHT) * (VALUE - OUTPUT)
-        ),
+        "d²h/dt² − β²a(1−2a)(v − h)": sympy.simplify(second - BETA**2 * WEIGHT * (1 - 2 * WEIGHT) * (VALUE - OUTPUT)),
         "Var of b·t − b²σ²‖q‖²": sympy.simplify(variance_of(slope * shift) - slope**2 * sigma**2 * length**2),
         "a > 0: every column moves": sympy.simplify(WEIGHT) > 0,
     }

@@ -34,9 +34,7 @@ def matrices(seed: int, *shapes: tuple[int, ...]) -> list[np.ndarray]:
     return [rng.standard_normal(shape) for shape in shapes]
 
 
-def looped_attention(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float, mask: np.ndarray
-) -> np.ndarray:
+def looped_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float, mask: np.ndarray) -> np.ndarray:
     """The definition, one query and one key at a time, with no array operation."""
     H = np.zeros((len(V), Q.shape[1]))
     for j in range(Q.shape[1]):
@@ -53,9 +51,7 @@ def looped_attention(
 def test_equals_an_explicit_loop_for_every_shape_and_mask(seed, d, n, m, t, beta):
     Q, K, V, chances = matrices(seed, (d, n), (d, m), (t, m), (m, n))
     mask = chances > -0.5
-    np.testing.assert_allclose(
-        attention(Q, K, V, beta, mask), looped_attention(Q, K, V, beta, mask), atol=1e-10
-    )
+    np.testing.assert_allclose(attention(Q, K, V, beta, mask), looped_attention(Q, K, V, beta, mask), atol=1e-10)
 
 
 @given(seeds, sizes, sizes, sizes, sizes)
@@ -108,9 +104,7 @@ def test_permuting_tokens_permutes_the_output_and_permuting_keys_changes_nothing
     C, W_Q, W_K, W_V, W_O = matrices(3, (4, 5), (6, 4), (6, 4), (6, 4), (4, 6))
     order = np.random.default_rng(3).permutation(5)
     H = multi_head_attention(C, W_Q, W_K, W_V, W_O, 2)
-    np.testing.assert_allclose(
-        multi_head_attention(C[:, order], W_Q, W_K, W_V, W_O, 2), H[:, order], atol=1e-12
-    )
+    np.testing.assert_allclose(multi_head_attention(C[:, order], W_Q, W_K, W_V, W_O, 2), H[:, order], atol=1e-12)
     np.testing.assert_allclose(cross_attention(C, C[:, order], W_Q, W_K, W_V, W_O, 2), H, atol=1e-12)
 
 

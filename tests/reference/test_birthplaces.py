@@ -79,9 +79,7 @@ def test_nobody_is_in_two_splits_and_wiki_tells_of_everybody():
     documents = set(corpus.wiki)
     for question in everybody:
         name = question.text.removeprefix("Where was ").removesuffix(" born?")
-        assert (
-            sum(DOCUMENT.format(job=job, name=name, place=question.place) in documents for job in JOBS) == 1
-        )
+        assert sum(DOCUMENT.format(job=job, name=name, place=question.place) in documents for job in JOBS) == 1
 
 
 def test_a_document_has_its_name_and_place_where_the_question_has_them():

@@ -65,11 +65,7 @@ def test_every_parameter_is_trained(variant):
     model = small_model(variant)
     ids = torch.randint(1, 11, (4, 11), generator=torch.Generator().manual_seed(2))
     model.loss(ids, ids).backward()
-    idle = [
-        name
-        for name, parameter in model.named_parameters()
-        if parameter.grad is None or not parameter.grad.any()
-    ]
+    idle = [name for name, parameter in model.named_parameters() if parameter.grad is None or not parameter.grad.any()]
     assert idle == []
 
 
@@ -110,9 +106,7 @@ def test_synthesizer_equals_an_explicit_loop():
         for head in range(2):
             features = slice(4 * head, 4 * head + 4)
             for t in range(6):
-                scores = torch.stack(
-                    [hidden[b, t, features] @ layer.w2[:, s] + layer.b2[s] for s in range(t + 1)]
-                )
+                scores = torch.stack([hidden[b, t, features] @ layer.w2[:, s] + layer.b2[s] for s in range(t + 1)])
                 weights = scores.exp() / scores.exp().sum()
                 want[b, t, features] = sum(weights[s] * values[b, s, features] for s in range(t + 1))
     torch.testing.assert_close(layer(x), layer.output(want), atol=1e-10, rtol=0)
@@ -191,9 +185,7 @@ def test_padding_does_not_count_in_the_loss():
 def test_completion_appends_the_likeliest_character_again_and_again():
     model = small_model("vanilla")
     ids = torch.tensor([[3, 4], [5, 6]])
-    completed = complete_greedily(
-        model, ids, 14
-    )  # past the block of 12: the oldest characters leave the window
+    completed = complete_greedily(model, ids, 14)  # past the block of 12: the oldest characters leave the window
     assert completed.shape == (2, 16)
     for length in range(2, 16):
         window = completed[:, max(0, length - 12) : length]

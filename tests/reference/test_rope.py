@@ -61,9 +61,7 @@ def test_pairing_halves_instead_of_neighbours_gives_the_same_scores():
         return torch.cat([first * cos_t - second * sin_t, first * sin_t + second * cos_t], dim=-1)
 
     want = turn_halves(q[:, halves]) @ turn_halves(k[:, halves]).T
-    torch.testing.assert_close(
-        apply_rotary_emb(q, cache) @ apply_rotary_emb(k, cache).T, want, atol=1e-5, rtol=0
-    )
+    torch.testing.assert_close(apply_rotary_emb(q, cache) @ apply_rotary_emb(k, cache).T, want, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(

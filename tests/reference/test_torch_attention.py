@@ -19,9 +19,7 @@ from reference.torch_attention import (
 def with_torch_weights(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
     with torch.no_grad():
         parts = (ours.query, ours.key, ours.value)
-        for part, weight, bias in zip(
-            parts, theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True
-        ):
+        for part, weight, bias in zip(parts, theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True):
             part.weight.copy_(weight)
             part.bias.copy_(bias)
         ours.output.weight.copy_(theirs.out_proj.weight)
@@ -52,10 +50,7 @@ def test_a_fully_masked_query_gets_zeros_and_a_finite_gradient():
 
 def test_gradients_pass_gradcheck():
     generator = torch.Generator().manual_seed(1)
-    q, k, v = (
-        torch.randn(2, size, 3, dtype=torch.float64, generator=generator).requires_grad_()
-        for size in (3, 4, 4)
-    )
+    q, k, v = (torch.randn(2, size, 3, dtype=torch.float64, generator=generator).requires_grad_() for size in (3, 4, 4))
     mask = causal_mask(3, 4)
     assert torch.autograd.gradcheck(lambda *tensors: scaled_dot_product(*tensors, mask), (q, k, v))
 

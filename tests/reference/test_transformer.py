@@ -53,9 +53,7 @@ def test_layer_norm_equals_torchs(dtype, atol):
 
 def test_layer_norm_divides_by_the_number_of_features_not_by_one_less():
     x = torch.tensor([[1.0, 3.0]], dtype=torch.float64)
-    torch.testing.assert_close(
-        LayerNorm(2, eps=0.0).double()(x), torch.tensor([[-1.0, 1.0]], dtype=torch.float64)
-    )
+    torch.testing.assert_close(LayerNorm(2, eps=0.0).double()(x), torch.tensor([[-1.0, 1.0]], dtype=torch.float64))
 
 
 @pytest.mark.parametrize(("dtype", "atol"), PRECISIONS)

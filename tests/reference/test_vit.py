@@ -37,9 +37,7 @@ def test_vit_equals_the_same_network_built_of_torchs_parts():
     layer = nn.TransformerEncoderLayer(
         8, 2, 32, dropout=0.0, activation="gelu", batch_first=True, norm_first=True, dtype=torch.float64
     )
-    encoder = nn.TransformerEncoder(
-        layer, 2, norm=nn.LayerNorm(8, dtype=torch.float64), enable_nested_tensor=False
-    )
+    encoder = nn.TransformerEncoder(layer, 2, norm=nn.LayerNorm(8, dtype=torch.float64), enable_nested_tensor=False)
     for theirs, ours in zip(encoder.layers, vit.encoder.blocks, strict=True):
         parts = [ours.attention.query, ours.attention.key, ours.attention.value]
         with torch.no_grad():

@@ -119,4 +119,5 @@ def _wall_off(box: Confinement, shared: int | None, installation: list[str], iso
 def enter_scratch(box: Confinement, isolated: bool) -> None:
     if isolated:
         namespaces.mount_scratch(box.scratch, box.scratch_mb)
+        namespaces.hide_other_processes()
     os.environ.update(HOME=box.scratch, TMPDIR=box.scratch)

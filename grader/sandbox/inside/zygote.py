@@ -120,7 +120,10 @@ class _Server:
         home = confinement.submission
         if request["copy"]:  # small enough to give the student a copy to write into, as at home
             home = os.path.join(confinement.scratch, "submission")
-            shutil.copytree(confinement.submission, home)
+            try:
+                shutil.copytree(confinement.submission, home)
+            except (OSError, shutil.Error):  # it does not fit: then it can be read, but not written to
+                home = confinement.submission
         os.chdir(home)
         settings = self._settings
         worn = jail.put_on(confinement, self._shared, settings["installation"], self._isolated, settings["unsafe"])
