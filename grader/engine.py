@@ -55,12 +55,21 @@ def _grade_problem(
     gates: list[str] = []
     for check in problem.checks:
         progress(problem, check)
-        began = time.perf_counter()
-        outcome = _blocked(check, gates, results) or _judge(rubric, problem, check, submission, runner, seed)
-        fault = outcome.detail if outcome.status is Status.UNGRADED else ""
-        seconds = time.perf_counter() - began
+        began, timed_out = time.perf_counter(), False
+        outcome = _blocked(check, gates, results)
+        if outcome is None:
+            # A problem that has run out of time twice does so by itself: its other checks need no second try.
+            attempts = 1 if any(result.timed_out for result in results) else _ATTEMPTS
+            outcome, timed_out = _judge(rubric, problem, check, submission, runner, seed, attempts)
         results.append(
-            CheckResult(check, _as_shown(outcome, check, seed), check.points * outcome.score, seconds, fault)
+            CheckResult(
+                check=check,
+                outcome=_as_shown(outcome, check, seed),
+                points=check.points * outcome.score,
+                seconds=time.perf_counter() - began,
+                fault=outcome.detail if outcome.status is Status.UNGRADED else "",
+                timed_out=timed_out,
+            )
         )
         if check.gate:
             gates.append(check.id)
@@ -81,11 +90,18 @@ def _blocked(check: Check, gates: list[str], results: list[CheckResult]) -> Outc
 
 
 def _judge(
-    rubric: Rubric, problem: Problem, check: Check, submission: Submission, runner: Runner, seed: int
-) -> Outcome:
+    rubric: Rubric,
+    problem: Problem,
+    check: Check,
+    submission: Submission,
+    runner: Runner,
+    seed: int,
+    attempts: int,
+) -> tuple[Outcome, bool]:
+    """What the check finds, and whether it ran out of time."""
     place = f"{rubric.name}/{problem.id}/{check.id}"
-    outcome, printed = None, ""
-    for _ in range(_ATTEMPTS):
+    outcome, printed, timed_out = None, "", False
+    for _ in range(attempts):
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
         questions = np.random.default_rng(_number(f"questions/{seed}/{place}"))
         try:
@@ -96,19 +112,19 @@ def _judge(
                     printed = quote(student.printed, _PRINTED_CHARACTERS)
                 if not isinstance(outcome, Outcome):
                     raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
-                return _with_output(outcome, printed)
+                return _with_output(outcome, printed), False
         except TimedOut as fault:
-            outcome = _with_output(_from_fault(fault), printed)
+            outcome, timed_out = _with_output(_from_fault(fault), printed), True
         except StudentFault as fault:
-            return _with_output(_from_fault(fault), printed)
+            return _with_output(_from_fault(fault), printed), False
         except BoxRefused:
             raise
         except BoxLost as fault:
-            outcome = _ungraded(fault)
+            outcome, timed_out = _ungraded(fault), False
         except Exception as fault:  # a check with a bug must not cost the student anything, or stop the rest
-            return _ungraded(fault)
+            return _ungraded(fault), False
     assert outcome is not None
-    return outcome
+    return outcome, timed_out
 
 
 def _number(text: str) -> int:

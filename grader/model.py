@@ -185,6 +185,7 @@ class CheckResult:
     points: Fraction
     seconds: float
     fault: str = ""  # what went wrong on our side, for staff only
+    timed_out: bool = False
 
 
 @dataclass(frozen=True)

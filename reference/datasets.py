@@ -6,9 +6,6 @@ Convention  s has `block_size` characters, so x and y have block_size − 1. A t
             the loss; in finetuning the question's own characters do not count.
 """
 
-# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
-# (torch's own types are not read: see pyproject.toml)
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -18,9 +18,6 @@ Readings    * The Perceiver's cross-attention compares indices (row t sees rows 
             * Dropout is left out, so equal seeds give equal runs.
 """
 
-# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
-# (torch's own types are not read: see pyproject.toml)
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -12,9 +12,6 @@ Readings    * torch's `nn.MultiheadAttention` reads boolean masks the other way 
               their indices: t sees s ≤ t. It is what the Perceiver blocks of the homework use.
 """
 
-# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
-# (torch's own types are not read: see pyproject.toml)
-
 from __future__ import annotations
 
 from math import sqrt

@@ -12,9 +12,6 @@ Readings    * var is the biased one (divide by D, not D − 1) and ε stands in 
             * No dropout: two runs with the same weights give the same numbers.
 """
 
-# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
-# (torch's own types are not read: see pyproject.toml)
-
 from __future__ import annotations
 
 from collections.abc import Callable

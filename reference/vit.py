@@ -10,9 +10,6 @@ Readings    * A linear map of patches *is* a convolution with kernel = stride = 
             * Positions are learned and one-dimensional, one for the class token and one per patch.
 """
 
-# mypy: disallow-subclassing-any=false, disallow-untyped-decorators=false
-# (torch's own types are not read: see pyproject.toml)
-
 from __future__ import annotations
 
 import torch

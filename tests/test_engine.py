@@ -121,6 +121,31 @@ def test_what_a_student_raises_stays_out_of_hidden_checks(boxes: BoxRunner, subm
     assert not hidden.evidence
 
 
+LEAKS = {
+    "exception type": "def f(x): raise type(f'T{x}', (Exception,), {})()",
+    "exception text": "def f(x): raise ValueError(x)",
+    "names defined": "def f(x):\n    globals()[f'v{x}'] = 1; del globals()['f']",
+    "object type": "def f(x): return type(f'T{x}', (), {})()",
+    "printed": "def f(x): print(x)",
+    "signature": "def g(x): return None\ndef f(x):\n    global f\n    f = eval(f'lambda v{x}, w: 1')",
+}
+
+
+@pytest.mark.parametrize("code", LEAKS.values(), ids=list(LEAKS))
+def test_nothing_student_code_makes_up_gets_out_of_a_hidden_check(
+    boxes: BoxRunner, submission: MakeSubmission, code: str
+) -> None:
+    def calls(student: Any, rng: Any) -> Outcome:
+        student.call("work.py", "f", 12345)
+        student.call("work.py", "f", 12345)
+        return failed("wrong")
+
+    report = _grade(boxes, submission, _check(calls), _check(calls, "secret", visibility="hidden"), code=code)
+    public, hidden = (result.outcome for result in report.problems[0].checks)
+    assert "12345" in f"{public.message} {public.evidence}"
+    assert "12345" not in f"{hidden.message} {hidden.evidence}"
+
+
 def test_what_was_printed_comes_with_what_did_not_pass_unless_it_is_hidden(
     boxes: BoxRunner, submission: MakeSubmission
 ) -> None:
@@ -167,8 +192,9 @@ def test_a_timed_out_check_is_tried_once_more_before_it_counts(boxes: BoxRunner,
     assert len(tries) == 2
     assert tries[0] == tries[1], "the second try must ask the same questions"
     tries.clear()
-    assert _statuses(_grade(boxes, submission, _check(always_slow))) == ["crashed"]
-    assert len(tries) == 2
+    report = _grade(boxes, submission, _check(always_slow), _check(always_slow, "again"))
+    assert _statuses(report) == ["crashed", "crashed"]
+    assert len(tries) == 3, "once it has run out of time twice, the machine is not to blame"
 
 
 def test_a_fork_server_that_dies_is_replaced_and_nothing_is_lost(submission: MakeSubmission) -> None:

@@ -39,8 +39,9 @@ def _heads(
         scores = (W_K[own] @ C).T @ (W_Q[own] @ C)
         if allowed is not None:
             scores = np.where(allowed, scores, -np.inf)
-        with np.errstate(invalid="ignore"):
-            outputs[own] = W_V[own] @ C @ softargmax(scores, beta(d, heads), axis=axis)
+        outputs[own] = W_V[own] @ C @ softargmax(scores, beta(d, heads), axis=axis)
+    if allowed is not None:
+        outputs[:, ~np.asarray(allowed).any(axis=0)] = np.nan
     return W_O @ outputs
 
 

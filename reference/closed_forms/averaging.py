@@ -5,9 +5,6 @@ Convention  d×m and d×p bases with orthonormal columns; n orthonormal keys of 
 Readings    all sizes stay symbols (d, m, p, n), so nothing here is a numeric instance of the claim.
 """
 
-# mypy: disable-error-code="import-untyped"
-# (sympy has no type stubs)
-
 from __future__ import annotations
 
 import numpy as np

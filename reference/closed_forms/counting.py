@@ -9,9 +9,6 @@ Readings    O(ℓm + Lm²) and (L−2)m² + 2ℓm, with or without the factor D,
             other.
 """
 
-# mypy: disable-error-code="import-untyped"
-# (sympy has no type stubs)
-
 from __future__ import annotations
 
 import numpy as np

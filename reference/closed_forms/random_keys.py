@@ -9,9 +9,6 @@ Readings    γ can be negative: P(γ ≤ 0) = ½ erfc(1) = 7.9 %. There head 1 f
             is one standard deviation.
 """
 
-# mypy: disable-error-code="import-untyped"
-# (sympy has no type stubs)
-
 from __future__ import annotations
 
 import numpy as np

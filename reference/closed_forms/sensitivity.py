@@ -9,9 +9,6 @@ Readings    * All keys but the one or two in question enter a weight only throug
             * "Scaling the key moves h towards vᵢ" is true for kᵢᵀq > 0 only; for kᵢᵀq < 0 it moves away.
 """
 
-# mypy: disable-error-code="import-untyped"
-# (sympy has no type stubs)
-
 from __future__ import annotations
 
 import numpy as np

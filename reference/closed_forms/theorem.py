@@ -6,9 +6,6 @@ they are asked for. A confirmation measures one number on the running code, by s
 and gives the error it may have.
 """
 
-# mypy: disable-error-code="import-untyped"
-# (sympy has no type stubs)
-
 from __future__ import annotations
 
 from collections.abc import Callable
