@@ -32,6 +32,7 @@ types: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.reference_speed
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

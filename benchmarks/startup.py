@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ def main() -> None:
     seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     for _ in range(ROUNDS + 1):
         for name, command in COMMANDS.items():
-            seconds[name].append(_timed(lambda command=command: _run(command)))  # type: ignore[misc]
+            seconds[name].append(_timed(partial(_run, command)))
     median = {name: statistics.median(times[1:]) for name, times in seconds.items()}  # the first round warms the disk
     print(f"Cold start, medians of {ROUNDS} runs taking turns")
     for name in ("torch rubric", "numpy rubric"):

@@ -17,13 +17,13 @@ finite = hnp.arrays(
 
 
 @given(finite)
-def test_an_array_agrees_with_itself_and_its_float32_form(array: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_an_array_agrees_with_itself_and_its_float32_form(array: np.ndarray) -> None:
     assert difference(array, array) is None
     assert difference(array.astype(np.float32), array) is None
 
 
 @given(finite, st.data())
-def test_one_wrong_number_is_found_where_it_is(array: np.ndarray, data: st.DataObject) -> None:  # type: ignore[type-arg]
+def test_one_wrong_number_is_found_where_it_is(array: np.ndarray, data: st.DataObject) -> None:
     at = tuple(data.draw(st.integers(0, side - 1)) for side in array.shape)
     wrong = array.copy()
     wrong[at] += 1 + abs(wrong[at])

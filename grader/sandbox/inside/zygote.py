@@ -140,5 +140,5 @@ def _keep_only(kept: set[int], output: int) -> None:
     for before, after in pairwise(edges):
         os.closerange(before + 1, after)
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
-        stream = open(descriptor, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+        stream = os.fdopen(descriptor, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
         setattr(sys, name, stream)
