@@ -50,6 +50,10 @@ def _tar_members(path: Path) -> Iterator[Member]:
         for member in archive:
             if not member.isdir():
                 yield Member(member.name, archive.extractfile(member) if member.isreg() else None)
+        stream.seek(archive.offset)
+        while rest := stream.read(1 << 20):  # to the end, so that gzip compares its checksum
+            if rest.strip(b"\0"):  # tarfile takes a damaged header for the end
+                raise BrokenArchive("it is damaged, and what follows the damage would be lost")
 
 
 class _Sipping:

@@ -197,8 +197,9 @@ def test_an_archive_damaged_anywhere_is_one_line_or_still_whole(tmp_path: Path, 
     whole = path.read_bytes()
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
-        with contextlib.suppress(UsageError), open_submission(path):
-            pass
+        with contextlib.suppress(UsageError), open_submission(path) as opened:
+            contents = [(opened.folder / file).read_bytes() for file in opened.files]
+            assert contents == [text], f"damaged at byte {place} and not noticed"
 
 
 def test_a_gigantic_tar_header_is_not_read(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
             return failed(f"with V = I it should give the {m}×{n} weights ({label})", detail)
         if not np.isfinite(weights).all() or (weights < -compare.ATOL).any():
             return failed(f"some weights are negative or not finite ({label})")
+        if np.ptp(weights, axis=0).max() <= compare.ATOL:
+            return failed(f"every key gets the same weight, whatever the query ({label})")
         sums = weights.sum(axis=0)
         worst = int(np.argmax(np.abs(sums - 1)))
         if abs(sums[worst] - 1) > compare.RTOL:

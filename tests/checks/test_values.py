@@ -90,6 +90,19 @@ RIGHT_ATTENTION = {
             a = np.exp(beta * (keys.T @ queries) - (beta * keys.T @ queries).max(axis=0, keepdims=True))
             return values @ (a / a.sum(axis=0, keepdims=True))
     """,
+    "plots and progress bars that are not installed": """
+        import numpy as np
+        import matplotlib.pyplot as plt
+        import seaborn as sns
+        from tqdm.auto import tqdm, trange
+        plt.rcParams["figure.figsize"] = (3, 3)
+        sns.set_theme()
+        def attention(Q, K, V, beta):
+            s = beta * K.T @ Q
+            e = np.exp(s - s.max(0))
+            A = e / e.sum(0)
+            return sum(np.outer(V[:, i], A[i]) for i in tqdm(trange(len(A)), desc="keys"))
+    """,
     "an own class of a forbidden name": """
         import numpy as np
         class MultiheadAttention:
@@ -214,6 +227,7 @@ def test_a_stub_earns_nothing(boxes: BoxRunner, submission: MakeSubmission) -> N
         "import numpy as np\ndef attention(Q, K, V, beta): return np.random.rand(len(V), Q.shape[1])",
         "import numpy as np\ndef attention(Q, K, V, beta): return np.full((len(V), Q.shape[1]), np.nan)",
         "import numpy as np\ndef attention(Q, K, V, beta): return np.repeat(V.sum(1, keepdims=True), Q.shape[1], 1)",
+        "import numpy as np\ndef attention(Q, K, V, beta): return np.repeat(V.mean(1, keepdims=True), Q.shape[1], 1)",
     ]
     for stub in stubs:
         assert _grade(boxes, submission, "2.1", "attention.py", stub).points == 0, stub

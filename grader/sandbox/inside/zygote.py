@@ -21,7 +21,7 @@ import sys
 from itertools import pairwise
 from typing import Any
 
-from . import jail, landlock, namespaces, seccomp, worker
+from . import jail, landlock, namespaces, seccomp, stand_ins, worker
 
 _MESSAGE_BYTES = 1 << 16
 
@@ -35,6 +35,7 @@ def main(settings: dict[str, Any]) -> None:
     for name in settings["preload"]:
         importlib.import_module(name)
     _finish_lazy_loading()
+    stand_ins.offer()
     shared = None
     if landlock.abi() and "landlock" not in settings["without"]:
         rules = jail.shared_rules(settings["readable"], settings["listable"], settings["workspace"])
