@@ -53,8 +53,10 @@ class ForkServer:
             "unsafe": unsafe,
             "without": without,
         }
+        written = workspace / "settings.json"  # a file: a large installation makes it longer than an argument may be
+        written.write_text(json.dumps(settings))
         self._process = subprocess.Popen(
-            [sys.executable, *_PYTHON_FLAGS, str(_BOOT), json.dumps(settings)],
+            [sys.executable, *_PYTHON_FLAGS, str(_BOOT), str(written)],
             env=_ENVIRONMENT,
             cwd="/",
             pass_fds=[theirs.fileno()],

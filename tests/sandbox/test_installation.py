@@ -23,7 +23,7 @@ def test_a_box_may_read_numpy_but_nothing_of_ours() -> None:
 
 def test_an_installation_that_would_show_the_grader_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation, "_OURS", ("nothing of this name",))
-    monkeypatch.setattr(installation.sysconfig, "get_paths", lambda: _paths(Path(grader.__file__).parent.parent))
+    monkeypatch.setattr(installation.sysconfig, "get_paths", lambda *_: _paths(Path(grader.__file__).parent.parent))
     with pytest.raises(BoxRefused, match="could read the grader itself"):
         find_installation(())
 

@@ -13,7 +13,8 @@ import sys
 
 
 def boot() -> None:
-    settings = json.loads(sys.argv[1])
+    with open(sys.argv[1], encoding="utf-8") as file:
+        settings = json.load(file)
     sys.argv[:] = [""]
     sys.path[:] = settings["path"]
     folder = os.path.dirname(os.path.abspath(__file__))
