@@ -19,14 +19,13 @@ from reference.shapes import shape_text
 
 
 def precompute_rotary_emb(dim: int, max_positions: int) -> Tensor:
-    """The cache of cosines and sines, (max_positions, dim/2, 2)."""
+    """The cache of cosines and sines in float64, (max_positions, dim/2, 2); rounded to x's type when applied."""
     if dim < 2 or dim % 2 or max_positions < 1:
         raise ValueError(f"rotations need an even width and at least one position, not {dim} and {max_positions}")
-    # Angles in float64: t·θ runs to 127 radians, where float32 is off by 10⁻⁵ already.
+    # t·θ runs to 127 radians, where a float32 angle is off by 10⁻⁵ already.
     rates = 10000 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)  # (d/2,)
     angles = torch.outer(torch.arange(max_positions, dtype=torch.float64), rates)  # (T, d/2)
-    cache = torch.stack([angles.cos(), angles.sin()], dim=-1)  # (T, d/2, 2)
-    return cache.to(torch.get_default_dtype())
+    return torch.stack([angles.cos(), angles.sin()], dim=-1)  # (T, d/2, 2)
 
 
 def apply_rotary_emb(x: Tensor, rope_cache: Tensor) -> Tensor:

@@ -169,8 +169,7 @@ def test_rope_attention_does_not_change_when_all_positions_move():
     here = placed_q @ placed_k.mT
     padding = torch.zeros(1, 2, 5, 4, dtype=torch.float64)
     moved_q, moved_k = layer.place(torch.cat([padding, q], dim=2), torch.cat([padding, k], dim=2))
-    # the cosines were rounded to float32 when the layer was made, so 1e-6 and not 1e-10
-    torch.testing.assert_close((moved_q @ moved_k.mT)[..., 5:, 5:], here, atol=1e-6, rtol=0)
+    torch.testing.assert_close((moved_q @ moved_k.mT)[..., 5:, 5:], here, atol=1e-10, rtol=0)
 
 
 def test_padding_does_not_count_in_the_loss():
