@@ -27,7 +27,10 @@ RUNNERS = {
 }
 
 
-@pytest.fixture(scope="module", params=RUNNERS, ids=list(RUNNERS))
+FIRST, *OTHERS = RUNNERS  # the quick loop holds one runner to the contract, the whole suite all of them
+
+
+@pytest.fixture(scope="module", params=[FIRST, *(pytest.param(other, marks=pytest.mark.slow) for other in OTHERS)])
 def runner(request: pytest.FixtureRequest) -> Iterator[BoxRunner]:
     with BoxRunner(("numpy", "torch"), **RUNNERS[request.param]) as made:
         yield made
