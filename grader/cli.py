@@ -101,6 +101,8 @@ def run(
 ) -> None:
     """Grade one submission."""
     with _faults_in_one_line(), open_submission(submission) as opened:
+        if data is not None and not data.is_dir():
+            raise UsageError(f"{data}: there is no such folder of data")
         loaded = _only(load_rubric(_choose_rubric(rubric, opened, submission), data), only or [])
         libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
         with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:

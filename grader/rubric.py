@@ -223,7 +223,9 @@ class _Reading:
             case "extra_forbidden":
                 text = f"'{name}' has no meaning here{did_you_mean(name, _keys_at(place))}"
             case "missing":
-                text = f"'{name}' is missing"
+                text = f"'{name}' is missing" + ("; write `check: NAME`" if name == "check" else "")
+            case "too_short":
+                text = f"'{name}' is empty"
             case _:
                 text = f"'{name}' {problem['msg'].removeprefix('Value error, ').removeprefix('Input ')}"
         self._complain(place, text)

@@ -70,6 +70,7 @@ def test_fail_under_is_an_exit_code() -> None:
         (["run", "submissions/alice", "--rubric", "dl-hw4"], "there is no rubric 'dl-hw4'; did you mean 'dl-hw3'?"),
         (["run", "submissions/alice", "--rubric", "x/y.yaml"], "x/y.yaml: there is no such rubric file"),
         (["run", "submissions/alice", "--only", "2.9"], "dl-hw3 has no problem '2.9'; it has 2.1, 2.2"),
+        (["run", "submissions/alice", "--data", "no/such"], "no/such: there is no such folder of data"),
         (["run", "grader/report"], "no rubric fits what was handed in; choose one with --rubric: dl-hw3"),
     ],
 )

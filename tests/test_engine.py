@@ -127,6 +127,11 @@ LEAKS = {
     "names defined": "def f(x):\n    globals()[f'v{x}'] = 1; del globals()['f']",
     "object type": "def f(x): return type(f'T{x}', (), {})()",
     "printed": "def f(x): print(x)",
+    "file name": ("import os\ndef f(x):\n    print(x)\n    exec(compile('1/0', f'{os.getcwd()}/v{x}.py', 'exec'))"),
+    "line number": (
+        "import os\ndef f(x):\n    print(x)\n"
+        "    exec(compile('\\n' * (100 * x) + '1/0', os.getcwd() + '/work.py', 'exec'))"
+    ),
     "signature": "def g(x): return None\ndef f(x):\n    global f\n    f = eval(f'lambda v{x}, w: 1')",
 }
 

@@ -58,6 +58,7 @@ def test_a_right_rubric_is_read_as_written(tmp_path: Path) -> None:
     ("right", "wrong", "line", "said"),
     [
         ("columns_sum_to_one, points", "colums_sum_to_one, points", 11, "no check 'colums_sum_to_one'; did you mean"),
+        ("- check: matches_reference\n", "- chekc: matches_reference\n", 12, "'check' is missing; write `check: NAME`"),
         ("rtol: 1", "rtoll: 1", 17, "matches_reference takes no 'rtoll'; did you mean 'rtol'?"),
         ("rtol: 1", "rtol: tiny", 17, "'rtol' should be a valid number, not 'tiny'"),
         ("rtol: 1", "rtol: true", 17, "'rtol' should be a valid number, not True"),

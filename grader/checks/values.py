@@ -202,6 +202,8 @@ def _one_output_per_token(output: Array, case: Case) -> Array:
     if output.ndim != 2 or output.shape[1] != tokens:
         detail = f"its shape is {compare.shape(output.shape)}"
         raise WrongKind(f"it should return one column for each of the {tokens} tokens ({case.label})", detail)
+    if not np.isfinite(output).all():  # NaN compares as neither changed nor unchanged
+        raise WrongKind(f"it returns NaN or infinity ({case.label})")
     return output
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import signal
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from grader.errors import Crashed, Missing, StudentFault, TimedOut, WrongKind
@@ -34,6 +35,7 @@ _KNOWN_EXCEPTIONS = {name for name, value in vars(builtins).items() if isinstanc
     "OutOfMemoryError",
 }
 _NAMES_SHOWN = 20
+_LONGEST_FILE = 100_000  # lines
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,12 @@ class Asked:
 
     file: str
     name: str = ""
+    folder: Path = Path()
+
+    def place(self, file: str, line: int) -> str:
+        """Where in the student's files, if there is such a file: both come from the box and may be made up."""
+        real = 0 < line <= _LONGEST_FILE and ".." not in file and (self.folder / file).is_file()
+        return f" at {quote(file)}:{line}" if file and real else ""
 
     @property
     def shown_file(self) -> str:
@@ -64,13 +72,12 @@ def value_of(reply: Any, asked: Asked) -> Any:
         case {"unsendable": str(text)}:
             raise WrongKind(f"{asked} returned no array of numbers", f"it returned {quote(text)}")
         case {"raised": {"type": str(kind), "text": str(text), "file": str(file), "line": int(line), **more}}:
-            raise _raised(asked, kind, quote(text), quote(file), line, more.get("importing") is True)
+            raise _raised(asked, kind, quote(text), asked.place(file, line), more.get("importing") is True)
     raise Crashed(f"{asked} answered the grader with something that is not an answer")
 
 
-def _raised(asked: Asked, kind: str, text: str, file: str, line: int, importing: bool) -> StudentFault:
+def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> StudentFault:
     """The message holds nothing the student's code made up: with that, code could carry hidden inputs out."""
-    place = f" at {file}:{line}" if file else ""
     if kind not in _KNOWN_EXCEPTIONS:
         kind, text = "an exception of its own", f"{quote(kind, 80)}: {text}"
     if kind == "MemoryError":

@@ -130,7 +130,7 @@ class _Box:
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         place = self._submission.find(file)
-        asked = Asked(place, str(request.get("function") or request.get("name") or ""))
+        asked = Asked(place, str(request.get("function") or request.get("name") or ""), self._submission.folder)
         if self._line is None:
             self._line = self._open()
         reply = self._line.ask({"probe": probe, "file": place, **request}, asked)
@@ -181,6 +181,9 @@ class _Box:
             case {"refused": str(reason)}:
                 line.close()
                 raise BoxUnsafe(f"the box is not safe on this machine: {reason}")
+            case {"broken": str(reason)}:
+                line.close()
+                raise BoxLost(f"a box could not be set up ({reason})")
         line.close()
         raise BoxLost("a box ended before it was ready")
 

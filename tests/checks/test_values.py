@@ -11,7 +11,8 @@ import pytest
 from grader.checks import values
 from grader.checks.slips import SLIPS
 from grader.engine import grade
-from grader.model import Limits, Outcome, Report, Status
+from grader.errors import StudentFault
+from grader.model import Check, Limits, Outcome, Report, Status, failed
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from reference import attention as truth
@@ -233,6 +234,12 @@ def test_a_stub_earns_nothing(boxes: BoxRunner, submission: MakeSubmission) -> N
         assert _grade(boxes, submission, "2.1", "attention.py", stub).points == 0, stub
 
 
+def test_nan_under_a_mask_is_no_sign_of_masking(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    code = RIGHT_MULTIHEAD["additive mask"].replace("return total", "return total if mask is None else total * np.nan")
+    lost = _complaints(_grade(boxes, submission, "2.2", "multihead.py", code))
+    assert any(said.startswith("ignores_masked_keys: it returns NaN or infinity") for said in lost)
+
+
 class Direct:
     """A student who is trusted: the function runs right here, so that thousands of draws take seconds."""
 
@@ -254,7 +261,14 @@ def _judged(function: Any, problem: str, seed: int) -> dict[str, Outcome]:
     student = Direct(function)
     (chosen,) = (p for p in RUBRIC.problems if p.id == problem)
     checks = [check for check in chosen.checks if check.function.__module__ == values.__name__]
-    return {c.id: c.function(student, np.random.default_rng(seed), **c.parameters) for c in checks}
+    return {check.id: _outcome(check, student, seed) for check in checks}
+
+
+def _outcome(check: Check, student: Direct, seed: int) -> Outcome:
+    try:
+        return check.function(student, np.random.default_rng(seed), **check.parameters)
+    except StudentFault as fault:
+        return failed(fault.message)
 
 
 @pytest.mark.slow

@@ -28,6 +28,10 @@ _OPEN_FILES = 256
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
 
 
+class NotSafe(Exception):
+    """A required layer cannot be had; the text says which and why."""
+
+
 @dataclass(frozen=True)
 class Confinement:
     """What one box may use."""
@@ -53,7 +57,7 @@ def shared_rules(python: list[str], listable: list[str], workspace: str) -> list
 def put_on(box: Confinement, shared: int | None, installation: list[str], isolated: bool, unsafe: bool) -> list[str]:
     """Give up, for good, everything the student's code has no need of. Returns the layers that are on.
 
-    Raises OSError if a required layer cannot be had, unless `unsafe`.
+    Raises NotSafe if a required layer cannot be had, unless `unsafe`.
     """
     worn = ["namespaces"] if isolated else []
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
@@ -65,9 +69,9 @@ def put_on(box: Confinement, shared: int | None, installation: list[str], isolat
     for layer, put in steps:
         try:
             put()
-        except OSError:
+        except OSError as error:
             if not unsafe:
-                raise
+                raise NotSafe(f"{layer}: {error}") from error
         else:
             worn.append(layer)
     return worn

@@ -105,8 +105,11 @@ class _Server:
         try:
             try:
                 layers = self._settle_in(request, wire, output)
+            except jail.NotSafe as error:
+                worker.send(wire, {"refused": str(error)})
+                os._exit(1)
             except Exception as error:  # no student byte has run yet, so this is the grader's fault: say so
-                worker.send(wire, {"refused": f"{type(error).__name__}: {error}"})
+                worker.send(wire, {"broken": f"{type(error).__name__}: {error}"})
                 os._exit(1)
             worker.send(wire, {"layers": layers})
             worker.serve(wire)
