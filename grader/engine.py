@@ -7,11 +7,17 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from grader.errors import BoxLost, BoxRefused, StudentFault, TimedOut
+from grader.answers import read_answers
+from grader.errors import BoxLost, BoxRefused, Missing, StudentFault, TimedOut
 from grader.model import (
+    Answer,
+    Answers,
+    Box,
     Check,
     CheckResult,
     Outcome,
@@ -32,6 +38,47 @@ _PRINTED_CHARACTERS = 2000
 Progress = Callable[[Problem, Check], None]
 
 
+class _Work:
+    """A submission while it is graded: its answer sheet is read once, when the first check asks for it."""
+
+    def __init__(self, submission: Submission, rubric: Rubric) -> None:
+        self.submission = submission
+        self._parts = [problem.id for problem in rubric.problems]
+
+    @cached_property
+    def answers(self) -> Answers:
+        return read_answers(self.submission, self._parts)
+
+
+class _Student:
+    """What one check sees: the box, and what was handed in beside code."""
+
+    def __init__(self, box: Box, work: _Work, problem: Problem) -> None:
+        self._box = box
+        self._work = work
+        self._problem = problem
+
+    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        return self._box.call(file, function, *args, **kwargs)
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        return self._box.probe(probe, file, **request)
+
+    @property
+    def printed(self) -> str:
+        return self._box.printed
+
+    def read(self, file: str) -> bytes:
+        return self._work.submission.read(file)
+
+    @property
+    def answer(self) -> Answer:
+        answers = self._work.answers
+        if self._problem.id not in answers.parts:
+            raise Missing(f"there is no answer to {self._problem.id}")
+        return answers.parts[self._problem.id]
+
+
 def grade(
     rubric: Rubric,
     submission: Submission,
@@ -43,13 +90,14 @@ def grade(
 ) -> Report:
     """Grade a submission. Always returns a report; raises only if no box can be made at all."""
     began = time.perf_counter()
-    problems = tuple(_grade_problem(rubric, problem, submission, runner, seed, progress) for problem in rubric.problems)
+    work = _Work(submission, rubric)
+    problems = tuple(_grade_problem(rubric, problem, work, runner, seed, progress) for problem in rubric.problems)
     seconds = time.perf_counter() - began
     return Report(submission.name, rubric, seed, problems, runner.isolation, seconds, notes)
 
 
 def _grade_problem(
-    rubric: Rubric, problem: Problem, submission: Submission, runner: Runner, seed: int, progress: Progress
+    rubric: Rubric, problem: Problem, work: _Work, runner: Runner, seed: int, progress: Progress
 ) -> ProblemResult:
     results: list[CheckResult] = []
     gates: list[str] = []
@@ -60,7 +108,7 @@ def _grade_problem(
         if outcome is None:
             # A problem that has run out of time twice does so by itself: its other checks need no second try.
             attempts = 1 if any(result.timed_out for result in results) else _ATTEMPTS
-            outcome, timed_out = _judge(rubric, problem, check, submission, runner, seed, attempts)
+            outcome, timed_out = _judge(rubric, problem, check, work, runner, seed, attempts)
         results.append(
             CheckResult(
                 check=check,
@@ -93,7 +141,7 @@ def _judge(
     rubric: Rubric,
     problem: Problem,
     check: Check,
-    submission: Submission,
+    work: _Work,
     runner: Runner,
     seed: int,
     attempts: int,
@@ -105,7 +153,8 @@ def _judge(
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
         questions = np.random.default_rng(_number(f"questions/{seed}/{place}"))
         try:
-            with runner.open(submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as student:
+            with runner.open(work.submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as box:
+                student = _Student(box, work, problem)
                 try:
                     outcome = check.function(student, questions, **check.parameters)
                 finally:

@@ -71,8 +71,39 @@ class Limits:
     scratch_mb: int = 128
 
 
-class Student(Protocol):
-    """An opened submission as a check sees it. Every call runs in the box; only values come back."""
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a written answer, as it was written."""
+
+    kind: Literal["prose", "math", "code"]
+    text: str
+    line: int  # of the file, from 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was written for one part."""
+
+    part: str
+    file: str
+    line: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def prose(self) -> str:
+        return "\n".join(piece.text for piece in self.pieces if piece.kind == "prose")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A submission's answer sheet, cut into parts."""
+
+    parts: Mapping[str, Answer]
+    notes: tuple[str, ...] = ()  # what in it could not be placed, each with its line
+
+
+class Box(Protocol):
+    """Student code behind a wall. Every call runs in there; only values come back."""
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """What the student's function returns."""
@@ -83,6 +114,17 @@ class Student(Protocol):
     @property
     def printed(self) -> str:
         """The beginning of what the student's code has printed in this box."""
+
+
+class Student(Box, Protocol):
+    """An opened submission as a check sees it."""
+
+    def read(self, file: str) -> bytes:
+        """A file that was handed in, found by its name wherever it lies."""
+
+    @property
+    def answer(self) -> Answer:
+        """What was written for the problem at hand."""
 
 
 CheckFunction = Callable[..., Outcome]
@@ -138,6 +180,9 @@ class Submission(Protocol):
     def find(self, file: str) -> str:
         """The path, relative to `folder`, of the one file that goes by this name."""
 
+    def read(self, file: str) -> bytes:
+        """That file's content; WrongKind if it is larger than anything students write."""
+
 
 @dataclass(frozen=True)
 class Isolation:
@@ -170,7 +215,7 @@ class Diagnosis:
 class Runner(Protocol):
     """Opens submissions in boxes."""
 
-    def open(self, submission: Submission, limits: Limits, seed: int) -> AbstractContextManager[Student]:
+    def open(self, submission: Submission, limits: Limits, seed: int) -> AbstractContextManager[Box]:
         """A fresh box for one check."""
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from grader.archives import ENDINGS, Member, members
-from grader.errors import Ambiguous, Missing, UsageError
+from grader.errors import Ambiguous, Missing, UsageError, WrongKind
 from grader.quoting import quote
 from grader.yaml_source import YamlError, read
 
@@ -24,6 +24,7 @@ MAX_PATH_CHARACTERS = 300
 MAX_DEPTH = 30
 MAX_NOTES = 20
 MAX_DECLARATION_BYTES = 16_384
+MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
 _TOOLS_FOLDERS = "node_modules .git .hg .svn .idea .vscode"
 _LITTER = "__pycache__ __MACOSX .ipynb_checkpoints .DS_Store"
@@ -57,6 +58,12 @@ class OpenedSubmission:
             named = " and ".join(quote(path) for path in sorted(fitting))
             raise Ambiguous(f"{file} is there more than once: {named}; keep one, or name it in submission.yaml")
         return fitting[0]
+
+    def read(self, file: str) -> bytes:
+        path = self.folder / self.find(file)
+        if path.stat().st_size > MAX_READ_BYTES:
+            raise WrongKind(f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read")
+        return path.read_bytes()
 
 
 @contextmanager

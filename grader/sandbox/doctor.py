@@ -51,6 +51,9 @@ class _Attempts:
     def find(self, file: str) -> str:
         return file
 
+    def read(self, file: str) -> bytes:
+        return (self.folder / file).read_bytes()
+
 
 def diagnose() -> Diagnosis:
     """Open a real box and try. Never raises: what cannot be had is the finding."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import BoxLost, BoxUnsafe
-from grader.model import Isolation, Limits, Student, Submission
+from grader.model import Box, Isolation, Limits, Submission
 from grader.sandbox import faults
 from grader.sandbox.faults import Asked
 from grader.sandbox.fork_server import ForkServer
@@ -57,7 +57,7 @@ class BoxRunner:
             self._server = ForkServer(self._libraries, self._workspace, self._unsafe, self._without)
 
     @contextlib.contextmanager
-    def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Student]:
+    def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
         self.start()
         assert self._server is not None
         box = _Box(self, self._server, next(self._numbers), submission, self._workspace, limits, seed)
