@@ -1,0 +1,164 @@
+"""Verdicts are reached in a process of their own that can be killed: no formula, however odd, holds up the grader.
+
+A small server imports sympy once and forks a child for each question; the child has two seconds of processor time.
+Python's own process pools cannot do this: they share one worker among questions, or import everything anew for each.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import pickle
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+CPU_SECONDS = 2.0
+_WALL_SECONDS = 60.0  # a machine with many others on it; processor time is what decides
+_MEMORY_BYTES = 4 * 2**30
+_LENGTH = struct.Struct("!Q")
+
+
+class TookTooLong(Exception):
+    """The verdict was not reached in time."""
+
+
+class _Server:
+    def __init__(self) -> None:
+        # -P: what lies in the current folder, a submission perhaps, is never imported.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "grader.formulas.apart"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        )
+        self.owner = os.getpid()
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, request: bytes) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            _send(self._process.stdin, request)
+            deadline = time.monotonic() + _WALL_SECONDS
+            reply = _receive(self._process.stdout, deadline)
+        except (BrokenPipeError, EOFError):
+            self.close()
+            raise RuntimeError("the process that judges formulas went away") from None
+        except TimeoutError:
+            self.close()
+            raise TookTooLong from None
+        return pickle.loads(reply)
+
+    def close(self) -> None:
+        if self.owner == os.getpid() and self.alive:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+_server: _Server | None = None
+
+
+def start() -> None:
+    """Begin loading sympy. Returns at once; the first question waits for it."""
+    global _server
+    if _server is None or _server.owner != os.getpid() or not _server.alive:
+        _server = _Server()
+        atexit.register(_server.close)
+
+
+def apart(function: Callable[..., Any], *args: Any) -> Any:
+    """What the function returns, computed in a child with bounded time; TookTooLong if it was killed for it."""
+    start()
+    assert _server is not None
+    match _server.ask(pickle.dumps((function.__module__, function.__qualname__, args))):
+        case ("found", value):
+            return value
+        case ("killed", _):
+            raise TookTooLong
+        case ("raised", text):
+            raise RuntimeError(text)
+    raise RuntimeError("the process that judges formulas answered nonsense")
+
+
+def _send(stream: BinaryIO | Any, data: bytes) -> None:
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+def _receive(stream: Any, deadline: float | None = None) -> bytes:
+    (length,) = _LENGTH.unpack(_exactly(stream, _LENGTH.size, deadline))
+    return _exactly(stream, length, deadline)
+
+
+def _exactly(stream: Any, count: int, deadline: float | None) -> bytes:
+    data = b""
+    while len(data) < count:
+        if deadline is not None and not select.select([stream], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            raise TimeoutError
+        piece = os.read(stream.fileno(), count - len(data))
+        if not piece:
+            raise EOFError
+        data += piece
+    return data
+
+
+# ---- the server's side ----
+
+
+def _serve() -> None:
+    import resource
+
+    import sympy  # noqa: F401  # what the children find loaded
+
+    asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # a stray print must not end up among the answers
+    while True:
+        try:
+            request = _receive(asked)
+        except EOFError:
+            return
+        module, name, args = pickle.loads(request)
+        function = getattr(importlib.import_module(module), name)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+            signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)  # its default action ends the process, in C code too
+            _answer(function, args, writing)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as stream:
+            reply = stream.read()
+        _, status = os.waitpid(child, 0)
+        if status != 0 or not reply:
+            reply = pickle.dumps(("killed", status))
+        _send(answers, reply)
+
+
+def _answer(function: Callable[..., Any], args: tuple[Any, ...], writing: int) -> None:
+    try:
+        sys.setrecursionlimit(20_000)
+        try:
+            reply = ("found", function(*args))
+        except Exception as error:
+            reply = ("raised", f"{type(error).__name__}: {error}")  # type: ignore[assignment]
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        with os.fdopen(writing, "wb") as stream:
+            stream.write(pickle.dumps(reply))
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,74 @@
+"""*self-attention gives*: what three tokens become under a student's K, Q and V as the norm of the u's grows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from grader.formulas.evaluation import Array, Values, evaluate, softmax
+from grader.formulas.expressions import Expression, Symbol
+from grader.formulas.vocabulary import Declared, Vocabulary
+
+_LABELS = ("a", "b", "c", "d")
+VOCABULARY = Vocabulary(
+    declared=(
+        Declared("u", ("D", "1"), labels=_LABELS),
+        Declared("x", ("D", "1"), labels=("1", "2", "3")),
+        Declared("β"),
+    ),
+    dimensions=("D",),
+    asked=("K", "Q", "V"),
+)
+EXPECTED = ("D", "D")
+_SIZE = 7  # more than four dimensions, so that K = I is more than the four u's
+_NORMS = (4.0, 8.0, 16.0, 32.0)
+NEAR = 0.02  # of the error, relative to the norm β, at the largest of these norms
+
+Combination = Mapping[str, Fraction]  # {"b": 1, "c": -1} is u_b − u_c
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """How far each token's output is from what is asked, relative to β, at growing norms."""
+
+    errors: Mapping[int, tuple[float, ...]]
+
+    def reaches(self, token: int) -> bool:
+        far = self.errors[token]
+        return bool(np.isfinite(far[-1]) and far[-1] <= NEAR)
+
+
+def outputs(
+    matrices: Mapping[str, Expression],
+    free: list[Symbol],
+    tokens: Mapping[int, Combination],
+    targets: Mapping[int, Combination],
+    rng: np.random.Generator,
+) -> Outputs:
+    basis = np.linalg.qr(rng.standard_normal((_SIZE, 4)))[0].T  # (4, D)
+    errors: dict[int, list[float]] = {token: [] for token in targets}
+    for beta in _NORMS:
+        u = dict(zip(_LABELS, beta * basis, strict=True))
+        x = {number: _combined(parts, u) for number, parts in tokens.items()}
+        arrays = {f"u_{label}": vector[:, None] for label, vector in u.items()}
+        arrays |= {f"x_{number}": vector[:, None] for number, vector in x.items()} | {"β": np.array([[beta]])}
+        values = Values({"D": _SIZE}, arrays, scalars={symbol: beta for symbol in free})
+        K, Q, V = (evaluate(matrices[name], values) for name in ("K", "Q", "V"))
+        X = np.stack(list(x.values()), axis=1)  # (D, tokens)
+        with np.errstate(all="ignore"):
+            weights = softmax((K @ X).T @ (Q @ X), 0)
+            C = V @ X @ weights
+        for token, parts in targets.items():
+            wanted = _combined(parts, u)
+            errors[token].append(float(np.abs(C[:, list(x).index(token)] - wanted).max() / beta))
+    return Outputs({token: tuple(found) for token, found in errors.items()})
+
+
+def _combined(parts: Combination, u: Mapping[str, Array]) -> Array:
+    total = np.zeros(_SIZE)
+    for label, factor in parts.items():
+        total = total + float(factor) * u[label]
+    return total

@@ -1,0 +1,96 @@
+"""*first order in*: a formula for a small change of attention's output, against the derivative of the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from grader.formulas.evaluation import Array, Values, evaluate, softmax
+from grader.formulas.expressions import Expression
+from grader.formulas.vocabulary import Declared, Vocabulary
+
+Attention = Callable[[Array, Array, Array, float], Array]  # (Q, K, V, β) → H, tokens in columns
+Change = Callable[[Array, float], Array]  # (k_i, size) → the changed key
+
+_STEP = 1e-5  # of central differences in float64: an error near 1e-10
+_SIZES = ((4, 3, 5, 2), (3, 2, 4, 3), (5, 4, 3, 4))  # d, n, m, t
+AGREES = 1e-5
+
+_HERE = ("i", "j")
+VOCABULARY = Vocabulary(
+    declared=(
+        Declared("k", ("d", "1"), ("m",), _HERE),
+        Declared("v", ("t", "1"), ("m",), _HERE),
+        Declared("q", ("d", "1"), ("n",), _HERE),
+        Declared("q", ("d", "1")),
+        Declared("h", ("t", "1"), ("n",), _HERE),
+        Declared("h", ("t", "1")),
+        Declared("a", runs_to=("m", "n"), labels=_HERE, aliases=("A", "α", "w", "p")),
+        Declared("a", runs_to=("m",), labels=_HERE, aliases=("α", "w", "p")),
+        Declared("A", ("m", "n")),
+        Declared("K", ("d", "m")),
+        Declared("Q", ("d", "n")),
+        Declared("V", ("t", "m")),
+        Declared("H", ("t", "n")),
+        Declared("ε", ("d", "1"), aliases=("δ", "η", "ξ")),
+        Declared("β"),
+        Declared("α"),
+    ),
+    dimensions=("d", "n", "m", "t"),
+    marks_matter=True,
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """One attention, one key i and one query j; `at(size)` is what a formula sees when the key has changed so far."""
+
+    values: Values
+    change: float
+    output: Array  # the derivative of h_j
+    noise: Array
+
+    def at(self, size: float) -> Values:
+        scalars = dict(self.values.arrays)
+        scalars["ε"] = size * self.noise
+        scalars["α"] = np.array([[1.0 + size]])
+        return replace(self.values, arrays=scalars)
+
+
+def world(attention: Attention, scales: bool, sizes: tuple[int, int, int, int], rng: np.random.Generator) -> World:
+    """With `scales` the key k_i becomes αk_i, else k_i + ε."""
+    d, n, m, t = sizes
+    Q, K, V = rng.standard_normal((d, n)), rng.standard_normal((d, m)), rng.standard_normal((t, m))
+    beta = float(rng.uniform(0.4, 1.3))
+    noise = rng.standard_normal((d, 1))
+    i, j = int(rng.integers(m)), int(rng.integers(n))
+
+    def output(size: float) -> Array:
+        changed = K.copy()
+        changed[:, i : i + 1] = (1 + size) * K[:, i : i + 1] if scales else K[:, i : i + 1] + size * noise
+        return np.asarray(attention(Q, changed, V, beta))[:, j : j + 1]
+
+    derivative = (output(_STEP) - output(-_STEP)) / (2 * _STEP)
+    A = softmax(beta * (K.T @ Q), 0)
+    H = V @ A
+    values = Values(
+        sizes={"d": d, "n": n, "m": m, "t": t},
+        arrays={
+            "A": A, "K": K, "Q": Q, "V": V, "H": H, "β": np.array([[beta]]), "q": Q[:, j : j + 1], "h": H[:, j : j + 1],
+        },
+        families={"k": K.T, "v": V.T, "q": Q.T, "h": H.T, "a[2]": A, "a": A[:, j]},
+        labels={"i": i, "j": j},
+    )  # fmt: skip
+    return World(values, beta, derivative, noise)
+
+
+def worlds(attention: Attention, scales: bool, rng: np.random.Generator) -> list[World]:
+    return [world(attention, scales, sizes, rng) for sizes in _SIZES for _ in range(2)]
+
+
+def slope(formula: Expression, here: World) -> tuple[Array, Array]:
+    """What the formula says without any change (it should be 0), and how fast it grows with the change."""
+    start, ahead, behind = (evaluate(formula, here.at(size)) for size in (0.0, _STEP, -_STEP))
+    return start, (ahead - behind) / (2 * _STEP)

@@ -1,0 +1,90 @@
+"""From an answer to the one expression that counts, or to the line that says why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from grader.formulas.expressions import Expression
+from grader.formulas.lexer import Unreadable, read_tokens
+from grader.formulas.parser import parse
+from grader.formulas.shapes import Misfit, Typed, typed
+from grader.formulas.statements import Proposed, Statements, read_statements
+from grader.formulas.verdicts import Verdict, undecided, wrong
+from grader.formulas.vocabulary import Shape, Vocabulary
+from grader.formulas.writer import plain
+from grader.model import Answer
+from grader.quoting import quote
+
+Judge = Callable[[Typed, Statements, Proposed], Verdict]
+
+
+@dataclass(frozen=True)
+class Question:
+    """The name asked for, in the ways it may be written, and the shape its value should have."""
+
+    name: str
+    spellings: tuple[str, ...] = ()
+    expected: Shape | None = None
+    may_be_bare: bool = True
+
+    def written(self, vocabulary: Vocabulary) -> list[Expression]:
+        return [expression(spelling, vocabulary) for spelling in (self.name, *self.spellings)]
+
+
+def expression(text: str, vocabulary: Vocabulary) -> Expression:
+    """An expression of our own, in the same language as students': rubric keys are written so."""
+    return parse(read_tokens(text, vocabulary), vocabulary)
+
+
+def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
+    """The equation that counts: the last one for the name that can be read, or the only bare expression."""
+    proposals = statements.proposals(question.written(statements.vocabulary))
+    readable = [one for one in proposals if one.members]
+    if readable:
+        return readable[-1]
+    if proposals and proposals[-1].faults:
+        return _unreadable(question, [str(fault) for fault in proposals[-1].faults])
+    bare = statements.bare() if question.may_be_bare else []
+    distinct = list(dict.fromkeys(one.members for one in bare))
+    if len(distinct) == 1 and not statements.faults:
+        return bare[-1]
+    if statements.faults:
+        return _unreadable(question, [str(fault) for fault in statements.faults])
+    hint = f"several formulas stand there, none as '{question.name} = …'" if distinct else "no formula stands there"
+    where = f"{statements.answer.file}:{statements.answer.line}"
+    return undecided(f"{where}: no '{question.name} = …' was found: {hint}")
+
+
+def _unreadable(question: Question, faults: list[str]) -> Verdict:
+    return undecided(f"the formula for {question.name} could not be read", faults[0], {"unreadable": faults[:5]})
+
+
+def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Judge) -> Verdict:
+    """Read the answer to one question and judge what was found; every member of a chain has to say the same."""
+    statements = read_statements(answer, vocabulary)
+    found = found_for(question, statements)
+    if isinstance(found, Verdict):
+        return found
+    return judged_proposal(found, statements, question, judge)
+
+
+def judged_proposal(found: Proposed, statements: Statements, question: Question, judge: Judge) -> Verdict:
+    verdicts = []
+    for member in found.members:
+        try:
+            expanded = statements.expanded(member)
+            verdicts.append(judge(typed(expanded, statements.vocabulary, question.expected), statements, found))
+        except Unreadable as fault:
+            verdicts.append(undecided(f"the formula for {question.name} could not be read", f"{found.place}: {fault.cause}"))
+        except Misfit as misfit:
+            detail = f"in {question.name} = {plain(member)}: {misfit.what}"
+            verdicts.append(wrong(f"the formula for {question.name} does not fit together", detail))
+    first = verdicts[0]
+    if any(one.score != first.score for one in verdicts[1:]):
+        lowest = min((one for one in verdicts if one.score is not None), key=lambda one: one.score or 0)
+        detail = f"'{quote(found.text, 80)}' equates things that are not equal; {lowest.detail or lowest.message}"
+        return replace(lowest, message=f"the chain of equations for {question.name} contradicts itself", detail=detail)
+    return first
+
+

@@ -1,0 +1,294 @@
+"""Which shape each part of a formula has; what does not fit is said in the student's own symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.formulas.expressions import (
+    Add,
+    Apply,
+    Constant,
+    Divide,
+    Expression,
+    Identity,
+    Multiply,
+    Number,
+    Power,
+    PseudoInverse,
+    Sum,
+    Symbol,
+    Transpose,
+)
+from grader.formulas.vocabulary import ONE, SCALAR, Shape, Vocabulary
+from grader.formulas.writer import plain
+from grader.suggestions import did_you_mean
+
+
+class Misfit(Exception):
+    """Read without trouble, but the parts do not go together; `what` is the one line to show."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An expression whose identities know their size and whose transposes and products are settled."""
+
+    expression: Expression
+    shape: Shape
+
+
+_ANY = ("?", "?")  # an identity of unknown size, or a zero: takes the shape of what it stands beside
+
+
+def typed(expression: Expression, vocabulary: Vocabulary, expected: Shape | None = None) -> Typed:
+    """The expression with every shape settled; Misfit if it has none."""
+    found = _Typing(vocabulary).infer(expression, {})
+    if found.shape == _ANY and expected is not None:
+        found = _Typing(vocabulary).settle(found, expected[0])
+    return found
+
+
+def shown(shape: Shape) -> str:
+    """`a number`, `a vector in ℝᵈ`, `m×d`."""
+    if shape == SCALAR:
+        return "a number"
+    if shape == _ANY:
+        return "an identity matrix"
+    rows, columns = shape
+    if columns == ONE:
+        return f"a vector with {rows} entries"
+    if rows == ONE:
+        return f"a row with {columns} entries"
+    return f"{rows}×{columns}"
+
+
+class _Typing:
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+
+    def infer(self, expression: Expression, bound: Mapping[str, str]) -> Typed:
+        """`bound` maps the indices of the sums around to the dimensions they run to."""
+        match expression:
+            case Number(value):
+                return Typed(expression, _ANY if value == 0 else SCALAR)
+            case Constant():
+                return Typed(expression, SCALAR)
+            case Identity(size):
+                known = size in self._vocabulary.dimensions
+                return Typed(Identity(size if known else ""), (size, size) if known else _ANY)
+            case Symbol():
+                return self._symbol(expression, bound)
+            case Add(terms):
+                return self._sum(expression, [self.infer(term, bound) for term in terms])
+            case Multiply(left, right, operator):
+                return self._product(self.infer(left, bound), self.infer(right, bound), operator)
+            case Divide(over, under):
+                return self._quotient(self.infer(over, bound), self.infer(under, bound))
+            case Power(base, exponent):
+                return self._power(self.infer(base, bound), exponent, bound)
+            case Transpose(of):
+                inner = self.infer(of, bound)
+                if inner.shape in (SCALAR, _ANY):
+                    return inner
+                return Typed(Transpose(inner.expression), (inner.shape[1], inner.shape[0]))
+            case PseudoInverse(of):
+                inner = self.infer(of, bound)
+                return Typed(PseudoInverse(inner.expression), (inner.shape[1], inner.shape[0]))
+            case Apply():
+                return self._application(expression, bound)
+            case Sum():
+                return self._big_sum(expression, bound)
+
+    def settle(self, found: Typed, size: str) -> Typed:
+        """Give the size to identities and zeros that had none."""
+
+        def sized(part: Expression) -> Expression:
+            match part:
+                case Identity(""):
+                    return Identity(size)
+                case Add(terms):
+                    return Add(tuple(sized(term) for term in terms))
+                case Multiply(left, right, operator):
+                    return Multiply(sized(left), sized(right), operator)
+                case Divide(over, under):
+                    return Divide(sized(over), under)
+                case Power(base, exponent):
+                    return Power(sized(base), exponent)
+            return part
+
+        return Typed(sized(found.expression), (size, size))
+
+    def _symbol(self, symbol: Symbol, bound: Mapping[str, str]) -> Typed:
+        found = self._vocabulary.find(symbol.name, symbol.index)
+        if symbol.mark and found and self._vocabulary.marks_matter:
+            raise Misfit(f"it is not clear what {plain(symbol)} is here")
+        if found is None:
+            if str(symbol) in self._vocabulary.asked:
+                raise Misfit(f"{plain(symbol)} is what is asked for; it cannot be used to say what it is")
+            return Typed(symbol, SCALAR)  # a letter nobody declared is a free number
+        declared, index = found
+        for label, dimension in zip(index, declared.runs_to, strict=False):
+            if label in declared.labels or label.isdigit() or label in bound or label == dimension:
+                continue
+            if len(label) == 1 and label.isalpha():
+                raise Misfit(
+                    f"{plain(symbol)} stands outside a sum over {label}{did_you_mean(label, declared.labels)}: "
+                    f"say which one is meant"
+                )
+            raise Misfit(f"{plain(symbol)} is not one of the symbols of this question")
+        return Typed(symbol, declared.shape)
+
+    def _sum(self, expression: Expression, terms: list[Typed]) -> Typed:
+        shapes = list(dict.fromkeys(term.shape for term in terms if term.shape != _ANY))
+        if not shapes:
+            return Typed(Add(tuple(term.expression for term in terms)), _ANY)
+        if len(shapes) > 1:
+            one, other = (next(term for term in terms if term.shape == shape) for shape in shapes[:2])
+            raise Misfit(
+                f"{plain(one.expression)} is {shown(one.shape)} and {plain(other.expression)} is "
+                f"{shown(other.shape)}: they cannot be added"
+            )
+        (shape,) = shapes
+        settled = []
+        for term in terms:
+            if term.shape == _ANY and shape == SCALAR:
+                settled.append(Number(term.expression.value) if isinstance(term.expression, Number) else self._one(term))
+            elif term.shape == _ANY and not _is_zero(term.expression):
+                if shape[0] != shape[1]:
+                    raise Misfit(
+                        f"the identity is square, and {plain(_first_of(terms, shape))} is {shown(shape)}: "
+                        f"they cannot be added"
+                    )
+                settled.append(self.settle(term, shape[0]).expression)
+            elif term.shape != _ANY:
+                settled.append(term.expression)
+        return Typed(Add(tuple(settled)) if len(settled) > 1 else settled[0], shape)
+
+    def _one(self, term: Typed) -> Expression:
+        """An identity among numbers: 1, as some write it."""
+        raise Misfit(f"{plain(term.expression)} is a matrix and stands beside numbers")
+
+    def _product(self, left: Typed, right: Typed, operator: str) -> Typed:
+        whole = Multiply(left.expression, right.expression, operator)  # type: ignore[arg-type]
+        if _is_zero(left.expression) or _is_zero(right.expression):
+            return Typed(_ZERO, _ANY)
+        if _ANY in (left.shape, right.shape):
+            if left.shape == right.shape:
+                return Typed(whole, _ANY)
+            known = right if left.shape == _ANY else left
+            if known.shape == SCALAR:
+                return Typed(whole, _ANY)
+            size = known.shape[0] if left.shape == _ANY else known.shape[1]
+            other = self.settle(left if left.shape == _ANY else right, size)
+            if left.shape == _ANY:
+                return Typed(Multiply(other.expression, right.expression), right.shape)
+            return Typed(Multiply(left.expression, other.expression), left.shape)
+        if SCALAR in (left.shape, right.shape):
+            return Typed(
+                Multiply(left.expression, right.expression), right.shape if left.shape == SCALAR else left.shape
+            )
+        if operator == "⊗" and left.shape[1] == ONE and right.shape[1] == ONE:
+            return Typed(
+                Multiply(left.expression, Transpose(right.expression)), (left.shape[0], right.shape[0])
+            )
+        if left.shape[1] == right.shape[0]:
+            return Typed(Multiply(left.expression, right.expression), (left.shape[0], right.shape[1]))
+        if operator in ("·", "@") and left.shape == right.shape and left.shape[1] == ONE:  # a dot product
+            return Typed(Multiply(Transpose(left.expression), right.expression), SCALAR)
+        raise Misfit(
+            f"{plain(left.expression)} is {shown(left.shape)} and {plain(right.expression)} is {shown(right.shape)}: "
+            f"they cannot be multiplied"
+        )
+
+    def _quotient(self, over: Typed, under: Typed) -> Typed:
+        if under.shape not in (SCALAR,):
+            if _is_zero(under.expression):
+                raise Misfit("it divides by zero")
+            raise Misfit(f"it divides by {plain(under.expression)}, which is {shown(under.shape)}")
+        return Typed(Divide(over.expression, under.expression), over.shape)
+
+    def _power(self, base: Typed, exponent: Expression, bound: Mapping[str, str]) -> Typed:
+        if base.shape not in (SCALAR, _ANY) and isinstance(exponent, Symbol) and exponent.name in ("t", "T", "τ"):
+            return Typed(Transpose(base.expression), (base.shape[1], base.shape[0]))
+        power = self.infer(exponent, bound)
+        if power.shape not in (SCALAR, _ANY):
+            raise Misfit(f"the exponent {plain(exponent)} is {shown(power.shape)}, not a number")
+        if base.shape in (SCALAR, _ANY):
+            return Typed(Power(base.expression, power.expression), base.shape)
+        whole = isinstance(power.expression, Number) and power.expression.value.denominator == 1
+        if base.shape[0] != base.shape[1]:
+            what = "has no inverse" if whole and power.expression == Number(-1) else "cannot be raised to a power"  # type: ignore[arg-type]
+            raise Misfit(f"{plain(base.expression)} is {shown(base.shape)}, not square: it {what}")
+        if not whole:
+            raise Misfit(f"a matrix is raised to the power {plain(exponent)}; only whole powers are read")
+        return Typed(Power(base.expression, power.expression), base.shape)
+
+    def _application(self, expression: Apply, bound: Mapping[str, str]) -> Typed:
+        arguments = [self.infer(argument, bound) for argument in expression.arguments]
+        below = None if expression.below is None else self.infer(expression.below, bound).expression
+        inner = tuple(argument.expression for argument in arguments)
+        applied = Apply(expression.function, inner, below, expression.axis)
+        shape = arguments[0].shape
+        match expression.function:
+            case "norm":
+                return Typed(applied, SCALAR)
+            case "softmax":
+                if shape == SCALAR:
+                    raise Misfit(f"softmax is taken of {plain(inner[0])}, a single number")
+                return Typed(applied, shape)
+            case "σ" | "logistic":
+                return Typed(Apply("logistic" if shape == SCALAR else "softmax", inner, below), shape)
+            case "max" | "min":
+                return Typed(applied, SCALAR)
+            case function if function in self._vocabulary.functions:  # O(…) is as large as what it holds
+                return arguments[0]
+        if any(argument.shape not in (SCALAR, _ANY) for argument in arguments):
+            raise Misfit(f"{expression.function} is taken of {plain(inner[0])}, which is {shown(shape)}")
+        return Typed(applied, SCALAR)
+
+    def _big_sum(self, expression: Sum, bound: Mapping[str, str]) -> Typed:
+        domain = expression.domain
+        index = domain.index or self._only_index(expression.body, bound)
+        runs_to = self._runs_to(expression.body, index) or domain.high or ONE
+        inner = self.infer(expression.body, {**bound, index: runs_to})
+        settled = type(domain)(index, domain.low, domain.high or runs_to, domain.without, domain.only)
+        return Typed(Sum(settled, inner.expression), inner.shape)
+
+    def _only_index(self, body: Expression, bound: Mapping[str, str]) -> str:
+        from grader.formulas.expressions import symbols_in
+
+        free = {
+            label
+            for symbol in symbols_in(body)
+            for label in symbol.index
+            if label not in bound and len(label) == 1 and (found := self._vocabulary.find(symbol.name, symbol.index))
+            and label not in found[0].labels
+        }
+        if len(free) != 1:
+            raise Misfit("it is not clear what the sum runs over")
+        return free.pop()
+
+    def _runs_to(self, body: Expression, index: str) -> str:
+        from grader.formulas.expressions import symbols_in
+
+        for symbol in symbols_in(body):
+            found = self._vocabulary.find(symbol.name, symbol.index)
+            if found and index in found[1]:
+                runs = found[0].runs_to
+                return runs[found[1].index(index)] if runs else ""
+        return ""
+
+
+_ZERO = Number(0)  # type: ignore[arg-type]
+
+
+def _is_zero(expression: Expression) -> bool:
+    return isinstance(expression, Number) and expression.value == 0
+
+
+def _first_of(terms: list[Typed], shape: Shape) -> Expression:
+    return next(term.expression for term in terms if term.shape == shape)

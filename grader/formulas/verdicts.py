@@ -1,0 +1,39 @@
+"""What a prover says: a score, one line, the student's own expression, and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`message` gives nothing away; `detail` speaks of the student's expression and may quote numbers.
+
+    A score of None is no verdict: a person decides.
+    """
+
+    score: Fraction | None
+    message: str
+    detail: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+def right(message: str, detail: str = "", evidence: Mapping[str, Any] | None = None) -> Verdict:
+    return Verdict(Fraction(1), message, detail, evidence or {})
+
+
+def partly(message: str, detail: str = "", evidence: Mapping[str, Any] | None = None) -> Verdict:
+    return Verdict(HALF, message, detail, evidence or {})
+
+
+def wrong(message: str, detail: str = "", evidence: Mapping[str, Any] | None = None) -> Verdict:
+    return Verdict(Fraction(0), message, detail, evidence or {})
+
+
+def undecided(message: str, detail: str = "", evidence: Mapping[str, Any] | None = None) -> Verdict:
+    return Verdict(None, message, detail, evidence or {})
