@@ -49,6 +49,11 @@ class _Work:
     def answers(self) -> Answers:
         return read_answers(self.submission, self._parts)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the sheet's reader could not place, if any check asked for the sheet."""
+        return self.answers.notes if "answers" in self.__dict__ else ()
+
 
 class _Student:
     """What one check sees: the box, and what was handed in beside code."""
@@ -93,7 +98,7 @@ def grade(
     work = _Work(submission, rubric)
     problems = tuple(_grade_problem(rubric, problem, work, runner, seed, progress) for problem in rubric.problems)
     seconds = time.perf_counter() - began
-    return Report(submission.name, rubric, seed, problems, runner.isolation, seconds, notes)
+    return Report(submission.name, rubric, seed, problems, runner.isolation, seconds, (*notes, *work.notes))
 
 
 def _grade_problem(

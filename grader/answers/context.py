@@ -1,0 +1,238 @@
+"""Where in the assignment a reader of the sheet is, and so what the next label means.
+
+A label is read as a person would: first within the part at hand, then one level up, and so on; and failing that as the
+next part of that name in the order of the assignment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from grader.answers.labels import ROMANS, Label
+from grader.answers.lines import Line
+from grader.answers.outline import Node, Outline
+
+_TITLE_WORDS = 12
+
+
+@dataclass
+class Context:
+    outline: Outline
+    node: Node = ()
+    furthest: int = -1  # the place of the last part that was opened
+    answered: set[Node] = field(default_factory=set)  # leaves under which something stands
+    notes: list[tuple[Label, Node, bool]] = field(default_factory=list)  # readings that may be wrong
+    _headings: list[tuple[int, Node]] = field(default_factory=list)  # level and meaning of those around
+    _opener: Label | None = None  # of the part at hand
+    _opener_depth: int = 0
+    _opened_by_heading: bool = False
+    _styles: dict[int, str] = field(default_factory=dict)  # how labels of each depth are written here
+    _listed: dict[str, str] = field(default_factory=dict)  # lists within the answer: style → its last numeral
+
+    # Moving
+
+    def enter(self, node: Node, label: Label, line: Line) -> None:
+        self.node = node
+        self._opener, self._opener_depth = label, line.depth
+        self._opened_by_heading = line.level > 0
+        for depth, style in zip(range(len(node), 0, -1), reversed(label.styles), strict=False):
+            self._styles[depth] = style
+        self._listed.clear()
+        if node in self.outline.leaves:
+            self.furthest = self.outline.place(node)
+        if line.level:
+            self._leave_headings(line.level)
+            self._headings.append((line.level, node))
+
+    def closes(self, level: int) -> bool:
+        """Whether a heading that names no part ends the part at hand."""
+        return not self._headings or level <= self._headings[-1][0]
+
+    def leave(self, level: int) -> None:
+        self._leave_headings(level)
+        self.node = self._headings[-1][1] if self._headings else ()
+        self._listed.clear()
+
+    def _leave_headings(self, level: int) -> None:
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+
+    # Reading labels
+
+    def heading(self, label: Label, level: int) -> Node | None:
+        around: Node = next((node for above, node in reversed(self._headings) if above < level), ())
+        for steps in (label.steps, _without_counter(label.steps)):
+            if not steps:
+                continue
+            found = self.outline.climb(around, steps)
+            if found is None:
+                found = self.outline.climb(self.node, steps)
+                if found is not None and len(steps) == 1 and (later := self._begins_again(found)):
+                    self.notes.append((label, later, True))
+                    return later
+            found = found or self._next_of_that_name(label, steps)
+            if found is not None:
+                if steps != label.steps:
+                    self.notes.append((label, found, False))
+                return found
+        return self._own_numbering(label) or self._another_number(label)
+
+    def inline(self, label: Label, line: Line, after_a_sentence: bool) -> tuple[Node, Label] | None:
+        """The part it opens, and as much of the label as says so; nothing if it is content."""
+        found, length = self._here(label, line)
+        if found is not None and (line.opens_block or (after_a_sentence and self._is_ahead(found))):
+            if length < len(label.steps):
+                rest = _after_steps(line.lead, length)
+                label = replace(label, steps=label.steps[:length], styles=label.styles[:length], rest=rest)
+            return found, label
+        self._listed[label.styles[0]] = label.steps[0]
+        return None
+
+    def counted(self, line: Line) -> Node | None:
+        """The part an item counts to, if LaTeX numbered it by a name that no part has."""
+        return self.outline.counted_child(self.node, str(line.count)) if line.count and self.node else None
+
+    def _here(self, label: Label, line: Line) -> tuple[Node | None, int]:
+        """What it leads to, and how many of its steps: after `(b) 1.` under 3, part 3.b begins with a list."""
+        steps = label.steps
+        for length in range(len(steps), 1, -1):
+            if found := self.outline.climb(self.node, steps[:length]):
+                return found, length
+        first = self._one_step(label, line)
+        if first in self.outline.leaves or len(steps) == 1:
+            return first, 1
+        elsewhere = None if "".join(steps).isdigit() else self._next_of_that_name(label, steps)
+        return (elsewhere, len(steps)) if elsewhere else (None, 0)
+
+    def _one_step(self, label: Label, line: Line) -> Node | None:
+        step, outline = label.steps[0], self.outline
+        if _follows(self._listed.get(label.styles[0]), step):
+            return None  # a list within the answer goes on
+        if self.node and outline.children(self.node) and self._counts_on(label, line):
+            return (*self.node[:-1], step)
+        if outline.children(self.node):
+            below = outline.counted_child(self.node, step) if self.node else outline.child((), step)
+            if below is not None:
+                return below
+        if not self.node:
+            return self._next_of_that_name(label, (step,)) if not step.isdigit() else None
+        if self.node in outline.leaves:
+            sibling = self._sibling(label, line)
+            if sibling is not None:
+                return self._sibling_is_meant(sibling, label, line)
+        return self._further_up(label, line)
+
+    def _counts_on(self, label: Label, line: Line) -> bool:
+        """`3.` in the same list as the `2.` that opened question 2 is question 3, not the third part of 2."""
+        step, opener = label.steps[0], self._opener
+        if opener is None or not step.isdigit() or step not in self.outline.children(self.node[:-1]):
+            return False
+        alike = (
+            opener.styles[-1:] == label.styles[:1] and line.depth <= self._opener_depth and not self._opened_by_heading
+        )
+        return alike and _follows(opener.steps[-1], step)
+
+    def _sibling(self, label: Label, line: Line) -> Node | None:
+        """Numbers mean the parts i, ii, … only if the part at hand was opened by a number."""
+        step, parent = label.steps[0], self.node[:-1]
+        if not step.isdigit() or step in self.outline.children(parent):
+            return (*parent, step) if step in self.outline.children(parent) else None
+        opener = self._opener.steps[-1] if self._opener else ""
+        if opener.isdigit() and int(step) > int(opener) and line.depth <= self._opener_depth:
+            return self.outline.counted_child(parent, step)
+        return None
+
+    def _sibling_is_meant(self, sibling: Node, label: Label, line: Line) -> Node | None:
+        same_style = (
+            self._opener is not None and label.styles[0] == self._opener.styles[-1] and not self._opened_by_heading
+        )
+        if sibling == self.node or not self._is_ahead(sibling):
+            return sibling if same_style and line.depth <= self._opener_depth else None
+        return sibling
+
+    def _further_up(self, label: Label, line: Line) -> Node | None:
+        step = label.steps[0]
+        for depth in range(len(self.node) - 1, -1, -1):
+            if step not in self.outline.children(self.node[:depth]):
+                continue
+            found = (*self.node[:depth], step)
+            if self._is_ahead(found):
+                return found if not step.isdigit() or _is_title(label, line) else None
+            if label.styles[0] == self._styles.get(len(found)) and (later := self._begins_again(found)):
+                self.notes.append((label, later, True))
+                return later
+            return found if found == self.node[: len(found)] and self._repeats(found, label) else None
+        return None
+
+    def _repeats(self, node: Node, label: Label) -> bool:
+        """`(b)` once more after `(b) i.`, written alike: the question was pasted first, or the part goes on."""
+        return label.styles[0] == self._styles.get(len(node)) and not label.steps[0].isdigit()
+
+    def _is_ahead(self, node: Node) -> bool:
+        return self.outline.place(node) > self.outline.place(self.node) and node != self.node
+
+    def _begins_again(self, found: Node) -> Node | None:
+        """`(a)` after `(e)`: if that part is answered, the next question's `(a)` is meant."""
+        here = self.node[: len(found)]
+        if len(here) < len(found) or self.outline.place(found) >= self.outline.place(here):
+            return None
+        if not any(leaf in self.answered for leaf in self.outline.leaves_under(found)):
+            return None
+        later = [node for node in self.outline.ending_in(found[-1:]) if self.outline.place(node) > self.furthest]
+        return later[0] if later else None
+
+    def _next_of_that_name(self, label: Label, steps: Node) -> Node | None:
+        named = self.outline.ending_in(steps)
+        if len(named) <= 1:
+            return named[0] if named else None
+        ahead = [node for node in named if self.outline.place(node) > self.furthest]
+        chosen = (ahead or named)[0]
+        self.notes.append((label, chosen, True))
+        return chosen
+
+    def _own_numbering(self, label: Label) -> Node | None:
+        """`3.b.1`, where 3.b has no parts: it is 3.b."""
+        for length in range(len(label.steps) - 1, 0, -1):
+            found = self.outline.descend((), label.steps[:length])
+            if found in self.outline.leaves:
+                return found
+        return None
+
+    def _another_number(self, label: Label) -> Node | None:
+        """`2.b.ii`, where only 1.b.ii exists: handouts of other years count questions differently."""
+        if len(label.steps) > 2 and label.steps[0].isdigit():
+            named = self.outline.ending_in(label.steps[1:])
+            if len(named) == 1:
+                self.notes.append((label, named[0], False))
+                return named[0]
+        return None
+
+
+def _without_counter(steps: Node) -> Node:
+    """LaTeX numbers a subsection outside any section 0.1: `0.1 (e)` means (e)."""
+    if steps[0] != "0":
+        return ()
+    return tuple(step for step in steps if not step.isdigit())
+
+
+def _follows(last: str | None, step: str) -> bool:
+    if last is None:
+        return False
+    if last.isdigit() and step.isdigit():
+        return int(step) == int(last) + 1
+    if last in ROMANS and step in ROMANS and ROMANS.index(step) == ROMANS.index(last) + 1:
+        return True
+    return len(last) == len(step) == 1 and ord(step) == ord(last) + 1
+
+
+def _is_title(label: Label, line: Line) -> bool:
+    return line.depth <= 1 and 0 < len(label.rest.split()) <= _TITLE_WORDS and not line.has_formula
+
+
+def _after_steps(text: str, count: int) -> str:
+    """The line without its first steps, where only these turned out to name a part."""
+    for _ in range(count):
+        text = (
+            text.lstrip("([ ").lstrip("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").lstrip(")].: ")
+        )
+    return text

@@ -1,0 +1,222 @@
+"""Lines → what was written for each part, and notes on what could not be placed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from grader.answers.context import Context
+from grader.answers.labels import Label, read_label
+from grader.answers.lines import Line
+from grader.answers.outline import Node, Outline
+from grader.answers.questions import without_the_question
+from grader.model import Answer, Answers, Piece
+from grader.quoting import quote
+from grader.suggestions import did_you_mean
+
+MAX_NOTES = 20
+_TITLE_WORDS = 8  # under a question that has parts, so few words without a formula are its title
+_SUBSTANTIAL_WORDS = 25  # name, date and course come to fewer
+# Headings within an answer, not after it.
+_WITHIN = re.compile(
+    r"\s*(?:solution|answer|proof|justification|explanation|derivation|reason|why|argument|result|remark|note|"
+    r"discussion|conclusion|verification|check|example|intuition|claim|step|case)",
+    re.IGNORECASE,
+)
+_CONTINUED = re.compile(r"\W*(?:continued|cont\b|cont'd)", re.IGNORECASE)
+
+
+@dataclass
+class _Stretch:
+    """What stands between one label and the next."""
+
+    node: Node | None  # None: it belongs to no part
+    line: int
+    lines: list[Line] = field(default_factory=list)
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def words(self) -> int:
+        return sum(len(piece.text.split()) for piece in self.pieces)
+
+    @property
+    def has_formula(self) -> bool:
+        return any(piece.kind != "prose" or "=" in piece.text for piece in self.pieces)
+
+
+def cut(lines: Iterable[Line], file: str, outline: Outline) -> Answers:
+    cutting = _Cutting(file, outline)
+    for line in lines:
+        cutting.take(line)
+    return cutting.finish()
+
+
+class _Cutting:
+    def __init__(self, file: str, outline: Outline) -> None:
+        self._file = file
+        self._outline = outline
+        self._context = Context(outline)
+        self._stretches = [_Stretch(None, 1)]
+        self._notes: list[tuple[int, str]] = []
+        self._last_words = ""
+
+    def take(self, line: Line) -> None:
+        if line.level:
+            self._take_heading(line)
+        else:
+            self._take_text(line)
+        for label, node, several in self._context.notes:
+            others = f"may mean {self._names(self._outline.ending_in(label.steps))}; it " if several else ""
+            self._note(line.number, f"'{quote(label.written, 40)}' {others}is taken for {self._outline.name(node)}")
+        self._context.notes.clear()
+        self._last_words = line.text
+
+    def _take_heading(self, line: Line) -> None:
+        label = read_label(line.lead, heading=True)
+        node = self._context.heading(label, line.level) if label else None
+        if node is None and line.counter and (label is None or not label.firm):
+            counted = read_label(line.counter, heading=True)
+            node = self._outline.descend((), counted.steps) if counted else None
+            label = Label(counted.steps, line.counter, line.lead, counted.styles, False) if counted and node else label
+        if label and node is not None:
+            continues = bool(_CONTINUED.match(label.rest))
+            if not (node == self._context.node and node in self._outline.leaves and self._stretches[-1].node == node):
+                self._open(node, label, line)
+            elif not continues and label.steps[-1] == node[-1]:
+                self._open(node, label, line)
+            if line.has_formula:  # `## b.ii: $q = …$` is an answer, `## b.ii An average` a title
+                self._stretches[-1].lines.append(_with_words(line, label.rest))
+        elif label and label.steps[0].isalnum() and (label.firm or len(label.steps) > 1 or label.steps[0].isdigit()):
+            self._context.leave(line.level)
+            self._stretches.append(_Stretch(None, line.number))
+            written = ".".join(label.steps)
+            known = did_you_mean(written, self._outline.parts).replace("; known:", "; parts are", 1)
+            self._note(line.number, f"'{quote(label.written, 40)}' is no part of this assignment{known}")
+        elif self._context.closes(line.level) and not _WITHIN.match(line.lead) and len(line.text.split()) <= 20:
+            self._context.leave(line.level)
+            self._stretches.append(_Stretch(None, line.number))
+        else:
+            self._stretches[-1].lines.append(line)
+
+    def _take_text(self, line: Line) -> None:
+        label = read_label(line.lead, heading=line.bold)
+        ended = not self._last_words or self._last_words.rstrip().endswith((".", ":", ";", "!", "?", "$", ")"))
+        opened = self._context.inline(label, line, ended) if label else None
+        if label and not opened and (node := self._context.counted(line)):
+            opened = node, label
+        if opened:
+            node, label = opened
+            self._open(node, label, line)
+            line = _with_words(line, "" if _CONTINUED.match(label.rest) else label.rest)
+        elif line.marker:
+            line = _with_words(line, line.lead)
+        if line.pieces or line.opens_solution:
+            self._stretches[-1].lines.append(line)
+            if self._context.node in self._outline.leaves and line.text.strip():
+                self._context.answered.add(self._context.node)
+
+    def _open(self, node: Node, label: Label, line: Line) -> None:
+        if _CONTINUED.match(label.rest):
+            earlier = next((s for s in reversed(self._stretches) if s.node == node), None)
+            if earlier:  # moved to the end, so that what follows is added to it
+                self._stretches.remove(earlier)
+                self._stretches.append(earlier)
+                self._context.enter(node, label, line)
+                return
+        self._stretches.append(_Stretch(node, line.number))
+        self._context.enter(node, label, line)
+
+    # When all lines are taken
+
+    def finish(self) -> Answers:
+        self._leave_questions_out()
+        found: dict[Node, _Stretch] = {}
+        for stretch in self._stretches:
+            if stretch.node in self._outline.leaves and stretch.pieces:
+                assert stretch.node is not None
+                if stretch.node in found and _words(found[stretch.node]) != _words(stretch):
+                    name, first = self._outline.name(stretch.node), found[stretch.node].line
+                    self._note(stretch.line, f"{name} was answered in line {first} already; this later answer counts")
+                found[stretch.node] = stretch
+        self._place_what_stands_above_parts(found)
+        self._note_what_is_empty(found)
+        self._note_what_is_nowhere()
+        parts = {
+            self._outline.leaves[node]: Answer(
+                self._outline.leaves[node], self._file, found[node].line, found[node].pieces
+            )
+            for node in self._outline.leaves
+            if node in found
+        }
+        return Answers(parts, self._said())
+
+    def _leave_questions_out(self) -> None:
+        asked = []
+        for stretch in self._stretches:
+            has_parts = stretch.node is not None and stretch.node not in self._outline.leaves
+            stretch.pieces, line = without_the_question(stretch.lines, has_parts)
+            asked += [line] if line else []
+        if asked:
+            more = f" (also in line {', '.join(map(str, asked[1:MAX_NOTES]))})" if len(asked) > 1 else ""
+            self._note(asked[0], f"this looks like the question's own words, which are no answer{more}")
+
+    def _place_what_stands_above_parts(self, found: dict[Node, _Stretch]) -> None:
+        for stretch in self._stretches:
+            node = stretch.node
+            if node is None or node in self._outline.leaves or not stretch.pieces:
+                continue
+            if stretch.words <= _TITLE_WORDS and not stretch.has_formula:
+                continue
+            possible = [leaf for leaf in self._outline.leaves_under(node) if leaf not in found]
+            name = self._outline.name(node)
+            if len(possible) == 1:
+                found[possible[0]] = stretch
+                self._note(stretch.line, f"what stands under {name} is taken for {self._outline.name(possible[0])}")
+            elif possible:
+                fix = f"write above each answer which it is, as in '## {self._outline.name(possible[0])}'"
+                self._note(stretch.line, f"this stands under {name}, but under none of its parts; {fix}")
+
+    def _note_what_is_empty(self, found: dict[Node, _Stretch]) -> None:
+        for stretch in self._stretches:
+            if stretch.node in self._outline.leaves and stretch.node not in found:
+                assert stretch.node is not None
+                self._note(stretch.line, f"{self._outline.name(stretch.node)} is empty")
+
+    def _note_what_is_nowhere(self) -> None:
+        first = self._stretches[0]
+        example = self._outline.parts[0] if self._outline.parts else "1"
+        if all(stretch.node is None for stretch in self._stretches):
+            if any(stretch.pieces for stretch in self._stretches):
+                self._note(first.line, f"no heading names a part; write one above each answer, such as '## {example}'")
+            return
+        for stretch in self._stretches:
+            if stretch.node is None and stretch.words >= _SUBSTANTIAL_WORDS:
+                where = "before the first part" if stretch is first else "under this heading"
+                line = stretch.pieces[0].line if stretch is first else stretch.line
+                self._note(
+                    line, f"the text {where} belongs to none; write above it which it answers, as in '## {example}'"
+                )
+
+    def _names(self, nodes: list[Node]) -> str:
+        names = [self._outline.name(node) for node in nodes]
+        return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+    def _note(self, line: int, text: str) -> None:
+        self._notes.append((line, f"{quote(self._file, 80)}:{line}: {text}"))
+
+    def _said(self) -> tuple[str, ...]:
+        notes = [text for _, text in sorted(dict.fromkeys(self._notes))]
+        more = len(notes) - MAX_NOTES
+        return (*notes[:MAX_NOTES], f"{quote(self._file, 80)}: {more} more like these") if more > 0 else tuple(notes)
+
+
+def _words(stretch: _Stretch) -> list[str]:
+    return [piece.text for piece in stretch.pieces]
+
+
+def _with_words(line: Line, words: str) -> Line:
+    """The same line, beginning with other words."""
+    kept = line.pieces[1:] if line.pieces and line.pieces[0].kind == "prose" else line.pieces
+    first = [Piece("prose", words, line.number)] if words.strip() else []
+    return replace(line, pieces=[*first, *kept], level=0, marker="")

@@ -1,0 +1,63 @@
+"""The body of a LaTeX file, line for line: without preamble and comments, with the author's own short names spelled out."""
+
+from __future__ import annotations
+
+import re
+
+_COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
+_DEFINITION = re.compile(r"\\(?:(?:re)?newcommand\*?\s*\{?|def\s*|providecommand\*?\s*\{?)\\([A-Za-z]+)\}?\s*(?=\{)")
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_MAX_DEFINITIONS = 200
+_MAX_ROUNDS = 5  # a name may stand for other names
+_MAX_GROWTH = 2**17  # characters that spelling out may add: names that double each other grow without end
+
+
+def body(text: str) -> str:
+    text = "\n".join(_COMMENT.sub(r"\1", line) for line in text.split("\n"))
+    names = _definitions(text)
+    begin = text.find("\\begin{document}")
+    if begin >= 0:
+        begin += len("\\begin{document}")
+        end = text.find("\\end{document}", begin)
+        text = "\n" * text.count("\n", 0, begin) + text[begin : end if end >= 0 else None]
+    return _spelled_out(text, names)
+
+
+def group_end(text: str, position: int) -> int:
+    """Where the group that opens here closes, just after its brace; the end of the line if it never does."""
+    depth = 0
+    for brace in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, position):
+        depth += (brace[0] == "{") - (brace[0] == "}")
+        if depth == 0 and brace[0] == "}":
+            return brace.end()
+    newline = text.find("\n", position)
+    return newline if newline >= 0 else len(text)
+
+
+def _definitions(text: str) -> dict[str, str]:
+    """Names without arguments. What takes arguments is left as it is written."""
+    names: dict[str, str] = {}
+    for found in _DEFINITION.finditer(text):
+        if len(names) == _MAX_DEFINITIONS:
+            break
+        meaning = text[found.end() + 1 : group_end(text, found.end()) - 1]
+        if "#" not in meaning and len(meaning) < 500:
+            names[found[1]] = " ".join(meaning.split())
+    return names
+
+
+def _spelled_out(text: str, names: dict[str, str]) -> str:
+    if not names:
+        return text
+    limit = len(text) + _MAX_GROWTH
+
+    def meaning(command: re.Match[str]) -> str:
+        return names.get(command[1], command[0])
+
+    text = _DEFINITION.sub("", text)
+    for _ in range(_MAX_ROUNDS):
+        longer = _COMMAND.sub(meaning, text)
+        if longer == text or len(longer) > limit:
+            break
+        text = longer
+    return text

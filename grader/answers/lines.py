@@ -1,0 +1,35 @@
+"""What every format is turned into before it is cut: lines of pieces, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.model import Piece
+
+
+@dataclass
+class Line:
+    number: int  # of the file, from 1
+    pieces: list[Piece]
+    level: int = 0  # of a heading, 1 the highest; 0 for running text
+    bold: bool = False  # all of it
+    opens_block: bool = True  # the first line of its paragraph, item or formula
+    marker: str = ""  # what a list printed in front of it: "2.", "(b)"
+    count: int = 0  # which item of a list that LaTeX numbers it is
+    depth: int = 0  # how many lists it stands in
+    counter: str = ""  # the number LaTeX gives a heading
+    opens_solution: bool = False  # here an environment for solutions begins
+
+    @property
+    def lead(self) -> str:
+        """The words it begins with, up to the first formula or code."""
+        words = self.pieces[0].text if self.pieces and self.pieces[0].kind == "prose" else ""
+        return f"{self.marker} {words}".strip() if self.marker else words
+
+    @property
+    def text(self) -> str:
+        return " ".join(piece.text for piece in self.pieces)
+
+    @property
+    def has_formula(self) -> bool:
+        return any(piece.kind != "prose" or "=" in piece.text for piece in self.pieces)
