@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
@@ -178,7 +178,9 @@ class Reading(BaseModel):
     symbols: dict[str, str]
     equals: list[str]
     spelled: list[str] = []
-    softmax_over: str = "rows"
+    given: dict[str, str] = {}  # equations the answer has to state for this reading to apply
+    at: list[str] = []  # indices that are fixed, as j in h_j
+    softmax_over: Literal["rows", "columns"] = "rows"
     called: str = ""
     slips: list[Slip] = []
 
@@ -188,29 +190,30 @@ def _shape(text: str) -> Shape:
     return (sides[0], sides[1]) if len(sides) == 2 else (text, ONE)
 
 
-def vocabulary_of(symbols: Mapping[str, str], asked: str) -> Vocabulary:
-    """`{Q: d×n, "k_i": "d for i in m", β: scalar, "d": size}`; `K/k̃: d×m` would give K another spelling."""
+def vocabulary_of(reading: Reading) -> Vocabulary:
+    """`{Q: d×n, k_i: d for i in m, β: scalar, d: size}`; `ℓ/l: scalar` gives ℓ another spelling."""
     declared, dimensions = [], []
-    for spelled, meaning in symbols.items():
+    for spelled, meaning in reading.symbols.items():
         name, *aliases = spelled.split("/")
         what, _, family = meaning.partition(" for ")
         letter, _, index = name.partition("_")
         if meaning == "size":
             dimensions.append(name)
         elif family:
-            declared.append(Declared(letter, _shape(what), (family.split(" in ")[1],), (), "", tuple(aliases)))
+            runs_to = tuple(family.split(" in ")[1].split(", "))
+            declared.append(Declared(letter, _shape(what), runs_to, tuple(reading.at), aliases=tuple(aliases)))
         elif index:
             declared.append(Declared(letter, _shape(what), labels=(index,), aliases=tuple(aliases)))
         else:
             declared.append(Declared(name, SCALAR if what == "scalar" else _shape(what), aliases=tuple(aliases)))
-    return Vocabulary(tuple(declared), tuple(dimensions), (asked,))
+    return Vocabulary(tuple(declared), tuple(dimensions), (reading.name,))
 
 
 def _readable(readings: list[Reading]) -> list[Reading]:
     """Keys are in the students' own language, so a typo in one is found when the rubric is loaded."""
     for reading in readings:
-        vocabulary = vocabulary_of(reading.symbols, reading.name)
-        for key in (*reading.equals, *(slip.equals for slip in reading.slips)):
+        vocabulary = vocabulary_of(reading)
+        for key in (*reading.equals, *reading.given.values(), *(slip.equals for slip in reading.slips)):
             try:
                 typed(expression(key, vocabulary), vocabulary)
             except (Unreadable, Misfit) as fault:
@@ -234,6 +237,8 @@ def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdic
     verdicts = []
     for given in readings:
         reading = Reading.model_validate(given)
+        if not all(_states(answer, reading, name, text, seed) for name, text in reading.given.items()):
+            continue
         verdict = _equals_reading(answer, reading, seed)
         if verdict.score == 1:
             return verdict
@@ -242,8 +247,24 @@ def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdic
     return max(decided, key=lambda verdict: verdict.score or 0) if decided else verdicts[0]
 
 
+def _states(answer: Answer, reading: Reading, name: str, text: str, seed: int) -> bool:
+    """Whether one of the answer's equations for a name says this."""
+    vocabulary = vocabulary_of(reading)
+    statements = read_statements(answer, vocabulary)
+    wanted = expression(text, vocabulary)
+    for proposed in statements.proposals([expression(name, vocabulary)], through_approximations=True):
+        for member in proposed.members:
+            try:
+                found = typed(member, vocabulary)
+            except Misfit:
+                continue
+            if identity.agree(found, wanted, vocabulary, np.random.default_rng(seed)).holds:
+                return True
+    return False
+
+
 def _equals_reading(answer: Answer, reading: Reading, seed: int) -> Verdict:
-    vocabulary = vocabulary_of(reading.symbols, reading.name)
+    vocabulary = vocabulary_of(reading)
     axis = {"rows": 0, "columns": 1}[reading.softmax_over]
 
     def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:

@@ -48,7 +48,8 @@ _PIECE = re.compile(
     r"""
     (?P<comment>(?<!\\)%[^\n]*)
   | (?P<space>[ \t\n\r\f\v]+)
-  | (?P<number>\d+(?:\{,\}\d{3})+(?:\.\d+)?|\d+(?:_\d{3})+|\d+\.?\d*[eE][+-]?\d+|\d*\.\d+[eE][+-]?\d+|\d+\.\d+|\.\d+|\d+)
+  | (?P<fraction>[½⅓⅔¼¾⅛⅕])
+  | (?P<number>\d+(?:\{,\}\d{3})+(?:\.\d+)?|\d{1,3}(?:,\d{3})+(?![\d,])|\d+(?:_\d{3})+|\d+\.?\d*[eE][+-]?\d+|\d*\.\d+[eE][+-]?\d+|\d+\.\d+|\.\d+|\d+)
   | (?P<call>\.(?:T|mT|transpose|dot|t|matmul|mm|inverse|pinverse|softmax|exp)\b(?:\(\))?)
   | (?P<dotted>(?:[A-Za-z]\w*\.)+[A-Za-z]\w*)
   | (?P<command>\\(?:[A-Za-z]+\*?|.))
@@ -95,11 +96,27 @@ def _written_out(text: str) -> _Source:
             put(_plain(letter), place)
     if inside:
         put("}", len(text))
-    return _Source("".join(letters), [*places, len(text)])
+    return _sums_written_out("".join(letters), [*places, len(text)])
+
+
+_COMPREHENSION = re.compile(r"\bsum\(\s*\[?(?P<body>[^\n]{1,300}?)\s+for\s+(?P<index>\w)\s+in\s+range\((?P<range>[^()]*)\)\s*\]?\s*\)")
+
+
+def _sums_written_out(text: str, places: list[int]) -> _Source:
+    """Python's `sum(f(i) for i in range(m))` as a sum with bounds."""
+    found = _COMPREHENSION.search(text)
+    if not found:
+        return _Source(text, places)
+    end = found["range"].split(",")[-1].replace("+1", "").replace("+ 1", "").strip()
+    lead = f"\\sum_{{{found['index']}=1}}^{{{end}}}("
+    start, stop = found.span("body")
+    written = text[: found.start()] + lead + text[start:stop] + ")" + text[found.end() :]
+    moved = [*places[: found.start()], *[places[found.start()]] * len(lead), *places[start:stop]]
+    return _Source(written, [*moved, places[stop], *places[found.end() :]])
 
 
 def _plain(letter: str) -> str:
-    if "\U0001d400" <= letter <= "\U0001d7ff":  # 𝐀, 𝑞, 𝜷: the same letters in another face
+    if "\U0001d400" <= letter <= "\U0001d7ff" or "\uff01" <= letter <= "\uff5e":  # 𝐀, 𝜷, ＋: another face
         letter = unicodedata.normalize("NFKC", letter)
     if unicodedata.category(letter) in ("Zs", "Zl", "Zp"):
         return " "
@@ -144,6 +161,8 @@ class _Lexer:
             case "space":
                 if "\n" in text and re.search(r"\n\s*\n", text):
                     yield Token("BREAK", "\n", start, self._at)
+            case "fraction":
+                yield Token("NUMBER", Fraction(*spelling.FRACTIONS[text]), start, self._at)
             case "number":
                 yield self._number(text, start)
             case "call":
@@ -162,7 +181,7 @@ class _Lexer:
     # ---- numbers and names ----
 
     def _number(self, text: str, start: int) -> Token:
-        text = text.replace("{,}", "").replace("_", "")
+        text = text.replace("{,}", "").replace("_", "").replace(",", "")
         if len(text) > MAX_DIGITS:
             raise Unreadable(f"a number of {len(text):,} digits; up to {MAX_DIGITS} are read", start)
         mantissa, _, exponent = text.lower().partition("e")
@@ -178,6 +197,9 @@ class _Lexer:
             raise Unreadable(f"'{quote(self._text[max(0, start - 2) : self._at + 2], 30)}' is not mathematics", start)
         if word in ("sum", "Sum", "Σ", "summation") and self._opens_a_sum(word):
             yield self._sum(start)
+            return
+        if word in ("axis", "dim", "keepdims") and re.match(r"\s*=", self._text[self._at :]):
+            yield Token("NAME", Symbol(word), start, self._at)
             return
         digits = re.compile(r"\d+").match(self._text, self._at)
         if digits and word + digits[0] in self._vocabulary.words:  # q1, k2
@@ -200,7 +222,11 @@ class _Lexer:
 
     def _opens_a_sum(self, word: str) -> bool:
         after = self._text[self._at :].lstrip()
-        return word == "Σ" or after.startswith(("_", "(", "{", "over")) or not self._prose
+        if word == "Σ":
+            labelled = re.match(r"_\s*\{?\s*([^\W\d_])\s*\}?(?!\s*=)", after)
+            known = {label for one in self._vocabulary.declared for label in one.labels}
+            return not (labelled and labelled[1] in known and not self._opens_big_sum())
+        return after.startswith(("_", "(", "{")) or not self._prose
 
     def _split(self, word: str) -> list[str] | None:
         """The symbols a run of letters is made of; None if it is a word of prose."""
@@ -211,7 +237,7 @@ class _Lexer:
         for end in range(1, len(word) + 1):
             for begin in range(max(0, end - MAX_NAME), end):
                 earlier, piece = best[begin], word[begin:end]
-                single = len(piece) == 1 and (not self._prose or known(piece) or not piece.isascii())
+                single = len(piece) == 1 and (not self._prose or known(piece) or not piece.isascii() or piece.isupper())
                 if earlier is not None and (single or (len(piece) > 1 and known(piece))):
                     candidate = [*earlier, piece]
                     current = best[end]
@@ -221,7 +247,7 @@ class _Lexer:
         if found is None:
             return None
         loose = sum(len(piece) == 1 and not known(piece) for piece in found)
-        if loose > 2 or (loose and len(word) > 3):
+        if loose > (1 if self._prose else 2) or (loose and len(word) > 3):
             return None
         return found
 
@@ -258,9 +284,19 @@ class _Lexer:
         return start > 0 and self._text[start - 1].isalpha() and self._last is not None and self._last.kind == "NAME"
 
     def _function(self, name: str, start: int) -> Token:
+        """softmax_{rows} says over what, softmax_β with which scale."""
+        below = re.compile(r"\s*_\s*\{?\s*(?:\\text(?:rm)?\s*\{)?\s*(row|col)\w*\s*\}*").match(self._text, self._at)
+        if name == "softmax" and below:
+            self._at = below.end()
+            name = "softmax over rows" if below[1] == "row" else "softmax over columns"
         return Token("FUNCTION", name, start, self._at)
 
     def _name_token(self, piece: str, start: int) -> Token:
+        applied = re.compile(r"\s*(?:\\left\s*)?[(\[]").match(self._text, self._at)
+        if piece in ("σ", "sigma") and applied and self._vocabulary.find("σ") is None:
+            return Token("FUNCTION", "σ", start, self._at)
+        if piece == "E" and applied and self._vocabulary.means:
+            return Token("FUNCTION", "E", start, self._at)
         mark = ""
         while self._at < len(self._text) and self._text[self._at] in spelling.COMBINING:
             mark += self._text[self._at]
@@ -400,7 +436,8 @@ class _Lexer:
                     self._group()
                 yield Token("BREAK", environment, start, self._at)
             else:
-                yield Token("ENVIRONMENT", f"{name} {quote(environment, 20)}", start, self._at)
+                self._skip_environment(environment)
+                yield Token("OPAQUE", f"\\begin{{{quote(environment, 20)}}}", start, self._at)
         elif name == "lim":
             self._skip_script()
             self._skip_script()
@@ -422,7 +459,7 @@ class _Lexer:
                 yield from self._late_index(start)
         elif name in ("*", "^", "-", "(", ")", "[", "]", "$", "+", "=", ".", "#", "&", "%", "'"):
             if name in "()[]":
-                return  # \( \) \[ \]: delimiters of mathematics that were left in
+                raise Unreadable(f"'\\{name}' begins or ends mathematics, and stands inside it", start)
             yield from self._sign(name, start)
         elif name in spelling.OPERATORS:
             yield self._operator(spelling.OPERATORS[name], start)
@@ -478,8 +515,7 @@ class _Lexer:
         if len(words) == 1 and content.strip("\\ ,.") == words[0]:
             word = words[0]
             if word in spelling.FUNCTIONS or word in self._vocabulary.functions:
-                name = word if word in self._vocabulary.functions else spelling.FUNCTIONS[word]
-                yield Token("FUNCTION", name, start, self._at)
+                yield self._function(word if word in self._vocabulary.functions else spelling.FUNCTIONS[word], start)
                 return
             if word in spelling.TRANSPOSES and self._last is not None and self._last.kind == "^":
                 yield Token("NAME", Symbol("T"), start, self._at)
@@ -503,8 +539,14 @@ class _Lexer:
             yield Token("NUMBER", Fraction(match[1]), match.start(1), match.end())
             yield Token("}", "}", match.end(), match.end())
 
+    def _skip_environment(self, environment: str) -> None:
+        """A matrix or cases written out: one thing, which the grammar has no use for."""
+        end = self._text.find(f"\\end{{{environment}}}", self._at)
+        self._at = len(self._text) if end < 0 else end + len(f"\\end{{{environment}}}")
+
     def _opens_big_sum(self) -> bool:
-        return self._text[self._at :].lstrip()[:1] in ("_", "^")
+        """\\Sigma is a covariance unless it has bounds."""
+        return bool(re.match(r"\s*(?:\^|_\s*\{[^{}]*(?:=|≠|∈|\\ne|\\in)|_\s*\w\s*\^)", self._text[self._at :]))
 
     def _skip_script(self) -> None:
         match = re.compile(r"\s*[_^]").match(self._text, self._at)
@@ -531,6 +573,8 @@ class _Lexer:
         match sign:
             case "^" | "**":
                 yield from self._superscript(start)
+            case "[" if (column := self._numpy_column()) is not None:
+                yield column
             case "(" | "[" | "{":
                 self._open(start)
                 yield Token("{" if sign == "{" else "(", sign, start, self._at)
@@ -542,13 +586,15 @@ class _Lexer:
             case "_":
                 if self._last is not None and self._last.kind in ("FUNCTION", "SUM"):
                     yield Token("_", "_", start, self._at)
-                elif self._last is not None and self._last.kind in ("NAME", "TRANSPOSE", "IDENTITY", "}"):
+                elif self._last is not None and self._last.kind in ("NAME", "TRANSPOSE", "PRIME", "}"):
                     yield Token("INDEX", self._labels(self._group()), start, self._at)
                 elif not self._prose:
                     raise Unreadable("'_' should stand after a letter", start)
             case "'" | "’" | "′" | "`" | "ʹ":
                 if self._last is not None and self._last.end == start and self._last.kind in ("NAME", ")", "}"):
                     yield Token("PRIME", "'", start, self._at)
+            case "|" if self._prose:
+                yield Token("BREAK", "|", start, self._at)
             case "|" | "‖" | "||":
                 yield self._bar("|" if sign == "|" else "‖", start)
             case "∑":
@@ -565,8 +611,6 @@ class _Lexer:
                 pass
             case "." | ":" | "?" | "$" | '"' | "#" | "“" | "”":
                 yield Token("BREAK", sign, start, self._at)
-            case _ if sign in spelling.FRACTIONS:
-                yield Token("NUMBER", Fraction(*spelling.FRACTIONS[sign]), start, self._at)
             case _ if sign in spelling.ELLIPSES:
                 yield Token("ELLIPSIS", "…", start, self._at)
             case _ if sign in spelling.OPERATORS:
@@ -579,6 +623,14 @@ class _Lexer:
                 yield Token("BREAK", sign, start, self._at)
             case _:
                 raise Unreadable(f"the character '{quote(sign)}' has no meaning here", start)
+
+    def _numpy_column(self) -> Token | None:
+        """A[:, i] is a_i: the index that turns a matrix just read into its column."""
+        found = re.compile(r"\s*:\s*,\s*(\w)\s*\]").match(self._text, self._at)
+        if not found or self._last is None or self._last.kind != "NAME":
+            return None
+        self._at = found.end()
+        return Token("COLUMN", found[1], found.start(), found.end())
 
     def _operator(self, operator: str, start: int) -> Token:
         if operator in "+-":

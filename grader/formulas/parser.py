@@ -73,7 +73,10 @@ def _lark() -> Lark:
 def parse(tokens: Sequence[Token], vocabulary: Vocabulary) -> Expression:
     """The expression these tokens spell; Unreadable with the place if they spell none."""
     if not tokens:
-        raise Unreadable("nothing is written there")
+        raise Unreadable("one side of '=' is empty")
+    for token in tokens:
+        if token.kind == "OPAQUE":
+            raise Unreadable(f"'{token.value}', written out entry by entry, is not read; use symbols", token.start)
     if len(tokens) > MAX_FORMULA_TOKENS:
         raise Unreadable(f"a formula of {len(tokens)} symbols; up to {MAX_FORMULA_TOKENS} are read", tokens[0].start)
     try:
@@ -222,6 +225,13 @@ class _Builder(Transformer[LarkToken, Any]):
             return Transpose(symbol) if isinstance(base, Transpose) else symbol
         raise Unreadable("an index should stand directly below a letter", items[1].value.start)
 
+    def column(self, items: list[Any]) -> Expression:
+        base = items[0]
+        for one in self._vocabulary.declared:
+            if isinstance(base, Symbol) and one.columns_of == base.name:
+                return Symbol(one.name, (items[1].value.value,))
+        raise Unreadable("only columns of the question's own matrices are read", items[1].value.start)
+
     def root(self, items: list[Any]) -> Expression:
         return Apply("sqrt", (items[2] if len(items) == 4 else items[1],))
 
@@ -289,6 +299,8 @@ class _Builder(Transformer[LarkToken, Any]):
                 return PseudoInverse(arguments[0])
             case "identity":
                 return Identity(str(arguments[0]) if isinstance(arguments[0], Symbol) else "")
+        if name.startswith("softmax over"):
+            name, axis = "softmax", 1 if name.endswith("rows") else 0
         return Apply(name, tuple(arguments), below, None if axis is None else int(axis))
 
 

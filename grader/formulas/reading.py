@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from grader.formulas.expressions import Expression
+from grader.formulas import spelling
+from grader.formulas.expressions import Expression, symbols_in
 from grader.formulas.lexer import Unreadable, read_tokens
 from grader.formulas.parser import parse
 from grader.formulas.shapes import Misfit, Typed, typed
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import Verdict, undecided, wrong
-from grader.formulas.vocabulary import Shape, Vocabulary
+from grader.formulas.vocabulary import SCALAR, Shape, Vocabulary
 from grader.formulas.writer import plain
 from grader.model import Answer
 from grader.quoting import quote
@@ -39,7 +40,7 @@ def expression(text: str, vocabulary: Vocabulary) -> Expression:
 
 def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
     """The equation that counts: the last one for the name that can be read, or the only bare expression."""
-    proposals = statements.proposals(question.written(statements.vocabulary))
+    proposals = statements.proposals(question.written(statements.vocabulary), through_approximations=True)
     readable = [one for one in proposals if one.members]
     if readable:
         return readable[-1]
@@ -70,16 +71,15 @@ def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Ju
 
 
 def judged_proposal(found: Proposed, statements: Statements, question: Question, judge: Judge) -> Verdict:
-    verdicts = []
-    for member in found.members:
-        try:
-            expanded = statements.expanded(member)
-            verdicts.append(judge(typed(expanded, statements.vocabulary, question.expected), statements, found))
-        except Unreadable as fault:
-            verdicts.append(undecided(f"the formula for {question.name} could not be read", f"{found.place}: {fault.cause}"))
-        except Misfit as misfit:
-            detail = f"in {question.name} = {plain(member)}: {misfit.what}"
-            verdicts.append(wrong(f"the formula for {question.name} does not fit together", detail))
+    """A chain joined by `=` has to say one thing; of several joined by `≈` the best counts."""
+    verdicts = [_judged_chain(chain, found, statements, question, judge) for chain in found.chains]
+    return max(verdicts, key=lambda one: -1 if one.score is None else one.score)
+
+
+def _judged_chain(
+    chain: Sequence[Expression], found: Proposed, statements: Statements, question: Question, judge: Judge
+) -> Verdict:
+    verdicts = [_judged_member(member, found, statements, question, judge) for member in chain]
     first = verdicts[0]
     if any(one.score != first.score for one in verdicts[1:]):
         lowest = min((one for one in verdicts if one.score is not None), key=lambda one: one.score or 0)
@@ -88,3 +88,33 @@ def judged_proposal(found: Proposed, statements: Statements, question: Question,
     return first
 
 
+def _judged_member(
+    member: Expression, found: Proposed, statements: Statements, question: Question, judge: Judge
+) -> Verdict:
+    unread = f"the formula for {question.name} could not be read"
+    try:
+        expanded = statements.expanded(member)
+        if fault := statements.undefined(expanded):
+            return undecided(unread, str(fault))
+        settled = typed(expanded, statements.vocabulary, question.expected)
+        if _says_nothing(settled, statements.vocabulary, question):
+            return undecided(unread, f"{found.place}: it is not said what {plain(expanded)} is")
+        return judge(settled, statements, found)
+    except Unreadable as fault:
+        return undecided(unread, f"{found.place}: {fault.cause}")
+    except Misfit as misfit:
+        detail = f"in {question.name} = {plain(member)}: {misfit.what}"
+        return wrong(f"the formula for {question.name} does not fit together", detail)
+
+
+def _says_nothing(found: Typed, vocabulary: Vocabulary, question: Question) -> bool:
+    """A vector or matrix is asked for, and only letters stand there that nobody has introduced."""
+    symbols = symbols_in(found.expression)
+    return (
+        question.expected not in (None, SCALAR)
+        and found.shape == SCALAR
+        and bool(symbols)
+        and symbols == vocabulary.free(found.expression)
+        and symbols[0] == found.expression
+        and not (symbols[0].name in spelling.LETTERS.values() and not symbols[0].index)  # a Greek letter is a number
+    )

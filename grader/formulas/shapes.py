@@ -228,6 +228,8 @@ class _Typing:
         return Typed(Power(base.expression, power.expression), base.shape)
 
     def _application(self, expression: Apply, bound: Mapping[str, str]) -> Typed:
+        if expression.function == "E" and isinstance(drawn := expression.arguments[0], Symbol):
+            return self.infer(Symbol(self._vocabulary.means.get(drawn.name, drawn.name), drawn.index), bound)
         arguments = [self.infer(argument, bound) for argument in expression.arguments]
         below = None if expression.below is None else self.infer(expression.below, bound).expression
         inner = tuple(argument.expression for argument in arguments)

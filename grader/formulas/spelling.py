@@ -26,7 +26,8 @@ LETTERS = dict(zip(_GREEK_NAMES, _GREEK_LETTERS, strict=True)) | {
     "Omega": "Ω",
     "ell": "ℓ",
 }
-SAME_LETTER = {"ϵ": "ε", "ϑ": "θ", "ϕ": "φ", "ϱ": "ρ", "µ": "μ", "∆": "Δ", "Ω": "Ω", "𝟙": "1"}
+_CYRILLIC = dict(zip("асеорхукмтвнАВСЕНКМОРТХ", "aceopxykmtbhABCEHKMOPTX", strict=True))  # drawn alike
+SAME_LETTER = _CYRILLIC | {"ϵ": "ε", "ϑ": "θ", "ϕ": "φ", "ϱ": "ρ", "µ": "μ", "∆": "Δ", "Ω": "Ω", "𝟙": "1"}
 
 # Spelled out or with a backslash, and with numpy's, math's, scipy's or torch's name in front.
 FUNCTIONS = {

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.formulas import spelling
-from grader.formulas.expressions import Expression, Number, Power, Symbol, Transpose, rebuilt, symbols_in
+from grader.formulas.expressions import (
+    Constant,
+    Expression,
+    Multiply,
+    Number,
+    Power,
+    PseudoInverse,
+    Symbol,
+    Transpose,
+    rebuilt,
+    symbols_in,
+)
 from grader.formulas.lexer import Token, Unreadable, read_tokens
 from grader.formulas.parser import parse
 from grader.formulas.vocabulary import Vocabulary
@@ -18,6 +29,7 @@ _EQUAL = ("=", "≈", "∝", "∼")
 _COMPARED = ("≫", "≪", ">", "<", "≥", "≤", "→")
 _OPEN, _CLOSE = ("(", "{", "⟨", "NORM_OPEN", "BAR_OPEN"), (")", "}", "⟩", "NORM_CLOSE", "BAR_CLOSE")
 _MAX_SUBSTITUTIONS = 12
+_WRITTEN_OUT = re.compile(r"\\begin\{(\w*matrix|cases|array)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL)
 
 # Words that may stand between a letter and what is said of its size: "β is some very large constant".
 _LINKING = frozenset(
@@ -47,6 +59,7 @@ class Fault:
     cause: str
     place: Place
     text: str
+    defines: frozenset[Symbol] = frozenset()  # the letters that were being defined when it went wrong
 
     def __str__(self) -> str:
         return f"{self.place}: in '{quote(self.text, 60)}' {self.cause}"
@@ -67,11 +80,15 @@ class Clause:
 class Proposed:
     """One equation for an asked name: the readable members of its chain, and how it was related to the name."""
 
-    members: tuple[Expression, ...]
+    chains: tuple[tuple[Expression, ...], ...]  # what is joined by `=`; between them stands ≈
     faults: tuple[Fault, ...]
     relation: str
     place: Place
     text: str
+
+    @property
+    def members(self) -> tuple[Expression, ...]:
+        return tuple(member for chain in self.chains for member in chain)
 
 
 @dataclass(frozen=True)
@@ -80,7 +97,6 @@ class Size:
 
     growth: str = ""
     sign: str = ""
-    words: str = ""
 
 
 @dataclass
@@ -120,7 +136,7 @@ class Statements:
                 if expression is not None and not isinstance(expression, (Symbol, Number)):
                     text = _text_of(clause, clause.members[0])
                     place = self._place(clause, clause.members[0][0].start)
-                    found.append(Proposed((expression,), (), "", place, text))
+                    found.append(Proposed(((expression,),), (), "", place, text))
         return found
 
     def _proposed(self, clause: Clause, place: int, flipped: bool, through: bool) -> Proposed | None:
@@ -128,21 +144,26 @@ class Statements:
         if not sides:
             return None
         relation = sides[0][1]
-        members, faults = [], []
-        for tokens, _ in sides:
+        chains: list[list[Expression]] = [[]]
+        faults = []
+        if any(not tokens for tokens, _ in sides):
+            sides = [side for side in sides if not side[0]]
+        for tokens, joined in sides:
+            if joined == "≈" and chains[-1]:
+                chains.append([])
             try:
                 expression = parse(tokens, self.vocabulary)
             except Unreadable as fault:
                 faults.append(self._fault(clause, fault, tokens))
                 continue
             if not (isinstance(expression, Symbol) and str(expression) in self.vocabulary.asked):
-                members.append(Transpose(expression) if flipped else expression)
-        if not members and not faults:
+                chains[-1].append(Transpose(expression) if flipped else expression)
+        if not any(chains) and not faults:
             return None
         written = [token for tokens in (clause.members[place], *(tokens for tokens, _ in sides)) for token in tokens]
         first, last = min(token.start for token in written), max(token.end for token in written)
         text = clause.piece.text[first:last]
-        return Proposed(tuple(members), tuple(faults), relation, self._place(clause, first), text)
+        return Proposed(tuple(tuple(chain) for chain in chains if chain), tuple(faults), relation, self._place(clause, first), text)
 
     def _related(self, clause: Clause, place: int, through: bool) -> list[tuple[tuple[Token, ...], str]]:
         """The members joined to this one: after it by `=` (the first step may be ≈ or ∝), else before it."""
@@ -195,15 +216,20 @@ class Statements:
 
     def size_of(self, symbol: Symbol) -> Size:
         """What is said about a letter's size, in symbols or in words."""
+        found = [_in_words(symbol, self.tokens)]
         for clause in self.clauses:
             for at, relation in enumerate(clause.relations):
                 if relation in _COMPARED:
                     left, right = (self.read(clause.members[at + step]) for step in (0, 1))
-                    size = _compared(symbol, left, relation, right)
-                    if size is not None:
-                        return size
-        return _in_words(symbol, self.tokens)
+                    found.append(_compared(symbol, left, relation, right))
+        growth = [size.growth for size in found if size.growth]
+        sign = [size.sign for size in found if size.sign]
+        return Size(growth[-1] if growth else "", sign[-1] if sign else "")
 
+    def undefined(self, expression: Expression) -> Fault | None:
+        """A letter of the expression that the answer defines by something unreadable."""
+        used = set(symbols_in(expression))
+        return next((fault for fault in self.faults if fault.defines & used), None)
 
     def read(self, tokens: tuple[Token, ...]) -> Expression | None:
         try:
@@ -231,7 +257,7 @@ def read_statements(answer: Answer, vocabulary: Vocabulary) -> Statements:
                 row = read_tokens(text, vocabulary, prose=piece.kind == "prose")
             except Unreadable as fault:
                 place = found._place(Clause((), (), piece, piece.kind), start + fault.place)
-                found.faults.append(Fault(fault.cause, place, text))
+                found.faults.append(Fault(fault.cause, place, text, _defined_in(text[: fault.place], vocabulary)))
                 row = []
             if tokens or start:
                 tokens.append(Token("ROW", "", start, start))
@@ -250,11 +276,23 @@ def read_statements(answer: Answer, vocabulary: Vocabulary) -> Statements:
     return found
 
 
+def _defined_in(text: str, vocabulary: Vocabulary) -> frozenset[Symbol]:
+    try:
+        tokens = read_tokens(text, vocabulary)
+    except Unreadable:
+        return frozenset()
+    pairs = zip(tokens, tokens[1:], strict=False)
+    return frozenset(one.value for one, after in pairs if one.kind == "NAME" and after.value == "=")
+
+
 def _rows(piece: Piece) -> Iterator[tuple[int, str]]:
     """Rows of a display, lines and sentences of prose: what is wrong in one does not spoil the others."""
     pattern = r"\\\\(?:\[[^\]]*\])?" if piece.kind == "math" else r"\n|(?<=[a-z)])\.\s+(?=[A-Z])"
     start = 0
+    whole = [found.span() for found in _WRITTEN_OUT.finditer(piece.text)]
     for found in re.finditer(pattern, piece.text):
+        if any(begin < found.start() < end for begin, end in whole):
+            continue
         yield start, piece.text[start : found.start()]
         start = found.end()
     yield start, piece.text[start:]
@@ -310,10 +348,30 @@ def _joined(
         else:
             members[-1].append(token)
     cut = [tuple(member) for member in members]
+    listed = [_listed(member) for member in cut]
+    if len(cut) == 2 and listed[0] and len(listed[0]) == len(listed[1]):  # (q_1, q_2) = (x, y)
+        for one, other in zip(*listed, strict=True):
+            yield Clause((one, other), tuple(relations), piece, kind, order)
+        return
     if earlier is not None and not cut[0]:
         cut, relations = [*earlier.members, *cut[1:]], [*earlier.relations, *relations]
     if any(cut):
         yield Clause(tuple(cut), tuple(relations), piece, kind, order)
+
+
+def _listed(tokens: tuple[Token, ...]) -> list[tuple[Token, ...]]:
+    """The items of `(x, y)`; none if it is no list."""
+    if len(tokens) < 5 or tokens[0].kind != "(" or _closing(list(tokens), 0) != len(tokens) - 1:
+        return []
+    items: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens[1:-1]:
+        depth += (token.kind in _OPEN) - (token.kind in _CLOSE)
+        if token.kind == "COMMA" and depth == 0:
+            items.append([])
+        else:
+            items[-1].append(token)
+    return [tuple(item) for item in items] if len(items) > 1 else []
 
 
 def _without_loose_brackets(tokens: list[Token]) -> list[Token]:
@@ -372,31 +430,30 @@ def _same_name(left: Expression, asked: Expression) -> bool:
     return left == asked
 
 
-def _compared(symbol: Symbol, left: Expression | None, relation: str, right: Expression | None) -> Size | None:
+def _compared(symbol: Symbol, left: Expression | None, relation: str, right: Expression | None) -> Size:
     """β ≫ 0, 0 ≪ β, β > 0, β → ∞, β ≪ 1, β < 0."""
-    if right == symbol and left is not None:
-        turned = {"≫": "≪", "≪": "≫", ">": "<", "<": ">", "≥": "≤", "≤": "≥", "→": ""}
+    if right == symbol and left is not None and relation != "→":
+        turned = {"≫": "≪", "≪": "≫", ">": "<", "<": ">", "≥": "≤", "≤": "≥"}
         left, right, relation = right, left, turned[relation]
-    if left != symbol or right is None or not relation:
-        return None
-    words = f"{symbol} {relation}"
-    negative = isinstance(right, Number) and right.value < 0 or _is_minus_infinity(right)
+    if isinstance(right, PseudoInverse):  # τ → 0⁺
+        right = right.of
+    if left != symbol or right is None:
+        return Size()
+    value = right.value if isinstance(right, Number) else None
+    negative = (value is not None and value < 0) or _is_minus_infinity(right)
     if relation == "→":
-        if isinstance(right, Number):
-            return Size("small" if right.value == 0 else "", "", words)
-        return Size("large", "−" if negative else "+", words)
+        if value is not None:
+            return Size("small" if value == 0 else "")
+        return Size("large", "−" if negative else "+")
     if relation in ("≫", ">", "≥"):
-        large = relation == "≫" or (isinstance(right, Number) and right.value >= 5) or not isinstance(right, Number)
-        return Size("large" if large and not negative else "", "" if negative else "+", words)
-    at_zero = isinstance(right, Number) and right.value == 0
-    if at_zero or negative:
-        return Size("large" if relation == "≪" else "", "−", words)
-    return Size("small" if relation == "≪" else "", "", words)
+        large = relation == "≫" or value is None or value >= 5
+        return Size("large" if large and not negative else "", "" if negative else "+")
+    if value == 0 or negative:
+        return Size("large" if relation == "≪" else "", "−")
+    return Size("small" if value is not None and value <= 1 else "")
 
 
 def _is_minus_infinity(expression: Expression) -> bool:
-    from grader.formulas.expressions import Constant, Multiply
-
     return isinstance(expression, Multiply) and expression.right == Constant("∞")
 
 
@@ -404,31 +461,36 @@ def _in_words(symbol: Symbol, tokens: Sequence[Token]) -> Size:
     """'a very large constant C', 'β is sufficiently large', 't tends to infinity'."""
     if symbol.name in spelling.SCALE_WORDS:  # the scale itself was written as a word
         large = symbol.name in spelling.LARGE_WORDS
-        return Size("large" if large else "small" if symbol.name in spelling.SMALL_WORDS else "", "", symbol.name)
+        return Size("large" if large else "small" if symbol.name in spelling.SMALL_WORDS else "")
     for at, token in enumerate(tokens):
-        if token.kind != "NAME" or token.value != symbol:
-            continue
-        for step, limit in ((1, 9), (-1, 5)):
-            for distance in range(1, limit):
-                place = at + step * distance
-                if not 0 <= place < len(tokens):
-                    break
-                near = tokens[place]
-                if near.kind == "CONSTANT" and near.value == "∞" and distance > 1:
-                    return Size("large", "+", "∞")
-                if near.kind == "BREAK" and near.value in ("", "soft", ","):
-                    continue
-                if near.kind == "NAME" and step == 1 and str(near.value) not in ("a", "A"):
-                    continue  # "where β and γ are large"
-                if near.kind != "WORD" and not (near.kind == "NAME" and str(near.value) in ("a", "A")):
-                    break
-                word = str(near.value).lower()
-                if word in ("negative",):
-                    return Size("", "−", word)
-                if word in spelling.LARGE_WORDS - {"sufficiently", "arbitrarily", "extremely"}:
-                    return Size("large", "+", word)
-                if word in spelling.SMALL_WORDS:
-                    return Size("small", "", word)
-                if word not in _LINKING:
-                    break
+        if token.kind == "NAME" and token.value == symbol:
+            for nearby in (tokens[at + 1 : at + 10], tokens[max(0, at - 4) : at][::-1]):
+                size = _said_by(nearby)
+                if size != Size():
+                    return size
+    return Size()
+
+
+def _said_by(nearby: Sequence[Token]) -> Size:
+    """What the words next to a letter say, as long as they can be about it."""
+    joined = False
+    for distance, near in enumerate(nearby):
+        word = str(near.value).lower()
+        if near.kind == "CONSTANT" and word == "∞" and distance:
+            return Size("large", "+")
+        if near.kind == "NAME" and len(word) > 1 or (near.kind == "NAME" and word != "a"):
+            if not joined:
+                return Size()
+        elif near.kind == "WORD":
+            if word == "negative":
+                return Size("", "−")
+            if word in spelling.LARGE_WORDS - {"sufficiently", "arbitrarily", "extremely"}:
+                return Size("large", "+")
+            if word in spelling.SMALL_WORDS:
+                return Size("small")
+            if word not in _LINKING:
+                return Size()
+        elif near.kind not in ("BREAK", "RELATION", "NUMBER") or near.value in (".", "=", "≈"):
+            return Size()
+        joined = word in ("and", ",", "")
     return Size()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,6 +36,7 @@ class Vocabulary:
     asked: tuple[str, ...] = ()  # the names an answer defines: known on the left, never used on the right
     functions: frozenset[str] = field(default_factory=frozenset)  # beyond the usual ones: O, say
     marks_matter: bool = False  # whether ĥ is another thing than h
+    means: Mapping[str, str] = field(default_factory=dict)  # E[k_i] is μ_i
 
     def find(self, name: str, index: tuple[str, ...] = ()) -> tuple[Declared, tuple[str, ...]] | None:
         """The declaration that a name with an index means, and the index as that declaration counts it."""

@@ -42,7 +42,8 @@ class Setting:
             families.append("k")
         declared = [Declared(name, ("d", "1"), ("n",), self.labels, aliases=letters.get(name, ())) for name in families]
         declared.append(Declared("v", ("d", "1"), ("n",), self.labels))
-        return Vocabulary(tuple(declared), ("d", "n"), asked)
+        means = {self.drawn: self.known} if self.drawn else {}
+        return Vocabulary(tuple(declared), ("d", "n"), asked, means=means)
 
     def values(self, keys: Array, scalars: Mapping[Symbol, float]) -> Values:
         places = {label: place for place, label in enumerate(self.labels)}
@@ -69,11 +70,17 @@ class Query:
             value = ratio / scale if size.growth == "small" else ratio * scale
             scalars[symbol] = -value if size.sign == "−" else value
         q = evaluate(self.expression, self.setting.values(keys, scalars))
-        return np.asarray((keys @ q)[:, 0])
+        with np.errstate(all="ignore"):  # 0·∞ off the axes
+            return np.asarray(np.nan_to_num(keys, nan=0.0) @ np.where(np.isfinite(q), q, np.nan))[:, 0]
 
 
 def orthonormal_keys(n: int, rng: np.random.Generator) -> Array:
-    return np.linalg.qr(rng.standard_normal((n + 2, n)))[0].T  # (n, n+2)
+    """Coordinate vectors in random order and with random signs: weights do not change under rotation, and with these
+    even scores of 10⁴⁰ are exact, so that a tie stays a tie."""
+    places = rng.permutation(n + 2)[:n]
+    keys = np.zeros((n, n + 2))
+    keys[np.arange(n), places] = rng.choice([-1.0, 1.0], n)
+    return keys
 
 
 def weights_of(scores: Array) -> Array:
@@ -158,9 +165,10 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
             f"in {formula} the weights depend on the difference of {letters}; use one scale for both",
             evidence,
         )
-    if not query.grown or all(size.growth == "small" for size in query.sizes.values()) or works == "never":
-        if _only_scale_is_missing(query, keys, target, ones):
-            return _no_scale(query, formula, targets, keys, evidence, ones)
+    reached = limit_weights(query, keys, ones) if query.grown else None
+    shrinks = reached is not None and float(np.ptp(reached)) < _LIMIT_TOLERANCE
+    if (not query.grown or shrinks) and _only_scale_is_missing(query, keys, target, ones):
+        return _no_scale(query, formula, targets, keys, evidence, ones)
     return wrong(*_misdirected(query, keys, target, formula, ones), evidence)
 
 
@@ -190,15 +198,14 @@ def _only_scale_is_missing(query: Query, keys: Array, target: Array, ones: list[
 def _no_scale(
     query: Query, formula: str, targets: Targets, keys: Array, evidence: dict[str, Any], ones: list[float]
 ) -> Verdict:
-    small = [symbol for symbol, size in query.sizes.items() if size.growth == "small"]
     first = query.setting.labels.index(next(iter(targets)))
     n = len(keys)
     share = next(iter(targets.values()))
-    if small:
-        weight = weights_of(query.scores(keys, 100.0, ones))[first]
+    if query.grown:
+        letter = plain(query.grown[0])
         return partly(
-            "the direction is right, but the scale is said to be small, and then the weights are even",
-            f"with {formula} and {plain(small[0])} small each weight is near {weight:.2f} for n = {n}, not {share}; "
+            "the direction is right, but the scale is said to become small, and then the weights are even",
+            f"with {formula} and {letter} as stated each weight is near {1 / n:.2f} for n = {n}, not {share}; "
             "multiply by a large constant",
             evidence,
         )
@@ -255,20 +262,19 @@ def _proved(query: Query, targets: Targets) -> dict[str, Any]:
         families = {name: basis for name in {query.setting.known, query.setting.drawn or query.setting.known, "k"}}
         column = as_sympy(query.expression, families, {label: i for i, label in enumerate(labels)}, count)
         scores = [sympy.expand(entry) for entry in column]
-        others = scores[len(labels) :]
-        if any(sympy.simplify(other - others[0]) != 0 for other in others):
+        own, others = scores[: len(labels)], scores[len(labels) :]
+        if any(other != others[0] for other in others):
             return {"proved": False}
         n = sympy_symbol(Symbol("n"))
-        total = sum((sympy.exp(score) for score in scores[: len(labels)]), (n - len(labels)) * sympy.exp(others[0]))
-        closed = {label: sympy.simplify(sympy.exp(scores[i]) / total) for i, label in enumerate(labels)}
-        text = {label: _readable(form) for label, form in closed.items()}
-        if not query.grown:
+        total = sum((sympy.exp(score) for score in own), (n - len(labels)) * sympy.exp(others[0]))
+        text = {label: _readable(sympy.exp(score), total) for label, score in zip(labels, own, strict=True)}
+        signs = {size.sign for size in query.sizes.values()}
+        if len(query.sizes) != 1 or "−" in signs:
             return {"weights": text, "proved": False}
-        t = sympy.Symbol("t", positive=True)
-        path = {sympy_symbol(symbol): 1 / t if size.growth == "small" else t for symbol, size in query.sizes.items()}
-        if any(size.sign == "−" for size in query.sizes.values()) or len(path) > 1:
-            return {"weights": text, "proved": False}
-        gaps = [sympy.limit((scores[0] - score).subs(path), t, sympy.oo) for score in (*scores[1 : len(labels)], others[0])]
+        ((symbol, size),) = query.sizes.items()
+        t = sympy_symbol(symbol)
+        end = 0 if size.growth == "small" else sympy.oo
+        gaps = [sympy.limit(own[0] - score, t, end, "+" if end == 0 else "-") for score in (*own[1:], others[0])]
         positive = [label for label in labels if targets.get(label)]
         even = len(positive) == len(labels) and all(gap == 0 for gap in gaps[:-1]) and gaps[-1] == sympy.oo
         alone = positive == [labels[0]] and all(gap == sympy.oo for gap in gaps)
@@ -277,6 +283,6 @@ def _proved(query: Query, targets: Targets) -> dict[str, Any]:
     return attempted(proof) or {"proved": False}
 
 
-def _readable(form: Any) -> str:
-    text = str(form).replace("**", "^").replace("*", "·").replace("exp(1)", "e").replace("E", "e")
+def _readable(over: Any, under: Any) -> str:
+    text = f"{over}/({under})".replace("**", "^").replace("*", "·").replace("exp(1)", "e").replace("E", "e")
     return text if len(text) <= 80 else ""
