@@ -1,4 +1,4 @@
-"""Questions pasted into the sheet above their answers: taken out, so that nobody earns points with the handout's words."""
+"""Questions pasted above their answers: taken out, so that nobody earns points with the handout's words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _SOLUTION = re.compile(r"\s*(?:solution|answer|ans|sol)\b\s*(?:[.:)–—-]+\s*|
 _POINTS = re.compile(
     r"\s*(?:\(?\w{1,4}[.)]\s+)?[(\[]\s*\d+(?:\.\d+)?\s*(?:points?|pts?|marks?)\.?\s*[)\]]\s*[.:]?\s*", re.IGNORECASE
 )
-_ASKING = r"explain|describe|find|design|construct|show|prove|provide|give|what|how|why|state|derive|justify|succinctly|let us|we'll"
+_ASKING = (
+    "explain|describe|find|design|construct|show|prove|provide|give|what|how|why|state|derive|justify|succinctly|"
+    "let us|we'll"
+)
 _ASKS = re.compile(rf"\b(?:{_ASKING}|you|your)\b", re.IGNORECASE)
 _BEGINS_BY_ASKING = re.compile(rf"\W*(?:{_ASKING})\b", re.IGNORECASE)
 _QUESTION_WORDS = 8  # fewer, after "(2 points)", are more likely an answer
