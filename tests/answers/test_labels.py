@@ -173,6 +173,14 @@ def test_pasted_questions_are_left_out_and_said() -> None:
     assert notes(sheet)[0].startswith("answers.md:3: this looks like the question's own words")
 
 
-def test_reasoning_before_the_word_answer_is_kept() -> None:
-    sheet = "## 1.b.ii\n\nThe keys are orthonormal.\n\nAnswer: $q = t(k_a+k_b)$\n"
-    assert texts(sheet)["1.b.ii"] == "The keys are orthonormal. q = t(k_a+k_b)"
+@pytest.mark.parametrize(
+    "reasoning", ["The keys are orthonormal.", "What we need is a large scale, as you see.", "We show that it works."]
+)
+def test_reasoning_before_the_word_answer_is_kept(reasoning: str) -> None:
+    sheet = f"## 1.b.ii\n\n{reasoning}\n\nAnswer: $q = t(k_a+k_b)$\n"
+    assert texts(sheet)["1.b.ii"] == f"{reasoning} q = t(k_a+k_b)"
+
+
+def test_an_answer_after_its_points_is_kept() -> None:
+    sheet = "## b\n\nii. (4 points) We show how a large scale gives the average of the two values we want.\n"
+    assert texts(sheet)["1.b.ii"].startswith("We show how a large scale")
