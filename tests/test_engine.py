@@ -237,3 +237,15 @@ def test_a_box_that_is_lost_twice_is_our_fault(boxes: BoxRunner, submission: Mak
 def test_an_outcome_cannot_contradict_itself(status: str, score: str) -> None:
     with pytest.raises(ValueError, match="score"):
         Outcome(Status(status), Fraction(score), "x")
+
+
+def reads_the_answer(student: Any, rng: Any) -> Outcome:
+    return passed(student.answer.prose)
+
+
+def test_the_report_says_what_in_the_sheet_could_not_be_placed(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    problem = Problem("1", "One", Fraction(1), (_check(reads_the_answer),))
+    rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
+    report = grade(rubric, submission(**{"answers.md": "## 1\nyes\n## 7\nno\n"}), boxes, notes=("first",))
+    assert report.points == 1
+    assert report.notes == ("first", "answers.md:3: '7' is no part of this assignment; parts are 1")

@@ -21,8 +21,9 @@ class Context:
     node: Node = ()
     furthest: int = -1  # the place of the last part that was opened
     answered: set[Node] = field(default_factory=set)  # leaves under which something stands
-    notes: list[tuple[Label, Node, bool]] = field(default_factory=list)  # readings that may be wrong
+    notes: list[tuple[str, Node, list[Node]]] = field(default_factory=list)  # read so, though it might mean these
     _headings: list[tuple[int, Node]] = field(default_factory=list)  # level and meaning of those around
+    _last_leaf: Node = ()
     _opener: Label | None = None  # of the part at hand
     _opener_depth: int = 0
     _opened_by_heading: bool = False
@@ -39,9 +40,11 @@ class Context:
             self._styles[depth] = style
         self._listed.clear()
         if node in self.outline.leaves:
-            self.furthest = self.outline.place(node)
+            self.furthest, self._last_leaf = self.outline.place(node), node
         if line.level:
             self._leave_headings(line.level)
+            # A handout of another year counted differently: its "2 Attention", with a part a, is question 1 here.
+            self._headings = [(level, node[: len(above)]) for level, above in self._headings]
             self._headings.append((line.level, node))
 
     def closes(self, level: int) -> bool:
@@ -67,20 +70,19 @@ class Context:
             found = self.outline.climb(around, steps)
             if found is None:
                 found = self.outline.climb(self.node, steps)
-                if found is not None and len(steps) == 1 and (later := self._begins_again(found)):
-                    self.notes.append((label, later, True))
+                if found is not None and len(steps) == 1 and (later := self._begins_again(found, label)):
                     return later
             found = found or self._next_of_that_name(label, steps)
             if found is not None:
                 if steps != label.steps:
-                    self.notes.append((label, found, False))
+                    self.notes.append((label.written, found, []))
                 return found
         return self._own_numbering(label) or self._another_number(label)
 
     def inline(self, label: Label, line: Line, after_a_sentence: bool) -> tuple[Node, Label] | None:
         """The part it opens, and as much of the label as says so; nothing if it is content."""
         found, length = self._here(label, line)
-        if found is not None and (line.opens_block or (after_a_sentence and self._is_ahead(found))):
+        if found is not None and (line.opens_block or self._may_stand_within(found, label, after_a_sentence)):
             if length < len(label.steps):
                 rest = _after_steps(line.lead, length)
                 label = replace(label, steps=label.steps[:length], styles=label.styles[:length], rest=rest)
@@ -98,11 +100,22 @@ class Context:
         for length in range(len(steps), 1, -1):
             if found := self.outline.climb(self.node, steps[:length]):
                 return found, length
+        said = len(self.notes)
         first = self._one_step(label, line)
-        if first in self.outline.leaves or len(steps) == 1:
+        if len(steps) == 1 or first in self.outline.leaves:
             return first, 1
+        del self.notes[said:]
         elsewhere = None if "".join(steps).isdigit() else self._next_of_that_name(label, steps)
         return (elsewhere, len(steps)) if elsewhere else (None, 0)
+
+    def _may_stand_within(self, found: Node, label: Label, after_a_sentence: bool) -> bool:
+        """A line within a paragraph begins a part if no sentence runs on into it, or if it counts on."""
+        if self.outline.children(self.node):
+            return True
+        opener = self._opener
+        counts_on = opener is not None and opener.styles[-1:] == label.styles[:1]
+        counts_on = counts_on and _follows(opener.steps[-1] if opener else None, label.steps[0])
+        return self._is_ahead(found) and (after_a_sentence or counts_on)
 
     def _one_step(self, label: Label, line: Line) -> Node | None:
         step, outline = label.steps[0], self.outline
@@ -147,6 +160,8 @@ class Context:
             self._opener is not None and label.styles[0] == self._opener.styles[-1] and not self._opened_by_heading
         )
         if sibling == self.node or not self._is_ahead(sibling):
+            if same_style and sibling[-1] not in ROMANS and (later := self._begins_again(sibling, label)):
+                return later
             return sibling if same_style and line.depth <= self._opener_depth else None
         return sibling
 
@@ -158,8 +173,7 @@ class Context:
             found = (*self.node[:depth], step)
             if self._is_ahead(found):
                 return found if not step.isdigit() or _is_title(label, line) else None
-            if label.styles[0] == self._styles.get(len(found)) and (later := self._begins_again(found)):
-                self.notes.append((label, later, True))
+            if label.styles[0] == self._styles.get(len(found)) and (later := self._begins_again(found, label)):
                 return later
             return found if found == self.node[: len(found)] and self._repeats(found, label) else None
         return None
@@ -171,14 +185,17 @@ class Context:
     def _is_ahead(self, node: Node) -> bool:
         return self.outline.place(node) > self.outline.place(self.node) and node != self.node
 
-    def _begins_again(self, found: Node) -> Node | None:
+    def _begins_again(self, found: Node, label: Label) -> Node | None:
         """`(a)` after `(e)`: if that part is answered, the next question's `(a)` is meant."""
         here = self.node[: len(found)]
         if len(here) < len(found) or self.outline.place(found) >= self.outline.place(here):
             return None
         if not any(leaf in self.answered for leaf in self.outline.leaves_under(found)):
             return None
-        later = [node for node in self.outline.ending_in(found[-1:]) if self.outline.place(node) > self.furthest]
+        named = self.outline.ending_in(found[-1:])
+        later = [node for node in named if self.outline.place(node) > self.furthest]
+        if later:
+            self.notes.append((label.written, later[0], named))
         return later[0] if later else None
 
     def _next_of_that_name(self, label: Label, steps: Node) -> Node | None:
@@ -186,8 +203,10 @@ class Context:
         if len(named) <= 1:
             return named[0] if named else None
         ahead = [node for node in named if self.outline.place(node) > self.furthest]
+        if len(self.node) == 1:  # another question has begun, though not by our number
+            ahead = [node for node in ahead if node[:1] != self._last_leaf[:1]] or ahead
         chosen = (ahead or named)[0]
-        self.notes.append((label, chosen, True))
+        self.notes.append((label.written, chosen, named))
         return chosen
 
     def _own_numbering(self, label: Label) -> Node | None:
@@ -203,7 +222,7 @@ class Context:
         if len(label.steps) > 2 and label.steps[0].isdigit():
             named = self.outline.ending_in(label.steps[1:])
             if len(named) == 1:
-                self.notes.append((label, named[0], False))
+                self.notes.append((label.written, named[0], []))
                 return named[0]
         return None
 

@@ -66,9 +66,9 @@ class _Cutting:
             self._take_heading(line)
         else:
             self._take_text(line)
-        for label, node, several in self._context.notes:
-            others = f"may mean {self._names(self._outline.ending_in(label.steps))}; it " if several else ""
-            self._note(line.number, f"'{quote(label.written, 40)}' {others}is taken for {self._outline.name(node)}")
+        for written, node, several in self._context.notes:
+            others = f"may mean {self._names(several)}; it " if several else ""
+            self._note(line.number, f"'{quote(written, 40)}' {others}is taken for {self._outline.name(node)}")
         self._context.notes.clear()
         self._last_words = line.text
 
@@ -80,13 +80,12 @@ class _Cutting:
             node = self._outline.descend((), counted.steps) if counted else None
             label = Label(counted.steps, line.counter, line.lead, counted.styles, False) if counted and node else label
         if label and node is not None:
-            continues = bool(_CONTINUED.match(label.rest))
-            if not (node == self._context.node and node in self._outline.leaves and self._stretches[-1].node == node):
+            goes_on = node == self._stretches[-1].node and label.steps[-1:] != node[-1:]  # 3.b.2 after 3.b.1
+            if not goes_on:
                 self._open(node, label, line)
-            elif not continues and label.steps[-1] == node[-1]:
-                self._open(node, label, line)
-            if line.has_formula:  # `## b.ii: $q = …$` is an answer, `## b.ii An average` a title
-                self._stretches[-1].lines.append(_with_words(line, label.rest))
+            title = _with_words(line, label.rest)
+            if title.has_formula:  # `## b.ii: $q = …$` is an answer, `## b.ii An average` a title
+                self._stretches[-1].lines.append(title)
         elif label and label.steps[0].isalnum() and (label.firm or len(label.steps) > 1 or label.steps[0].isdigit()):
             self._context.leave(line.level)
             self._stretches.append(_Stretch(None, line.number))
@@ -101,7 +100,7 @@ class _Cutting:
 
     def _take_text(self, line: Line) -> None:
         label = read_label(line.lead, heading=line.bold)
-        ended = not self._last_words or self._last_words.rstrip().endswith((".", ":", ";", "!", "?", "$", ")"))
+        ended = not self._last_words or self._last_words.rstrip().endswith((".", ":", ";", "!", "?"))
         opened = self._context.inline(label, line, ended) if label else None
         if label and not opened and (node := self._context.counted(line)):
             opened = node, label
@@ -217,6 +216,6 @@ def _words(stretch: _Stretch) -> list[str]:
 
 def _with_words(line: Line, words: str) -> Line:
     """The same line, beginning with other words."""
-    kept = line.pieces[1:] if line.pieces and line.pieces[0].kind == "prose" else line.pieces
+    kept = line.pieces[1:] if line.begins_with_words else line.pieces
     first = [Piece("prose", words, line.number)] if words.strip() else []
     return replace(line, pieces=[*first, *kept], level=0, marker="")

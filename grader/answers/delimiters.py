@@ -9,7 +9,7 @@ _ENVIRONMENT = re.compile(
 )
 _CLOSED_BY = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]"}
 # `$5 and $6` are prices; `$ and $` is a currency sign on either side of a word.
-_PRICE = re.compile(r"\d[\d.,]*[kKmM]?\s*,?\s+(?:[a-z]{2,}\b)")
+_PRICE = re.compile(r"\d[\d.,]*[kKmM]?,?\s+(?:[a-z]\s+)?[a-z]{2,}\b")
 _WORDS = re.compile(r"\s+[A-Za-z]{2,}(?:,?\s+[A-Za-z]{2,})+\s+|\s+(?:and|or|to|per|is|for)\s+")
 
 
@@ -39,7 +39,7 @@ def inside(opens: str, closes: str, content: str) -> str:
 
 def is_money(content: str, follows: str) -> bool:
     """Whether what stands between two dollar signs is no formula: a price, or the words between two prices."""
-    if not content.strip() or _WORDS.fullmatch(content) or _PRICE.match(content):
+    if not content.strip() or "`" in content or _WORDS.fullmatch(content) or _PRICE.match(content):
         return True
     return follows.isdigit() and (content[0].isdigit() or content[-1].isspace())
 

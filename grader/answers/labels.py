@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-ROMANS = tuple("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv".split())
+ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
 
 _NOUN = re.compile(
     r"\s*(?:(?:problem|question|sub-?question|exercise|task|section|part|sub-?part|answer|solution|ans|sol|ex)\b"
@@ -35,6 +35,8 @@ class Label:
 
 def read_label(text: str, *, heading: bool = False) -> Label | None:
     """The label a line begins with. A heading need not mark it: `## b ii`, `## 2 Attention`."""
+    if heading and (words := _only_numerals(text)):
+        return Label(words, text.strip(), "", ("x",) * len(words), True)
     start = len(text) - len(text.lstrip(" \t|*"))
     noun_end = _skip_nouns(text, start)
     if _ABBREVIATION.match(text, start):
@@ -51,6 +53,14 @@ def read_label(text: str, *, heading: bool = False) -> Label | None:
     if not firm and not (heading and _stands_alone(text[noun_end:end].strip(), rest)):
         return None
     return Label(tuple(step.lower() for step in steps), written, rest, styles, firm)
+
+
+def _only_numerals(text: str) -> tuple[str, ...]:
+    """`1 b ii`, `1-b-ii`, `Question 1, part b, ii`: nothing but numerals, several of them."""
+    words = [word for word in re.split(r"[\s,/–—-]+", text.strip()) if not _NOUN.fullmatch(word)]
+    if 1 < len(words) <= _MAX_STEPS and all(re.fullmatch(r"[a-z]|\d{1,2}|[ivx]+", w, re.I) for w in words):
+        return tuple(word.lower() for word in words)
+    return ()
 
 
 def _skip_nouns(text: str, start: int) -> int:
@@ -74,9 +84,8 @@ def _read_steps(text: str, position: int) -> tuple[list[str], tuple[str, ...], i
         opened, closed = bool(step["open"]), step["close"]
         follows = text[step.end() : step.end() + 1]
         runs_on = not closed and (follows.isalnum() or follows in tuple("_^'’=\\"))
-        if runs_on and not (step["token"].isdigit() and re.match(r"[a-z](?![a-z])|[a-z][ivx]+\b", text[step.end() :])):
-            if not (glued and len(step["token"]) == 1 and re.match(r"[ivx]+\b", text[step.end() :])):
-                break
+        if runs_on and not _may_run_on(step["token"], text[step.end() :], glued):
+            break
         if closed.endswith(".") and follows.isalnum() and not _STEP.match(text, step.end()):
             break
         at_end = not text[step.end() :].strip(" |")
@@ -91,6 +100,13 @@ def _read_steps(text: str, position: int) -> tuple[list[str], tuple[str, ...], i
         end = step.end()
         position = _BETWEEN.match(text, end).end()  # type: ignore[union-attr]  # it matches nothing, too
     return ([], (), position, False) if brackets else (steps, tuple(styles), end, marked)
+
+
+def _may_run_on(token: str, follows: str, glued: bool) -> bool:
+    """`1b` and `1bii`: a number runs on to a letter, and a letter after a number to a roman one."""
+    if token.isdigit():
+        return bool(re.match(r"[a-z](?:[ivx]+\b|(?![a-z]))", follows))
+    return glued and len(token) == 1 and bool(re.match(r"[ivx]+\b", follows))
 
 
 def _is_numeral(token: str) -> bool:

@@ -21,14 +21,16 @@ from grader.model import Piece
 
 _HEADINGS = {"chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4, "subparagraph": 5}
 _EXAM = {"question": 1, "part": 2, "subpart": 3}  # the exam class numbers these itself
-_SHOWN = frozenset("text textrm textit textsf texttt textsc emph underline mbox footnote uline".split())
-_DROPPED = frozenset(
-    "label vspace hspace includegraphics maketitle newpage noindent centering bigskip medskip smallskip clearpage "
-    "pagebreak hfill title author date ref cite eqref caption tableofcontents pagestyle thispagestyle setcounter "
-    "indent large Large small normalsize bf bfseries it itshape em hline usepackage item".split()
+_SHOWN = ("text", "textrm", "textit", "textsf", "texttt", "textsc", "emph", "underline", "mbox", "footnote", "uline")
+_DROPPED = re.compile(
+    "label|vspace|hspace|includegraphics|maketitle|newpage|noindent|centering|bigskip|medskip|smallskip|clearpage|"
+    "pagebreak|hfill|title|author|date|ref|cite|eqref|caption|tableofcontents|pagestyle|thispagestyle|setcounter|"
+    "indent|large|Large|small|normalsize|bf|bfseries|it|itshape|em|hline|usepackage|item"
 )
+_MAX_DEPTH = 4  # LaTeX itself allows no more lists within lists
 _CODE = ("verbatim", "lstlisting", "minted")
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\\\n|[{}$~]|\n[ \t]*(?:\n[ \t]*)+|\n|[^\\{}$~\n]+|.", re.DOTALL)
+_LOOKS = re.compile(r"\s*\\(bf|bfseries|em|it|large|Large|small|itshape)\b")
 _OPTION = re.compile(r"\s*\[([^\]\n]*)\]")
 _NAME = re.compile(r"\s*\{([A-Za-z]+\*?)\}")
 _NUMERALS = {"arabic": "1", "alph": "a", "Alph": "A", "roman": "i", "Roman": "I"}
@@ -53,6 +55,7 @@ class _Reader:
         self._line = Line(first_line, [])
         self._words = ""
         self._groups: list[str] = []  # what closes each open brace: "}", "" or "bold"
+        self._bold = 0  # how many of them are bold
         self._plain = False  # some words of the line are not bold
         self._lists: list[_List] = []
         self._numbers: Counter[str] = Counter()
@@ -80,14 +83,14 @@ class _Reader:
         elif token.startswith("\n"):
             self._end_line(opens_block=token.count("\n") > 1)
         elif token in ("\\\\", "\\\n"):
-            _OPTION.match(self._text, self._at)
             self._end_line(opens_block=False)
         elif token == "{":
-            looks = re.compile(r"\s*\\(bf|bfseries|em|it|large|Large|small|itshape)\b").match(self._text, self._at)
-            self._groups.append("}" if looks is None else "bold" if looks[1].startswith("bf") else "")
+            looks = _LOOKS.match(self._text, self._at)
+            self._push("}" if looks is None else "bold" if looks[1].startswith("bf") else "")
             self._say("" if looks else "{")
         elif token == "}":
             closes = self._groups.pop() if self._groups else "}"
+            self._bold -= closes == "bold"
             self._say("}" if closes == "}" else "")
         else:
             self._say(
@@ -105,7 +108,7 @@ class _Reader:
         elif name in ("begin", "end") and (environment := _NAME.match(self._text, self._at)):
             self._at = environment.end()
             self._begin(environment[1]) if name == "begin" else self._end(environment[1])
-        elif name in ("textbf", "textbfseries", "mathbf", "boldsymbol") and name.startswith("text"):
+        elif name == "textbf":
             self._open_group("bold")
         elif name in _SHOWN:
             self._open_group("")
@@ -113,7 +116,7 @@ class _Reader:
             self._end_line(opens_block=True)
         elif name == "verb":
             self._verb()
-        elif bare in _DROPPED:
+        elif _DROPPED.fullmatch(bare):
             self._skip_arguments()
         else:
             self._say(f"\\{name}")
@@ -121,7 +124,11 @@ class _Reader:
     def _open_group(self, kind: str) -> None:
         if self._text.startswith("{", self._at):
             self._at += 1
-            self._groups.append(kind)
+            self._push(kind)
+
+    def _push(self, kind: str) -> None:
+        self._groups.append(kind)
+        self._bold += kind == "bold"
 
     def _skip_arguments(self) -> None:
         while self._text[self._at : self._at + 1] in ("{", "["):
@@ -180,7 +187,7 @@ class _Reader:
         option = _OPTION.match(self._text, self._at)
         self._skip_arguments()
         if name == "enumerate":
-            depth = sum(bool(around.template) for around in self._lists)
+            depth = sum(bool(around.template) for around in self._lists[:_MAX_DEPTH])
             self._lists.append(_List(_template(option[1] if option else "", depth)))
         elif name in ("itemize", "description"):
             self._lists.append(_List(""))
@@ -233,7 +240,7 @@ class _Reader:
 
     def _say(self, words: str) -> None:
         self._words += words
-        self._plain = self._plain or ("bold" not in self._groups and bool(words.strip(" .:")))
+        self._plain = self._plain or (not self._bold and bool(words.strip(" .:")))
 
     def _end_piece(self) -> None:
         if self._words.strip():

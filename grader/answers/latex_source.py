@@ -1,13 +1,15 @@
-"""The body of a LaTeX file, line for line: without preamble and comments, with the author's own short names spelled out."""
+"""The body of a LaTeX file, line for line: no preamble, no comments, and the author's own short names spelled out."""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _DEFINITION = re.compile(r"\\(?:(?:re)?newcommand\*?\s*\{?|def\s*|providecommand\*?\s*\{?)\\([A-Za-z]+)\}?\s*(?=\{)")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _MAX_DEFINITIONS = 200
+_MAX_GROUP = 2_000  # characters: a title or argument that is longer was not closed
 _MAX_ROUNDS = 5  # a name may stand for other names
 _MAX_GROWTH = 2**17  # characters that spelling out may add: names that double each other grow without end
 
@@ -26,7 +28,7 @@ def body(text: str) -> str:
 def group_end(text: str, position: int) -> int:
     """Where the group that opens here closes, just after its brace; the end of the line if it never does."""
     depth = 0
-    for brace in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, position):
+    for brace in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, position, position + _MAX_GROUP):
         depth += (brace[0] == "{") - (brace[0] == "}")
         if depth == 0 and brace[0] == "}":
             return brace.end()
@@ -37,9 +39,7 @@ def group_end(text: str, position: int) -> int:
 def _definitions(text: str) -> dict[str, str]:
     """Names without arguments. What takes arguments is left as it is written."""
     names: dict[str, str] = {}
-    for found in _DEFINITION.finditer(text):
-        if len(names) == _MAX_DEFINITIONS:
-            break
+    for found in islice(_DEFINITION.finditer(text), _MAX_DEFINITIONS):
         meaning = text[found.end() + 1 : group_end(text, found.end()) - 1]
         if "#" not in meaning and len(meaning) < 500:
             names[found[1]] = " ".join(meaning.split())

@@ -23,8 +23,13 @@ class Line:
     @property
     def lead(self) -> str:
         """The words it begins with, up to the first formula or code."""
-        words = self.pieces[0].text if self.pieces and self.pieces[0].kind == "prose" else ""
+        words = self.pieces[0].text if self.begins_with_words else ""
         return f"{self.marker} {words}".strip() if self.marker else words
+
+    @property
+    def begins_with_words(self) -> bool:
+        """Rather than with a formula or code. In headings code is words, too: some write ## `b.ii`."""
+        return bool(self.pieces) and self.pieces[0].kind in (("prose", "code") if self.level else ("prose",))
 
     @property
     def text(self) -> str:

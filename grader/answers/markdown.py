@@ -87,8 +87,7 @@ def _inline_lines(token: Token) -> Iterator[Line]:
         elif child.type in ("formula", "code_inline"):
             if words.strip():
                 line.pieces.append(Piece("prose", words.strip(), number))
-            kind = "math" if child.type == "formula" else "code"
-            line.pieces.append(Piece(kind, child.content, number))
+            line.pieces.append(Piece("math" if child.type == "formula" else "code", child.content, number))
             number += child.markup.count("\n") if child.type == "formula" else 0
             words, plain = "", True
         elif child.type in ("strong_open", "strong_close") and index not in literal:
@@ -96,7 +95,8 @@ def _inline_lines(token: Token) -> Iterator[Line]:
         elif child.type in ("em_open", "em_close", "strong_open", "strong_close"):
             words += child.markup if index in literal else ""
         else:
-            written = child.markup if child.markup and child.content not in _ESCAPED_FOR_MARKDOWN else child.content
+            escaped = child.info == "escape" and child.content not in _ESCAPED_FOR_MARKDOWN
+            written = child.markup if escaped else child.content
             plain = plain or (bold == 0 and bool(written.strip(" .:")))
             words += written
 
@@ -112,6 +112,6 @@ def _marks_that_stay(children: Sequence[Token]) -> set[int]:
             begin = opened.pop()
             before = children[begin - 1].content[-1:] if begin else ""
             after = children[index + 1].content[:1] if index + 1 < len(children) else ""
-            if before.isalnum() or after.isalnum() or before in tuple(")]}") and before:
+            if before.isalnum() or after.isalnum() or before in (")", "]", "}"):
                 stay |= {begin, index}
     return stay

@@ -1,22 +1,23 @@
 """Two rules for markdown-it: formulas on lines of their own, and formulas in running text.
 
-The plugins there are for this each know some delimiters only, end a formula at what looks like a list (`+ b` on a line of
-its own) or read prices as formulas.
+The plugins there are for this each know some delimiters only, end a formula at what looks like a list (`+ b` on a line
+of its own) or read prices as formulas.
 """
 
 from __future__ import annotations
 
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 from grader.answers.delimiters import find_closing, inside, is_money, opening_at
 
-_MAX_LINES = 200  # of one formula: what is longer was not closed
+_MAX_LINES = 100  # of one formula: what is longer was not closed
 
 
 def formulas(markdown: MarkdownIt) -> None:
-    interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     markdown.block.ruler.before("fence", "formula", _own_lines, interrupts)
     markdown.inline.ruler.before("escape", "formula", _running_text)
 
@@ -31,6 +32,8 @@ def _own_lines(state: StateBlock, first: int, end: int, silent: bool) -> bool:
     if opening is None or opening[0] in ("$", "\\("):
         return False
     opens, closes = opening
+    if find_closing(state.src, closes, begins + len(opens)) < 0:
+        return False
     gathered: list[str] = []
     for line in range(first, min(end, first + _MAX_LINES)):
         start = state.bMarks[line] + state.tShift[line]
@@ -71,7 +74,9 @@ def _running_text(state: StateInline, silent: bool) -> bool:
     if opening is None:
         return False
     opens, closes = opening
-    unclosed: dict[str, int] = state.env.setdefault(("unclosed", state.src), {})
+    if state.env.get("formulas in") is not state:
+        state.env["formulas in"], state.env["unclosed"] = state, {}
+    unclosed: dict[str, int] = state.env["unclosed"]
     begins = state.pos + len(opens)
     closing = -1 if unclosed.get(closes, begins + 1) <= begins else find_closing(state.src, closes, begins)
     if closing < 0:

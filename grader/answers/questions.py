@@ -1,9 +1,10 @@
-"""Questions pasted into the sheet above their answers: taken out, so that nobody earns points with the handout's words."""
+"""Questions pasted above their answers: taken out, so that nobody earns points with the handout's words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from grader.answers.lines import Line
 from grader.model import Piece
@@ -12,9 +13,12 @@ _SOLUTION = re.compile(r"\s*(?:solution|answer|ans|sol)\b\s*(?:[.:)–—-]+\s*|
 _POINTS = re.compile(
     r"\s*(?:\(?\w{1,4}[.)]\s+)?[(\[]\s*\d+(?:\.\d+)?\s*(?:points?|pts?|marks?)\.?\s*[)\]]\s*[.:]?\s*", re.IGNORECASE
 )
-_ASKING = r"explain|describe|find|design|construct|show|prove|provide|give|what|how|why|state|derive|justify|succinctly|let us|we'll"
-_ASKS = re.compile(rf"\b(?:{_ASKING}|you|your)\b", re.IGNORECASE)
-_BEGINS_BY_ASKING = re.compile(rf"\W*(?:{_ASKING})\b", re.IGNORECASE)
+# Handouts command; students who write "we show that …" do not.
+_COMMAND = re.compile(
+    r"(?:^|[.;:?]\s+)\W*(?:Explain|Describe|Find|Design|Construct|Show|Prove|Provide|Derive|Justify|State|Give|Succinctly|"
+    r"Concisely)\b|,\s+(?:describe|explain|design|construct)\b"
+)
+_TO_A_READER = re.compile(r"\b(?:you|your|we'll)\b", re.IGNORECASE)
 _QUESTION_WORDS = 8  # fewer, after "(2 points)", are more likely an answer
 
 
@@ -31,23 +35,17 @@ def without_the_question(lines: Sequence[Line], has_parts: bool) -> tuple[tuple[
     kept: list[list[Piece]] = []
     asked = 0
     for block in blocks:
-        pieces = _joined(block)
-        if block[0].opens_solution and kept:
+        first = block[0].pieces[0] if block[0].pieces else Piece("prose", "", block[0].number)
+        label, points = (rule.match(first.text) if first.kind == "prose" else None for rule in (_SOLUTION, _POINTS))
+        if kept and (block[0].opens_solution or (label and _asks(kept))):
             asked, kept = asked or kept[0][0].line, []
-        if pieces and pieces[0].kind == "prose":
-            first = pieces[0]
-            label = _SOLUTION.match(first.text)
-            if label and kept and _asks(kept):
-                asked, kept = asked or kept[0][0].line, []
-            points = _POINTS.match(first.text)
-            if points and (has_parts or _is_pasted(pieces)):
-                asked = asked or first.line
-                continue
-            begin = (label or points).end() if label or points else 0  # type: ignore[union-attr]
-            rest = first.text[begin:]
-            skipped = first.text[:begin].count("\n")
-            pieces[:1] = [Piece("prose", rest, first.line + skipped)] if rest.strip() else []
-        if pieces:
+        if points and (has_parts or _is_pasted(_joined(block), points.end())):
+            asked = asked or first.line
+            continue
+        mark = label or points
+        if mark:
+            block[0] = replace(block[0], pieces=[replace(first, text=first.text[mark.end() :]), *block[0].pieces[1:]])
+        if pieces := _joined(block):
             kept.append(pieces)
     return tuple(piece for pieces in kept for piece in pieces), asked
 
@@ -57,13 +55,13 @@ def _joined(block: list[Line]) -> list[Piece]:
     pieces: list[Piece] = []
     for line in block:
         begins = True
-        for piece in line.pieces:
+        for piece in (piece for piece in line.pieces if piece.text.strip()):
             if begins and piece.kind == "prose" and pieces and pieces[-1].kind == "prose":
                 pieces[-1] = Piece("prose", f"{pieces[-1].text}\n{piece.text}", pieces[-1].line)
             else:
                 pieces.append(piece)
             begins = False
-    return [piece for piece in pieces if piece.text.strip()]
+    return pieces
 
 
 def _asks(kept: list[list[Piece]]) -> bool:
@@ -71,11 +69,10 @@ def _asks(kept: list[list[Piece]]) -> bool:
     if len(kept) != 1:
         return False
     text = " ".join(piece.text for piece in kept[0]).strip()
-    return (
-        bool(_BEGINS_BY_ASKING.match(text)) or text.endswith("?") or bool(re.search(r"\byour?\b", text, re.IGNORECASE))
-    )
+    return bool(_COMMAND.search(text)) or text.endswith("?")
 
 
-def _is_pasted(pieces: list[Piece]) -> bool:
-    text = " ".join(piece.text for piece in pieces)
-    return len(text.split()) > _QUESTION_WORDS and (bool(_ASKS.search(text)) or "?" in text)
+def _is_pasted(pieces: list[Piece], begin: int) -> bool:
+    text = " ".join([pieces[0].text[begin:], *(piece.text for piece in pieces[1:])]).strip()
+    asks = _COMMAND.search(text) or _TO_A_READER.search(text) or text.endswith("?")
+    return bool(asks) and len(text.split()) > _QUESTION_WORDS

@@ -18,7 +18,19 @@ from grader.yaml_source import Path, Source, YamlError, read
 
 # PyYAML reads each character in Python, twice here; so much takes about a second, and is more than anybody types.
 MAX_CHARACTERS = 2**16
-_WORDS = frozenset("because why justification explanation reason text prose answer argument proof note notes".split())
+_WORDS = (
+    "because",
+    "why",
+    "justification",
+    "explanation",
+    "reason",
+    "text",
+    "prose",
+    "answer",
+    "argument",
+    "proof",
+    "note",
+)
 
 
 def cut_yaml(text: str, file: str, outline: Outline) -> Answers:
