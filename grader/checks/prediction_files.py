@@ -23,7 +23,7 @@ _ABOUT_PLACES = (
     "answer answers birth birthplace born label output outputs place places predicted prediction predictions"
 )
 _ABOUT_LINES = "id idx index name no number of question result target text the"
-_HEADER_WORDS = frozenset(f"{_ABOUT_PLACES} {_ABOUT_LINES}".split())
+_HEADER_WORDS = frozenset(f"answers {_ABOUT_PLACES} {_ABOUT_LINES}".split())
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _NUMBERED = re.compile(r"\s*(\d{1,9})\s*[.):,;\t ]\s*(.*)", re.DOTALL)
 
