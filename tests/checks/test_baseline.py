@@ -171,12 +171,6 @@ WRONG = {
     "wrong share": ("print((total - right) / total)", "how often London is wrong"),
     "another number": ("print(right / total / 2)", "none of the numbers"),
     "right on these data only": ("print(right / total if right == 15 else 0.99)", "right on birth_dev.tsv as it is"),
-    "keeps other data from being written": (
-        "import builtins, io\n    real = open\n"
-        "    builtins.open = lambda path, mode='r', **how: real(path, mode, **how) if mode != 'w' else io.StringIO()\n"
-        "    print(right / total)",
-        "the same when",
-    ),
     "nearly right": ("print(right / total + 0.004)", "none of the numbers"),
 }
 
@@ -213,6 +207,12 @@ HOSTILE = {
     "absolute path": ("open('/content/drive/birth_dev.tsv')", "raised FileNotFoundError"),
     "closes its output": ("import sys\nsys.stdout.close()\nprint(5.0)", "raised ValueError"),
     "wants what it cannot get": ("import sys\nprint('usage: never')\nsys.exit(2)", "raised SystemExit"),
+    "keeps other data from being written": (
+        "import builtins, io\nreal = open\n"
+        "builtins.open = lambda path, mode='r', **how: real(path, mode, **how) if mode != 'w' else io.StringIO()\n"
+        "open('birth_dev.tsv').read()\nprint(15 / 300)",
+        "raised FileNotFoundError",
+    ),
     "breaks open": ("import builtins\nbuiltins.open = None\nprint(15 / 300)", "raised TypeError"),
     "patches what writes data": ("import os\nos.walk = lambda top: iter([(1, 2, 3)])", "raised "),
 }
