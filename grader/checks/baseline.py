@@ -128,9 +128,7 @@ class _Said:
     def evidence(self) -> dict[str, Any]:
         return {
             "run_from": "its own folder" if self.own_folder else "the top of the submission",
-            "utils": "the course's evaluate_places stood in for utils.py"
-            if self.stand_in
-            else "no stand-in needed",
+            "utils": "our own evaluate_places stood in for utils.py" if self.stand_in else "no stand-in needed",
             "data": "the course's files replaced those handed in" if self.replaced else "the course's files",
         }
 
