@@ -6,7 +6,7 @@ import inspect
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from types import ModuleType, UnionType
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError, ValidationInfo
@@ -37,6 +37,20 @@ def _existing(name: str, info: ValidationInfo) -> str:
 DataFile = Annotated[str, AfterValidator(_existing)]
 
 
+def _in_words(annotation: Any) -> str:
+    """A type without what validates it: `Mapping[str, list[Tier]]`."""
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if hasattr(annotation, "__metadata__"):
+        return _in_words(inner[0])
+    if origin in (typing.Union, UnionType):
+        return " | ".join(_in_words(one) for one in inner)
+    if origin is typing.Literal:
+        return " | ".join(repr(one) for one in inner)
+    if origin is None:
+        return "..." if annotation is ... else getattr(annotation, "__name__", str(annotation))
+    return f"{origin.__name__}[{', '.join(_in_words(one) for one in inner)}]"
+
+
 @dataclass(frozen=True)
 class Parameter:
     name: str
@@ -46,8 +60,7 @@ class Parameter:
     @property
     def kind(self) -> str:
         """Its type in words a rubric author knows."""
-        bare = typing.get_args(self.annotation)[0] if hasattr(self.annotation, "__metadata__") else self.annotation
-        return getattr(bare, "__name__", str(bare)) if not typing.get_args(bare) else str(bare)
+        return _in_words(self.annotation)
 
     @property
     def is_student_file(self) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from grader.model import Outcome, passed
-from grader.registry import REQUIRED, check, definitions_in
+from grader.registry import REQUIRED, DataFile, check, definitions_in
 
 
 def test_the_keyword_parameters_are_the_schema() -> None:
@@ -28,6 +29,19 @@ def test_the_keyword_parameters_are_the_schema() -> None:
         ("most", "float", 1.5),
         ("names", "tuple[str, ...]", ()),
     ]
+
+
+def test_types_are_told_in_words_without_what_validates_them() -> None:
+    @check
+    def reads(student: Any, rng: Any, *, data: Mapping[str, list[DataFile]], how: Literal["a", "b"] | None) -> Outcome:
+        """It reads."""
+        return passed("read")
+
+    module = ModuleType(reads.__module__)
+    module.reads = reads
+    parameters = definitions_in([module])["reads"].parameters
+    assert parameters["data"].kind == "Mapping[str, list[str]]"
+    assert parameters["how"].kind == "'a' | 'b' | NoneType"
 
 
 def test_types_are_taken_from_defaults_where_nothing_is_annotated() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import source, student_code
+from .script import run_script
 
 Probe = Callable[..., Any]
 
@@ -94,4 +95,6 @@ def _signature(function: Any) -> str:
         return "something without a signature"
 
 
-PROBES: dict[str, Probe] = {probe.__name__: probe for probe in (call, call_showing_arguments, forward, names_used)}
+PROBES: dict[str, Probe] = {
+    probe.__name__: probe for probe in (call, call_showing_arguments, forward, names_used, run_script)
+}

@@ -1,0 +1,197 @@
+"""A baseline script judged by the accuracy it states, on the data as they are and on data with other answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.errors import Crashed
+from grader.model import Outcome, Status, Student, failed, passed
+from grader.quoting import quote
+from grader.registry import DataFile, StudentFile, check
+from reference.birthplaces import Accuracy, Question, constant_baseline, read_questions
+
+_NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.(\d*))?|\.(\d+))(?:[eE]([-+]?\d{1,2}))?")
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d{1,2}),(\d+)(?![\w.,])")
+_MANY = 20  # a baseline states its lines, its hits, its accuracy and little more
+_CONCLUSION_LINES = 5
+_MOST = 1000  # numbers looked at, whatever is printed
+_APART = Fraction(1, 10)  # how far the share of London moves at least in the altered data
+
+
+@check
+def baseline_states_its_accuracy(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    labels: DataFile,
+    beside: Sequence[DataFile] = (),
+    answer: str = "London",
+) -> Outcome:
+    """Run as a script, it works out how often always giving the same answer is right on the dev data, and says so."""
+    questions = read_questions(Path(labels))
+    others = {Path(path).name: Path(path).read_text(encoding="utf-8") for path in beside}
+
+    def run(asked: Sequence[Question]) -> _Said:
+        text = "".join(f"{question.text}\t{question.place}\n" for question in asked)
+        return _heard(student.probe("run_script", file, data={Path(labels).name: text, **others}))
+
+    first, want = run(questions), constant_baseline(questions, answer)
+    evidence, revealing = first.evidence(), {"said": quote(first.text, 400)}
+    stated = first.states(want)
+    if not stated and first.wrote_only(answer, len(questions)):
+        message = f"it writes {answer} {len(questions)} times, but says no accuracy; work it out and print it"
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
+    if not stated:
+        message = _what_is_wrong(first, want, answer)
+        return failed(message, f"expected {want}", evidence=evidence, revealing=revealing)
+    other = _other_share(rng, first, want)
+    if other is None:
+        message = "it states so many numbers that any accuracy is among them; print the accuracy alone"
+        return failed(message, evidence=evidence, revealing=revealing)
+    second = run(_altered(rng, questions, other.right, answer))
+    again = second.states(other)
+    if not again and second.states(want):
+        message = f"it states the same when {Path(labels).name} holds other places; work it out from the file"
+        return failed(message, evidence=evidence, revealing=revealing)
+    if not again:
+        message = f"it is right on {Path(labels).name} as it is, but wrong when the file holds other places"
+        return failed(message, f"expected {other}", evidence=evidence, revealing={"said": quote(second.text, 400)})
+    if "count" in (stated, again):
+        message = "it states how many are right, but neither of how many nor what share; print the accuracy"
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
+    return passed("it works out the accuracy, and follows the data when they change", evidence=evidence)
+
+
+@dataclass(frozen=True)
+class _Number:
+    value: float
+    step: float  # one unit in the last place that was written
+
+    def is_near(self, want: float) -> bool:
+        """Rounded, or cut off, where its digits end."""
+        rounding = 1e-6 * self.step + 1e-9
+        cut_off = -rounding <= want - self.value < self.step - rounding
+        return cut_off or abs(want - self.value) <= self.step / 2 + rounding
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a script said in one run. All of it is the student's word."""
+
+    printed: str
+    written: list[str]
+    returned: list[str]
+    own_folder: bool
+    replaced: bool
+    stand_in: bool
+
+    @property
+    def text(self) -> str:
+        return "\n".join([self.printed, *self.returned, *self.written])
+
+    @cached_property
+    def numbers(self) -> list[_Number]:
+        """What it states; of very many numbers, those at the end of what it prints."""
+        found = _numbers_in(self.text)
+        if len({number.value for number in found}) > _MANY:
+            end = self.printed.rstrip().splitlines()[-_CONCLUSION_LINES:]
+            found = _numbers_in("\n".join([*end, *self.returned]))
+        return found[-_MOST:]
+
+    def states(self, want: Accuracy) -> str:
+        """'share' if it states this accuracy, as a percentage, a fraction or two counts; 'count' if only the hits."""
+        values = [number.value for number in self.numbers]
+        counts = {(want.right, want.total), (want.total, want.right)}
+        if counts.intersection(pairwise(values)):
+            return "share"
+        for number in self.numbers:
+            # A fraction needs two decimals: "0" is near any small share.
+            if number.is_near(100 * want.rate) and number.step <= 1:
+                return "share"
+            if number.is_near(want.rate) and number.step <= 0.01:
+                return "share"
+        return "count" if want.right in values else ""
+
+    def wrote_only(self, answer: str, times: int) -> bool:
+        return any(text.split() == answer.split() * times for text in self.written)
+
+    def evidence(self) -> dict[str, Any]:
+        return {
+            "run_from": "its own folder" if self.own_folder else "the top of the submission",
+            "utils": "our own evaluate_places stood in for utils.py" if self.stand_in else "no stand-in needed",
+            "data": "the course's files replaced those handed in" if self.replaced else "the course's files",
+        }
+
+
+def _heard(reply: Any) -> _Said:
+    match reply:
+        case {
+            "printed": str(printed),
+            "written": list(written),
+            "returned": list(returned),
+            "own_folder": bool(own_folder),
+            "replaced": bool(replaced),
+            "stand_in": bool(stand_in),
+        }:
+            return _Said(printed, _texts(written), _texts(returned), own_folder, replaced, stand_in)
+    raise Crashed("what the script said could not be read")
+
+
+def _texts(named: list[Any]) -> list[str]:
+    found = []
+    for item in named:
+        match item:
+            case (str(), str(text)):
+                found.append(text)
+            case _:
+                raise Crashed("what the script said could not be read")
+    return found
+
+
+def _numbers_in(text: str) -> list[_Number]:
+    found = []
+    for match in _NUMBER.finditer(text):
+        decimals = len(match[1] or match[2] or "") - int(match[3] or 0)
+        found.append(_Number(float(match[0]), 10.0**-decimals))
+    for match in _DECIMAL_COMMA.finditer(text):
+        found.append(_Number(float(f"{match[1]}.{match[2]}"), 10.0 ** -len(match[2])))
+    return found
+
+
+def _what_is_wrong(said: _Said, want: Accuracy, answer: str) -> str:
+    if not said.numbers:
+        return "it ran, but stated no number; print the accuracy"
+    if said.states(Accuracy(want.total - want.right, want.total)):
+        return f"it states how often {answer} is wrong, not how often it is right"
+    return f"none of the numbers it states is the accuracy of always saying {answer}"
+
+
+def _other_share(rng: np.random.Generator, said: _Said, want: Accuracy) -> Accuracy | None:
+    """Another number of hits, well apart and not among the numbers the script states anyway."""
+    apart = [Accuracy(right, want.total) for right in range(1, want.total) if _are_apart(right, want)]
+    fresh = [other for other in apart if not said.states(other)]
+    return fresh[int(rng.integers(len(fresh)))] if fresh else None
+
+
+def _are_apart(right: int, want: Accuracy) -> bool:
+    return abs(Fraction(right - want.right, want.total)) >= _APART and 2 * right <= want.total
+
+
+def _altered(rng: np.random.Generator, questions: Sequence[Question], right: int, answer: str) -> list[Question]:
+    """The same questions, with this answer to `right` of them and other places for the rest."""
+    elsewhere = sorted({question.place for question in questions} - {answer}) or ["Elsewhere"]
+    chosen = set(rng.permutation(len(questions))[:right].tolist())
+    return [
+        Question(question.text, answer if number in chosen else elsewhere[int(rng.integers(len(elsewhere)))])
+        for number, question in enumerate(questions)
+    ]

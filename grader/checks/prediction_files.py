@@ -1,0 +1,219 @@
+"""A prediction file as it was handed in → its places, and everything about it that is not as asked.
+
+Asked is UTF-8 text, one place per line, in the order of the questions. What departs from that in a way that leaves no
+doubt which place belongs to which question is taken off and told; what leaves a doubt is told and never scored.
+Remarks hold line numbers and no word of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from reference.birthplaces import Question
+
+PAD = "□"
+_LINES_NAMED = 5
+_NO_TEXT = "it is no text file; hand in one place per line, as UTF-8"
+_FEW = 0.1  # a weak model may leave some answers empty: they are wrong, but the file is what was asked for
+_LONGEST_PLACE = 200  # characters; real places stay below 60, and what is longer is not worth normalising
+_ABOUT_PLACES = (
+    "answer answers birth birthplace born label output outputs place places predicted prediction predictions"
+)
+_ABOUT_LINES = "id idx index name no number of question result target text the"
+_HEADER_WORDS = frozenset(f"answers {_ABOUT_PLACES} {_ABOUT_LINES}".split())
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
+_NUMBERED = re.compile(r"\s*(\d{1,9})\s*[.):,;\t ]\s*(.*)", re.DOTALL)
+
+
+@dataclass
+class Handed:
+    """Its places, one for each line, and what was noticed on the way to them."""
+
+    places: list[str] = field(default_factory=list)
+    harmless: list[str] = field(default_factory=list)  # told, but costs nothing
+    departures: list[str] = field(default_factory=list)  # not as asked, and yet it is plain what was meant
+    undressed: bool = False  # the course's own script would not have read these places
+    doubt: str = ""  # why a line cannot be said to belong to its question
+
+
+def read_predictions(content: bytes, questions: Sequence[Question]) -> Handed:
+    handed = Handed()
+    text = "" if _is_far_too_long(content, len(questions), handed) else _decoded(content, handed)
+    lines = _lines(text, handed)
+    lines = _without_surplus_blanks(lines, len(questions), handed)
+    if len(lines) != len(questions):
+        lines = _from_json(text, lines, handed)
+    lines = _without_header(lines, questions, handed)
+    lines = _without_questions(lines, questions, handed)
+    lines = _without_numbers(lines, handed)
+    lines = _without_quotes(lines, handed)
+    if spaced := _where(lines, lambda line: line != line.strip()):
+        handed.harmless.append(f"spaces around the place in {numbered(spaced)}")
+    handed.places = [line.strip() for line in lines]
+    _remark_on_what_is_no_place(handed)
+    return handed
+
+
+def numbered(numbers: Sequence[int]) -> str:
+    """A few line numbers, never thousands."""
+    shown = ", ".join(str(number) for number in numbers[:_LINES_NAMED])
+    more = f" and {len(numbers) - _LINES_NAMED} more" if len(numbers) > _LINES_NAMED else ""
+    return f"line{'s' if len(numbers) > 1 else ''} {shown}{more}"
+
+
+def _where(lines: Sequence[str], odd: Callable[[str], bool]) -> list[int]:
+    return [number for number, line in enumerate(lines, start=1) if odd(line)]
+
+
+def _is_far_too_long(content: bytes, asked: int, handed: Handed) -> bool:
+    """Millions of lines are counted and not taken apart: as text they would fill the grader's memory."""
+    count = max(content.count(b"\n"), content.count(b"\r"))
+    if far := count > 10 * asked + 1000:
+        handed.doubt = f"it has {count} lines, and {asked} were asked for"
+    return far
+
+
+def _decoded(content: bytes, handed: Handed) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or content[1:2] == b"\0" or content[:1] == b"\0":
+        # Without a mark, a zero byte in first or second place tells big from little endian.
+        codec = "utf-16" if content[:1] > b"\xf0" else "utf-16-le" if content[1:2] == b"\0" else "utf-16-be"
+        try:
+            text = content.decode(codec)
+        except UnicodeDecodeError:
+            handed.doubt = _NO_TEXT
+            return ""
+        handed.departures.append("it is UTF-16 text; save it as UTF-8")
+        handed.undressed = True
+        return text
+    if b"\0" in content:
+        handed.doubt = _NO_TEXT
+        return ""
+    if content.startswith(b"\xef\xbb\xbf"):
+        handed.harmless.append("a byte order mark at the beginning")
+        content = content[3:]
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raw = content.split(b"\n")
+        broken = [number for number, line in enumerate(raw, start=1) if not _is_utf8(line)]
+        handed.departures.append(f"no UTF-8 in {numbered(broken)}, read as Latin-1; save it as UTF-8")
+        handed.undressed = True
+        return "\n".join(line.decode("utf-8" if _is_utf8(line) else "latin-1") for line in raw)
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _lines(text: str, handed: Handed) -> list[str]:
+    """Only the newline ends a line, so that no exotic separator shifts the count; or, in a file without, the return."""
+    if "\n" not in text and "\r" in text:
+        handed.departures.append("its lines end in a carriage return alone; end them in a newline")
+        handed.undressed = True
+        text = text.replace("\r", "\n")
+    lines = text.removesuffix("\n").split("\n") if text else []
+    if any(line.endswith("\r") for line in lines):
+        handed.harmless.append("lines end as on Windows")
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _without_surplus_blanks(lines: list[str], asked: int, handed: Handed) -> list[str]:
+    """Blank lines at the end, beyond the count asked for. Within the count they are answers that were left empty."""
+    end = len(lines)
+    while end > asked and not lines[end - 1].strip():
+        end -= 1
+    if end < len(lines):
+        handed.harmless.append(f"blank lines at the end ({len(lines) - end})")
+    return lines[:end]
+
+
+def _from_json(text: str, lines: list[str], handed: Handed) -> list[str]:
+    if not text.lstrip().startswith("["):
+        return lines
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return lines
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return lines
+    handed.departures.append("it is a JSON list; write one place per line")
+    handed.undressed = True
+    return value
+
+
+def _without_header(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
+    words = re.findall(r"[^\W\d_]+", lines[0][:_LONGEST_PLACE].lower()) if lines else []
+    is_place = bool(lines) and any(lines[0].strip() == question.place for question in questions)
+    if not words or is_place or not _HEADER_WORDS.issuperset(words):
+        return lines
+    if len(lines) == len(questions) + 1:
+        handed.departures.append("line 1 is a header; leave it out")
+        handed.undressed = True
+        return lines[1:]
+    handed.departures.append("line 1 looks like a header; leave it out")
+    if len(lines) == len(questions):
+        handed.doubt = "line 1 looks like a header, and then a prediction is missing"
+    return lines
+
+
+def _without_questions(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
+    """`question<TAB>place`, or the model's whole output `question⁇place⁇`, line by line."""
+    if len(lines) != len(questions):
+        return lines
+    texts = {question.text for question in questions}
+    asked = [re.split(r"(?<=\?)\s*[\t,;:|⁇]", line, maxsplit=1) for line in lines]
+    pairs = zip(asked, questions, strict=True)
+    strangers = [number for number, (parts, one) in enumerate(pairs, start=1) if parts[0].strip() != one.text]
+    if len(strangers) == len(lines) and not any(parts[0].strip() in texts for parts in asked):
+        if tabbed := _where(lines, lambda line: "\t" in line.strip()):
+            handed.departures.append(f"there is a tab in {numbered(tabbed)}; write the place alone")
+        return lines
+    handed.departures.append("lines hold the question too; write the place alone")
+    handed.undressed = True
+    if strangers:
+        handed.doubt = f"the question in {numbered(strangers)} is not the one asked there"
+    return [parts[1].split("⁇")[0] if len(parts) > 1 else "" for parts in asked]
+
+
+def _without_numbers(lines: list[str], handed: Handed) -> list[str]:
+    found = [_NUMBERED.fullmatch(line) for line in lines]
+    counted = [int(match[1]) for match in found if match]
+    if not lines or counted not in (list(range(len(lines))), list(range(1, len(lines) + 1))):
+        return lines
+    handed.departures.append("lines are numbered; write the place alone")
+    handed.undressed = True
+    return [match[2] for match in found if match]
+
+
+def _without_quotes(lines: list[str], handed: Handed) -> list[str]:
+    """Only if every line wears them: a place may have a quotation mark of its own."""
+    bare = [line.strip().removesuffix(",") for line in lines]
+    written = [line for line in bare if line]
+    if not written or not all(len(line) > 1 and _QUOTES.get(line[0]) == line[-1] for line in written):
+        return lines
+    handed.departures.append("places are in quotation marks; leave them out")
+    handed.undressed = True
+    return [line[1:-1] for line in bare]
+
+
+def _remark_on_what_is_no_place(handed: Handed) -> None:
+    kinds: dict[str, Callable[[str], bool]] = {
+        "empty": lambda place: not place,
+        f"filled with the pad character {PAD}": lambda place: bool(place) and not place.strip(PAD),
+        f"padded with {PAD}": lambda place: PAD in place and bool(place.strip(PAD)),
+        "JSON": lambda place: place.startswith(("{", "[")),
+        "longer than any place": lambda place: len(place) > _LONGEST_PLACE,
+    }
+    for kind, fits in kinds.items():
+        if odd := _where(handed.places, fits):
+            few = len(odd) <= _FEW * len(handed.places)
+            told = f"{numbered(odd)} {'are' if len(odd) > 1 else 'is'} {kind}"
+            (handed.harmless if few else handed.departures).append(told)
+    handed.places = [place if len(place) <= _LONGEST_PLACE else "" for place in handed.places]

@@ -1,0 +1,169 @@
+"""Prediction files judged by how many places are right; never by lines that may belong to another question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from grader.checks.alignment import Split, doubt_about
+from grader.checks.prediction_files import Handed, read_predictions
+from grader.checks.tiers import Tier, Tiers
+from grader.errors import Missing
+from grader.model import Outcome, Status, Student, failed, passed
+from grader.registry import DataFile, StudentFile, check
+from reference.birthplaces import Accuracy, constant_baseline
+
+_NEARLY_ALL = 0.95  # of one answer, or right: no model of this homework does either
+
+
+@check
+def predictions_are_well_formed(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    labels: DataFile,
+    other_labels: DataFile = "",
+) -> Outcome:
+    """The file holds one place per line, one for each question in their order, as UTF-8 text."""
+    split = Split.read(labels)
+    handed = read_predictions(student.read(file), split.questions)
+    evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
+    if doubt := doubt_about(handed, split, other_labels):
+        return failed(f"{file}: {'; '.join([doubt.cause, *handed.departures])}", evidence=evidence)
+    if handed.departures:
+        message = f"{file}: it is plain which place is whose, but {'; '.join(handed.departures)}"
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence)
+    return passed(f"{file}: {len(handed.places)} lines{_aside(handed.harmless)}", evidence=evidence)
+
+
+@check
+def predictions_reach(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    labels: DataFile,
+    tiers: Tiers,
+    baseline: str = "London",
+    other_labels: DataFile = "",
+    unlike: Sequence[str] = (),
+) -> Outcome:
+    """Enough of its places are right."""
+    split = Split.read(labels)
+    return _judged(student, file, split, tiers, baseline, other_labels, unlike)
+
+
+@check
+def a_variant_reaches(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    variants: Mapping[str, Tiers],
+    labels: DataFile,
+    baseline: str = "London",
+    other_labels: DataFile = "",
+    unlike: Sequence[str] = (),
+) -> Outcome:
+    """Enough of the places of the variant that was handed in are right; of several, the best counts."""
+    split = Split.read(labels)
+    found = {}
+    for file, tiers in variants.items():
+        if _read(student, file) is not None:
+            found[file] = _judged(student, file, split, tiers, baseline, other_labels, unlike)
+    if not found:
+        raise Missing(f"none of {', '.join(variants)} was handed in")
+    best = max(found.values(), key=lambda outcome: (outcome.score, outcome.status is Status.REVIEW))
+    return (
+        best if len(found) == 1 else replace(best, message=f"best of {len(found)} variants handed in: {best.message}")
+    )
+
+
+def _judged(
+    student: Student,
+    file: str,
+    split: Split,
+    tiers: list[Tier],
+    baseline: str,
+    other_labels: str,
+    unlike: Sequence[str],
+) -> Outcome:
+    handed = read_predictions(student.read(file), split.questions)
+    if doubt := doubt_about(handed, split, other_labels):
+        evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
+        status = Status.REVIEW if doubt.mendable else Status.FAILED
+        return Outcome(status, Fraction(0), f"{file}: {doubt.cause}; it is not scored", evidence=evidence)
+    right, always = split.right(handed.places), constant_baseline(split.questions, baseline)
+    tier = next((tier for tier in tiers if tier.met_by(right)), None)
+    score = tier.score if tier else Fraction(0)
+    nearly = split.nearly_right(handed.places) - right.right
+    better = next((tier for tier in tiers if tier.met_by(Accuracy(right.right + nearly, right.total))), None)
+    missed = next((tier for tier in reversed(tiers) if tier.score > score), None)
+    message = f"{file}: {right}; always {baseline}: {always.right}/{always.total} = {100 * always.rate:.1f} %"
+    message += f"; it reaches {tier}" if tier else "; it reaches no tier"
+    message += f"; the next is {missed}" if missed else ""
+    message += f"; {nearly} more would be right but for case, punctuation or spaces" if nearly else ""
+    reasons = _suspicions(student, file, split, handed, right, baseline, unlike) if tier else []
+    if handed.undressed and tier:
+        reasons.append(f"the course's own script would not have read it as it is ({'; '.join(handed.departures)})")
+    if better is not tier:
+        reasons.append(f"with them it would reach {better}")
+    low, high = right.interval
+    evidence = {
+        "right": right.right,
+        "total": right.total,
+        "interval": [round(low, 4), round(high, 4)],
+        "baseline": {"answer": baseline, "right": always.right, "total": always.total},
+        "tier": str(tier) if tier else None,
+        "nearly_right": nearly,
+        **_remarks(handed),
+    }
+    if reasons:
+        return Outcome(Status.REVIEW, score, f"{message}. For a person: {'; '.join(reasons)}", evidence=evidence)
+    status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
+    return Outcome(status, score, message + _aside(handed.harmless), evidence=evidence)
+
+
+def _remarks(handed: Handed) -> dict[str, Any]:
+    return {"remarks": [*handed.departures, *handed.harmless]}
+
+
+def _aside(remarks: list[str]) -> str:
+    return f" (noticed, at no cost: {'; '.join(remarks)})" if remarks else ""
+
+
+def _suspicions(
+    student: Student,
+    file: str,
+    split: Split,
+    handed: Handed,
+    right: Accuracy,
+    baseline: str,
+    unlike: Sequence[str],
+) -> list[str]:
+    """What a person should look at. It costs no point by itself, because each can have an innocent cause."""
+    found = []
+    (answer, often), *_ = Counter(handed.places).most_common(1)
+    if often >= _NEARLY_ALL * right.total:
+        which = f"it is the baseline, {baseline}" if answer == baseline else "one answer"
+        found.append(f"{often} of {right.total} lines are the same ({which}), where a model was asked")
+    if right.rate >= _NEARLY_ALL:
+        found.append("nearly every place is right, more than any model here reaches; were labels copied?")
+    for other in unlike:
+        content = _read(student, other) if other != file else None
+        if content is not None and read_predictions(content, split.questions).places == handed.places:
+            found.append(f"it is the same, line by line, as {other}")
+    return found
+
+
+def _read(student: Student, file: str) -> bytes | None:
+    """Its content, if it was handed in."""
+    try:
+        return student.read(file)
+    except Missing:
+        return None

@@ -1,0 +1,58 @@
+"""How accurate is accurate enough: `{accuracy: 0.10, score: 1}`, `{accuracy: 0.05, score: 1/2}`, `{right: 1, …}`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from reference.birthplaces import Accuracy
+
+
+def _exact(value: Any) -> Any:
+    """0.07 is seven hundredths, as it was written: as a float, 0.07 · 300 is more than 21."""
+    try:
+        return Fraction(str(getattr(value, "text", value)))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError("should be a share between 0 and 1, such as 0.1 or 1/2") from None
+
+
+_Share = Annotated[Fraction, BeforeValidator(_exact), Field(gt=0, le=1)]
+
+
+class Tier(BaseModel):
+    """A score, for a share of right answers or for a number of them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    score: _Share
+    accuracy: _Share | None = None
+    right: Annotated[int, Field(ge=1)] | None = None
+
+    def needed(self, total: int) -> int:
+        return ceil(self.accuracy * total) if self.accuracy is not None else self.right or 0
+
+    def met_by(self, reached: Accuracy) -> bool:
+        return reached.right >= self.needed(reached.total)
+
+    def __str__(self) -> str:
+        bar = f"{float(100 * self.accuracy):g} %" if self.accuracy is not None else f"{self.right} right"
+        return f"the tier from {bar} on, worth {'all' if self.score == 1 else self.score}"
+
+
+def _in_order(tiers: list[Tier]) -> list[Tier]:
+    if not tiers:
+        raise ValueError("should hold at least one tier")
+    if any((tier.accuracy is None) == (tier.right is None) for tier in tiers):
+        raise ValueError("should give each tier either 'accuracy' or 'right'")
+    ordered = sorted(tiers, key=lambda tier: tier.score, reverse=True)
+    # A number of right answers stands below every share: how many lines there are is not known here.
+    bars = [tier.accuracy if tier.accuracy is not None else Fraction(tier.right or 0, 10**9) for tier in ordered]
+    if any(higher <= lower for higher, lower in pairwise(bars)):
+        raise ValueError("should ask for more where it gives more")
+    return ordered
+
+
+Tiers = Annotated[list[Tier], AfterValidator(_in_order)]

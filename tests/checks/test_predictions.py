@@ -1,0 +1,318 @@
+"""Prediction files: scored where every line surely answers its question, and every oddity called by its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.checks.alignment import _best_move, _Move
+from grader.checks.prediction_files import numbered, read_predictions
+from grader.engine import grade
+from grader.errors import RubricError
+from grader.model import Outcome, Status
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from grader.submission import OpenedSubmission
+from reference.birthplaces import Question, read_lines, read_questions
+from tests.conftest import REPOSITORY
+
+DATA, NORA = REPOSITORY / "rubrics" / "nlp-a5", REPOSITORY / "submissions" / "nora"
+DEV, TEST = read_questions(DATA / "birth_dev.tsv"), read_questions(DATA / "birth_test.tsv")
+GOOD = read_lines(NORA / "vanilla.pretrain.dev.predictions")  # 106 of 300
+WEAK = read_lines(NORA / "vanilla.nopretrain.dev.predictions")  # 4 of 300
+FILE = "vanilla.pretrain.dev.predictions"
+FORM = "{check: predictions_are_well_formed, points: 1, file: %s, labels: birth_dev.tsv, other_labels: birth_test.tsv}"
+TIERS = "[{accuracy: 0.10, score: 1}, {accuracy: 0.05, score: 1/2}, {right: 1, score: 1/4}]"
+REACH = (
+    "{check: predictions_reach, points: 1, file: %s, labels: birth_dev.tsv, other_labels: birth_test.tsv, tiers: "
+    + TIERS
+    + ", unlike: [vanilla.nopretrain.dev.predictions, vanilla.pretrain.dev.predictions]}"
+)
+
+Judge = Callable[..., tuple[Outcome, Outcome]]
+
+
+def _text(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _rubric(folder: Path, *checks: str, points: int = 2) -> Path:
+    path = folder / "tiny.yaml"
+    listed = "".join(f"      - {check}\n" for check in checks)
+    head = f"rubric: tiny\ntitle: T\npoints: {points}\nproblems:\n  - id: 2.f\n    title: P\n    points: {points}\n"
+    path.write_text(f"{head}    checks:\n{listed}")
+    return path
+
+
+@pytest.fixture
+def judge(boxes: BoxRunner, tmp_path: Path) -> Judge:
+    """judge(content, other_file=content): what the two checks find, form and accuracy."""
+
+    def judged(content: bytes, **others: bytes) -> tuple[Outcome, Outcome]:
+        work = tmp_path / "work"
+        work.mkdir()
+        for name, data in {FILE: content, **others}.items():
+            (work / name).write_bytes(data)
+        rubric = load_rubric(_rubric(tmp_path, FORM % FILE, REACH % FILE), DATA)
+        report = grade(rubric, OpenedSubmission("s", work, 0, (FILE, *others)), boxes)
+        form, reach = (result.outcome for result in report.problems[0].checks)
+        return form, reach
+
+    return judged
+
+
+def test_a_real_file_is_scored_with_count_interval_tier_and_baseline(judge: Judge) -> None:
+    form, reach = judge(_text(GOOD))
+    assert form.status is reach.status is Status.PASSED
+    for part in ("106/300 = 35.3 %", "(95 %: 30.1–40.9 %)", "always London: 15/300 = 5.0 %", "from 10 % on, worth all"):
+        assert part in reach.message
+    assert reach.evidence["interval"] == [0.3014, 0.409]
+    assert (reach.evidence["right"], reach.evidence["total"]) == (106, 300)
+    assert reach.evidence["baseline"] == {"answer": "London", "right": 15, "total": 300}
+
+
+@pytest.mark.parametrize(
+    ("right", "status", "score"),
+    [
+        (30, Status.PASSED, Fraction(1)),
+        (29, Status.PARTIAL, Fraction(1, 2)),
+        (15, Status.PARTIAL, Fraction(1, 2)),
+        (14, Status.PARTIAL, Fraction(1, 4)),
+        (1, Status.PARTIAL, Fraction(1, 4)),
+        (0, Status.FAILED, Fraction(0)),
+    ],
+)
+def test_tiers_begin_exactly_where_the_rubric_says(judge: Judge, right: int, status: Status, score: Fraction) -> None:
+    lines = [question.place if n < right else f"Nowhere {n}" for n, question in enumerate(DEV)]
+    _, reach = judge(_text(lines))
+    assert (reach.status, reach.score) == (status, score)
+    assert ("the next is" in reach.message) is (right < 30)
+
+
+HARMLESS = {
+    "windows line ends": (lambda good: "\r\n".join(good).encode(), "lines end as on Windows"),
+    "no newline at the end": (lambda good: "\n".join(good).encode(), ""),
+    "blank lines at the end": (lambda good: _text(good) + b"\n\n \n", "blank lines at the end (3)"),
+    "byte order mark": (lambda good: b"\xef\xbb\xbf" + _text(good), "byte order mark"),
+    "spaces": (lambda good: _text([f"  {line}\t" for line in good]), "lines 1, 2, 3, 4, 5 and 295 more"),
+    "a few empty answers": (lambda good: _text(["" if n in (6, 9) else x for n, x in enumerate(good)]), "lines 7, 10"),
+    "a line of pads": (lambda good: _text(["□" * 9 if n == 6 else x for n, x in enumerate(good)]), "line 7 is filled"),
+    "an exotic separator": (lambda good: _text(["a\u2028b\x0cc" if n == 6 else x for n, x in enumerate(good)]), ""),
+}
+
+
+@pytest.mark.parametrize(("write", "told"), HARMLESS.values(), ids=list(HARMLESS))
+def test_what_costs_nothing_is_noticed_all_the_same(judge: Judge, write: Any, told: str) -> None:
+    form, reach = judge(write(GOOD))
+    assert form.status is reach.status is Status.PASSED, (form, reach)
+    assert reach.evidence["right"] >= 104
+    assert any(told in remark for remark in [*form.evidence["remarks"], ""])
+
+
+DRESSED = {
+    "utf-16": (lambda good: "\n".join(good).encode("utf-16"), "UTF-16"),
+    "utf-16 without a mark": (lambda good: "\n".join(good).encode("utf-16-le"), "UTF-16"),
+    "latin-1": (lambda good: "\n".join(["Zürich", *good[1:]]).encode("latin-1"), "no UTF-8 in line 1"),
+    "old line ends": (lambda good: "\r".join(good).encode(), "carriage return"),
+    "header": (lambda good: _text(["Predicted place", *good]), "line 1 is a header"),
+    "question too": (lambda good: _text([f"{q.text}\t{x}" for q, x in zip(DEV, good, strict=True)]), "the question"),
+    "raw": (lambda good: _text([f"{q.text}⁇{x}⁇□□" for q, x in zip(DEV, good, strict=True)]), "the question too"),
+    "table with a header": (
+        lambda good: _text(["question\tplace", *(f"{q.text}\t{x}" for q, x in zip(DEV, good, strict=True))]),
+        "line 1 is a header",
+    ),
+    "numbered from 0": (lambda good: _text([f"{n}: {x}" for n, x in enumerate(good)]), "numbered"),
+    "numbered from 1": (lambda good: _text([f"{n}.\t{x}" for n, x in enumerate(good, start=1)]), "numbered"),
+    "quoted": (lambda good: _text([f'"{x}"' for x in good]), "quotation marks"),
+    "json": (lambda good: json.dumps(good).encode(), "JSON list"),
+    "json over lines": (lambda good: json.dumps(good, indent=1).encode(), "JSON list"),
+}
+
+
+@pytest.mark.parametrize(("write", "told"), DRESSED.values(), ids=list(DRESSED))
+def test_what_is_plainly_meant_is_scored_for_a_person_to_confirm(judge: Judge, write: Any, told: str) -> None:
+    form, reach = judge(write(GOOD))
+    assert (form.status, form.score) == (Status.PARTIAL, Fraction(1, 2)), form
+    assert told in form.message
+    assert (reach.status, reach.score) == (Status.REVIEW, Fraction(1)), reach
+    assert reach.evidence["right"] >= 105
+
+
+def _without(lines: list[str], at: int) -> list[str]:
+    return lines[:at] + lines[at + 1 :]
+
+
+SHIFTED = {
+    "a line missing": (_text(_without(GOOD, 40)), "from about line 4", "1 line too few"),
+    "a line too many": (_text([*GOOD[:200], "", *GOOD[200:]]), "from about line 20", "1 line too many"),
+    "shifted, count right": (_text(["Rome", *GOOD[:-1]]), "from about line ", "1 line too many"),
+    "header, count right": (_text(["prediction", *GOOD[:-1]]), "line 1 looks like a header", "prediction is missing"),
+    "three too many": (_text(["a", "b", "c", *GOOD]), "303 lines, and birth_dev.tsv asks for 300", "3 lines too many"),
+    "cannot be told": (_text(_without(WEAK, 40)), "299 lines", "which lines are amiss cannot be told"),
+    "last line missing": (_text(GOOD[:-1]), "299 lines", "which lines are amiss cannot be told"),
+    "made for the other split": (
+        (NORA / "vanilla.pretrain.test.predictions").read_bytes(),
+        "it looks made for birth_test.tsv, which has 250 lines",
+        "(90 right there, ",
+    ),
+    "questions in another order": (
+        _text([f"{q.text}\t{x}" for q, x in zip([DEV[1], DEV[0], *DEV[2:]], GOOD, strict=True)]),
+        "the question in lines 1, 2 is not the one asked there",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "where", "what"), SHIFTED.values(), ids=list(SHIFTED))
+def test_lines_that_may_be_another_questions_are_never_scored(
+    judge: Judge, content: bytes, where: str, what: str
+) -> None:
+    form, reach = judge(content)
+    assert form.status is Status.FAILED
+    assert (reach.status, reach.score) == (Status.REVIEW, Fraction(0)), reach
+    assert where in reach.message
+    assert what in reach.message
+    assert "not scored" in reach.message
+
+
+HOPELESS = {
+    "empty": (b"", "it is empty"),
+    "far too short": (_text(GOOD[:100]), "100 lines, and birth_dev.tsv asks for 300"),
+    "binary": (b"PK\x03\x04\0\0\x93\xfa", "no text file"),
+    "binary like utf-16": (b"\xff\xfe\x00\xd8\x00", "no text file"),
+    "a million lines": (b"\n" * 10**6, "1000000 lines"),
+    "deep json": (b"[" * 10**6, "1 lines"),
+}
+
+
+@pytest.mark.parametrize(("content", "told"), HOPELESS.values(), ids=list(HOPELESS))
+def test_what_nobody_could_align_fails(judge: Judge, content: bytes, told: str) -> None:
+    form, reach = judge(content)
+    assert form.status is reach.status is Status.FAILED
+    assert told in form.message
+    assert told in reach.message
+
+
+SUSPICIOUS = {
+    "always London": (["London"] * 300, "300 of 300 lines are the same (it is the baseline, London)"),
+    "nearly always London": (["London"] * 290 + GOOD[290:], "it is the baseline"),
+    "one answer": ([DEV[0].place] * 300, "lines are the same (one answer)"),
+    "the labels": ([question.place for question in DEV], "were labels copied?"),
+}
+
+
+@pytest.mark.parametrize(("lines", "told"), SUSPICIOUS.values(), ids=list(SUSPICIOUS))
+def test_a_suspicious_file_keeps_its_score_for_a_person_to_judge(judge: Judge, lines: list[str], told: str) -> None:
+    _, reach = judge(_text(lines))
+    assert reach.status is Status.REVIEW
+    assert reach.score > 0
+    assert told in reach.message
+
+
+def test_two_models_that_say_the_same_are_pointed_out(judge: Judge) -> None:
+    _, reach = judge(_text(GOOD), **{"vanilla.nopretrain.dev.predictions": _text(GOOD).replace(b"\n", b"\r\n")})
+    assert (reach.status, reach.score) == (Status.REVIEW, Fraction(1))
+    assert "the same, line by line, as vanilla.nopretrain.dev.predictions" in reach.message
+
+
+def test_two_models_that_differ_are_not(judge: Judge) -> None:
+    _, reach = judge(_text(GOOD), **{"vanilla.nopretrain.dev.predictions": _text(WEAK)})
+    assert reach.status is Status.PASSED
+
+
+def test_what_is_right_but_for_case_is_counted_apart_and_shown_to_a_person(judge: Judge) -> None:
+    _, reach = judge(_text([line.upper() + "." for line in GOOD]))
+    assert (reach.status, reach.score, reach.evidence["right"]) == (Status.REVIEW, Fraction(0), 0)
+    assert "106 more would be right but for case" in reach.message
+
+
+def test_the_form_of_letters_does_not_matter_but_accents_do(tmp_path: Path, boxes: BoxRunner) -> None:
+    (tmp_path / "birth_dev.tsv").write_text("".join(f"Where was {n} born?\tZürich {n}\n" for n in range(40)))
+    said = [f"Zu\u0308rich {n}" for n in range(20)] + [f"Zurich {n}" for n in range(20, 40)]
+    (tmp_path / FILE).write_bytes(_text(said))
+    check = (REACH % FILE).replace(", other_labels: birth_test.tsv", "")
+    rubric = load_rubric(_rubric(tmp_path, check, points=1), tmp_path)
+    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes).problems
+    assert problem.checks[0].outcome.evidence["right"] == 20
+    assert problem.checks[0].outcome.evidence["nearly_right"] == 0
+
+
+def test_a_hidden_check_shows_no_place(boxes: BoxRunner, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(_text(["Nowhereville"] * 100 + GOOD[100:]))
+    hidden = [check.replace("points: 1", "points: 1, visibility: hidden") for check in (FORM % FILE, REACH % FILE)]
+    rubric = load_rubric(_rubric(tmp_path, *hidden), DATA)
+    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes).problems
+    shown = str([(result.outcome.message, result.outcome.evidence) for result in problem.checks])
+    assert "/300 = " in shown
+    assert not [place for place in {"Nowhereville", *(q.place for q in DEV)} - {"London"} if place in shown]
+
+
+VARIANTS = (
+    "{check: a_variant_reaches, points: 1, labels: birth_test.tsv, variants: {perceiver.test: [{accuracy: 0.05, "
+    "score: 1}], synthesizer.test: [{accuracy: 0.05, score: 1}], rope.test: [{accuracy: 0.30, score: 1}]}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "status", "told"),
+    [
+        (["synthesizer.test"], Status.PASSED, "synthesizer.test: 22/250"),
+        (["rope.test"], Status.FAILED, "it reaches no tier; the next is the tier from 30 % on"),
+        (["rope.test", "perceiver.test"], Status.PASSED, "best of 2 variants handed in: perceiver.test"),
+        ([], Status.MISSING, "none of perceiver.test, synthesizer.test, rope.test was handed in"),
+    ],
+)
+def test_the_variant_that_is_there_is_judged_by_its_own_bar(
+    boxes: BoxRunner, tmp_path: Path, names: list[str], status: Status, told: str
+) -> None:
+    for name in names:
+        (tmp_path / name).write_bytes((NORA / "synthesizer.pretrain.test.predictions").read_bytes())
+    rubric = load_rubric(_rubric(tmp_path, VARIANTS, points=1), DATA)
+    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, tuple(names)), boxes).problems
+    assert problem.checks[0].outcome.status is status
+    assert told in problem.checks[0].outcome.message
+
+
+@pytest.mark.parametrize(
+    ("tiers", "told"),
+    [
+        ("[]", "at least one tier"),
+        ("[{accuracy: 10, score: 1}]", "less than or equal to 1"),
+        ("[{accuracy: ten, score: 1}]", "such as 0.1 or 1/2"),
+        ("[{accuracy: 0.1, score: 2}]", "less than or equal to 1"),
+        ("[{score: 1}]", "either 'accuracy' or 'right'"),
+        ("[{accuracy: 0.1, right: 3, score: 1}]", "either 'accuracy' or 'right'"),
+        ("[{accuracy: 0.1, score: 1/2}, {accuracy: 0.05, score: 1}]", "ask for more where it gives more"),
+        ("[{acuracy: 0.1, score: 1}]", "acuracy"),
+    ],
+)
+def test_tiers_that_make_no_sense_stop_the_rubric(tmp_path: Path, tiers: str, told: str) -> None:
+    path = _rubric(tmp_path, (REACH % FILE).replace(TIERS, tiers), points=1)
+    with pytest.raises(RubricError, match=r"tiny\.yaml:9: predictions_reach") as caught:
+        load_rubric(path, DATA)
+    assert told in str(caught.value)
+
+
+def test_few_line_numbers_are_named() -> None:
+    assert numbered([3]) == "line 3"
+    assert numbered(list(range(1, 1001))) == "lines 1, 2, 3, 4, 5 and 995 more"
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_can_be_read(content: bytes) -> None:
+    handed = read_predictions(content, [Question(f"Where was {n} born?", "Rome") for n in range(3)])
+    assert all(isinstance(place, str) for place in handed.places)
+
+
+@given(st.integers(0, 49), st.integers(1, 3))
+def test_the_cut_is_found_where_lines_were_put_in(at: int, more: int) -> None:
+    questions = [Question(f"q{n}", f"p{n}") for n in range(50)]
+    places = [question.place for question in questions]
+    assert _best_move([*places[:at], *["x"] * more, *places[at:]], questions, more) == _Move(at, 50 - at, 0)
