@@ -14,7 +14,7 @@ from grader.formulas.apart import TookTooLong, apart
 from grader.formulas.evaluation import Array
 from grader.formulas.expressions import Add, Apply, Expression, Symbol, negative, symbols_in, walk
 from grader.formulas.lexer import Unreadable
-from grader.formulas.reading import Question, expression, found_for, judged, judged_proposal
+from grader.formulas.reading import Question, expression, found_for, judged
 from grader.formulas.shapes import Misfit, Typed, shown, typed
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wrong
@@ -22,6 +22,7 @@ from grader.formulas.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Status, Student
 from grader.registry import check
+from reference.attention import attention
 
 
 def _fraction(value: Any) -> Fraction:
@@ -103,7 +104,9 @@ def _weights(
         query = _query(found, statements, setting, vocabulary)
         verdict = weights.judge(found, query, targets, name, np.random.default_rng(seed))
         if proposed.relation == "∝" and verdict.score == HALF:
-            return right("the weights tend to what is asked, if the constant is large", verdict.detail, verdict.evidence)
+            return right(
+                "the weights tend to what is asked, if the constant is large", verdict.detail, verdict.evidence
+            )
         return verdict
 
     return judged(answer, vocabulary, Question(name, expected=("d", ONE)), judge)
@@ -289,7 +292,9 @@ def _equals_reading(answer: Answer, reading: Reading, seed: int) -> Verdict:
             return wrong(f"{reading.name} has the wrong shape", f"{formula} is {shown(found.shape)}", evidence)
         off = f"it is off by {nearest.off_by:.2g}" if nearest and np.isfinite(nearest.off_by) else "it differs"
         where = f" (sampled with {nearest.sizes})" if nearest and nearest.sizes else ""
-        return wrong(f"the formula for {reading.name} is not right", f"{formula}: {off} for random values{where}", evidence)
+        return wrong(
+            f"the formula for {reading.name} is not right", f"{formula}: {off} for random values{where}", evidence
+        )
 
     return judged(answer, vocabulary, Question(reading.name, tuple(reading.spelled)), judge)
 
@@ -343,7 +348,9 @@ def _grows(
             faults.append((f"the cost of the {name} model uses a letter the question does not have", plain(cost)))
             continue
         try:
-            settled = typed(cost, vocabulary).expression
+            settled = typed(statements.expanded(cost), vocabulary).expression
+        except Unreadable as fault:
+            return undecided(f"the cost of the {name} model could not be read", fault.cause)
         except Misfit as misfit:
             faults.append((f"the cost of the {name} model does not fit together", misfit.what))
             continue
@@ -415,17 +422,13 @@ _CHANGED_OUTPUTS = (r"\hat{h}_j", r"\hat{h}", r"\tilde{h}_j", r"\tilde{h}", "h'_
 
 
 @check
-def agrees_to_first_order(
-    student: Student, rng: np.random.Generator, *, change: str, partial: Share = HALF
-) -> Outcome:
+def agrees_to_first_order(student: Student, rng: np.random.Generator, *, change: str, partial: Share = HALF) -> Outcome:
     """The formula for a small change of the output agrees with the derivative of attention itself."""
     return _outcome(_first_order, student, partial, change == "scaled", _seed(rng))
 
 
 def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:
-    from reference.attention import attention
-
-    vocabulary = perturbation.VOCABULARY
+    vocabulary = perturbation.SCALED if scales else perturbation.SHIFTED
     statements = read_statements(answer, vocabulary)
     changes = statements.proposals([expression(text, vocabulary) for text in _LEFT_SIDES], through_approximations=True)
     outputs = statements.proposals(
@@ -473,7 +476,8 @@ def _first_order_verdict(
 
     def agrees(want: Callable[[perturbation.World], Array], factor: float = 1.0) -> bool:
         return all(
-            np.abs(start).max() < 1e-9 and np.abs(factor * got - want(one)).max() <= perturbation.AGREES * (1 + np.abs(want(one)).max())
+            np.abs(start).max() < 1e-9
+            and np.abs(factor * got - want(one)).max() <= perturbation.AGREES * (1 + np.abs(want(one)).max())
             for one, (start, got) in zip(worlds, slopes, strict=True)
         )
 
@@ -482,7 +486,8 @@ def _first_order_verdict(
     if agrees(lambda one: -one.output):
         return wrong("the sign is the wrong way round", shown_as, evidence)
     if all(
-        np.abs(start).max() < 1e-9 and np.abs(one.change * got - one.output).max() <= perturbation.AGREES * (1 + np.abs(one.output).max())
+        np.abs(start).max() < 1e-9
+        and np.abs(one.change * got - one.output).max() <= perturbation.AGREES * (1 + np.abs(one.output).max())
         for one, (start, got) in zip(worlds, slopes, strict=True)
     ):
         return partly("β is left out: the scores are multiplied by it, and so is their change", shown_as, evidence)
@@ -554,9 +559,10 @@ def _by_hand(
     if not missed:
         return right("every output tends to its target", "; ".join(texts), evidence)
     names = " and ".join(f"c_{token}" for token in missed)
-    detail = "; ".join(
-        f"c_{token} is off by {outputs.errors[token][-1]:.2g} β at β = 32" for token in missed
-    ) + f" with {', '.join(texts)}"
+    detail = (
+        "; ".join(f"c_{token} is off by {outputs.errors[token][-1]:.2g} β at β = 32" for token in missed)
+        + f" with {', '.join(texts)}"
+    )
     if len(missed) < len(targets):
         return partly(f"{names} does not tend to its target, the other does", detail, evidence)
     return wrong(f"{names} do not tend to their targets", detail, evidence)

@@ -55,7 +55,7 @@ def outputs(
         x = {number: _combined(parts, u) for number, parts in tokens.items()}
         arrays = {f"u_{label}": vector[:, None] for label, vector in u.items()}
         arrays |= {f"x_{number}": vector[:, None] for number, vector in x.items()} | {"β": np.array([[beta]])}
-        values = Values({"D": _SIZE}, arrays, scalars={symbol: beta for symbol in free})
+        values = Values({"D": _SIZE}, arrays, scalars=dict.fromkeys(free, beta))
         K, Q, V = (evaluate(matrices[name], values) for name in ("K", "Q", "V"))
         X = np.stack(list(x.values()), axis=1)  # (D, tokens)
         with np.errstate(all="ignore"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -194,6 +195,8 @@ class _Evaluation:
 
     def _bound_of(self, text: str) -> int:
         """Where a sum begins or ends: a number, a size, or one of the labelled members."""
+        if shifted := re.fullmatch(r"(\w+)([+-]\d{1,3})", text):  # m-1
+            return self._bound_of(shifted[1]) + int(shifted[2])
         if text.isdigit():
             return int(text[:9])
         if text in self._values.labels:

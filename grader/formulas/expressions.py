@@ -104,18 +104,7 @@ class Sum:
 
 
 Expression = (
-    Number
-    | Constant
-    | Symbol
-    | Identity
-    | Add
-    | Multiply
-    | Divide
-    | Power
-    | Transpose
-    | PseudoInverse
-    | Apply
-    | Sum
+    Number | Constant | Symbol | Identity | Add | Multiply | Divide | Power | Transpose | PseudoInverse | Apply | Sum
 )
 
 

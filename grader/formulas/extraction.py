@@ -131,7 +131,9 @@ def _what_it_does(worlds: list[_World], images: list[Array]) -> tuple[str, str]:
         return "it does not exist for these A and B", f"gives no finite matrix {place}"
 
     def is_always(target: Any) -> bool:
-        return all(np.allclose(one, target(one_world), atol=1e-8) for one_world, one in zip(worlds, images, strict=True))
+        return all(
+            np.allclose(one, target(one_world), atol=1e-8) for one_world, one in zip(worlds, images, strict=True)
+        )
 
     if is_always(lambda one: one.v_a + one.v_b):
         return "it leaves s as it is", f"gives v_a + v_b back {place}"
@@ -140,7 +142,9 @@ def _what_it_does(worlds: list[_World], images: list[Array]) -> tuple[str, str]:
     if is_always(lambda one: 0 * one.v_a):
         return "it gives 0", f"gives 0 {place}"
     factors = [float((one.v_a * got).sum() / (one.v_a**2).sum()) for one, got in zip(worlds, images, strict=True)]
-    if all(np.allclose(got, factor * one.v_a, atol=1e-8) for one, got, factor in zip(worlds, images, factors, strict=True)):
+    if all(
+        np.allclose(got, factor * one.v_a, atol=1e-8) for one, got, factor in zip(worlds, images, factors, strict=True)
+    ):
         return "it gives a multiple of v_a", f"gives {factors[0]:.3g} times v_a {place}"
     error = float(np.abs(image - world.v_a).max())
     return "it gives something else", f"is off by {error:.2g} in some entry {place}"

@@ -50,9 +50,7 @@ def _sizes(speed: Mapping[str, int], t: float) -> dict[str, float]:
     return {name: _BASE * t**step for name, step in speed.items()}
 
 
-def _ratio(
-    cost: Expression, key: Expression, speed: Mapping[str, int], fixed: Sequence[str], t: float
-) -> float | None:
+def _ratio(cost: Expression, key: Expression, speed: Mapping[str, int], fixed: Sequence[str], t: float) -> float | None:
     scalars = {Symbol(name): value for name, value in _sizes(speed, t).items()}
     scalars |= {Symbol(name): 64.0 for name in fixed}
     values = Values({}, scalars=scalars)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from grader.formulas.evaluation import Array
+from grader.formulas.expressions import symbols_in
 from grader.formulas.shapes import Typed
 from grader.formulas.verdicts import Verdict, partly, right, wrong
 from grader.formulas.weights import Query, limit_weights, misuse, orthonormal_keys, weights_of
-from grader.formulas.expressions import symbols_in
 from grader.formulas.writer import plain
 
 _DRAWS = 400

@@ -99,7 +99,9 @@ def _written_out(text: str) -> _Source:
     return _sums_written_out("".join(letters), [*places, len(text)])
 
 
-_COMPREHENSION = re.compile(r"\bsum\(\s*\[?(?P<body>[^\n]{1,300}?)\s+for\s+(?P<index>\w)\s+in\s+range\((?P<range>[^()]*)\)\s*\]?\s*\)")
+_COMPREHENSION = re.compile(
+    r"\bsum\(\s*\[?(?P<body>[^\n]{1,300}?)\s+for\s+(?P<index>\w)\s+in\s+range\((?P<range>[^()]*)\)\s*\]?\s*\)"
+)
 
 
 def _sums_written_out(text: str, places: list[int]) -> _Source:
@@ -304,7 +306,7 @@ class _Lexer:
         return self._finished_name(piece, mark, start)
 
     def _finished_name(self, piece: str, mark: str, start: int) -> Token:
-        index, mark = self._indices(mark)
+        index, mark = self._indices(mark, piece)
         if not index and piece in self._vocabulary.words:
             name, index = self._vocabulary.words[piece]
         else:
@@ -315,7 +317,7 @@ class _Lexer:
             return Token("IDENTITY", "".join(index).partition("×")[0], start, self._at)
         return Token("NAME", symbol, start, self._at)
 
-    def _indices(self, mark: str) -> tuple[tuple[str, ...], str]:
+    def _indices(self, mark: str, name: str) -> tuple[tuple[str, ...], str]:
         """What stands below a name, also when a transpose stands between; primes are a mark."""
         found: tuple[str, ...] = ()
         while True:
@@ -323,7 +325,12 @@ class _Lexer:
             if not ahead:
                 return found, mark
             self._at = ahead.end()
-            found = (*found, *self._labels(self._group()))
+            pair = re.compile(r"[a-z]{2}(?![A-Za-z_])").match(self._text, self._at)
+            if pair and any(name in one.spellings and len(one.runs_to) == 2 for one in self._vocabulary.declared):
+                self._at = pair.end()  # a_ij without braces
+                found = (*found, pair[0])
+            else:
+                found = (*found, *self._labels(self._group()))
 
     def _labels(self, raw: str) -> tuple[str, ...]:
         raw = re.sub(r"\\(?:text|textrm|mathrm|mathbf|mathit|rm|bf|boldsymbol|mathsf|operatorname)\b", "", raw)
@@ -375,11 +382,11 @@ class _Lexer:
         elif len(path) == 1 and name in ("T", "mT", "dot", "transpose", "t", "matmul"):
             self._at = start + len(path[0])  # the rest is read as an attribute
             yield from self._word(path[0], start) if path[0].isalpha() else self._plain_name(path[0], start)
-        elif self._prose and len(path[-1]) > 1:  # the end of a sentence without a space after it
+        elif self._prose:  # i.e., and the end of a sentence without a space after it
             self._at = start + len(path[0])
             yield Token("WORD", path[0], start, self._at)
-        elif "__" in text or name in ("system", "eval", "exec"):
-            raise Unreadable(f"'{quote(text, 30)}' is not mathematics", start)
+        elif not (self._known(path[0]) and self._known(name)):
+            raise Unreadable(f"'{quote(text, 30)}' is not known here", start)
         else:
             self._at = start + len(path[0])
             yield from self._word(path[0], start) if path[0].isalpha() else self._plain_name(path[0], start)
@@ -419,8 +426,10 @@ class _Lexer:
             else:
                 yield self._name_token(letter, start)
         elif name in spelling.FUNCTIONS and name not in ("dot", "identity"):
-            yield Token("SQRT", name, start, self._at) if name == "sqrt" else self._function(
-                spelling.FUNCTIONS[name], start
+            yield (
+                Token("SQRT", name, start, self._at)
+                if name == "sqrt"
+                else self._function(spelling.FUNCTIONS[name], start)
             )
         elif name in ("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"):
             yield Token("FRACTION", name, start, self._at)
@@ -431,7 +440,24 @@ class _Lexer:
             yield Token("CONSTANT", "∞", start, self._at)
         elif name in ("begin", "end"):
             environment = self._group()
-            if environment.rstrip("*") in ("align", "aligned", "equation", "gather", "gathered", "split", "multline", "array", "eqnarray", "alignat", "displaymath", "math", "flalign", "center", "itemize", "enumerate"):
+            if environment.rstrip("*") in (
+                "align",
+                "aligned",
+                "equation",
+                "gather",
+                "gathered",
+                "split",
+                "multline",
+                "array",
+                "eqnarray",
+                "alignat",
+                "displaymath",
+                "math",
+                "flalign",
+                "center",
+                "itemize",
+                "enumerate",
+            ):
                 if environment.rstrip("*") in ("array", "alignat") and self._text[self._at : self._at + 1] == "{":
                     self._group()
                 yield Token("BREAK", environment, start, self._at)
@@ -697,7 +723,9 @@ def _domain(low: str, high: str, place: int) -> Domain:
     for command, sign in _DOMAIN_SIGNS:
         text = re.sub(rf"\\{command}(?![A-Za-z])", sign, text)
     text = re.sub(r"\\(?:text|mathrm|substack|limits|left|right|quad)\b|[{}\s$]|\\(?=[{},;! ])", "", text)
-    text = text.replace("!=", "≠").replace("\\", "").replace("<=", "≤").replace("∖", "").replace("[", "").replace("]", "")
+    text = (
+        text.replace("!=", "≠").replace("\\", "").replace("<=", "≤").replace("∖", "").replace("[", "").replace("]", "")
+    )
     end = re.sub(r"[{}\s$\\]", "", high)
     end = spelling.LETTERS.get(end, end)
     ranged = re.fullmatch(rf"(\d+)[≤<]({_SUM_LABEL})[≤<]({_SUM_LABEL})", text)
@@ -715,7 +743,10 @@ def _domain(low: str, high: str, place: int) -> Domain:
     index, first = match[1], match[2] or ""
     without: tuple[str, ...] = ()
     rest = text[match.end() :].lstrip(",;:")
-    excluded = re.fullmatch(rf"(?:{re.escape(index)})?(?:≠|∉)({_SUM_LABEL}(?:[,;]{_SUM_LABEL})*)((?:,{re.escape(index)}≠{_SUM_LABEL})*)", rest)
+    excluded = re.fullmatch(
+        rf"(?:{re.escape(index)})?(?:≠|∉)({_SUM_LABEL}(?:[,;]{_SUM_LABEL})*)((?:,{re.escape(index)}≠{_SUM_LABEL})*)",
+        rest,
+    )
     if excluded:
         more = re.findall(rf"≠({_SUM_LABEL})", excluded[2])
         without = (*re.split("[,;]", excluded[1]), *more)

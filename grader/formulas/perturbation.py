@@ -19,7 +19,7 @@ _SIZES = ((4, 3, 5, 2), (3, 2, 4, 3), (5, 4, 3, 4))  # d, n, m, t
 AGREES = 1e-5
 
 _HERE = ("i", "j")
-VOCABULARY = Vocabulary(
+SHIFTED = Vocabulary(  # k_i becomes k_i + ε
     declared=(
         Declared("k", ("d", "1"), ("m",), _HERE),
         Declared("v", ("t", "1"), ("m",), _HERE),
@@ -40,6 +40,9 @@ VOCABULARY = Vocabulary(
     ),
     dimensions=("d", "n", "m", "t"),
     marks_matter=True,
+)
+SCALED = replace(  # k_i becomes αk_i; an ε here is the student's own
+    SHIFTED, declared=tuple(one for one in SHIFTED.declared if one.name != "ε")
 )
 
 

@@ -156,7 +156,9 @@ class _Typing:
         settled = []
         for term in terms:
             if term.shape == _ANY and shape == SCALAR:
-                settled.append(Number(term.expression.value) if isinstance(term.expression, Number) else self._one(term))
+                settled.append(
+                    Number(term.expression.value) if isinstance(term.expression, Number) else self._one(term)
+                )
             elif term.shape == _ANY and not _is_zero(term.expression):
                 if shape[0] != shape[1]:
                     raise Misfit(
@@ -192,9 +194,7 @@ class _Typing:
                 Multiply(left.expression, right.expression), right.shape if left.shape == SCALAR else left.shape
             )
         if operator == "⊗" and left.shape[1] == ONE and right.shape[1] == ONE:
-            return Typed(
-                Multiply(left.expression, Transpose(right.expression)), (left.shape[0], right.shape[0])
-            )
+            return Typed(Multiply(left.expression, Transpose(right.expression)), (left.shape[0], right.shape[0]))
         if left.shape[1] == right.shape[0]:
             return Typed(Multiply(left.expression, right.expression), (left.shape[0], right.shape[1]))
         if operator in ("·", "@") and left.shape == right.shape and left.shape[1] == ONE:  # a dot product
@@ -267,7 +267,9 @@ class _Typing:
             label
             for symbol in symbols_in(body)
             for label in symbol.index
-            if label not in bound and len(label) == 1 and (found := self._vocabulary.find(symbol.name, symbol.index))
+            if label not in bound
+            and len(label) == 1
+            and (found := self._vocabulary.find(symbol.name, symbol.index))
             and label not in found[0].labels
         }
         if len(free) != 1:

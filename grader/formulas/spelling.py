@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-_GREEK_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
-    "psi omega"
-).split()
+_GREEK_NAMES = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "omicron",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "upsilon",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+]
 _GREEK_LETTERS = "αβγδεζηθικλμνξοπρστυφχψω"
 
 # LaTeX and plain names of letters. Variants that are the same letter to a reader are the same here.
@@ -55,19 +77,102 @@ FUNCTIONS = {
     "identity": "identity",
     "norm": "norm",
 }
-MODULES = frozenset("np numpy math torch scipy special linalg la F nn functional jnp sp sympy cmath".split())
+MODULES = frozenset(
+    [
+        "np",
+        "numpy",
+        "math",
+        "torch",
+        "scipy",
+        "special",
+        "linalg",
+        "la",
+        "F",
+        "nn",
+        "functional",
+        "jnp",
+        "sp",
+        "sympy",
+        "cmath",
+    ]
+)
 
 # Written above, below or round a letter, and without meaning for these questions.
 DECORATIONS = frozenset(
-    "mathbf boldsymbol bm vec overrightarrow mathrm mathit mathsf mathcal mathfrak mathtt mathbb mathds mathscr "
-    "underline rm bf it sf cal pmb textbf textit ensuremath mathnormal displaystyle textstyle scriptstyle boxed "
-    "underbrace overbrace mathop mathord operatornamewithlimits limits nolimits strut phantom smash bold "
-    "left right middle big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr bigm Bigm "
-    "nonumber notag allowbreak relax protect color textcolor centering hfill".split()
+    [
+        "mathbf",
+        "boldsymbol",
+        "bm",
+        "vec",
+        "overrightarrow",
+        "mathrm",
+        "mathit",
+        "mathsf",
+        "mathcal",
+        "mathfrak",
+        "mathtt",
+        "mathbb",
+        "mathds",
+        "mathscr",
+        "underline",
+        "rm",
+        "bf",
+        "it",
+        "sf",
+        "cal",
+        "pmb",
+        "textbf",
+        "textit",
+        "ensuremath",
+        "mathnormal",
+        "displaystyle",
+        "textstyle",
+        "scriptstyle",
+        "boxed",
+        "underbrace",
+        "overbrace",
+        "mathop",
+        "mathord",
+        "operatornamewithlimits",
+        "limits",
+        "nolimits",
+        "strut",
+        "phantom",
+        "smash",
+        "bold",
+        "left",
+        "right",
+        "middle",
+        "big",
+        "Big",
+        "bigg",
+        "Bigg",
+        "bigl",
+        "bigr",
+        "Bigl",
+        "Bigr",
+        "biggl",
+        "biggr",
+        "Biggl",
+        "Biggr",
+        "bigm",
+        "Bigm",
+        "nonumber",
+        "notag",
+        "allowbreak",
+        "relax",
+        "protect",
+        "color",
+        "textcolor",
+        "centering",
+        "hfill",
+    ]
 )
 MARKS = {"hat": "̂", "widehat": "̂", "tilde": "̃", "widetilde": "̃", "bar": "̄", "overline": "̄", "dot": "̇"}
 COMBINING = {"̂": "̂", "̃": "̃", "̄": "̄"}
-TEXT_COMMANDS = frozenset("text textrm textnormal textsf texttt mbox hbox operatorname textup mathop".split())
+TEXT_COMMANDS = frozenset(
+    ["text", "textrm", "textnormal", "textsf", "texttt", "mbox", "hbox", "operatorname", "textup", "mathop"]
+)
 SPACES = frozenset([",", ";", ":", "!", " ", "thinspace", "enspace", "hspace", "vspace", "hskip", "kern", "mspace"])
 BREAKS = frozenset(["quad", "qquad", "newline", "\\", "tag", "label", "intertext", "hline", "par", "linebreak"])
 WITH_ARGUMENT = frozenset(["hspace", "vspace", "tag", "label", "color", "textcolor", "phantom", "mspace"])
@@ -109,13 +214,46 @@ FRACTIONS = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3,
 
 # Words that stand for a scale, and what they say about its size.
 LARGE_WORDS = frozenset(
-    "large big huge enormous massive giant arbitrarily sufficiently infinite infinity extremely considerable "
-    "substantial great high larger bigger".split()
+    [
+        "large",
+        "big",
+        "huge",
+        "enormous",
+        "massive",
+        "giant",
+        "arbitrarily",
+        "sufficiently",
+        "infinite",
+        "infinity",
+        "extremely",
+        "considerable",
+        "substantial",
+        "great",
+        "high",
+        "larger",
+        "bigger",
+    ]
 )
-SMALL_WORDS = frozenset("small tiny little vanishing vanishingly negligible infinitesimal smaller".split())
+SMALL_WORDS = frozenset(
+    ["small", "tiny", "little", "vanishing", "vanishingly", "negligible", "infinitesimal", "smaller"]
+)
 SCALE_WORDS = (
     LARGE_WORDS
     | SMALL_WORDS
-    | frozenset("scale scaling scalar constant const number factor temperature coefficient multiplier value".split())
+    | frozenset(
+        [
+            "scale",
+            "scaling",
+            "scalar",
+            "constant",
+            "const",
+            "number",
+            "factor",
+            "temperature",
+            "coefficient",
+            "multiplier",
+            "value",
+        ]
+    )
 )
-FILLER_WORDS = frozenset("a an some any very the positive real fixed of is and".split())
+FILLER_WORDS = frozenset(["a", "an", "some", "any", "very", "the", "positive", "real", "fixed", "of", "is", "and"])

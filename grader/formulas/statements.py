@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.formulas import spelling
+from grader.formulas.bounds import refuse_unbounded
 from grader.formulas.expressions import (
     Constant,
     Expression,
@@ -33,10 +34,71 @@ _WRITTEN_OUT = re.compile(r"\\begin\{(\w*matrix|cases|array)\}.*?(?:\\end\{\1\}|
 
 # Words that may stand between a letter and what is said of its size: "β is some very large constant".
 _LINKING = frozenset(
-    "is be are being was a an the some any very chosen to sufficiently arbitrarily extremely positive scalar constant "
-    "number as with taken should must needs need goes go tends tend approaches going real value factor and that such "
-    "becomes grows set fixed parameter scale denotes represents can made for where of towards toward quite really "
-    "temperature inverse i e too enough which".split()
+    [
+        "is",
+        "be",
+        "are",
+        "being",
+        "was",
+        "a",
+        "an",
+        "the",
+        "some",
+        "any",
+        "very",
+        "chosen",
+        "to",
+        "sufficiently",
+        "arbitrarily",
+        "extremely",
+        "positive",
+        "scalar",
+        "constant",
+        "number",
+        "as",
+        "with",
+        "taken",
+        "should",
+        "must",
+        "needs",
+        "need",
+        "goes",
+        "go",
+        "tends",
+        "tend",
+        "approaches",
+        "going",
+        "real",
+        "value",
+        "factor",
+        "and",
+        "that",
+        "such",
+        "becomes",
+        "grows",
+        "set",
+        "fixed",
+        "parameter",
+        "scale",
+        "denotes",
+        "represents",
+        "can",
+        "made",
+        "for",
+        "where",
+        "of",
+        "towards",
+        "toward",
+        "quite",
+        "really",
+        "temperature",
+        "inverse",
+        "i",
+        "e",
+        "too",
+        "enough",
+        "which",
+    ]
 )
 
 
@@ -163,7 +225,9 @@ class Statements:
         written = [token for tokens in (clause.members[place], *(tokens for tokens, _ in sides)) for token in tokens]
         first, last = min(token.start for token in written), max(token.end for token in written)
         text = clause.piece.text[first:last]
-        return Proposed(tuple(tuple(chain) for chain in chains if chain), tuple(faults), relation, self._place(clause, first), text)
+        return Proposed(
+            tuple(tuple(chain) for chain in chains if chain), tuple(faults), relation, self._place(clause, first), text
+        )
 
     def _related(self, clause: Clause, place: int, through: bool) -> list[tuple[tuple[Token, ...], str]]:
         """The members joined to this one: after it by `=` (the first step may be ≈ or ∝), else before it."""
@@ -199,18 +263,15 @@ class Statements:
 
     def expanded(self, expression: Expression) -> Expression:
         """With the answer's own definitions put in, except of letters said to be large or small."""
-        definitions = {
-            name: meaning for name, meaning in self.definitions().items() if not self.size_of(name).growth
-        }
+        definitions = {name: meaning for name, meaning in self.definitions().items() if not self.size_of(name).growth}
         for _ in range(_MAX_SUBSTITUTIONS):
+            refuse_unbounded(expression, self.vocabulary)
             changed = rebuilt(
                 expression,
                 lambda part: definitions.get(part, part) if isinstance(part, Symbol) else part,
             )
             if changed == expression:
                 return expression
-            if sum(1 for _ in symbols_in(changed)) > 60:
-                break
             expression = changed
         raise Unreadable("its definitions go round in a circle")
 
@@ -262,11 +323,11 @@ def read_statements(answer: Answer, vocabulary: Vocabulary) -> Statements:
             if tokens or start:
                 tokens.append(Token("ROW", "", start, start))
             tokens.extend(Token(one.kind, one.value, one.start + start, one.end + start) for one in row)
-        if piece.kind != "prose" and stream and stream[-1][1].kind != "prose":
-            stream.append((Token("BREAK", "", 0, 0), piece))
-        elif stream and piece.line > stream[-1][1].line + stream[-1][1].text.count("\n"):
-            stream.append((Token("BREAK", "", 0, 0), piece))
-        elif piece.kind != "prose" and any(one.kind == "RELATION" for one in tokens) and not _awaits(stream):
+        if (
+            (piece.kind != "prose" and stream and stream[-1][1].kind != "prose")
+            or (stream and piece.line > stream[-1][1].line + stream[-1][1].text.count("\n"))
+            or (piece.kind != "prose" and any(one.kind == "RELATION" for one in tokens) and not _awaits(stream))
+        ):
             stream.append((Token("BREAK", "", 0, 0), piece))
         stream.extend((token, piece) for token in tokens)
         if piece.kind != "prose" and any(one.kind == "RELATION" for one in tokens):
@@ -334,9 +395,7 @@ def _split(run: list[tuple[Token, Piece]], order: int, earlier: Clause | None) -
     yield from _joined(kept, piece, kind, order, earlier)
 
 
-def _joined(
-    tokens: list[Token], piece: Piece, kind: str, order: int, earlier: Clause | None
-) -> Iterator[Clause]:
+def _joined(tokens: list[Token], piece: Piece, kind: str, order: int, earlier: Clause | None) -> Iterator[Clause]:
     members: list[list[Token]] = [[]]
     relations: list[str] = []
     depth = 0
@@ -478,7 +537,7 @@ def _said_by(nearby: Sequence[Token]) -> Size:
         word = str(near.value).lower()
         if near.kind == "CONSTANT" and word == "∞" and distance:
             return Size("large", "+")
-        if near.kind == "NAME" and len(word) > 1 or (near.kind == "NAME" and word != "a"):
+        if (near.kind == "NAME" and len(word) > 1) or (near.kind == "NAME" and word != "a"):
             if not joined:
                 return Size()
         elif near.kind == "WORD":

@@ -64,7 +64,16 @@ def attempted(proof: Callable[[], _Result], cpu_seconds: float = 0.4) -> _Result
     try:
         with _at_most(cpu_seconds):
             return proof()
-    except (_TooLong, NoProof, NotImplementedError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
+    except (
+        _TooLong,
+        NoProof,
+        NotImplementedError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ):
         return None
 
 

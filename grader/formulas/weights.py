@@ -47,7 +47,7 @@ class Setting:
 
     def values(self, keys: Array, scalars: Mapping[Symbol, float]) -> Values:
         places = {label: place for place, label in enumerate(self.labels)}
-        families = {name: keys for name in {self.known, self.drawn or self.known, "k"}}
+        families = dict.fromkeys({self.known, self.drawn or self.known, "k"}, keys)
         return Values({"d": keys.shape[1], "n": len(keys)}, families=families, labels=places, scalars=scalars)
 
 
@@ -259,7 +259,7 @@ def _proved(query: Query, targets: Targets) -> dict[str, Any]:
 
     def proof() -> dict[str, Any]:
         basis = [sympy.Matrix(count, 1, lambda row, _, i=i: int(row == i)) for i in range(count)]
-        families = {name: basis for name in {query.setting.known, query.setting.drawn or query.setting.known, "k"}}
+        families = dict.fromkeys({query.setting.known, query.setting.drawn or query.setting.known, "k"}, basis)
         column = as_sympy(query.expression, families, {label: i for i, label in enumerate(labels)}, count)
         scores = [sympy.expand(entry) for entry in column]
         own, others = scores[: len(labels)], scores[len(labels) :]
