@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import source, student_code
+from . import dataset_probe, source, student_code
 
 Probe = Callable[..., Any]
 
@@ -60,6 +60,12 @@ def forward(
     }
 
 
+def draw_items(file: str, name: str, data: str, block_size: int, idx: int, times: int) -> dict[str, Any]:
+    """Build a data set from text and take one of its items many times."""
+    dataset = _call(student_code.attribute(file, name), [data, block_size], {})
+    return dataset_probe.looked_at(dataset, idx, times)
+
+
 def names_used(file: str) -> dict[str, Any]:
     """Every name the source takes from libraries, with its place, and whether all of the source was read."""
     names, complete = source.mentions(file)
@@ -94,4 +100,6 @@ def _signature(function: Any) -> str:
         return "something without a signature"
 
 
-PROBES: dict[str, Probe] = {probe.__name__: probe for probe in (call, call_showing_arguments, forward, names_used)}
+PROBES: dict[str, Probe] = {
+    probe.__name__: probe for probe in (call, call_showing_arguments, forward, draw_items, names_used)
+}
