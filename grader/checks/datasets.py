@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.checks.drawn_items import LONG_TENSOR, Drawn, Question, draw, questions
+from grader.checks.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, questions
 from grader.checks.span_statistics import (
     DRAWS,
     Finding,
@@ -163,8 +163,8 @@ def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, f
         spans = _spans(drawn)
         long = len(question.document) > question.block
         if finding := judge_emptiness_of_long_pieces(spans, question.block) if long else judge_emptiness(spans):
-            hint = "take the masked length and place from what the truncated document really has"
-            return _departure(drawn, replace(finding, summary=f"{finding.summary}; {hint}"), trial)
+            hint = "" if long else "; take its length and place from the characters there really are"
+            return _departure(drawn, replace(finding, summary=finding.summary + hint), trial)
     return passed("the masked part is rarely empty")
 
 
@@ -215,6 +215,8 @@ def draws_afresh_at_each_access(student: Student, rng: np.random.Generator, *, f
     """Asking for the same item again gives another corruption of the same document."""
     (question,) = questions(rng, (60,), 32, _FEW)
     drawn = draw(student, file, name, question)
+    if any(UNKNOWN in text for text in drawn.texts):
+        raise WrongKind("some ids are in no vocabulary, so one draw cannot be told from another")
     if len(set(drawn.texts)) == 1:
         hint = "draw in __getitem__, not once in __init__, and set no seed there"
         return failed(f"item 0 is the same in all {_FEW} draws; {hint}", question.shown, evidence={"draws": _FEW})

@@ -143,10 +143,17 @@ def _rows(ids: Any, lengths: Any, times: int) -> tuple[Array, Array] | None:
 
 
 def _letters(drawn: Drawn) -> dict[int, str]:
-    """Ids to characters by the data set's own tables, right or wrong; without tables, by the assignment's."""
-    pairs = drawn.itos or tuple((index, letter) for letter, index in drawn.stoi or ())
-    good = {index: letter for index, letter in pairs if isinstance(index, int) and isinstance(letter, str)}
-    return good or dict(enumerate(right_vocabularies(drawn.question.data)[0]))
+    """Ids to characters by the data set's own tables, right or wrong; without tables, by the assignment's.
+
+    stoi comes first, for with it items are made. Whatever stands for pad and mask is read as such: that it is another
+    character is for the vocabulary's check to say.
+    """
+    pairs = tuple((index, letter) for letter, index in drawn.stoi or ()) or drawn.itos or ()
+    letters = {index: letter for index, letter in pairs if isinstance(index, int) and isinstance(letter, str)}
+    for index, letter in enumerate((PAD_CHARACTER, MASK_CHARACTER)):
+        if letter not in letters.values() and letters.get(index) not in set(drawn.question.data):
+            letters[index] = letter
+    return letters if len(letters) > 2 else dict(enumerate(right_vocabularies(drawn.question.data)[0]))
 
 
 def right_vocabularies(data: str) -> tuple[list[str], list[str]]:

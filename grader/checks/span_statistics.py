@@ -68,8 +68,9 @@ def judge_bounds(spans: Sequence[Span], document: int, block: int) -> Finding | 
 def judge_truncation(spans: Sequence[Span], document: int, block: int) -> Finding | None:
     """For documents longer than any truncation: every length occurs, or in a large block those near both ends.
 
-    A choice that gives each length (in a large block: each outer eighth of them) half a per cent of draws is misjudged
-    with probability below 25 · 0.995⁴⁰⁰⁰ = 5·10⁻⁸; a uniform choice with less than 10⁻⁶⁹.
+    A choice that gives each length half a per cent of `DRAWS` draws is misjudged with probability below
+    25 · 0.995⁴⁰⁰⁰ = 5·10⁻⁸, a uniform choice with less than 10⁻⁶⁹. In the large block, drawn half as often, each outer
+    eighth of the lengths should get one per cent: 2 · 0.99²⁰⁰⁰ = 4·10⁻⁹.
     """
     if found := judge_bounds(spans, document, block):
         return found
