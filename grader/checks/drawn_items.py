@@ -18,6 +18,7 @@ UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
 LONG_TENSOR = "Tensor torch.int64"
 # No blanks: a document that is stripped stays as it is. No character twice in short documents: a piece has one place.
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;éü"
+_SHOWN = 80  # of a document; any other of its length does as well
 _MOST_LETTERS = 1000  # in a vocabulary; the documents hold fewer than a hundred
 _WIDEST = 4096  # ids in one item; ten times the longest document that is asked about
 
@@ -47,7 +48,7 @@ class Question:
 
     @property
     def shown(self) -> str:
-        return f"the document is '{quote(self.document)}'"
+        return f"the document is '{quote(self.document, _SHOWN)}'"
 
 
 def questions(rng: np.random.Generator, lengths: tuple[int, ...], block: int, times: int) -> list[Question]:

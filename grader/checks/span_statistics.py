@@ -52,16 +52,17 @@ def longest_kept(block: int) -> int:
 def judge_bounds(spans: Sequence[Span], document: int, block: int) -> Finding | None:
     """The kept length never leaves [4, ⌊7/8·block⌋]. Exact: no correct item is outside."""
     lengths = np.array([span.kept for span in spans])
-    longest, shortest, most = int(lengths.max()), int(lengths.min()), longest_kept(block)
+    least, most = min(SHORTEST, document), longest_kept(block)
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    evidence = {"draws": len(lengths), "shortest": shortest, "longest": longest, "allowed": [least, most]}
+    if shortest == document > most:
+        return Finding("the document is never truncated", evidence)
     if longest > most:
-        evidence = {"longest": longest, "allowed": most, "share": float(np.mean(lengths > most))}
-        if shortest == document:
-            return Finding("the document is never truncated", evidence)
-        return Finding(f"up to {longest} characters are kept; at most ⌊7/8 · {block}⌋ = {most} are asked for", evidence)
-    if shortest < min(SHORTEST, document):
-        share = float(np.mean(lengths < min(SHORTEST, document)))
-        found = f"only {shortest} of {document} characters are kept in some draws; at least {SHORTEST} are asked for"
-        return Finding(found, {"shortest": shortest, "share": share})
+        share = f"in {100 * np.mean(lengths > most):.0f} % of {len(lengths):,} draws"
+        return Finding(f"{share} more than ⌊7/8 · {block}⌋ = {most} characters are kept, up to {longest}", evidence)
+    if shortest < least:
+        share = f"in {100 * np.mean(lengths < least):.0f} % of {len(lengths):,} draws"
+        return Finding(f"{share} fewer than {least} characters are kept, down to {shortest}", evidence)
     return None
 
 
@@ -170,7 +171,7 @@ def judge_positions(spans: Sequence[Span]) -> Finding | None:
     if all(span.prefix == 0 or span.suffix == 0 for span in free):
         return Finding("the masked part is always at one of the two ends", evidence)
     if len(starts) == 1:
-        return Finding(f"the masked part always begins behind {starts.pop()} characters", evidence)
+        return Finding(f"the masked part always begins at character {starts.pop() + 1}", evidence)
     if len({(span.kept, span.masked, span.prefix) for span in free}) == len({(s.kept, s.masked) for s in free}):
         return Finding(
             "where the masked part begins follows from the two lengths; a random place is asked for", evidence

@@ -34,7 +34,9 @@ def vocabulary_begins_with_pad_and_mask(
         if any(set(got) == set(right) for right in rights):
             return failed("the characters from id 2 on are not sorted")
         extra, missed = len(set(got) - set(rights[0])), len(set(rights[1]) - set(got))
-        return failed(f"it lacks {missed} of the data's characters and has {extra} that are not in the data")
+        return failed(
+            f"of the data's characters {missed} are missing, and {extra} are there that the data does not have"
+        )
     if drawn.vocab_size not in (None, len(got)):
         return failed("vocab_size is not the number of characters in the vocabulary")
     return passed(f"the vocabulary of {len(got)} characters is in order")
