@@ -4,12 +4,14 @@
 
 The corpus is tests/formulas/*.yaml. Full marks for an answer that does not deserve them is a false accept; anything
 less for one that does is a false reject; unreadable is an answer a person can read and the tool cannot. The other
-tools can only compare with a key, so they are given one that is right, and the formula without the words around it.
+tools can only compare with a key, so they are given one that is right, and the formula without the words around it;
+they run in a process that is ended after five seconds, because some answers make them compute without end.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import re
 import statistics
 import time
@@ -31,6 +33,7 @@ from grader.rubric import load_rubric
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = REPOSITORY / "tests" / "formulas"
+_OTHERS_SECONDS = 5
 QUESTIONS = REPOSITORY / "tests" / "rubrics" / "formulas.yaml"
 
 
@@ -136,20 +139,32 @@ def _parse_latex(entry: Entry) -> str:
         return "unreadable"
 
 
-def _timed(judge: Callable[[Entry], str]) -> Callable[[Entry], Judged]:
-    def judged(entry: Entry) -> Judged:
+class Other:
+    """Another tool in a process of its own, started anew whenever it has to be ended."""
+
+    def __init__(self, judge: Callable[[Entry], str]) -> None:
+        self._judge = judge
+        self._pool = multiprocessing.Pool(1)
+        self.hung = 0
+
+    def __call__(self, entry: Entry) -> Judged:
         began = time.perf_counter()
-        return Judged(judge(entry), "", time.perf_counter() - began)
+        try:
+            verdict = self._pool.apply_async(self._judge, (entry,)).get(timeout=_OTHERS_SECONDS)
+        except multiprocessing.TimeoutError:
+            self._pool.terminate()
+            self._pool = multiprocessing.Pool(1)
+            self.hung += 1
+            verdict = "unreadable"
+        return Judged(verdict, "", time.perf_counter() - began)
 
-    return judged
 
-
-def _others() -> dict[str, Callable[[Entry], Judged]]:
-    found: dict[str, Callable[[Entry], Judged]] = {}
+def _others() -> dict[str, Callable[[Entry], str]]:
+    found: dict[str, Callable[[Entry], str]] = {}
     if importlib.util.find_spec("math_verify"):
-        found["Math-Verify"] = _timed(_math_verify)
+        found["Math-Verify"] = _math_verify
     if importlib.util.find_spec("antlr4"):
-        found["sympy parse_latex"] = _timed(_parse_latex)
+        found["sympy parse_latex"] = _parse_latex
     return found
 
 
@@ -179,10 +194,14 @@ def main() -> None:
     simple = [entry for entry in everything if entry.part in _KEYS and entry.file == "answers.md" and len(entry.text) < 5000]
     by_id = {entry.id: got for entry, got in whole}
     table.add_row(*_row("this grader, one-formula parts", [(entry, by_id[entry.id]) for entry in simple]))
-    for name, judge in _others().items():
-        table.add_row(*_row(f"{name}, one-formula parts", [(entry, judge(entry)) for entry in simple]))
     console = Console()
+    hung = []
+    for name, judge in _others().items():
+        other = Other(judge)
+        table.add_row(*_row(f"{name}, one-formula parts", [(entry, other(entry)) for entry in simple]))
+        hung.append(f"{name} had to be ended {other.hung} times")
     console.print(table)
+    console.print("; ".join(hung))
     for missing in {"Math-Verify", "sympy parse_latex"} - _others().keys():
         console.print(f"{missing} is not installed: `pip install math-verify antlr4-python3-runtime==4.11.1` for both")
     for entry, got in whole:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import source, student_code
+from . import dataset_probe, source, student_code
 from .script import run_script
 
 Probe = Callable[..., Any]
@@ -61,6 +61,12 @@ def forward(
     }
 
 
+def draw_items(file: str, name: str, data: str, block_size: int, idx: int, times: int) -> dict[str, Any]:
+    """Build a data set from text and take one of its items many times."""
+    dataset = _call(student_code.attribute(file, name), [data, block_size], {})
+    return dataset_probe.looked_at(dataset, idx, times)
+
+
 def names_used(file: str) -> dict[str, Any]:
     """Every name the source takes from libraries, with its place, and whether all of the source was read."""
     names, complete = source.mentions(file)
@@ -96,5 +102,6 @@ def _signature(function: Any) -> str:
 
 
 PROBES: dict[str, Probe] = {
-    probe.__name__: probe for probe in (call, call_showing_arguments, forward, names_used, run_script)
+    probe.__name__: probe
+    for probe in (call, call_showing_arguments, draw_items, forward, names_used, run_script)
 }
