@@ -1,0 +1,35 @@
+"""Words that students use for one another, in groups that phrasings name with `@`.
+
+General English for mathematics only: what belongs to one assignment stands in its rubric.
+"""
+
+from __future__ import annotations
+
+THESAURUS = {
+    "sum": "sum|add|total|altogether|together|summation|Σ",
+    "large": "large|big|huge|high|great|strong|massive|enormous|considerable|significant|substantial|≫|∞",
+    "larger": "larger|bigger|higher|greater|stronger|exceed|dominate|dominant|outweigh|≫|>|win|more|most|largest|highest",
+    "small": "small|tiny|low|little|minor|negligible|vanish*|minimal|≪|slight",
+    "smaller": "smaller|lower|less|shrink",
+    "grow": "grow|increase|rise|raise|larger|bigger|amplify|more",
+    "equal": "equal|same|identical|equivalent|alike|=|≈|match|common",
+    "near": "near|close|approximate|about|almost|nearly|roughly|around|≈|=|approach|converge|tend|→|equal",
+    "other": "other|rest|remain|others|remainder|else|another|remaining",
+    "every": "every|all|each|any|whole|entire|∀|both",
+    "similar": "similar|similarity|align|alignment|parallel|match|close|fit|resemble|correspond|same-direction|near|closest",
+    "orthogonal": "orthogonal|perpendicular|orthonormal|orthogonality|⊥|independent-direction",
+    "zero": "0|vanish*|disappear|cancel|annihilat*|kill|negligible|remove|drop|eliminat*|nothing",
+    "change": "change|vary|varies|alter|shift|move|differ|affect|perturb|influence|different",
+    "swing": "swing|oscillat*|fluctuat*|flip|jump|alternat*|switch|sway|bounce|toggle|vacillat*",
+    "stable": "stable|steady|constant|robust|consistent|consistently|stability|unchanged|reliable|invariant|insensitive|same",
+    "unstable": "unstable|instab*|inconsistent|erratic|unreliable|volatile|unpredictable",
+    "mean": "mean|average|averag*|expectation|expected|centre|center|midpoint|middle",
+    "copy": "copy|copied|pass-through|return|retrieve|output|forward|reproduce|select|pick|pass|extract|read|look-up|lookup|get",
+    "know": "know|known|knowledge|learn|learnt|memor*|remember|store|encode|fact|information|seen|see|saw|encounter|contain|read",
+    "guess": "guess|random|chance|invent|make-up|made-up|hallucinat*",
+    "example": "example|instance|eg|suppose|imagine|such-as|consider|scenario|case|say",
+    "different": "different|distinct|separate|own|various|differ|several|diverse|unique",
+    "learned": "learn|learned|learnt|learnable|train|trainable|trained|parameter",
+    "linear": "linear|linearly|affine|dense|matrix|projection",
+    "convolution": "convolution|convolutional|conv|cnn|conv1d|convolve|conv2d",
+}
