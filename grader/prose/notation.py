@@ -24,7 +24,7 @@ _COMMANDS = GREEK_NAMES | {
     "geq": "≥", "geqslant": "≥", "ge": "≥", "leq": "≤", "leqslant": "≤", "le": "≤", "gg": "≫", "ll": "≪",
     "neq": "≠", "ne": "≠", "in": "∈", "notin": "∉", "top": "⊤", "intercal": "⊤", "perp": "⊥",
     "exp": " exp ", "ln": " ln ", "log": " log ", "max": " max ", "min": " min ",
-    "ldots": "…", "dots": "…", "cdots": "…", "langle": "(", "rangle": ")",
+    "langle": "(", "rangle": ")",
 }  # fmt: skip
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "0123456789aehijklmnoprstuvx", strict=True))
 # Words that stand in formulas as they are; any other short run of letters there is a product of symbols.

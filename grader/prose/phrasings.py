@@ -21,7 +21,7 @@ from grader.prose.thesaurus import THESAURUS
 from grader.prose.tokens import Token, forms, tokens_of
 
 _SPAN = 22  # tokens from the first to the last word of a phrasing: about two clauses
-_GAP = 4  # tokens that `..` may skip
+_GAP = 6  # tokens that `..` may skip
 _LONG = 6  # letters; shorter stems have too many neighbours one letter away
 _LOOSE = {
     "≈": frozenset("≈ = → ~ ≡".split()) | {"becom", "approach", "equal"},

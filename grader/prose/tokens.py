@@ -22,9 +22,9 @@ _PIECE = re.compile(
     r"(?P<by>\d+\s?[x×]\s?\d+)"
     r"|(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:\s?/\s?\d+|%)?)"
     r"|(?P<relation><=|>=|>>|<<|->|=>|!=|~=|==|[=≈≃≅∼~→≥≤>≫<≪≠∈∉∝Σ∑+−√∞∀∂]|\^\d|(?<=\s)-(?=\s)|/)"
-    r"|(?P<word>[^\W\d_]+(?:'[a-z]{1,2}\b)?\d?(?:_[^\W_]+(?:[≠=][^\W_]+)?)?)"
-    r"|(?P<end>[.!?]+(?=\s|$)|\n\s*\n|\x1e)"
-    r"|(?P<pause>[,;:()\[\]—–|]|(?<=\s)-(?=\w))"
+    r"|(?P<word>[^\W\d_]+(?:'(?:s|t|re|ve|ll|d|m)\b)?\d?(?:_[^\W_]+(?:[≠=][^\W_]+)?)?)"
+    r"|(?P<end>[.!?]+(?=\s|$)|;|\n\s*\n|\x1e)"
+    r"|(?P<pause>[,:()\[\]—–|]|(?<=\s)-(?=\w))"
 )
 _LIST_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\(?\d{1,2}[.)]|\(?[ivx]{1,4}[.)])[ \t]+", re.MULTILINE)
 _ABBREVIATION = re.compile(r"\b(i\.e|e\.g|etc|vs|cf|w\.r\.t|resp|approx|eq|fig)\.", re.IGNORECASE)
@@ -32,9 +32,12 @@ _JOINED = re.compile(r"\b(non|pre|multi|mis|fine|semi|post|anti)[-–](?=[a-z])"
 
 # A denial reaches to the end of its clause, and no further than this.
 _REACH = 7
+_REACH_OF = {"without": 3}  # a preposition: only what it governs
+_DOUBLE = 4  # tokens between two denials that cancel
 _DENIALS = frozenset(
-    "not no never without cannot neither nor hardly barely scarcely rarely lack fail unabl imposs none nobodi instead".split()
+    "not no never without cannot neither nor hardly barely scarcely rarely lack fail unabl imposs none nobodi".split()
 )
+_DENIED_WITH = {"instead": "of", "rather": "than"}
 _NO_DENIAL_BEFORE = frozenset("onli just mere matter doubt simpli".split())
 _CLAUSE_BEGINS = frozenset(
     "but while wherea although though becaus sinc so henc therefor thus and which when if as → then howev or".split()
@@ -120,7 +123,7 @@ def _cut(text: str) -> Iterator[Token]:
                 yield Token(",", raw, start, end, sentence)
             case "word":
                 if raw.lower().endswith("n't"):
-                    yield Token("not", raw, start, end, sentence)
+                    yield Token("cannot" if raw.lower() == "can't" else "not", raw, start, end, sentence)
                 else:
                     yield from (Token(form, raw, start, end, sentence) for form in forms(raw))
             case "number":
@@ -133,20 +136,25 @@ def _cut(text: str) -> Iterator[Token]:
 
 
 def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
-    """Marks what a `not` reaches. A second denial in its reach takes the first one back."""
+    """Marks what a `not` reaches. A second denial close behind takes the first one back: "never fails to"."""
     ahead = [*tokens]
-    reach, since = 0, 0
+    reach, since = 0, _REACH
     for index, token in enumerate(ahead):
         following = ahead[index + 1].form if index + 1 < len(ahead) else "."
-        if token.form in ",." or (token.form in _CLAUSE_BEGINS and since > 0):
+        if token.form in ",." or (token.form in _CLAUSE_BEGINS and since > 1):
             reach = 0
-        elif token.form in _DENIALS and following not in _NO_DENIAL_BEFORE:
-            if token.form != "instead" or following == "of":
-                reach, since = (0 if reach else _REACH + 1), -1
-        elif token.form == "rather" and following == "than":
-            reach, since = _REACH + 1, -1
+        elif _denies(token.form, following):
+            reach = 0 if reach and since < _DOUBLE else _REACH_OF.get(token.form, _REACH)
+            since = 0
         elif reach:
             token = replace(token, denied=True)
-        reach, since = max(reach - 1, 0), since + 1
+            reach -= 1
+        since += 1
         if token.form not in ",.":
             yield token
+
+
+def _denies(form: str, following: str) -> bool:
+    if form in _DENIED_WITH:
+        return following == _DENIED_WITH[form]
+    return form in _DENIALS and following not in _NO_DENIAL_BEFORE
