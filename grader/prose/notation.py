@@ -68,10 +68,15 @@ def _symbols(text: str) -> str:
 
 def _latex(text: str) -> str:
     for _ in range(3):  # fractions within fractions, as deep as students nest them
-        text = _FRACTION.sub(r" (\1)/(\2) ", text)
+        text = _FRACTION.sub(_over, text)
     text = _SHORT_FRACTION.sub(r" \1/\2 ", text)
     text = _STYLED_TRANSPOSE.sub(" ", text)
     return _COMMAND.sub(lambda command: _COMMANDS.get(command[1], " "), text)
+
+
+def _over(fraction: re.Match[str]) -> str:
+    above, below = fraction[1].strip(), fraction[2].strip()
+    return f" {above}/{below} " if above.isdigit() and below.isdigit() else f" ({above})/({below}) "
 
 
 def _words(text: str) -> str:

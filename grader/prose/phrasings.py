@@ -217,14 +217,20 @@ def _runs_at(run: Run, reading: Reading) -> Iterator[tuple[int, int]]:
 
 
 def _narrowest(places: list[tuple[int, int, int]], terms: int, sentence: int) -> Found | None:
-    latest: dict[int, tuple[int, int]] = {}
+    """The shortest stretch with every term in it, no token serving two of them."""
+    latest: dict[int, list[tuple[int, int]]] = {}  # the last two places of each term: one may be another term's
     best: Found | None = None
     for first, last, term in places:
-        latest[term] = (first, last)
-        if len(latest) == terms:
-            start, end = min(f for f, _ in latest.values()), max(e for _, e in latest.values())
-            if end - start < _SPAN and (best is None or end - start < best.last - best.first):
-                best = Found(start, end, sentence)
+        latest[term] = [*latest.get(term, [])[-1:], (first, last)]
+        if len(latest) < terms:
+            continue
+        chosen = {term: (first, last)}
+        for other, candidates in latest.items():
+            if other != term and (free := [place for place in candidates if place not in chosen.values()]):
+                chosen[other] = free[-1]
+        start, end = min(f for f, _ in chosen.values()), max(e for _, e in chosen.values())
+        if len(chosen) == terms and end - start < _SPAN and (best is None or end - start < best.last - best.first):
+            best = Found(start, end, sentence)
     return best
 
 

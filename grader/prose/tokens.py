@@ -35,7 +35,8 @@ _REACH = 7
 _REACH_OF = {"without": 3}  # a preposition: only what it governs
 _DOUBLE = 4  # tokens between two denials that cancel
 _DENIALS = frozenset(
-    "not no never without cannot neither nor hardly barely scarcely rarely lack fail unabl imposs none nobodi".split()
+    "not no never without cannot neither nor hardly barely scarcely rarely seldom lack lacks lacking fail fails failed unable "
+    "impossible none nobody".split()
 )
 _DENIED_WITH = {"instead": "of", "rather": "than"}
 _NO_DENIAL_BEFORE = frozenset("onli just mere matter doubt simpli".split())
@@ -143,7 +144,7 @@ def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
         following = ahead[index + 1].form if index + 1 < len(ahead) else "."
         if token.form in ",." or (token.form in _CLAUSE_BEGINS and since > 1):
             reach = 0
-        elif _denies(token.form, following):
+        elif _denies(token.form if token.form in _DENIALS else token.raw.lower(), following):
             reach = 0 if reach and since < _DOUBLE else _REACH_OF.get(token.form, _REACH)
             since = 0
         elif reach:
@@ -154,7 +155,7 @@ def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
             yield token
 
 
-def _denies(form: str, following: str) -> bool:
-    if form in _DENIED_WITH:
-        return following == _DENIED_WITH[form]
-    return form in _DENIALS and following not in _NO_DENIAL_BEFORE
+def _denies(word: str, following: str) -> bool:
+    if word in _DENIED_WITH:
+        return following == _DENIED_WITH[word]
+    return word in _DENIALS and following not in _NO_DENIAL_BEFORE
