@@ -2,8 +2,9 @@
 
     python -m benchmarks.prose_accuracy [--mistakes]
 
-Every answer of tests/prose names the ideas and wrong claims a careful reader finds in it. `tuned` answers were used while
-the phrasings were written; `heldout` answers were written before and only ever measured.
+Every answer of tests/prose names the ideas and wrong claims a careful reader finds in it. `tuned` answers were used
+while the phrasings were written. `heldout` answers were written before them and only ever measured, yet by the same
+hand, which remembered them. `later` answers were written last and measured once: they say most about answers to come.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from grader.yaml_source import read
 
 CORPUS = Path(__file__).resolve().parent.parent / "tests" / "prose"
 RUBRICS = ("nlp-a5", "dl-hw3")
-HALVES = ("tuned", "heldout")
+GROUPS = ("tuned", "heldout", "later")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Decision:
     """One idea or wrong claim of one answer: there or not, found or not."""
 
     rubric: str
-    half: str
+    group: str
     part: str
     what: str
     there: bool
@@ -48,37 +49,37 @@ def checks_of(rubric: str) -> dict[str, list[dict[str, Any]]]:
     return dict(read((CORPUS / f"ideas-{rubric}.yaml").read_text()).data)
 
 
-def answers_of(half: str, rubric: str) -> list[dict[str, Any]]:
-    return list(read((CORPUS / f"{half}-{rubric}.yaml").read_text()).data["answers"])
+def answers_of(group: str, rubric: str) -> list[dict[str, Any]]:
+    return list(read((CORPUS / f"{group}-{rubric}.yaml").read_text()).data["answers"])
 
 
-def decisions(half: str, rubric: str) -> Iterator[Decision]:
+def decisions(group: str, rubric: str) -> Iterator[Decision]:
     checks = checks_of(rubric)
-    for answer in answers_of(half, rubric):
+    for answer in answers_of(group, rubric):
         part, text = str(answer["part"]), answer["text"]
         for check in checks[part]:
             ideas = TypeAdapter(list[Idea]).validate_python(check["ideas"])
             claims = TypeAdapter(list[Claim]).validate_python(check.get("wrong", []))
             judged = judge((Piece("prose", text, 1),), ideas, claims, check.get("prompt", ""))
             for idea in ideas:
-                yield Decision(rubric, half, part, idea.id, idea.id in answer["ideas"], idea.id in judged.found, text)
+                yield Decision(rubric, group, part, idea.id, idea.id in answer["ideas"], idea.id in judged.found, text)
             for claim in claims:
                 there = claim.id in answer.get("wrong", [])
-                yield Decision(rubric, half, part, f"wrong:{claim.id}", there, claim.id in judged.wrong, text)
+                yield Decision(rubric, group, part, f"wrong:{claim.id}", there, claim.id in judged.wrong, text)
 
 
 def main() -> None:
-    made = [decision for half in HALVES for rubric in RUBRICS for decision in decisions(half, rubric)]
+    made = [decision for group in GROUPS for rubric in RUBRICS for decision in decisions(group, rubric)]
     print(f"{'':<16}{'right':>12}{'false found':>13}{'false missed':>14}")
     for rubric in RUBRICS:
         for part in dict.fromkeys(decision.part for decision in made if decision.rubric == rubric):
             _print(f"{rubric} {part}", [d for d in made if (d.rubric, d.part) == (rubric, part)])
-    for half in HALVES:
-        _print(half, [decision for decision in made if decision.half == half])
+    for group in GROUPS:
+        _print(group, [decision for decision in made if decision.group == group])
     _print("all", made)
     if "--mistakes" in sys.argv:  # of the tuned half only: looking at the others would be tuning on them
         for decision in made:
-            if decision.half == "tuned" and decision.verdict != "right":
+            if decision.group == "tuned" and decision.verdict != "right":
                 print(f"\n{decision.part} {decision.what}: {decision.verdict}\n  {decision.text}")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.errors import Missing
 from grader.model import Outcome, Status, Student, failed
-from grader.prose import Claim, Idea, Judgement, judge
+from grader.prose import Claim, Idea, Ideas, Judgement, judge
 from grader.quoting import quote
 from grader.registry import check
 
@@ -20,7 +20,7 @@ def gives_the_ideas(
     student: Student,
     rng: np.random.Generator,
     *,
-    ideas: list[Idea],
+    ideas: Ideas,
     wrong: list[Claim] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
     prompt: str = "",
     need: int = 0,
@@ -34,16 +34,16 @@ def gives_the_ideas(
     if judgement.copied:
         return failed(f"{answer.file}:{answer.line}: this repeats the question; write what you think the answer is")
     score = _score(judgement, ideas, wrong, need)
-    asked = need or len(ideas)
-    message = f"{min(len(judgement.found), asked)} of the {asked} ideas asked for were found"
-    remarks = [*judgement.remarks, *(f"a wrong claim: {c.label}" for c in wrong if c.id in judgement.wrong)]
-    if remarks and (review or judgement.suspicious):
-        message += f"; for the person who reads it: {'; '.join(remarks)}"
+    asked = min(need or len(ideas), len(ideas))
+    message = f"found {min(len(judgement.found), asked)} of {asked} idea{'s' * (asked > 1)}"
+    message += "".join(f"; {remark}" for remark in judgement.remarks)
     if review or judgement.suspicious:
         status = Status.REVIEW
     else:
         status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
-    return Outcome(status, score, message, detail=_detail(judgement, ideas), revealing=_revealing(judgement, ideas, wrong))
+    return Outcome(
+        status, score, message, detail=_detail(judgement, ideas, wrong), revealing=_revealing(judgement, ideas)
+    )
 
 
 def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: int) -> Fraction:
@@ -56,16 +56,23 @@ def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: in
     return min(Fraction(sum(found), sum(heaviest)), *caps, Fraction(1))
 
 
-def _detail(judgement: Judgement, ideas: list[Idea]) -> str:
-    found = [f"{idea.label} (“{quote(judgement.found[idea.id], _QUOTED)}”)" for idea in ideas if idea.id in judgement.found]
+def _detail(judgement: Judgement, ideas: list[Idea], wrong: list[Claim]) -> str:
+    found = [f"{idea.label} (“{_words(judgement.found[idea.id])}”)" for idea in ideas if idea.id in judgement.found]
     missing = [idea.label for idea in ideas if idea.id not in judgement.found]
-    parts = [f"found {', '.join(found)}"] if found else []
-    return "; ".join(parts + ([f"not found {', '.join(missing)}"] if missing else []))
+    claims = [
+        f"{claim.label} (“{_words(judgement.wrong[claim.id])}”)" for claim in wrong if claim.id in judgement.wrong
+    ]
+    lists = {"found": found, "not found": missing, "looks wrong": claims}
+    return "; ".join(f"{name}: {', '.join(labels)}" for name, labels in lists.items() if labels)
 
 
-def _revealing(judgement: Judgement, ideas: list[Idea], wrong: list[Claim]) -> dict[str, object]:
+def _revealing(judgement: Judgement, ideas: list[Idea]) -> dict[str, object]:
     return {
-        "found": {id: quote(words, _QUOTED) for id, words in judgement.found.items()},
+        "found": {idea: _words(said) for idea, said in judgement.found.items()},
         "not_found": [idea.id for idea in ideas if idea.id not in judgement.found],
-        "wrong_claims": {id: quote(words, _QUOTED) for id, words in judgement.wrong.items()},
+        "wrong_claims": {claim: _words(said) for claim, said in judgement.wrong.items()},
     }
+
+
+def _words(said: str) -> str:
+    return quote(said, _QUOTED)

@@ -12,12 +12,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from grader.model import Piece
 from grader.prose.notation import plain
-from grader.prose.phrasings import Found, Reading, find, parse, words_of
-from grader.prose.tokens import FUNCTION_WORDS
+from grader.prose.phrasings import Found, Reading, find, parse
+from grader.prose.tokens import FUNCTION_WORDS, Token
 
 _LIMIT = 20_000  # characters of one part: ten pages where a paragraph is asked for
 _COPIED_RUN = 5  # words in a row shared with the question are the question's
-_TOO_LITTLE = 2  # words or symbols that are nobody's answer
+_TOO_LITTLE = 2  # fewer words or symbols beside a copied question are its scraps
 _LIST_WORDS = 12  # a shorter list of key words is a terse answer
 _SENTENCE_SHARE = Fraction(12, 100)  # of function words; English has about 40 %, notes about 20 %
 
@@ -45,8 +45,18 @@ class Idea(_Said):
     times: int = Field(1, ge=1)  # in how many sentences
 
 
+def _distinct(ideas: list[Idea]) -> list[Idea]:
+    twice = next((idea.id for n, idea in enumerate(ideas) if idea.id in {earlier.id for earlier in ideas[:n]}), None)
+    if twice:
+        raise ValueError(f"has two ideas '{twice}'")
+    return ideas
+
+
+Ideas = Annotated[list[Idea], Field(min_length=1), AfterValidator(_distinct)]
+
+
 class Claim(_Said):
-    """Something wrong that students write; its label is for staff too. The score is at most `at_most` with it."""
+    """Something wrong that students write. The score is at most `at_most` with it."""
 
     at_most: float = Field(1.0, ge=0, le=1)
 
@@ -61,17 +71,15 @@ class Judgement:
     suspicious: bool  # what was found is not to be believed unread
 
 
-def judge(
-    pieces: tuple[Piece, ...], ideas: Sequence[Idea], wrong: Sequence[Claim] = (), prompt: str = ""
-) -> Judgement:
+def judge(pieces: tuple[Piece, ...], ideas: Sequence[Idea], wrong: Sequence[Claim] = (), prompt: str = "") -> Judgement:
     """Look for the ideas in what was written, leaving out what is the question's own words."""
     length = sum(len(piece.text) for piece in pieces)
     text = plain(pieces, _LIMIT)
     reading = Reading(text)
-    if len(reading.tokens) <= _TOO_LITTLE and not any(len(token.form) > 2 or "_" in token.form for token in reading.tokens):
+    if not any(letter.isalnum() for letter in reading.text):
         return Judgement({}, {}, empty=True, copied=False, remarks=(), suspicious=False)
     own = _without_copied(reading, prompt)
-    if own is not reading and len(own.tokens) <= _TOO_LITTLE:
+    if own is None:
         return Judgement({}, {}, empty=False, copied=True, remarks=(), suspicious=False)
     found = {idea.id: quote for idea in ideas if (quote := _said(idea, own, idea.times))}
     claims = {claim.id: quote for claim in wrong if (quote := _said(claim, own, 1))}
@@ -93,11 +101,12 @@ def _said(what: _Said, reading: Reading, times: int) -> str:
     return ""
 
 
-def _without_copied(reading: Reading, prompt: str) -> Reading:
-    """The reading without stretches of words that stand in the question too."""
-    asked = [token.form for token in words_of(prompt)]
-    runs = {tuple(asked[i : i + _COPIED_RUN]) for i in range(len(asked) - _COPIED_RUN + 1)}
-    words = [i for i, token in enumerate(reading.tokens) if len(token.form) > 1 and token.form.isalpha()]
+def _without_copied(reading: Reading, prompt: str) -> Reading | None:
+    """The reading without stretches of words that stand in the question too; None if nothing else is there."""
+    asked = Reading(plain((Piece("prose", prompt, 1),), _LIMIT)).tokens
+    question = [token.form for token in asked if _is_word(token)]
+    runs = {tuple(question[i : i + _COPIED_RUN]) for i in range(len(question) - _COPIED_RUN + 1)}
+    words = [i for i, token in enumerate(reading.tokens) if _is_word(token)]
     copied: set[int] = set()
     for n in range(len(words) - _COPIED_RUN + 1):
         stretch = words[n : n + _COPIED_RUN]
@@ -111,9 +120,12 @@ def _without_copied(reading: Reading, prompt: str) -> Reading:
         position = reading.tokens[last].end
     kept.append(reading.text[position:])
     left = Reading(" . ".join(kept))
-    # Scraps of the question between its copied stretches are the question's too.
-    own = [token for token in left.tokens if token.form not in set(asked) | FUNCTION_WORDS and len(token.form) > 1]
-    return left if len(own) > _TOO_LITTLE else Reading("")
+    scraps = {token.form for token in asked} | FUNCTION_WORDS
+    return left if sum(token.form not in scraps for token in left.tokens) >= _TOO_LITTLE else None
+
+
+def _is_word(token: Token) -> bool:
+    return len(token.form) > 1 and token.form.isalpha()
 
 
 def _stretches(places: list[int]) -> list[tuple[int, int]]:

@@ -18,17 +18,17 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from grader.prose.thesaurus import THESAURUS
-from grader.prose.tokens import Token, forms, tokens_of
+from grader.prose.tokens import forms, tokens_of
 
 _SPAN = 22  # tokens from the first to the last word of a phrasing: about two clauses
 _GAP = 6  # tokens that `..` may skip
 _LONG = 6  # letters; shorter stems have too many neighbours one letter away
 _LOOSE = {
-    "≈": frozenset("≈ = → ~ ≡".split()) | {"becom", "approach", "equal"},
-    "≥": frozenset("≥ >".split()),
-    "≫": frozenset("≫ >".split()),
-    "≪": frozenset("≪ <".split()),
-    "-": frozenset("- −".split()),
+    "≈": ("≈", "=", "→", "~", "≡", "becom", "approach", "equal"),
+    "≥": ("≥", ">"),
+    "≫": ("≫", ">"),
+    "≪": ("≪", "<"),
+    "-": ("-", "−"),
 }
 _TERM = re.compile(r'(!?)((?:"[^"]+"|[^\s"])+)(?:\s+|$)')
 _ALTERNATIVE = re.compile(r'(?:"[^"]*"|[^|"])*(?:\||$)')
@@ -90,12 +90,14 @@ def _runs(word: str, phrasing: str) -> Iterator[Run]:
     elif word.startswith("@"):
         if word[1:] not in THESAURUS:
             raise ValueError(f"the phrasing {phrasing!r} names the group {word}, which the thesaurus does not have")
-        for synonym in THESAURUS[word[1:]].split("|"):
+        for synonym in THESAURUS[word[1:]].split():
             yield from _runs(synonym, phrasing)
     elif not word or word.startswith("!"):
         raise ValueError(f"the phrasing {phrasing!r} has an alternative that is empty or has its own '!'")
     else:
         parts = word.split("-") if len(word) > 1 else [word]
+        if not all(parts):
+            raise ValueError(f"the phrasing {phrasing!r} has a hyphen without a word on both sides")
         yield tuple((atom,) for part in parts for atom in _atoms(part))
 
 
@@ -178,10 +180,8 @@ def find(phrasing: str, reading: Reading) -> list[Found]:
         here: dict[int, list[tuple[int, int, int]]] = {}
         for first, last in _places_of(term, reading, mind_denials=not some_denied):
             here.setdefault(reading.tokens[first].sentence, []).append((first, last, number))
-        if number == 0:
-            by_sentence = here
-        else:
-            by_sentence = {s: places + here[s] for s, places in by_sentence.items() if s in here}
+        common = here if number == 0 else by_sentence.keys() & here.keys()
+        by_sentence = {sentence: by_sentence.get(sentence, []) + here[sentence] for sentence in common}
     found = (_narrowest(sorted(places), len(terms), sentence) for sentence, places in by_sentence.items())
     return sorted((place for place in found if place), key=lambda place: place.first)
 
@@ -232,8 +232,3 @@ def _narrowest(places: list[tuple[int, int, int]], terms: int, sentence: int) ->
         if len(chosen) == terms and end - start < _SPAN and (best is None or end - start < best.last - best.first):
             best = Found(start, end, sentence)
     return best
-
-
-def words_of(text: str) -> list[Token]:
-    """The words of a text without its symbols and numbers, for telling whose words they are."""
-    return [token for token in tokens_of(text)[1] if len(token.form) > 1 and token.form.isalpha()]

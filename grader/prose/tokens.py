@@ -9,14 +9,17 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from grader.prose.notation import GREEK_NAMES
+from grader.prose.notation import GREEK_NAMES, words
 
 _NUMBERS = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "unity": "1", "half": "1/2", "halves": "1/2", "third": "1/3",
     "0.5": "1/2", ".5": "1/2", "50%": "1/2", "1.0": "1", "100%": "1", "0.0": "0", "0%": "0",
     "infinity": "∞", "infinite": "∞", "infinitely": "∞",
 }  # fmt: skip
-_RELATIONS = {">=": "≥", "<=": "≤", ">>": "≫", "<<": "≪", "->": "→", "=>": ",", "!=": "≠", "~=": "≈", "==": "=", "∑": "Σ"}
+_RELATIONS = {
+    ">=": "≥", "<=": "≤", ">>": "≫", "<<": "≪", "->": "→", "=>": ",", "!=": "≠", "~=": "≈", "==": "=", "∑": "Σ",
+}  # fmt: skip
+_PAUSE, _STOP = ",", "."
 
 _PIECE = re.compile(
     r"(?P<by>\d+\s?[x×]\s?\d+)"
@@ -34,19 +37,19 @@ _JOINED = re.compile(r"\b(non|pre|multi|mis|fine|semi|post|anti)[-–](?=[a-z])"
 _REACH = 7
 _REACH_OF = {"without": 3}  # a preposition: only what it governs
 _DOUBLE = 4  # tokens between two denials that cancel
-_DENIALS = frozenset(
-    "not no never without cannot neither nor hardly barely scarcely rarely seldom lack lacks lacking fail fails failed unable "
-    "impossible none nobody".split()
+_DENIALS = words(
+    "not no never without cannot neither nor hardly barely scarcely rarely seldom lack lacks lacking fail fails failed "
+    "unable impossible none nobody"
 )
 _DENIED_WITH = {"instead": "of", "rather": "than"}
-_NO_DENIAL_BEFORE = frozenset("onli just mere matter doubt simpli".split())
-_CLAUSE_BEGINS = frozenset(
-    "but while wherea although though becaus sinc so henc therefor thus and which when if as → then howev or".split()
+_NO_DENIAL_BEFORE = words("onli just mere matter doubt simpli")  # stems: "not only", "no matter"
+_CLAUSE_BEGINS = words(  # stems
+    "but while wherea although though becaus sinc so henc therefor thus and which when if as → then howev or"
 )
-FUNCTION_WORDS = frozenset(
-    "the a an of to in on is are was were be been being it its this that these those and or but if then so as at by for "
-    "from with into than because when while which who whose what how there their they we you i he she his her has have had "
-    "do does did will would can could may might must should not no all each every any some most more also very".split()
+FUNCTION_WORDS = words(
+    "the a an of to in on is are was were be been being it its this that these those and or but if then so as at by "
+    "for from with into than because when while which who whose what how there their they we you i he she his her has "
+    "have had do does did will would can could may might must should not no all each every any some most more also very"
 )
 
 
@@ -87,7 +90,7 @@ _STEMMER = snowballstemmer.stemmer("english")
 
 def forms(raw: str) -> list[str]:
     """How a word or symbol is looked for. `Mv_a` is two symbols; `kj` is k_j; `AA` is A A; `αs` is α."""
-    if raw in "Σ∑":
+    if raw in ("Σ", "∑"):
         return ["Σ"]
     if re.fullmatch(r"([A-Z])\1", raw):
         return [raw[0].lower()] * 2
@@ -98,11 +101,9 @@ def forms(raw: str) -> list[str]:
     base = GREEK_NAMES.get(base, base)
     if found := re.fullmatch(r"([kvqcxuhαμγ])([ijabcd\d])", base):
         base, subscript = found[1], subscript or found[2]
-    letters = base if len(base) > 1 and (subscript and len(base) < 4 or _has_greek(base) and len(base) < 5) else ""
-    if letters:
-        symbols = [letter for letter in letters if letter != "s"]
-        symbols[-1:] = [f"{symbols[-1]}_{subscript}" if subscript else symbols[-1]] if symbols else []
-        return symbols
+    if len(base) > 1 and ((subscript and len(base) < 4) or (_has_greek(base) and len(base) < 5)):
+        *symbols, last = [letter for letter in base if letter != "s"] or [base]
+        return [*symbols, f"{last}_{subscript}" if subscript else last]
     if subscript:
         return [f"{base}_{subscript}"]
     return [stem(base)] if len(base) > 2 and base.isalpha() else [base]
@@ -119,9 +120,9 @@ def _cut(text: str) -> Iterator[Token]:
         match found.lastgroup:
             case "end":
                 sentence += 1
-                yield Token(".", raw, start, end, sentence)
+                yield Token(_STOP, raw, start, end, sentence)
             case "pause":
-                yield Token(",", raw, start, end, sentence)
+                yield Token(_PAUSE, raw, start, end, sentence)
             case "word":
                 if raw.lower().endswith("n't"):
                     yield Token("cannot" if raw.lower() == "can't" else "not", raw, start, end, sentence)
@@ -141,21 +142,22 @@ def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
     ahead = [*tokens]
     reach, since = 0, _REACH
     for index, token in enumerate(ahead):
-        following = ahead[index + 1].form if index + 1 < len(ahead) else "."
-        if token.form in ",." or (token.form in _CLAUSE_BEGINS and since > 1):
+        following = ahead[index + 1].form if index + 1 < len(ahead) else _STOP
+        if token.form in (_PAUSE, _STOP) or (token.form in _CLAUSE_BEGINS and since > 1):
             reach = 0
-        elif _denies(token.form if token.form in _DENIALS else token.raw.lower(), following):
+        elif _denies(token, following):
             reach = 0 if reach and since < _DOUBLE else _REACH_OF.get(token.form, _REACH)
             since = 0
         elif reach:
             token = replace(token, denied=True)
             reach -= 1
         since += 1
-        if token.form not in ",.":
+        if token.form not in (_PAUSE, _STOP):
             yield token
 
 
-def _denies(word: str, following: str) -> bool:
+def _denies(token: Token, following: str) -> bool:
+    word = token.raw.lower()  # its stem would not do: that of "hardly" is "hard"
     if word in _DENIED_WITH:
         return following == _DENIED_WITH[word]
-    return word in _DENIALS and following not in _NO_DENIAL_BEFORE
+    return (word in _DENIALS or token.form in _DENIALS) and following not in _NO_DENIAL_BEFORE
