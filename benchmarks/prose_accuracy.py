@@ -87,7 +87,7 @@ def _print(label: str, made: list[Decision]) -> None:
     verdicts = Counter(decision.verdict for decision in made)
     share = verdicts["right"] / len(made)
     right = f"{verdicts['right']}/{len(made)}"
-    print(f"{label:<16}{right:>9} {share:>4.0%}{verdicts['false found']:>11}{verdicts['false missed']:>14}")
+    print(f"{label:<16}{right:>9} {share:>6.1%}{verdicts['false found']:>9}{verdicts['false missed']:>14}")
 
 
 if __name__ == "__main__":

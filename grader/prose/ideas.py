@@ -56,7 +56,7 @@ Ideas = Annotated[list[Idea], Field(min_length=1), AfterValidator(_distinct)]
 
 
 class Claim(_Said):
-    """Something wrong that students write; with it the score is at most `at_most`. Its label gives nothing away either."""
+    """Something wrong that students write; with it the score is at most `at_most`. Its label gives nothing away."""
 
     at_most: float = Field(1.0, ge=0, le=1)
 
