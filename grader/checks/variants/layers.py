@@ -1,0 +1,122 @@
+"""Layers found among a module's parameters by shape and by which tensors belong together, whatever they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from grader.compare import Array
+
+Values = Mapping[str, Array]
+
+# Where names say what a layer is for, that assignment is tried first. Names decide the order of trying, never a verdict.
+_HINTS = {"query": "q", "key": "k", "value": "v", "output": "op", "hidden": "w"}
+
+
+@dataclass(frozen=True)
+class Linear:
+    """An affine map x → xW + b: some rows of a weight as torch keeps it, or a bare matrix in either orientation."""
+
+    weight: str
+    bias: str = ""
+    rows: tuple[int, int] | None = None  # of a weight that holds several maps
+    transposed: bool = True  # torch's Linear keeps W as (out, in)
+
+    def __call__(self, x: Array, values: Values) -> Array:
+        weight = values[self.weight].squeeze()
+        part = slice(*self.rows) if self.rows else slice(None)
+        mapped = x @ (weight[part].T if self.transposed else weight[:, part])
+        return mapped + values[self.bias].squeeze()[part] if self.bias else mapped
+
+    @property
+    def tensors(self) -> set[tuple[str, tuple[int, int] | None]]:
+        return {(name, self.rows) for name in (self.weight, self.bias) if name}
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A LayerNorm's gain and shift."""
+
+    gain: str
+    shift: str
+
+
+def _sides(values: Values) -> dict[str, tuple[int, ...]]:
+    """Shapes without axes of length one, which are a matter of broadcasting."""
+    return {name: values[name].squeeze().shape for name in values}
+
+
+def _partner(name: str, names: Mapping[str, object]) -> str:
+    """`attn.key.weight` → `attn.key.bias`, if there is one."""
+    head, _, leaf = name.rpartition(".")
+    other = f"{head}.{leaf.replace('weight', 'bias')}".lstrip(".")
+    return other if "weight" in leaf and other in names else ""
+
+
+def linears(values: Values, inner: int, outer: int) -> list[Linear]:
+    """Every map from `inner` to `outer` features. Weights that hold two or three such maps count as that many."""
+    sides, found = _sides(values), []
+    owned = {_partner(name, sides) for name in sides}
+    loose = [name for name, side in sides.items() if side == (outer,) and name not in owned]
+    for name, side in sides.items():
+        if len(side) != 2:
+            continue
+        if "weight" in name.rpartition(".")[2]:
+            parts = side[0] // outer
+            if side == (parts * outer, inner) and (parts == 1 or parts in (2, 3)):
+                rows = [(n * outer, (n + 1) * outer) for n in range(parts)] if parts > 1 else [None]
+                found += [Linear(name, _partner(name, sides), part) for part in rows]
+        else:
+            for bias in (*[vector for vector in loose if _leaf_alike(name, vector)], *loose, ""):
+                found += [Linear(name, bias, None, False)] if side == (inner, outer) else []
+                found += [Linear(name, bias, None, True)] if side == (outer, inner) else []
+    return list(dict.fromkeys(found))
+
+
+def _leaf_alike(one: str, other: str) -> bool:
+    """w1 and b1, W_q and b_q: alike but for their first letter."""
+    return one.rpartition(".")[2][1:] == other.rpartition(".")[2][1:]
+
+
+def norms(values: Values, width: int) -> list[Norm]:
+    sides = _sides(values)
+    gains = [name for name, side in sides.items() if side == (width,) and "weight" in name.rpartition(".")[2]]
+    return [Norm(name, partner) for name in gains if (partner := _partner(name, sides))]
+
+
+def of_size(values: Values, *sides: int) -> list[str]:
+    """Parameters of this shape, but for axes of length one."""
+    return [name for name, found in _sides(values).items() if found == sides]
+
+
+def weights_of(layers: Sequence[Linear]) -> list[str]:
+    return list(dict.fromkeys(layer.weight for layer in layers))
+
+
+def count_apart(layers: Sequence[Linear]) -> int:
+    """How many of them can be used at once."""
+    return len({(layer.weight, layer.rows) for layer in layers})
+
+
+def assignments(layers: Sequence[Linear], roles: Sequence[str]) -> Iterator[dict[str, Linear]]:
+    """Every way to give each role a layer of its own, those that fit the layers' names first."""
+
+    def misfit(chosen: tuple[Linear, ...]) -> int:
+        return sum(not _hinted(layer, role) for layer, role in zip(chosen, roles, strict=True))
+
+    apart = (
+        chosen
+        for chosen in permutations(layers, len(roles))
+        if len(set[object]().union(*(layer.tensors for layer in chosen))) == sum(len(layer.tensors) for layer in chosen)
+        and len({(layer.weight, layer.rows) for layer in chosen}) == len(chosen)
+    )
+    for chosen in sorted(apart, key=misfit):
+        yield dict(zip(roles, chosen, strict=True))
+
+
+def _hinted(layer: Linear, role: str) -> bool:
+    if layer.rows is not None:  # packed as query, key, value in torch's own layer
+        return layer.rows[0] // (layer.rows[1] - layer.rows[0]) == {"query": 0, "key": 1, "value": 2}.get(role, -1)
+    words = layer.weight.lower().replace(".", "_").split("_")
+    return any(word[0] in _HINTS[role] for word in words if word and word not in ("weight", "attn", "attention"))

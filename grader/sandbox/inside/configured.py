@@ -1,0 +1,93 @@
+"""Modules and functions of the language model, built from a configuration as the course's starter code builds them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from . import student_code
+from .calls import call_as_asked
+
+
+class Configuration(SimpleNamespace):
+    """The settings a module is built from: `config.n_embd`, `config["n_embd"]` and `config.get("n_embd")` all work."""
+
+    def __getitem__(self, key: str) -> Any:
+        return vars(self)[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in vars(self)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return vars(self).get(key, default)
+
+
+def run_configured(
+    file: str,
+    name: str,
+    config: dict[str, Any],
+    parameters: dict[str, Any],
+    inputs: list[list[Any]],
+    cotangents: list[Any],
+    precision: str = "float64",
+) -> dict[str, Any]:
+    """Build a module in evaluation mode, give these parameters new values and run it on each list of inputs.
+
+    With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>.
+    """
+    import torch
+
+    dtype = getattr(torch, precision)
+    torch.manual_seed(0)  # what is drawn outside the parameters is the same each time it is built
+    module = call_as_asked(student_code.attribute(file, name), [Configuration(**config)], {})
+    module = module.to(dtype).eval()
+    own = dict(module.named_parameters())
+    with torch.no_grad():
+        for key, value in parameters.items():
+            own[key].copy_(torch.tensor(value))
+    outputs, total = [], torch.zeros((), dtype=dtype)
+    given = [[torch.tensor(np.array(array), dtype=dtype) for array in arrays] for arrays in inputs]
+    for number, tensors in enumerate(given):
+        with torch.set_grad_enabled(bool(cotangents)):
+            for tensor in tensors:
+                tensor.requires_grad_(bool(cotangents))
+            output = call_as_asked(module.forward, tensors, {})
+        outputs.append(output)
+        if cotangents and _fits(output, cotangents[number]):
+            total = total + (output * torch.tensor(cotangents[number], dtype=dtype)).sum()
+    if total.requires_grad:
+        total.backward()
+    return {
+        "parameters": own,
+        "trainable": [key for key, value in own.items() if value.requires_grad],
+        "buffers": {key: list(value.shape) for key, value in module.named_buffers()},
+        "outputs": outputs,
+        "gradients": {key: value.grad for key, value in own.items() if value.grad is not None},
+        "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given],
+    }
+
+
+def _fits(output: Any, cotangent: Any) -> bool:
+    return tuple(getattr(output, "shape", ())) == cotangent.shape
+
+
+def rotate(
+    file: str,
+    precompute: str,
+    apply: str,
+    dim: int,
+    positions: int,
+    inputs: list[Any],
+    cache: Any = None,
+    precision: str = "float64",
+) -> dict[str, Any]:
+    """The student's cache of rotations, and what their function makes of each input with it, or with a given one."""
+    import torch
+
+    made = call_as_asked(student_code.attribute(file, precompute), [dim, positions], {})
+    used = made if cache is None else torch.tensor(np.array(cache), dtype=getattr(torch, precision))
+    function = student_code.attribute(file, apply)
+    given = [torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in inputs]
+    return {"cache": made, "rotated": [call_as_asked(function, [tensor, used], {}) for tensor in given]}
