@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+
+import numpy as np
 
 from grader.compare import Array
 
 Values = Mapping[str, Array]
 
-# Where names say what a layer is for, that assignment is tried first. Names decide the order of trying, never a verdict.
+# Where names say what a layer is for, that assignment is tried first. Names decide the order, never a verdict.
 _HINTS = {"query": "q", "key": "k", "value": "v", "output": "op", "hidden": "w"}
 
 
@@ -32,6 +35,32 @@ class Linear:
     @property
     def tensors(self) -> set[tuple[str, tuple[int, int] | None]]:
         return {(name, self.rows) for name in (self.weight, self.bias) if name}
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """One map made of a layer for each head, side by side."""
+
+    parts: tuple[Linear, ...]
+    rows: None = None
+
+    def __call__(self, x: Array, values: Values) -> Array:
+        return np.concatenate([part(x, values) for part in self.parts], axis=-1)
+
+    @property
+    def weight(self) -> str:
+        return self.parts[0].weight
+
+    @property
+    def bias(self) -> str:
+        return self.parts[0].bias
+
+    @property
+    def tensors(self) -> set[tuple[str, tuple[int, int] | None]]:
+        return set[tuple[str, tuple[int, int] | None]]().union(*(part.tensors for part in self.parts))
+
+
+Map = Linear | Stacked
 
 
 @dataclass(frozen=True)
@@ -74,6 +103,16 @@ def linears(values: Values, inner: int, outer: int) -> list[Linear]:
     return list(dict.fromkeys(found))
 
 
+def maps(values: Values, width: int, heads: int) -> list[Map]:
+    """Every map from `width` to `width` features, be it one layer or one for each head."""
+    alike: dict[str, list[Linear]] = {}
+    for part in linears(values, width, width // heads):
+        if part.rows is None and part.transposed:
+            alike.setdefault(re.sub(r"\d+", "#", part.weight), []).append(part)
+    stacks = [Stacked(tuple(parts)) for parts in alike.values() if len(parts) == heads]
+    return [*linears(values, width, width), *stacks]
+
+
 def _leaf_alike(one: str, other: str) -> bool:
     """w1 and b1, W_q and b_q: alike but for their first letter."""
     return one.rpartition(".")[2][1:] == other.rpartition(".")[2][1:]
@@ -90,19 +129,15 @@ def of_size(values: Values, *sides: int) -> list[str]:
     return [name for name, found in _sides(values).items() if found == sides]
 
 
-def weights_of(layers: Sequence[Linear]) -> list[str]:
-    return list(dict.fromkeys(layer.weight for layer in layers))
-
-
-def count_apart(layers: Sequence[Linear]) -> int:
+def count_apart(layers: Sequence[Map]) -> int:
     """How many of them can be used at once."""
     return len({(layer.weight, layer.rows) for layer in layers})
 
 
-def assignments(layers: Sequence[Linear], roles: Sequence[str]) -> Iterator[dict[str, Linear]]:
+def assignments(layers: Sequence[Map], roles: Sequence[str]) -> Iterator[dict[str, Map]]:
     """Every way to give each role a layer of its own, those that fit the layers' names first."""
 
-    def misfit(chosen: tuple[Linear, ...]) -> int:
+    def misfit(chosen: tuple[Map, ...]) -> int:
         return sum(not _hinted(layer, role) for layer, role in zip(chosen, roles, strict=True))
 
     apart = (
@@ -115,7 +150,7 @@ def assignments(layers: Sequence[Linear], roles: Sequence[str]) -> Iterator[dict
         yield dict(zip(roles, chosen, strict=True))
 
 
-def _hinted(layer: Linear, role: str) -> bool:
+def _hinted(layer: Map, role: str) -> bool:
     if layer.rows is not None:  # packed as query, key, value in torch's own layer
         return layer.rows[0] // (layer.rows[1] - layer.rows[0]) == {"query": 0, "key": 1, "value": 2}.get(role, -1)
     words = layer.weight.lower().replace(".", "_").split("_")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +32,7 @@ _SETTINGS: dict[str, Any] = {
     "synthesizer": False,
     "rope": False,
 }
-_DROPOUTS = ("embd_pdrop", "resid_pdrop", "attn_pdrop")
+DROPOUT = dict.fromkeys(("embd_pdrop", "resid_pdrop", "attn_pdrop"), 0.5)
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Workbench:
     def look(self, rng: np.random.Generator) -> None:
         """Learn which parameters there are, and set each to random values.
 
-        Random, because fresh ones hide mistakes: a bias of zero, a gain of one, weights so small that attention is flat.
+        Random, because fresh ones hide mistakes: a bias of zero, a gain of one, weights that make attention flat.
         """
         reply = self._ask(self.settings, {}, (), ())
         found = {name: numbers(value, self.name) for name, value in sorted(reply["parameters"].items())}
@@ -151,22 +152,8 @@ def build(
 
 def first_of(student: Student, files: Sequence[str]) -> str:
     """The first of these files that was handed in: `model.py` is called `models.py` in some years."""
-    for file in files[:-1]:
-        try:
+    for file in files:
+        with contextlib.suppress(Missing):
             student.read(file)
-        except Missing:
-            continue
-        return file
-    return files[0] if len(files) == 1 else _last_or_first(student, files)
-
-
-def _last_or_first(student: Student, files: Sequence[str]) -> str:
-    try:
-        student.read(files[-1])
-    except Missing:
-        return files[0]  # the name the assignment uses is the one to say is missing
-    return files[-1]
-
-
-def with_dropout(bench: Workbench) -> dict[str, Any]:
-    return dict.fromkeys(_DROPOUTS, 0.5)
+            return file
+    return files[0]  # the name the assignment uses is the one to say is missing

@@ -42,7 +42,7 @@ def run_configured(
     dtype = getattr(torch, precision)
     torch.manual_seed(0)  # what is drawn outside the parameters is the same each time it is built
     module = call_as_asked(student_code.attribute(file, name), [Configuration(**config)], {})
-    module = module.to(dtype).eval()
+    module = (module.double() if precision == "float64" else module.float()).eval()  # .to() would spoil complex buffers
     own = dict(module.named_parameters())
     with torch.no_grad():
         for key, value in parameters.items():
@@ -70,24 +70,27 @@ def run_configured(
 
 
 def _fits(output: Any, cotangent: Any) -> bool:
-    return tuple(getattr(output, "shape", ())) == cotangent.shape
+    return bool(tuple(getattr(output, "shape", ())) == cotangent.shape)
 
 
 def rotate(
     file: str,
+    name: str,
     precompute: str,
-    apply: str,
     dim: int,
     positions: int,
     inputs: list[Any],
     cache: Any = None,
     precision: str = "float64",
 ) -> dict[str, Any]:
-    """The student's cache of rotations, and what their function makes of each input with it, or with a given one."""
+    """The student's cache of rotations, and what their function `name` makes of each input with it or a given one."""
     import torch
 
     made = call_as_asked(student_code.attribute(file, precompute), [dim, positions], {})
-    used = made if cache is None else torch.tensor(np.array(cache), dtype=getattr(torch, precision))
-    function = student_code.attribute(file, apply)
+    used = made if cache is None else torch.tensor(np.array(cache))
+    function = student_code.attribute(file, name)
     given = [torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in inputs]
-    return {"cache": made, "rotated": [call_as_asked(function, [tensor, used], {}) for tensor in given]}
+    rotated = [call_as_asked(function, [tensor, used], {}) for tensor in given]
+    parts = made if isinstance(made, tuple | list) else [made]
+    # How the cache is kept is left open: what holds no tensors is judged by what comes of it alone.
+    return {"cache": [part for part in parts if isinstance(part, torch.Tensor)], "rotated": rotated}
