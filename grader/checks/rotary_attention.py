@@ -102,7 +102,7 @@ def attention_rotates_queries_and_keys(
     defined = maps(bench.values, WIDTH, HEADS)
     layers = [layer for layer in defined if layer.weight in used]
     if count_apart(defined) < 4 or count_apart(layers) > 4:
-        return properties.of_rotary_attention(bench, rng)
+        return properties.too_few_parameters(bench, used, 4 * WIDTH**2) or properties.of_rotary_attention(bench, rng)
     if explanation(_readings(bench, layers, {}), inputs, outputs):
         return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
     for slip, different in _SLIPS.items():

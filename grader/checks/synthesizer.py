@@ -163,7 +163,8 @@ def synthesizer_matches_its_formula(
     used = bench.influential(rng, inputs[0])
     square, scoring = _layers(bench, set(bench.values))
     if count_apart(square) < 2 or not scoring:
-        return properties.of_a_synthesizer(bench, rng)
+        needed = 2 * WIDTH**2 + HEAD * _LONGEST + _LONGEST  # W₁, the values, w₂ and b₂
+        return properties.too_few_parameters(bench, used, needed) or properties.of_a_synthesizer(bench, rng)
     found = explanation(_readings(bench, used), inputs, outputs)
     if found is None:
         return _wrong(bench, used, inputs, outputs)

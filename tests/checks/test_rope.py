@@ -1,4 +1,4 @@
-"""The rope variant: right work in any style passes, each classic mistake fails the check it should, and is named."""
+"""The RoPE: right work in any style passes, each classic mistake fails the check it should and is named."""
 
 from __future__ import annotations
 

@@ -47,7 +47,12 @@ class Block:
         layers = self._square(values, pairs)
         defined = self._square(everything, mlp_layers(everything))
         if len(pairs) != 1 or not (count_apart(layers) == 4 or count_apart(layers) < 4 <= count_apart(defined)):
-            return properties_fail() or properties.by_properties(["shapes", "who asks whom", "batch items apart"])
+            few = properties.too_few_parameters(
+                self.bench, self.used, 6 * WIDTH**2
+            )  # attention, and an MLP at least as wide
+            return (
+                few or properties_fail() or properties.by_properties(["shapes", "who asks whom", "batch items apart"])
+            )
         return self._judge_values(values, pairs[0], layers, defined)
 
     def _alive(self, key: str) -> bool:
@@ -89,9 +94,12 @@ class Block:
             return failed(f"the MLP of {name} has no nonlinearity between its two layers")
         if mlp.norm is None:
             return failed(f"the MLP of {name} works on values without a LayerNorm")
+        bare = not (attention.norm_asked or attention.norm_asking or attention.ends)
         idle = [norm for norm in norms(self.bench.values, WIDTH) if norm.gain not in self.used]
         if idle and mlp.norm in (attention.norm_asked, attention.norm_asking):
             return failed(f"{name} normalises for its MLP with the attention's LayerNorm, and never uses its other one")
+        if idle and bare:
+            return failed(f"{name} defines a LayerNorm for its attention and never uses it")
         return passed(
             f"right on all {len(self.inputs)} inputs",
             evidence={

@@ -17,7 +17,7 @@ from grader.quoting import quote
 Inputs = tuple[Array, ...]
 _Reading = TypeVar("_Reading")
 # Steps of differences, and how far the slopes they give may be off. The first is for float64. Code that computes in
-# float32 inside gives noise with it, and then larger ones, which may step over a kink of ReLU, tell gradients from none.
+# float32 inside gives noise with it; larger ones, which may step over a kink of ReLU, then tell gradients from none.
 _STEPS = ((1e-5, 1e-4), (1e-3, 3e-2), (1e-2, 3e-2))
 
 

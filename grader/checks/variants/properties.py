@@ -57,6 +57,16 @@ def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
     return by_properties(["causal", "affine in earlier tokens", "not linear in the asking token"])
 
 
+def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome | None:
+    """None if the parameters in use can hold what the formula needs, however they are arranged."""
+    if sum(bench.values[name].size for name in used) >= needed:
+        return None
+    return failed(
+        f"{bench.name} has fewer learned numbers than its formula: a tensor that is no nn.Parameter is neither trained "
+        "nor saved"
+    )
+
+
 def by_properties(held: list[str]) -> Outcome:
     return passed(
         "its parameters are arranged in a way the formula cannot be run on, and what must hold of any holds",

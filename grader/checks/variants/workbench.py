@@ -96,15 +96,19 @@ class Workbench:
                 return dict(reply)
         raise Crashed(f"{self.name} gave no outputs")
 
-    def look(self, rng: np.random.Generator) -> None:
+    def look(self, rng: np.random.Generator, inputs: Sequence[Array]) -> None:
         """Learn which parameters there are, and set each to random values.
 
         Random, because fresh ones hide mistakes: a bias of zero, a gain of one, weights that make attention flat.
         """
-        reply = self._ask(self.settings, {}, (), ())
+        reply = self._ask(self.settings, {}, [inputs], ())
         found = {name: numbers(value, self.name) for name, value in sorted(reply["parameters"].items())}
-        self.trainable = [name for name in reply["trainable"] if name in found]
-        self.buffers = {name: tuple(shape) for name, shape in reply["buffers"].items() if isinstance(shape, list)}
+        self.trainable = [name for name in found if name in reply["trainable"]]
+        self.buffers = {
+            name: tuple(shape)
+            for name, shape in reply["buffers"].items()
+            if isinstance(shape, list) and all(isinstance(side, int) for side in shape)
+        }
         self.values = {name: _random(rng, value.shape) for name, value in found.items()}
 
     def influential(self, rng: np.random.Generator, inputs: Sequence[Array]) -> set[str]:
@@ -136,14 +140,15 @@ def build(
     """The module on a workbench, in float64; in float32 if it runs on these inputs only so, as the course trains it."""
     file = first_of(student, files)
     bench = Workbench(student, file, name, {**_SETTINGS, **settings})
-    bench.look(rng)
     try:
+        bench.look(rng, inputs[0])
         bench.run(*inputs)
     except TimedOut:
         raise
     except Crashed as fault:
         bench.precision = "float32"
         try:
+            bench.look(rng, inputs[0])
             bench.run(*inputs)
         except Crashed:
             raise fault from None

@@ -43,12 +43,14 @@ def run_configured(
     torch.manual_seed(0)  # what is drawn outside the parameters is the same each time it is built
     module = call_as_asked(student_code.attribute(file, name), [Configuration(**config)], {})
     module = (module.double() if precision == "float64" else module.float()).eval()  # .to() would spoil complex buffers
-    own = dict(module.named_parameters())
+    given = [[torch.tensor(np.array(array), dtype=dtype) for array in arrays] for arrays in inputs]
     with torch.no_grad():
+        if given and any(torch.nn.parameter.is_lazy(value) for value in module.parameters()):
+            module(*given[0])  # lazy layers have no parameters before their first input
+        own = dict(module.named_parameters())
         for key, value in parameters.items():
             own[key].copy_(torch.tensor(value))
     outputs, total = [], torch.zeros((), dtype=dtype)
-    given = [[torch.tensor(np.array(array), dtype=dtype) for array in arrays] for arrays in inputs]
     for number, tensors in enumerate(given):
         with torch.set_grad_enabled(bool(cotangents)):
             for tensor in tensors:
