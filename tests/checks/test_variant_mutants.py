@@ -17,8 +17,8 @@ from tests.conftest import MakeSubmission
 
 _OTHER = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 
-# Changes to these leave all that the assignment fixes as it was: first weights and dropout, which evaluation does not see,
-# how far below all scores a masked one is, columns nobody needs, and the order in which a rotation hands back its features.
+# Changes to these leave all that the assignment fixes as it was: first weights and dropout, which evaluation does not
+# see, how far below all scores a masked one is, columns nobody needs, the order in which a rotation returns features.
 _HARMLESS = (
     "pdrop",
     "_drop(",

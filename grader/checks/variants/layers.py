@@ -87,17 +87,17 @@ def linears(values: Values, inner: int, outer: int) -> list[Linear]:
     """Every map from `inner` to `outer` features. Weights that hold two or three such maps count as that many."""
     sides, found = _sides(values), []
     owned = {_partner(name, sides) for name in sides}
-    loose = [name for name, side in sides.items() if side == (outer,) and name not in owned]
+    loose = [name for name, side in sides.items() if side == (outer,) and name not in owned and not _is_weight(name)]
     for name, side in sides.items():
         if len(side) != 2:
             continue
-        if "weight" in name.rpartition(".")[2]:
+        if _is_weight(name):
             parts = side[0] // outer
             if side == (parts * outer, inner) and (parts == 1 or parts in (2, 3)):
                 rows = [(n * outer, (n + 1) * outer) for n in range(parts)] if parts > 1 else [None]
                 found += [Linear(name, _partner(name, sides), part) for part in rows]
         else:
-            for bias in (*[vector for vector in loose if _leaf_alike(name, vector)], *loose, ""):
+            for bias in (*([vector for vector in loose if _leaf_alike(name, vector)] or loose), ""):
                 found += [Linear(name, bias, None, False)] if side == (inner, outer) else []
                 found += [Linear(name, bias, None, True)] if side == (outer, inner) else []
     return list(dict.fromkeys(found))
@@ -111,6 +111,11 @@ def maps(values: Values, width: int, heads: int) -> list[Map]:
             alike.setdefault(re.sub(r"\d+", "#", part.weight), []).append(part)
     stacks = [Stacked(tuple(parts)) for parts in alike.values() if len(parts) == heads]
     return [*linears(values, width, width), *stacks]
+
+
+def _is_weight(name: str) -> bool:
+    """A layer's own, as torch names it; a bare parameter may be anything."""
+    return "weight" in name.rpartition(".")[2]
 
 
 def _leaf_alike(one: str, other: str) -> bool:
