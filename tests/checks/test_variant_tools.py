@@ -18,7 +18,7 @@ from grader.model import Limits
 from grader.sandbox import BoxRunner
 from grader.submission import OpenedSubmission
 from reference import gpt, rope
-from tests.checks.variant_grading import right
+from tests.checks.variant_grading import Files, right
 from tests.conftest import MakeSubmission
 
 RNG = np.random.default_rng(5)
@@ -95,14 +95,22 @@ def test_a_stub_is_no_variant(torch_boxes: BoxRunner, submission: MakeSubmission
         assert complete_variants(_Student(box, handed_in)) == []  # type: ignore[arg-type]
 
 
-def test_every_complete_variant_is_listed(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
-    rotary, synthesizer = (right(variant)["starter"]["attention.py"] for variant in ("rope", "synthesizer"))
-    perceiver = right("perceiver")["one_file"]
-    for files, want in [
-        ({"attention.py": rotary}, ["rope"]),
-        ({"attention.py": rotary + synthesizer}, ["synthesizer", "rope"]),
-        ({"a5/src/models.py": perceiver["models.py"]}, ["perceiver"]),
-    ]:
-        handed_in = submission(**files)
-        with torch_boxes.open(handed_in, Limits(), 0) as box:
-            assert complete_variants(_Student(box, handed_in)) == want  # type: ignore[arg-type]
+ROTARY, SYNTHESIZER = (right(variant)["starter"]["attention.py"] for variant in ("rope", "synthesizer"))
+
+
+@pytest.mark.parametrize(
+    ("files", "want"),
+    [
+        ({"attention.py": ROTARY}, ["rope"]),
+        ({"attention.py": ROTARY + SYNTHESIZER}, ["synthesizer", "rope"]),
+        ({"a5/src/models.py": right("perceiver")["one_file"]["models.py"]}, ["perceiver"]),
+        ({"attention.py": SYNTHESIZER, **right("perceiver")["bare"]}, ["perceiver", "synthesizer"]),
+        ({"notes.py": ""}, []),
+    ],
+)
+def test_every_complete_variant_is_listed(
+    torch_boxes: BoxRunner, submission: MakeSubmission, files: Files, want: list[str]
+) -> None:
+    handed_in = submission(**files)
+    with torch_boxes.open(handed_in, Limits(), 0) as box:
+        assert complete_variants(_Student(box, handed_in)) == want  # type: ignore[arg-type]
