@@ -165,8 +165,8 @@ def synthesizer_matches_its_formula(
     matrices = [value.shape for value in bench.values.values() if len(value.squeeze().shape) > 1]
     if not any(side in (_LONGEST, BLOCK) for shape in matrices for side in shape):
         return failed(
-            f"no parameter of {name} has a column for each of block_size − 1 positions, as w₂ should: a tensor that is no "
-            "nn.Parameter is neither trained nor saved"
+            f"no parameter of {name} has a column for each of block_size − 1 positions, as w₂ should: a tensor that is "
+            "no nn.Parameter is neither trained nor saved"
         )
     if count_apart(square) < 2 or not scoring:
         needed = 2 * WIDTH**2 + HEAD * _LONGEST + _LONGEST  # W₁, the values, w₂ and b₂
