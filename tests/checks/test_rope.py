@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from grader.model import Status
 from grader.sandbox import BoxRunner
 from tests.checks.variant_grading import changed, outcomes, right, wrong
 from tests.conftest import MakeSubmission
@@ -25,7 +24,7 @@ def torch_boxes() -> Iterator[BoxRunner]:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_right_work_passes(torch_boxes: BoxRunner, submission: MakeSubmission, style: str, seed: int) -> None:
     judged = outcomes(VARIANT, right(VARIANT)[style], torch_boxes, submission, seed)
-    assert {name: o.message for name, o in judged.items() if o.status is not Status.PASSED} == {}
+    assert {name: o.message for name, o in judged.items() if o.score < 1} == {}
 
 
 @pytest.mark.parametrize("case", wrong(VARIANT), ids=lambda case: case["name"])

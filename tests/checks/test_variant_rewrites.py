@@ -7,7 +7,6 @@ from itertools import product
 
 import pytest
 
-from grader.model import Status
 from grader.sandbox import BoxRunner
 from tests.checks.variant_grading import outcomes
 from tests.conftest import MakeSubmission
@@ -135,5 +134,5 @@ def test_whatever_is_left_open_is_accepted(submission: MakeSubmission) -> None:
     with BoxRunner(("numpy", "torch")) as boxes:
         for seed, choice in enumerate(random.Random(0).sample(CHOICES, 20)):
             judged = outcomes("perceiver", {"model.py": _written(*choice)}, boxes, submission, seed)
-            failures += [(choice, name, o.message) for name, o in judged.items() if o.status is not Status.PASSED]
+            failures += [(choice, name, o.message) for name, o in judged.items() if o.score < 1]
     assert failures == []

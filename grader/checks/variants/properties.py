@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from grader import compare
 from grader.checks.variants.workbench import WIDTH, Workbench
 from grader.compare import Array
-from grader.model import Outcome, failed, passed
+from grader.model import Outcome, Status, failed
 
 
 def _moved(before: Array, after: Array) -> Array:
@@ -68,10 +70,12 @@ def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome
 
 
 def by_properties(held: list[str]) -> Outcome:
-    return passed(
-        "its parameters are arranged in a way the formula cannot be run on, and what must hold of any holds",
-        evidence={"judged_by": "properties", "held": held},
+    """A person looks, because properties let some mistakes through (a missing scale, say) that values would not."""
+    message = (
+        "its parameters are arranged in a way the formula cannot be run on; what must hold of any holds, "
+        "and a person should look at the rest"
     )
+    return Outcome(Status.REVIEW, Fraction(1), message, evidence={"judged_by": "properties", "held": held})
 
 
 def _rows_that_move(before: Array, after: Array) -> set[int]:
