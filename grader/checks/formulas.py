@@ -255,7 +255,7 @@ def _states(answer: Answer, reading: Reading, name: str, text: str, seed: int) -
     vocabulary = vocabulary_of(reading)
     statements = read_statements(answer, vocabulary)
     wanted = expression(text, vocabulary)
-    for proposed in statements.proposals([expression(name, vocabulary)], through_approximations=True):
+    for proposed in statements.proposals([expression(name, vocabulary)]):
         for member in proposed.members:
             try:
                 found = typed(member, vocabulary)
@@ -430,13 +430,13 @@ def agrees_to_first_order(student: Student, rng: np.random.Generator, *, change:
 def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:
     vocabulary = perturbation.SCALED if scales else perturbation.SHIFTED
     statements = read_statements(answer, vocabulary)
-    changes = statements.proposals([expression(text, vocabulary) for text in _LEFT_SIDES], through_approximations=True)
+    changes = statements.proposals([expression(text, vocabulary) for text in _LEFT_SIDES])
     outputs = statements.proposals(
-        [expression(text, vocabulary) for text in _CHANGED_OUTPUTS], through_approximations=True
+        [expression(text, vocabulary) for text in _CHANGED_OUTPUTS]
     )
     candidates = [(one, False) for one in changes if one.members] + [(one, True) for one in outputs if one.members]
     if not candidates:
-        faults = [fault for one in (*changes, *outputs) for fault in one.faults] + statements.faults
+        faults = [fault for one in (*changes, *outputs) for fault in one.faults] + [*statements.faults]
         bare = statements.bare()
         if len(bare) == 1 and not faults:
             candidates = [(bare[0], False)]

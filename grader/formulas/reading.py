@@ -40,7 +40,7 @@ def expression(text: str, vocabulary: Vocabulary) -> Expression:
 
 def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
     """The equation that counts: the last one for the name that can be read, or the only bare expression."""
-    proposals = statements.proposals(question.written(statements.vocabulary), through_approximations=True)
+    proposals = statements.proposals(question.written(statements.vocabulary))
     readable = [one for one in proposals if one.members]
     if readable:
         return readable[-1]

@@ -133,3 +133,12 @@ SCALE_WORDS = (
     | _words("scale scaling scalar constant const number factor temperature coefficient multiplier value")
 )
 FILLER_WORDS = _words("a an some any very the positive real fixed of is and")
+# Words that may stand between a letter and what is said of its size: "β is some very large constant".
+LINKING_WORDS = _words(
+    """
+    is be are being was a an the some any very chosen to sufficiently arbitrarily extremely positive scalar constant
+    number as with taken should must needs need goes go tends tend approaches going real value factor and that such
+    becomes grows set fixed parameter scale denotes represents can made for where of towards toward quite really
+    temperature inverse i e too enough which
+    """
+)

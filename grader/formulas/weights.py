@@ -13,7 +13,7 @@ import sympy
 from grader.formulas.evaluation import Array, Values, evaluate, softmax
 from grader.formulas.expressions import Expression, Symbol, symbols_in
 from grader.formulas.shapes import Misfit, Typed, shown
-from grader.formulas.statements import Size
+from grader.formulas.sizes import Size
 from grader.formulas.symbolic import as_sympy, attempted, sympy_symbol
 from grader.formulas.verdicts import Verdict, partly, right, wrong
 from grader.formulas.vocabulary import Declared, Vocabulary

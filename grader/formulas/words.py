@@ -49,9 +49,7 @@ def _said(run: Sequence[Token], before: Token | None, after: Token | None, prose
         words.pop()
     opens = before is None or before.kind in ("RELATION", "OPERATOR", "+", "-", "(", "{", "BREAK", "/")
     leads = before.kind != "BREAK" if before is not None else not prose
-    multiplied = after is not None and (
-        after.kind in ("OPERATOR", "(", "^") or (times and after.kind in ("NAME", "{"))
-    )
+    multiplied = after is not None and (after.kind in ("OPERATOR", "(", "^") or (times and after.kind in ("NAME", "{")))
     if opens and multiplied and leads and _is_a_scale(words):
         name = words[0] if len(words) == 1 else "scale"
         return [Token("NAME", Symbol(name), run[0].start, run[-1].end)]
