@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.formulas.evaluation import Array
 from grader.formulas.expressions import symbols_in
-from grader.formulas.shapes import Typed
+from grader.formulas.shapes import UNSIZED, Typed
 from grader.formulas.verdicts import Verdict, partly, right, wrong
 from grader.formulas.weights import Query, limit_weights, misuse, orthonormal_keys, weights_of
 from grader.formulas.writer import plain
@@ -19,6 +19,7 @@ _TOLERANCE = 1e-3
 _SCALE = 30.0  # at which the spread of c is reported
 
 
+@np.errstate(all="ignore")  # what is infinite is judged, not warned of
 def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.random.Generator) -> Verdict:
     """`spread` is the variance of the first key's length in the second half of the question."""
     names = list(heads)
@@ -27,7 +28,7 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
     for name, (typed, query) in heads.items():
         if refused := misuse(typed, query.setting, name):
             return refused
-        if typed.shape == ("?", "?"):
+        if typed.shape == UNSIZED:
             return wrong(f"{name} is zero, so every key gets the same weight", formulas[name])
     queries = [query for _, query in heads.values()]
     setting = queries[0].setting
@@ -46,8 +47,9 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
                 evidence,
             )
         return right("one head copies v_a, the other v_b", both, evidence)
-    if all(one is not None for one in reached):
-        mean = (reached[0] + reached[1]) / 2  # type: ignore[operator]
+    settled = [one for one in reached if one is not None]
+    if len(settled) == len(reached):
+        mean = (settled[0] + settled[1]) / 2
         if abs(mean[0] - 0.5) < 0.01 and abs(mean[1] - 0.5) < 0.01:
             return partly(
                 "c is right, but each head averages both values; the two heads were to differ, one value each",

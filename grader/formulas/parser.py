@@ -44,7 +44,7 @@ class _Handed(Lexer):
 
     def lex(self, data: Sequence[Token]) -> Iterator[LarkToken]:  # type: ignore[override]
         for token in data:
-            yield LarkToken(_TERMINALS.get(token.kind, token.kind), token, start_pos=token.start, end_pos=token.end)  # type: ignore[arg-type]
+            yield LarkToken(_TERMINALS.get(token.kind, token.kind), token)
 
 
 @cache
@@ -63,7 +63,7 @@ def parse(tokens: Sequence[Token], vocabulary: Vocabulary) -> Expression:
     if len(tokens) > MAX_FORMULA_TOKENS:
         raise Unreadable(f"a formula of {len(tokens)} symbols; up to {MAX_FORMULA_TOKENS} are read", tokens[0].start)
     try:
-        tree = _lark().parse(tokens)  # type: ignore[arg-type]
+        tree = _lark().parse(tokens)
         return ellipses_filled(Builder(vocabulary).transform(tree))
     except UnexpectedInput as error:
         raise _explained(error, tokens) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -85,13 +85,6 @@ class Vocabulary:
             and symbol.name not in self.dimensions
             and not (symbol.name in indices and not symbol.index)
         ]
-
-    def names(self) -> Iterable[str]:
-        for one in self.declared:
-            if one.labels:
-                yield from (f"{one.name}_{label}" for label in one.labels)
-            else:
-                yield f"{one.name}_i" if one.runs_to else one.name
 
 
 def _exactly(spelling: str, name: str) -> bool:

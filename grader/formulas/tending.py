@@ -1,0 +1,140 @@
+"""*weights tend to*: do a query's weights reach their targets as its free scale grows?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from grader.formulas.closed_weights import by_scale, proved
+from grader.formulas.evaluation import Array
+from grader.formulas.expressions import Transpose, symbols_in
+from grader.formulas.shapes import UNSIZED, Typed
+from grader.formulas.verdicts import Verdict, partly, right, wrong
+from grader.formulas.vocabulary import ONE
+from grader.formulas.weights import Query, Setting, limit_weights, misuse, orthonormal_keys, weights_of
+from grader.formulas.writer import plain
+
+Targets = Mapping[str, Fraction]
+
+TOLERANCE = 0.02  # how far a fixed number may leave the weights from their targets at the stated n
+_LIMIT_TOLERANCE = 1e-3
+_RATIOS = 4  # draws of how the free letters compare, each between a half and two
+
+
+@np.errstate(all="ignore")  # what is infinite is judged, not warned of
+def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.random.Generator) -> Verdict:
+    """Passed if the weights reach their targets however the free letters grow, or at the stated n for fixed numbers."""
+    if refused := misuse(found, query.setting, name):
+        return refused
+    setting, formula = query.setting, f"{name} = {plain(found.expression)}"
+    if found.shape == UNSIZED:
+        return wrong(f"{name} is zero, so every key gets the same weight", formula)
+    if found.shape == (ONE, "d"):
+        query = replace(query, expression=Transpose(query.expression))
+    n = setting.n
+    target = _wanted(targets, setting, n)
+    keys = orthonormal_keys(n, rng)
+    ones = [1.0] * len(query.grown)
+    evidence: dict[str, Any] = {"read_as": formula, "n": n, **by_scale(query, keys), **proved(query, targets)}
+    scores = query.scores(keys, 1.0, ones)
+    if not query.grown and not np.isfinite(scores).all() and not np.isposinf(scores).any():
+        return wrong(f"{name} is not a finite vector", formula, evidence)
+    used = {symbol.name for symbol in symbols_in(query.expression)}
+    works = _works(query, keys, target, rng, ones)
+    if works == "always":
+        if setting.drawn in used and setting.known not in used:
+            return partly(
+                f"right, but written with the random {setting.drawn}_i; only their means {setting.known}_i are known",
+                f"in {formula} put {setting.known} for {setting.drawn}",
+                evidence,
+            )
+        return right("the weights tend to what is asked" if query.grown else f"right at n = {n}", formula, evidence)
+    if works == "together":
+        letters = " and ".join(plain(symbol) for symbol in query.grown)
+        return partly(
+            "it works only if its scales are equal, and nothing says that they are",
+            f"in {formula} the weights depend on the difference of {letters}; use one scale for both",
+            evidence,
+        )
+    reached = limit_weights(query, keys, ones) if query.grown else None
+    shrinks = reached is not None and float(np.ptp(reached)) < _LIMIT_TOLERANCE
+    if (not query.grown or shrinks) and _only_scale_is_missing(query, keys, target, ones):
+        return _no_scale(query, formula, targets, keys, evidence, ones)
+    return wrong(*_misdirected(query, keys, target, formula, ones), evidence)
+
+
+def _works(query: Query, keys: Array, target: Array, rng: np.random.Generator, ones: list[float]) -> str:
+    """always, together (only when all scales are equal) or never."""
+    if not query.grown:
+        return "always" if np.abs(weights_of(query.scores(keys, 1.0, ones)) - target).max() <= TOLERANCE else "never"
+
+    def reaches(ratios: Sequence[float]) -> bool:
+        reached = limit_weights(query, keys, ratios)
+        return reached is not None and bool(np.abs(reached - target).max() <= _LIMIT_TOLERANCE)
+
+    drawn = [list(rng.uniform(0.5, 2.0, len(ones))) for _ in range(_RATIOS)]
+    if all(reaches(ratios) for ratios in drawn):
+        return "always"
+    return "together" if len(ones) > 1 and reaches(ones) else "never"
+
+
+def _only_scale_is_missing(query: Query, keys: Array, target: Array, ones: list[float]) -> bool:
+    scores = query.scores(keys, 1.0, ones)
+    if not np.isfinite(scores).all() or any(size.sign == "−" for size in query.sizes.values()):
+        return False
+    spread = float(np.ptp(scores))
+    return spread > 1e-9 and bool(np.abs(weights_of(scores * (1e3 / spread)) - target).max() <= _LIMIT_TOLERANCE)
+
+
+def _no_scale(
+    query: Query, formula: str, targets: Targets, keys: Array, evidence: dict[str, Any], ones: list[float]
+) -> Verdict:
+    first = query.setting.labels.index(next(iter(targets)))
+    n = len(keys)
+    share = next(iter(targets.values()))
+    if query.grown:
+        letter = plain(query.grown[0])
+        return partly(
+            "the direction is right, but the scale is said to become small, and then the weights are even",
+            f"with {formula} and {letter} as stated each weight is near {1 / n:.2f} for n = {n}, not {share}; "
+            "multiply by a large constant",
+            evidence,
+        )
+    weight = float(weights_of(query.scores(keys, 1.0, ones))[first])
+    closed = evidence.get("weights", {}).get(next(iter(targets)), "")
+    form = f" {closed}:" if closed else ""
+    return partly(
+        "the direction is right, but the scale is too small for the weights to come near their targets",
+        f"with {formula} the weights are{form} {weight:.2f} each for n = {n}, not {share}; "
+        "multiply by a large constant",
+        evidence,
+    )
+
+
+def _misdirected(query: Query, keys: Array, target: Array, formula: str, ones: list[float]) -> tuple[str, str]:
+    reached = limit_weights(query, keys, ones) if query.grown else weights_of(query.scores(keys, 1.0, ones))
+    if reached is None or not np.isfinite(reached).all():
+        return "the weights do not settle as the scale grows", formula
+    labels = query.setting.labels
+    n = len(keys)
+    shares = ", ".join(f"{label}: {reached[place]:.2f}" for place, label in enumerate(labels))
+    what = f"with {formula} the weights become {shares}, every other key: {reached[-1]:.2f} (n = {n})"
+    if np.ptp(reached) < 1e-6:
+        return "every key gets the same weight, so c is the mean of all values", what
+    if reached[len(labels) :].sum() > 0.5:
+        return "the weight goes to the other keys instead", what
+    one = [label for place, label in enumerate(labels) if reached[place] > 0.95]
+    if one:
+        return f"nearly all weight goes to one key, {one[0]}", what
+    return "the weights are not the ones asked for", what
+
+
+def _wanted(targets: Targets, setting: Setting, n: int) -> Array:
+    found = np.zeros(n)
+    for label, share in targets.items():
+        found[setting.labels.index(label)] = float(share)
+    return found
