@@ -142,7 +142,7 @@ class LatexReader(SignReader):
             return self._function(spelling.FUNCTIONS[word], start)
         if word in spelling.TRANSPOSES and self._last_is("^"):
             return Token("NAME", Symbol("T"), start, self._at)
-        return self._name_token(word, start) if len(word) == 1 or self._known(word) else None
+        return self._name_token(word, start) if len(word) == 1 or word in self._vocabulary.recognised else None
 
     def _short_fraction(self) -> Iterator[Token]:
         """\\frac12 and \\frac 1{n}: digits that stand for themselves."""

@@ -30,7 +30,7 @@ _PIECE = re.compile(
       | \d+\.\d+ | \.\d+ | \d+
     )
   | (?P<call>\.(?:T|mT|transpose|dot|t|matmul|mm|inverse|pinverse|softmax|exp)\b(?:\(\))?)
-  | (?P<dotted>(?:[A-Za-z]\w*+\.)+[A-Za-z]\w*)
+  | (?P<dotted>(?:[A-Za-z]\w*+\.){1,8}[A-Za-z]\w*)  # np.linalg.pinv, A.T
   | (?P<command>\\(?:[A-Za-z]+\*?|.))
   | (?P<word>[^\W\d_]+)
   | (?P<sign>>>>|<<<|>>|<<|->|=>|:=|==|!=|<=|>=|\.\.\.|\*\*|\|\||.)
@@ -113,7 +113,7 @@ class _Lexer(LatexReader):
             self._at = start + len(path[0])
             yield Token("WORD", path[0], start, self._at)
             return
-        if not is_attribute and not (self._known(path[0]) and self._known(name)):
+        if not is_attribute and not {path[0], name} <= self._vocabulary.recognised:
             raise Unreadable(f"'{quote(text, 30)}' is not known here", start)
         word = path[0] if path[0].isalpha() else path[0].partition("_")[0]  # k_a.T: the index is read with its letter
         self._at = start + len(word)

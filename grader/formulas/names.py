@@ -62,36 +62,26 @@ class NameReader(Cursor):
 
     def _split(self, word: str) -> list[str] | None:
         """The fewest symbols a run of letters is made of; None if it is a word of prose."""
-        known = self._known
-        if len(word) == 1 or known(word):
+        known = self._vocabulary.recognised
+        if len(word) == 1 or word in known:
             return [word]
         best: list[list[str] | None] = [[]] + [None] * len(word)
         for end in range(1, len(word) + 1):
             for begin in range(end):
                 earlier, piece = best[begin], word[begin:end]
-                single = len(piece) == 1 and (not self._prose or known(piece) or not piece.isascii() or piece.isupper())
-                if earlier is not None and (single or (len(piece) > 1 and known(piece))):
+                single = len(piece) == 1 and (not self._prose or not piece.isascii() or piece.isupper())
+                if earlier is not None and (single or piece in known):
                     current = best[end]
                     if current is None or len(earlier) + 1 < len(current):
                         best[end] = [*earlier, piece]
         found = best[-1]
         if found is None:
             return None
-        loose = sum(len(piece) == 1 and not known(piece) for piece in found)
+        loose = sum(piece not in known for piece in found)
         allowed = _LOOSE_LETTERS_IN_PROSE if self._prose else _LOOSE_LETTERS
         if loose > allowed or (loose and len(word) > _LONGEST_LOOSE_RUN):
             return None
         return found
-
-    def _known(self, piece: str) -> bool:
-        return (
-            piece in ("T", "I")
-            or piece in self._vocabulary.words
-            or piece in self._vocabulary.functions
-            or (len(piece) > 1 and (piece in spelling.FUNCTIONS or piece in spelling.LETTERS))
-            or any(piece in one.spellings for one in self._vocabulary.declared)
-            or piece in spelling.LETTERS.values()
-        )
 
     def _last_of_run(self, piece: str, start: int) -> Token:
         after_a_letter = start > 0 and self._text[start - 1].isalpha() and self._last_is("NAME")

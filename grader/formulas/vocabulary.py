@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.formulas.expressions import Expression, Sum, Symbol, symbols_in, walk
+from grader.formulas.spelling import FUNCTIONS, LETTERS
 
 ONE = "1"
 SCALAR = (ONE, ONE)
@@ -74,6 +75,13 @@ class Vocabulary:
             letter, _, below = name.partition("_")
             found.setdefault(letter + below, (letter, (below,) if below else ()))
         return found
+
+    @cached_property
+    def recognised(self) -> frozenset[str]:
+        """Every run of letters that means something by itself: a symbol, a Greek letter, a function."""
+        symbols = (spelling for one in self.declared for spelling in one.spellings)
+        letters = (*LETTERS, *LETTERS.values(), "T", "I")
+        return frozenset((*self.words, *symbols, *self.functions, *FUNCTIONS, *letters))
 
     def free(self, expression: Expression) -> list[Symbol]:
         """The letters nobody declared, in the order of first mention: scales and other numbers."""

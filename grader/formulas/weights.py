@@ -83,9 +83,7 @@ def orthonormal_keys(n: int, rng: np.random.Generator) -> Array:
 
 def weights_of(scores: Array) -> Array:
     """Their softmax."""
-    if np.isposinf(scores).any():  # ∞ as a scale: all weight on the keys it reaches
-        scores = np.where(np.isposinf(scores), 0.0, -np.inf)
-    return softmax(np.asarray(scores)[:, None], 0)[:, 0]
+    return softmax(scores[:, None], 0)[:, 0]
 
 
 def limit_weights(query: Query, keys: Array, ratios: Sequence[float]) -> Array | None:
