@@ -23,7 +23,7 @@ def by_scale(query: Query, keys: Array) -> dict[str, Any]:
     """Weights at a few scales, for figures and for the curious."""
     rows = []
     for scale in _SHOWN_SCALES if query.grown else (1.0,):
-        scores = query.scores(keys, scale, [1.0] * len(query.grown))
+        scores = query.scores(keys, scale)
         if np.isfinite(scores).all():
             weights = weights_of(scores)
             shares = {label: float(weights[place]) for place, label in enumerate(query.setting.labels)}

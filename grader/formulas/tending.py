@@ -11,11 +11,20 @@ import numpy as np
 
 from grader.formulas.closed_weights import by_scale, proved
 from grader.formulas.evaluation import Array
-from grader.formulas.expressions import Transpose, symbols_in
+from grader.formulas.expressions import Transpose
 from grader.formulas.shapes import UNSIZED, Typed
 from grader.formulas.verdicts import Verdict, partly, right, wrong
 from grader.formulas.vocabulary import ONE
-from grader.formulas.weights import Query, Setting, limit_weights, misuse, orthonormal_keys, weights_of
+from grader.formulas.weights import (
+    Query,
+    Setting,
+    enlarged_weights,
+    limit_weights,
+    made_of_random_keys,
+    misuse,
+    orthonormal_keys,
+    weights_of,
+)
 from grader.formulas.writer import plain
 
 Targets = Mapping[str, Fraction]
@@ -38,20 +47,13 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
     n = setting.n
     target = _wanted(targets, setting, n)
     keys = orthonormal_keys(n, rng)
-    ones = [1.0] * len(query.grown)
     evidence: dict[str, Any] = {"read_as": formula, "n": n, **by_scale(query, keys), **proved(query, targets)}
-    scores = query.scores(keys, 1.0, ones)
-    if not query.grown and not np.isfinite(scores).all():
+    if not query.grown and not np.isfinite(query.scores(keys)).all():
         return wrong(f"{name} is not a finite vector", formula, evidence)
-    used = {symbol.name for symbol in symbols_in(query.expression)}
-    works = _works(query, keys, target, rng, ones)
+    works = _works(query, keys, target, rng)
     if works == "always":
-        if setting.drawn in used and setting.known not in used:
-            return partly(
-                f"right, but written with the random {setting.drawn}_i; only their means {setting.known}_i are known",
-                f"in {formula} put {setting.known} for {setting.drawn}",
-                evidence,
-            )
+        if unknown := made_of_random_keys([query], formula, evidence):
+            return unknown
         return right("the weights tend to what is asked" if query.grown else f"right at n = {n}", formula, evidence)
     if works == "together":
         letters = " and ".join(plain(symbol) for symbol in query.grown)
@@ -60,39 +62,31 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
             f"in {formula} the weights depend on the difference of {letters}; use one scale for both",
             evidence,
         )
-    reached = limit_weights(query, keys, ones) if query.grown else None
+    reached = limit_weights(query, keys) if query.grown else None
     shrinks = reached is not None and float(np.ptp(reached)) < _LIMIT_TOLERANCE
-    if (not query.grown or shrinks) and _only_scale_is_missing(query, keys, target, ones):
-        return _no_scale(query, formula, targets, keys, evidence, ones)
-    return wrong(*_misdirected(query, keys, target, formula, ones), evidence)
+    enlarged = enlarged_weights(query, keys) if not query.grown or shrinks else None
+    if enlarged is not None and np.abs(enlarged - target).max() <= _LIMIT_TOLERANCE:
+        return _no_scale(query, formula, targets, keys, evidence)
+    return wrong(*_misdirected(query, keys, formula), evidence)
 
 
-def _works(query: Query, keys: Array, target: Array, rng: np.random.Generator, ones: list[float]) -> str:
+def _works(query: Query, keys: Array, target: Array, rng: np.random.Generator) -> str:
     """always, together (only when all scales are equal) or never."""
     if not query.grown:
-        return "always" if np.abs(weights_of(query.scores(keys, 1.0, ones)) - target).max() <= TOLERANCE else "never"
+        return "always" if np.abs(weights_of(query.scores(keys)) - target).max() <= TOLERANCE else "never"
 
     def reaches(ratios: Sequence[float]) -> bool:
         reached = limit_weights(query, keys, ratios)
         return reached is not None and bool(np.abs(reached - target).max() <= _LIMIT_TOLERANCE)
 
-    drawn = [list(rng.uniform(0.5, 2.0, len(ones))) for _ in range(_RATIOS)]
+    drawn = [list(rng.uniform(0.5, 2.0, len(query.grown))) for _ in range(_RATIOS)]
     if all(reaches(ratios) for ratios in drawn):
         return "always"
-    return "together" if len(ones) > 1 and reaches(ones) else "never"
+    return "together" if len(query.grown) > 1 and reaches([]) else "never"
 
 
-def _only_scale_is_missing(query: Query, keys: Array, target: Array, ones: list[float]) -> bool:
-    scores = query.scores(keys, 1.0, ones)
-    if not np.isfinite(scores).all() or any(size.sign == "−" for size in query.sizes.values()):
-        return False
-    spread = float(np.ptp(scores))
-    return spread > 1e-9 and bool(np.abs(weights_of(scores * (1e3 / spread)) - target).max() <= _LIMIT_TOLERANCE)
-
-
-def _no_scale(
-    query: Query, formula: str, targets: Targets, keys: Array, evidence: dict[str, Any], ones: list[float]
-) -> Verdict:
+def _no_scale(query: Query, formula: str, targets: Targets, keys: Array, evidence: dict[str, Any]) -> Verdict:
+    """The weights would be right if only the query were longer."""
     first = query.setting.labels.index(next(iter(targets)))
     n = len(keys)
     share = next(iter(targets.values()))
@@ -104,7 +98,7 @@ def _no_scale(
             "multiply by a large constant",
             evidence,
         )
-    weight = float(weights_of(query.scores(keys, 1.0, ones))[first])
+    weight = float(weights_of(query.scores(keys))[first])
     closed = evidence.get("weights", {}).get(next(iter(targets)), "")
     form = f" {closed}:" if closed else ""
     return partly(
@@ -115,8 +109,9 @@ def _no_scale(
     )
 
 
-def _misdirected(query: Query, keys: Array, target: Array, formula: str, ones: list[float]) -> tuple[str, str]:
-    reached = limit_weights(query, keys, ones) if query.grown else weights_of(query.scores(keys, 1.0, ones))
+def _misdirected(query: Query, keys: Array, formula: str) -> tuple[str, str]:
+    """Where the weight goes instead."""
+    reached = limit_weights(query, keys) if query.grown else weights_of(query.scores(keys))
     if reached is None or not np.isfinite(reached).all():
         return "the weights do not settle as the scale grows", formula
     labels = query.setting.labels

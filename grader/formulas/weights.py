@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from grader.formulas.evaluation import Array, Values, evaluate, softmax
 from grader.formulas.expressions import Expression, Symbol, symbols_in
 from grader.formulas.shapes import UNSIZED, Typed, shown
 from grader.formulas.sizes import Size
-from grader.formulas.verdicts import Verdict, wrong
+from grader.formulas.verdicts import Verdict, partly, wrong
 from grader.formulas.vocabulary import ONE, Declared, Vocabulary
 from grader.formulas.writer import plain
 
 _SCALES = tuple(10.0**power for power in range(1, 13))
 _SETTLED = 0.05  # how little weights still change from one scale to the next once they have a limit
+_LARGE_SPREAD, _NO_SPREAD = 1e3, 1e-9  # of scores: weights are at their limit, and all keys are alike
 # How students write means: the question's μ, and what stands for it on a keyboard.
 _OTHER_LETTERS = {"μ": ("M", "u", "m")}
 
@@ -63,9 +65,10 @@ class Query:
         """The letters whose size is not fixed."""
         return list(self.sizes)
 
-    def scores(self, keys: Array, scale: float, ratios: Sequence[float]) -> Array:
+    def scores(self, keys: Array, scale: float = 1.0, ratios: Sequence[float] = ()) -> Array:
+        """With every free letter of this size, or in these ratios to it; NaN if the query is not finite."""
         scalars = {}
-        for (symbol, size), ratio in zip(self.sizes.items(), ratios, strict=True):
+        for (symbol, size), ratio in zip(self.sizes.items(), ratios or [1.0] * len(self.sizes), strict=True):
             value = ratio / scale if size.growth == "small" else ratio * scale
             scalars[symbol] = -value if size.sign == "−" else value
         q = evaluate(self.expression, self.setting.values(keys, scalars))
@@ -86,7 +89,7 @@ def weights_of(scores: Array) -> Array:
     return softmax(scores[:, None], 0)[:, 0]
 
 
-def limit_weights(query: Query, keys: Array, ratios: Sequence[float]) -> Array | None:
+def limit_weights(query: Query, keys: Array, ratios: Sequence[float] = ()) -> Array | None:
     """The weights at the largest scale that floats still hold, if they have settled by then."""
     settled: list[Array] = []
     for scale in _SCALES:
@@ -97,6 +100,28 @@ def limit_weights(query: Query, keys: Array, ratios: Sequence[float]) -> Array |
     if len(settled) < 2 or np.abs(settled[-1] - settled[-2]).max() > _SETTLED:
         return None
     return settled[-1]
+
+
+def enlarged_weights(query: Query, keys: Array) -> Array | None:
+    """The weights of a much longer query in the same direction; None if it has none, or is said to turn round."""
+    scores = query.scores(keys)
+    if not np.isfinite(scores).all() or any(size.sign == "−" for size in query.sizes.values()):
+        return None
+    spread = float(np.ptp(scores))
+    return weights_of(scores * (_LARGE_SPREAD / spread)) if spread > _NO_SPREAD else None
+
+
+def made_of_random_keys(queries: Sequence[Query], formula: str, evidence: Mapping[str, Any]) -> Verdict | None:
+    """What is right but for the letter: the keys themselves are not known when the query is chosen."""
+    drawn, known = queries[0].setting.drawn, queries[0].setting.known
+    used = {symbol.name for query in queries for symbol in symbols_in(query.expression)}
+    if drawn not in used or known in used:
+        return None
+    return partly(
+        f"right, but written with the random {drawn}_i; only their means {known}_i are known",
+        f"in {formula} put {known} for {drawn}",
+        evidence,
+    )
 
 
 def misuse(found: Typed, setting: Setting, name: str) -> Verdict | None:
