@@ -134,7 +134,7 @@ def _choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: P
 
 
 def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:
-    asked = {file for problem in rubric.problems for check in problem.checks for file in check.files}
+    asked = {file for problem in rubric.problems for check in problem.every_check for file in check.files}
     found = 0
     for file in asked:
         try:
@@ -213,7 +213,7 @@ def lint(names: Annotated[list[str], typer.Argument(metavar="NAME|PATH…", help
             except RubricError as error:
                 problems += error.problems
             else:
-                checks = sum(len(problem.checks) for problem in loaded.problems)
+                checks = sum(len(problem.every_check) for problem in loaded.problems)
                 size = f"{len(loaded.problems)} problems, {checks} checks, {shown(loaded.points)} points"
                 print(f"{loaded.path}: {size}; no mistakes")
         if problems:

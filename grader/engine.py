@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from grader.alternatives import handed_in, undecided
 from grader.answers import read_answers
 from grader.errors import BoxLost, BoxRefused, Missing, StudentFault, TimedOut
 from grader.model import (
+    Alternative,
     Answer,
     Answers,
     Box,
@@ -106,7 +108,14 @@ def _grade_problem(
 ) -> ProblemResult:
     results: list[CheckResult] = []
     gates: list[str] = []
-    for check in problem.checks:
+    checks, chosen = problem.checks, ""
+    if problem.alternatives:
+        found = _alternatives(rubric, problem, work, runner, seed)
+        if len(found) == 1:
+            checks, chosen = (*found[0].checks, *problem.checks), found[0].name
+        else:
+            results.append(undecided(problem, found, lambda outcome, check: _as_shown(outcome, check, seed)))
+    for check in checks:
         progress(problem, check)
         began, timed_out = time.perf_counter(), False
         outcome = _blocked(check, gates, results)
@@ -127,7 +136,12 @@ def _grade_problem(
         if check.gate:
             gates.append(check.id)
     points = sum((result.points for result in results), Fraction(0))
-    return ProblemResult(problem, _status(results, points, problem.points), points, tuple(results))
+    return ProblemResult(problem, _status(results, points, problem.points), points, tuple(results), chosen)
+
+
+def _alternatives(rubric: Rubric, problem: Problem, work: _Work, runner: Runner, seed: int) -> list[Alternative]:
+    with runner.open(work.submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as box:
+        return handed_in(problem, work.submission, box)
 
 
 def _blocked(check: Check, gates: list[str], results: list[CheckResult]) -> Outcome | None:

@@ -146,6 +146,17 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """One of several things that may be handed in for a problem, known by the names it defines and its other files."""
+
+    name: str
+    files: tuple[str, ...]  # any of these may hold the code
+    defines: tuple[str, ...]
+    beside: tuple[str, ...]
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
 class Problem:
     id: str
     title: str
@@ -153,6 +164,13 @@ class Problem:
     checks: tuple[Check, ...]
     limits: Limits = Limits()
     libraries: tuple[str, ...] = ("numpy",)
+    alternatives: tuple[Alternative, ...] = ()
+    optional: bool = False  # counts, in score and maximum, only when it is handed in
+
+    @property
+    def every_check(self) -> tuple[Check, ...]:
+        """Of all alternatives, and those they share."""
+        return (*(check for alternative in self.alternatives for check in alternative.checks), *self.checks)
 
 
 @dataclass(frozen=True)
@@ -239,6 +257,13 @@ class ProblemResult:
     status: Status
     points: Fraction
     checks: tuple[CheckResult, ...]
+    chosen: str = ""  # which alternative was handed in
+
+    @property
+    def max_points(self) -> Fraction:
+        """Nothing, for an optional problem that was left out."""
+        left_out = self.problem.optional and self.status is Status.MISSING
+        return Fraction(0) if left_out else self.problem.points
 
 
 @dataclass(frozen=True)
@@ -257,7 +282,7 @@ class Report:
 
     @property
     def max_points(self) -> Fraction:
-        return sum((problem.problem.points for problem in self.problems), Fraction(0))
+        return sum((problem.max_points for problem in self.problems), Fraction(0))
 
     @property
     def provisional(self) -> bool:

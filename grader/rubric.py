@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from grader.catalogue import known_checks
 from grader.errors import RubricError, UsageError
-from grader.model import Check, Limits, Problem, Rubric, Visibility
+from grader.model import Alternative, Check, Limits, Problem, Rubric, Visibility
 from grader.quoting import quote
 from grader.registry import REQUIRED, Definition
 from grader.suggestions import did_you_mean
@@ -66,15 +66,26 @@ class _Check(BaseModel):
     asks: str | None = None
 
 
+class _Alternative(_Strict):
+    name: _Id
+    files: list[str] = Field(min_length=1)
+    defines: list[str] = Field(min_length=1)
+    beside: list[str] = []
+    shared: dict[str, Any] = Field({}, alias="with")
+    checks: list[_Check] = Field(min_length=1)
+
+
 class _Problem(_Strict):
     id: _Id
     title: str
     points: _Points
+    optional: bool = False
     visibility: Visibility = "public"
     limits: _Limits | None = None
     libraries: list[_Library] = ["numpy"]
     shared: dict[str, Any] = Field({}, alias="with")
-    checks: list[_Check] = Field(min_length=1)
+    alternatives: list[_Alternative] = []
+    checks: list[_Check] = []
 
 
 class _Rubric(_Strict):
@@ -125,7 +136,7 @@ class _Reading:
             raise self._verdict() from None
         problems = [self._problem(problem, written, index) for index, problem in enumerate(written.problems)]
         self._refuse_twice([problem.id for problem in problems], lambda index: ("problems", index, "id"), "problem")
-        total = sum((problem.points for problem in problems), Fraction(0))
+        total = sum((problem.points for problem in problems if not problem.optional), Fraction(0))
         if total != written.points:
             self._complain(("points",), f"the problems add up to {total} points, not {written.points}")
         if self._problems:
@@ -136,32 +147,59 @@ class _Reading:
 
     def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
         place: Place = ("problems", index)
-        checks: list[Check] = []
-        for number, check in enumerate(written.checks):
-            checks.append(self._check(check, written, (*place, "checks", number), [earlier.id for earlier in checks]))
-        self._refuse_twice([check.id for check in checks], lambda number: (*place, "checks", number), "check")
-        total = sum((check.points for check in checks), Fraction(0))
-        if total != written.points:
-            self._complain(
-                (*place, "points"),
-                f"the checks of {written.id} add up to {total} points, not {written.points}",
+        own = self._check_list(written.checks, written, (*place, "checks"), written.shared, [])
+        alternatives = []
+        for number, other in enumerate(written.alternatives):
+            at = (*place, "alternatives", number)
+            shared = {**written.shared, **other.shared}
+            checks = self._check_list(other.checks, written, (*at, "checks"), shared, own)
+            alternatives.append(
+                Alternative(other.name, tuple(other.files), tuple(other.defines), tuple(other.beside), tuple(checks))
             )
-        used = {
-            name for check in written.checks if (found := self._checks.get(check.check)) for name in found.parameters
-        }
-        for name in written.shared.keys() - used:
-            self._complain((*place, "with", name), f"no check of {written.id} takes '{name}'{did_you_mean(name, used)}")
-        limits = Limits(**(written.limits or rubric.limits).model_dump())
+            self._expect_points([*checks, *own], written, (*at, "checks"), f"{written.id} as {other.name}")
+            self._expect_used(other.shared, other.checks, (*at, "with"), other.name)
+        if not written.alternatives:
+            if not own:
+                self._complain(place, f"{written.id} has no checks")
+            self._expect_points(own, written, (*place, "points"), written.id)
+        every = [*written.checks, *(check for other in written.alternatives for check in other.checks)]
+        self._expect_used(written.shared, every, (*place, "with"), written.id)
         return Problem(
             written.id,
             written.title,
             written.points,
-            tuple(checks),
-            limits,
+            tuple(own),
+            Limits(**(written.limits or rubric.limits).model_dump()),
             tuple(dict.fromkeys(written.libraries)),
+            tuple(alternatives),
+            written.optional,
         )
 
-    def _check(self, written: _Check, problem: _Problem, place: Place, earlier: list[str]) -> Check:
+    def _check_list(
+        self, written: list[_Check], problem: _Problem, place: Place, shared: dict[str, Any], others: list[Check]
+    ) -> list[Check]:
+        """The checks of a problem or of one of its alternatives; `others` run beside them."""
+        checks: list[Check] = []
+        for number, check in enumerate(written):
+            earlier = [one.id for one in checks]
+            checks.append(self._check(check, problem, (*place, number), shared, earlier))
+        ids = [check.id for check in (*others, *checks)]
+        self._refuse_twice(ids, lambda number: (*place, number - len(others)), "check")
+        return checks
+
+    def _expect_points(self, checks: list[Check], written: _Problem, place: Place, what: str) -> None:
+        total = sum((check.points for check in checks), Fraction(0))
+        if total != written.points:
+            self._complain(place, f"the checks of {what} add up to {total} points, not {written.points}")
+
+    def _expect_used(self, shared: dict[str, Any], checks: list[_Check], place: Place, what: str) -> None:
+        used = {name for check in checks if (found := self._checks.get(check.check)) for name in found.parameters}
+        for name in shared.keys() - used:
+            self._complain((*place, name), f"no check of {what} takes '{name}'{did_you_mean(name, used)}")
+
+    def _check(
+        self, written: _Check, problem: _Problem, place: Place, shared: dict[str, Any], earlier: list[str]
+    ) -> Check:
         definition = self._checks.get(written.check)
         own_id = written.id or written.check
         for needed in written.needs:
@@ -180,7 +218,7 @@ class _Reading:
             hint = did_you_mean(written.check, self._checks)
             self._complain((*place, "check"), f"there is no check '{written.check}'{hint}")
         else:
-            parameters = self._parameters(definition, written, problem, place)
+            parameters = self._parameters(definition, written, shared, place)
         return Check(
             id=own_id,
             function=definition.function if definition else _never,
@@ -193,16 +231,18 @@ class _Reading:
             files=tuple(v for k, v in parameters.items() if definition and definition.parameters[k].is_student_file),
         )
 
-    def _parameters(self, definition: Definition, written: _Check, problem: _Problem, place: Place) -> dict[str, Any]:
+    def _parameters(
+        self, definition: Definition, written: _Check, shared: dict[str, Any], place: Place
+    ) -> dict[str, Any]:
         known = definition.parameters
         own = written.model_extra or {}
         for name in own.keys() - known.keys():
             self._complain((*place, name), f"{definition.name} takes no '{name}'{did_you_mean(name, known)}")
-        given = {name: value for name, value in problem.shared.items() if name in known} | own
+        given = {name: value for name, value in shared.items() if name in known} | own
         values = {}
         for name, parameter in known.items():
             if name in given:
-                at = (*place, name) if name in own else ("problems", place[1], "with", name)
+                at = (*place, name) if name in own else (*place[:-2], "with", name)
                 try:
                     values[name] = parameter.read(given[name], self._context)
                 except ValueError as error:
@@ -242,6 +282,8 @@ def _keys_at(place: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = _Rubric
     if "limits" in place[:-1]:
         model = _Limits
+    elif "alternatives" in place[:-1]:
+        model = _Alternative
     elif place[0] == "problems" and len(place) == 3:
         model = _Problem
     return [field.alias or name for name, field in model.model_fields.items()]

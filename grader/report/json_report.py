@@ -42,9 +42,10 @@ def _problem(result: ProblemResult) -> dict[str, Any]:
     return {
         "id": result.problem.id,
         "title": result.problem.title,
+        **({"chosen": result.chosen} if result.chosen else {}),
         "status": str(result.status),
         "points": rounded(result.points),
-        "max_points": rounded(result.problem.points),
+        "max_points": rounded(result.max_points),
         "checks": [_check(check) for check in result.checks],
     }
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.model import Diagnosis, Rubric
+from grader.model import Check, Diagnosis, Rubric
 from grader.registry import REQUIRED, Definition
 from grader.report.points import shown
 
@@ -16,17 +16,23 @@ from grader.report.points import shown
 def print_rubric(rubric: Rubric, console: Console) -> None:
     console.print(Text(f"{rubric.name} · {rubric.title} · {shown(rubric.points)} points", style="bold"))
     for problem in rubric.problems:
-        table = Table("Check", "What it asks", "Points", "Seen by students", title_justify="left")
-        table.title = Text(f"{problem.id} {problem.title} ({shown(problem.points)} points)", style="bold")
-        for check in problem.checks:
-            worth = "gate" if check.gate else shown(check.points)
-            table.add_row(
-                Text(check.id),
-                Text(check.summary),
-                worth,
-                "in full" if check.visibility == "public" else "without values",
-            )
-        console.print(table)
+        worth = f"{shown(problem.points)} points{', optional' if problem.optional else ''}"
+        title = f"{problem.id} {problem.title} ({worth})"
+        for alternative in problem.alternatives:
+            _print_checks_of(alternative.checks, f"{title}: {alternative.name}", console)
+        if problem.checks:
+            whole = f"{title}: whichever is handed in" if problem.alternatives else title
+            _print_checks_of(problem.checks, whole, console)
+
+
+def _print_checks_of(checks: tuple[Check, ...], title: str, console: Console) -> None:
+    table = Table("Check", "What it asks", "Points", "Seen by students", title_justify="left")
+    table.title = Text(title, style="bold")
+    for check in checks:
+        worth = "gate" if check.gate else shown(check.points)
+        seen = "in full" if check.visibility == "public" else "without values"
+        table.add_row(Text(check.id), Text(check.summary), worth, seen)
+    console.print(table)
 
 
 def print_checks(checks: Mapping[str, Definition], console: Console) -> None:

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.model import CheckResult, Report, Status
+from grader.model import CheckResult, ProblemResult, Report, Status
 from grader.report.points import shown
 
 # A word with every colour: the report reads the same without any.
@@ -38,9 +38,13 @@ def _table(report: Report) -> Table:
     table.add_column("Status")
     table.add_column("Points", justify="right", no_wrap=True, footer=_points(report.points, report.max_points))
     for result in report.problems:
-        points = _points(result.points, result.problem.points)
-        table.add_row(Text(result.problem.id), Text(result.problem.title), _status(result.status), points)
+        points = _points(result.points, result.max_points)
+        table.add_row(Text(result.problem.id), Text(_title(result)), _status(result.status), points)
     return table
+
+
+def _title(result: ProblemResult) -> str:
+    return f"{result.problem.title}: {result.chosen}" if result.chosen else result.problem.title
 
 
 def _points(got: Fraction, out_of: Fraction) -> str:
@@ -55,8 +59,8 @@ def _feedback(report: Report) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for problem in report.problems:
         told = [result for result in problem.checks if result.outcome.status is not Status.PASSED]
-        if told:
-            parts.append(Text(f"\n{problem.problem.id} {problem.problem.title}", style="bold"))
+        if told and problem.max_points:
+            parts.append(Text(f"\n{problem.problem.id} {_title(problem)}", style="bold"))
             parts += [_told(result) for result in _without_repeats(told)]
     return parts
 

@@ -34,6 +34,7 @@ _KNOWN_EXCEPTIONS = {name for name, value in vars(builtins).items() if isinstanc
     "UFuncTypeError",
     "OutOfMemoryError",
 }
+_ASKS_FOR_A_GPU = ("Torch not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
 _NAMES_SHOWN = 20
 _LONGEST_FILE = 100_000  # lines
 
@@ -82,6 +83,8 @@ def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> 
         kind, text = "an exception of its own", f"{quote(kind, 80)}: {text}"
     if kind == "MemoryError":
         return Crashed(f"{asked} ran out of memory{place}", text)
+    if any(sign in text for sign in _ASKS_FOR_A_GPU):
+        return Crashed(f"{asked} asks for a GPU{place}; this machine has none: use the device of its input", text)
     if not importing:
         return Crashed(f"{asked} raised {kind}{place}", text)
     hint = _IMPORT_HINTS.get(kind, "")

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import source, student_code
+from . import dataset_probe, definitions, source, student_code
+from .calls import call_as_asked
+from .configured import rotate, run_configured
 from .script import run_script
 
 Probe = Callable[..., Any]
 
 
-class WrongSignature(Exception):
-    """The student's function cannot be called the way the assignment calls it."""
-
-
 def call(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """What the student's function returns."""
-    return _call(student_code.attribute(file, function), _own(args), _own(kwargs))
+    return call_as_asked(student_code.attribute(file, function), _own(args), _own(kwargs))
 
 
 def call_showing_arguments(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments as they are after the call."""
     args, kwargs = _own(args), _own(kwargs)
-    _call(student_code.attribute(file, function), args, kwargs)
+    call_as_asked(student_code.attribute(file, function), args, kwargs)
     return {"args": args, "kwargs": kwargs}
 
 
@@ -39,7 +36,7 @@ def forward(
     """
     import torch
 
-    module = _call(student_code.attribute(file, name), build, {})
+    module = call_as_asked(student_code.attribute(file, name), build, {})
     module = module.double().train(training)
     outputs, gradients = [], []
     reached: set[str] = set()
@@ -61,10 +58,21 @@ def forward(
     }
 
 
+def draw_items(file: str, name: str, data: str, block_size: int, idx: int, times: int) -> dict[str, Any]:
+    """Build a data set from text and take one of its items many times."""
+    dataset = call_as_asked(student_code.attribute(file, name), [data, block_size], {})
+    return dataset_probe.looked_at(dataset, idx, times)
+
+
 def names_used(file: str) -> dict[str, Any]:
     """Every name the source takes from libraries, with its place, and whether all of the source was read."""
     names, complete = source.mentions(file)
     return {"names": names, "complete": complete}
+
+
+def definition_states(file: str, names: list[str]) -> dict[str, str]:
+    """Which of these names the source defines, and which of those are still stubs."""
+    return definitions.states(file, names)
 
 
 def _own(value: Any) -> Any:
@@ -76,25 +84,17 @@ def _own(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 
-def _call(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    if not callable(function):
-        raise WrongSignature("is not a function")
-    try:
-        return function(*args, **kwargs)
-    except TypeError as error:
-        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-            # Raised by the call itself, before any line of the function ran.
-            raise WrongSignature(f"is defined as {_signature(function)} and cannot be called so: {error}") from None
-        raise
-
-
-def _signature(function: Any) -> str:
-    try:
-        return str(inspect.signature(function))
-    except (TypeError, ValueError):  # some callables have none
-        return "something without a signature"
-
-
 PROBES: dict[str, Probe] = {
-    probe.__name__: probe for probe in (call, call_showing_arguments, forward, names_used, run_script)
+    probe.__name__: probe
+    for probe in (
+        call,
+        call_showing_arguments,
+        definition_states,
+        draw_items,
+        forward,
+        names_used,
+        rotate,
+        run_configured,
+        run_script,
+    )
 }

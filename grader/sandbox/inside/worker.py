@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import wire
-from .probes import PROBES, WrongSignature
+from .calls import WrongSignature
+from .probes import PROBES
 from .student_code import Absent, ImportFailed, describe
 
 

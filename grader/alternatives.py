@@ -1,0 +1,59 @@
+"""Which of a problem's alternatives a submission holds: known by the names its code defines, then by its other files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from grader.errors import Missing, StudentFault
+from grader.model import Alternative, Box, Check, CheckResult, Outcome, Problem, Status, Submission
+
+
+def handed_in(problem: Problem, submission: Submission, box: Box) -> list[Alternative]:
+    """The complete ones; with several, those whose other files are there too; with none, those whose files are."""
+    complete = [one for one in problem.alternatives if _is_complete(one, submission, box)]
+    accompanied = [one for one in problem.alternatives if any(_is_there(file, submission) for file in one.beside)]
+    if len(complete) > 1:
+        return [one for one in complete if one in accompanied] or complete
+    return complete or accompanied
+
+
+def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> bool:
+    for file in alternative.files:
+        if _is_there(file, submission):
+            try:
+                states = box.probe("definition_states", file, names=list(alternative.defines))
+            except StudentFault:  # why a file cannot be read, the checks that need it say
+                return False
+            return isinstance(states, dict) and all(states.get(name) == "written" for name in alternative.defines)
+    return False
+
+
+def _is_there(file: str, submission: Submission) -> bool:
+    try:
+        submission.find(file)
+    except Missing:
+        return False
+    except StudentFault:  # more than once is there
+        return True
+    return True
+
+
+def undecided(
+    problem: Problem, found: Sequence[Alternative], as_shown: Callable[[Outcome, Check], Outcome]
+) -> CheckResult:
+    """In place of the checks of an alternative when there is none, or more than one."""
+    points = problem.points - sum((check.points for check in problem.checks), Fraction(0))
+    check = Check("one_alternative", _never, {}, "One of the alternatives is handed in, and only one.", points)
+    if found:
+        names = " and ".join(one.name for one in found)
+        message = f"{names} are both complete; a person decides which one counts, or hand in only one"
+        outcome = Outcome(Status.REVIEW, Fraction(0), message)
+    else:
+        choices = "; ".join(f"{one.name}: {', '.join(one.defines)} in {one.files[0]}" for one in problem.alternatives)
+        outcome = Outcome(Status.MISSING, Fraction(0), f"none of the alternatives was handed in ({choices})")
+    return CheckResult(check, as_shown(outcome, check), Fraction(0), 0.0)
+
+
+def _never(*_: object, **__: object) -> Outcome:
+    raise AssertionError("it stands for checks that were not run")

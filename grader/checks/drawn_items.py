@@ -1,0 +1,172 @@
+"""Items of a character data set as they came out of the box: validated, and read back as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from grader.compare import Array
+from grader.errors import Crashed, StudentFault, WrongKind
+from grader.model import Student
+from grader.quoting import quote
+from reference.span_corruption import MASK_CHARACTER, PAD_CHARACTER
+
+UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
+LONG_TENSOR = "Tensor torch.int64"
+# No blanks: a document that is stripped stays as it is. No character twice in short documents: a piece has one place.
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;éü"
+_SHOWN = 80  # of a document; any other of its length does as well
+_MOST_LETTERS = 1000  # in a vocabulary; the documents hold fewer than a hundred
+_WIDEST = 4096  # ids in one item; ten times the longest document that is asked about
+
+
+@dataclass(frozen=True)
+class Question:
+    """One document of a data set, and how often to draw it. The text ends with a newline, as text files do."""
+
+    documents: tuple[str, ...]
+    block: int
+    idx: int = 0
+    times: int = 1
+
+    @property
+    def document(self) -> str:
+        return self.documents[self.idx]
+
+    @property
+    def data(self) -> str:
+        return "\n".join(self.documents) + "\n"
+
+    @property
+    def label(self) -> str:
+        n = len(self.document)
+        size = "an empty document" if n == 0 else f"a document of {n} character{'s' * (n > 1)}"
+        return f"{size}, block {self.block}"
+
+    @property
+    def shown(self) -> str:
+        return f"the document is '{quote(self.document, _SHOWN)}'"
+
+
+def questions(rng: np.random.Generator, lengths: tuple[int, ...], block: int, times: int) -> list[Question]:
+    """One question about each of the documents of these lengths in one data set."""
+    documents = tuple(_document(rng, length) for length in lengths)
+    return [Question(documents, block, idx, times) for idx in range(len(documents))]
+
+
+def _document(rng: np.random.Generator, length: int) -> str:
+    rounds = -(-length // len(_LETTERS))
+    return "".join(letter for _ in range(rounds) for letter in rng.permutation(list(_LETTERS)))[:length]
+
+
+Entries = tuple[tuple[Any, Any], ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What the box gave. `x` and `y` are texts, one for each draw."""
+
+    question: Question
+    length: int | None
+    vocab_size: int | None
+    stoi: Entries | None
+    itos: Entries | None
+    kinds: tuple[str, ...] = ()
+    x: list[str] = field(default_factory=list)
+    y: list[str] = field(default_factory=list)
+
+    @property
+    def texts(self) -> list[str]:
+        """The string behind each pair. Where y is not x moved by one, x is all there is to go by."""
+        return [_whole(x, y) for x, y in zip(self.x, self.y, strict=True)]
+
+
+def _whole(x: str, y: str) -> str:
+    if x[1:] == y[:-1]:
+        return x + y[-1:]
+    return y + x[-1:] if y[1:] == x[:-1] else x
+
+
+def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
+    """Ask the box. Faults say with which document they happened; what is not two rows of ids is one."""
+    request = {"name": name, "data": question.data, "block_size": question.block}
+    try:
+        answer = student.probe("draw_items", file, **request, idx=question.idx, times=question.times)
+    except Crashed as fault:
+        raise _placed(fault, question) from None
+    match answer:
+        case {"kinds": list(kinds), "stoi": stoi, "itos": itos, "vocab_size": size, "length": length}:
+            pass
+        case _:
+            raise Crashed(f"{name} gave no items")
+    drawn = Drawn(
+        question,
+        length if isinstance(length, int) else None,
+        size if isinstance(size, int) else None,
+        _entries(stoi),
+        _entries(itos),
+        tuple(quote(str(kind), 60) for kind in kinds[:3]),
+    )
+    if not question.times:
+        return drawn
+    rows = {side: _rows(answer.get(side), answer.get(f"{side}_lengths"), question.times) for side in ("x", "y")}
+    if any(row is None for row in rows.values()):
+        found = f"it gives {', '.join(drawn.kinds)}" if drawn.kinds else ""
+        raise WrongKind(f"{name} should give a pair (x, y) of Long tensors, one row of ids each", found)
+    table = _letters(drawn)
+    x, y = (_texts(*row, table) for row in rows.values() if row is not None)
+    return Drawn(question, drawn.length, drawn.vocab_size, drawn.stoi, drawn.itos, drawn.kinds, x, y)
+
+
+def _placed(fault: StudentFault, question: Question) -> StudentFault:
+    detail = "; ".join(part for part in (fault.detail, question.shown) if part)
+    return type(fault)(f"{fault.message}, with {question.label}", detail)
+
+
+def _entries(table: Any) -> Entries | None:
+    if not isinstance(table, list) or not all(isinstance(entry, list) and len(entry) == 2 for entry in table):
+        return None
+    if not all(isinstance(value, int | str | None) for entry in table for value in entry):
+        return None
+    return tuple((one, other) for one, other in table)
+
+
+def _rows(ids: Any, lengths: Any, times: int) -> tuple[Array, Array] | None:
+    for array in (ids, lengths):
+        if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.ndim != 1:
+            return None
+    if len(lengths) != times or (lengths < 0).any() or (lengths > _WIDEST).any() or lengths.sum() != len(ids):
+        return None
+    return ids, lengths
+
+
+def _letters(drawn: Drawn) -> dict[int, str]:
+    """Ids to characters by the data set's own tables, right or wrong; without tables, by the assignment's.
+
+    stoi comes first, for with it items are made. Whatever stands for pad and mask is read as such: that it is another
+    character is for the vocabulary's check to say.
+    """
+    pairs = tuple((index, letter) for letter, index in drawn.stoi or ()) or drawn.itos or ()
+    letters = {index: letter for index, letter in pairs if isinstance(index, int) and isinstance(letter, str)}
+    for index, letter in enumerate((PAD_CHARACTER, MASK_CHARACTER)):
+        if letter not in letters.values() and letters.get(index) not in set(drawn.question.data):
+            letters[index] = letter
+    return letters if len(letters) > 2 else dict(enumerate(right_vocabularies(drawn.question.data)[0]))
+
+
+def right_vocabularies(data: str) -> tuple[list[str], list[str]]:
+    """□, ⁇ and the sorted characters of the data, where the newline between documents may or may not be one."""
+    special, letters = [PAD_CHARACTER, MASK_CHARACTER], sorted(set(data))
+    return [*special, *letters], [*special, *(letter for letter in letters if letter != "\n")]
+
+
+def _texts(ids: Array, lengths: Array, letters: dict[int, str]) -> list[str]:
+    shown = [letters.get(index, UNKNOWN) for index in range(_MOST_LETTERS)]
+    codes = np.array([ord(letter if len(letter) == 1 else UNKNOWN) for letter in [*shown, UNKNOWN]], "<u4")
+    known = np.where((ids >= 0) & (ids < _MOST_LETTERS), ids, _MOST_LETTERS)
+    spelt = codes[known].tobytes().decode("utf-32-le", "replace")
+    ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
+    return [spelt[start:stop] for start, stop in pairwise(ends)]

@@ -1,0 +1,78 @@
+"""Prose judged by the ideas it gives. A person has the last word."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from grader.errors import Missing
+from grader.model import Outcome, Status, Student, failed
+from grader.prose import Claim, Idea, Ideas, Judgement, judge
+from grader.quoting import quote
+from grader.registry import check
+
+_QUOTED = 90  # characters of each quotation: a line
+
+
+@check
+def gives_the_ideas(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    ideas: Ideas,
+    wrong: list[Claim] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
+    prompt: str = "",
+    need: int = 0,
+    review: bool = True,
+) -> Outcome:
+    """The answer gives the ideas the question asks for, in words or in symbols."""
+    answer = student.answer
+    judgement = judge(answer.pieces, ideas, wrong, prompt)
+    if judgement.empty:
+        raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
+    if judgement.copied:
+        return failed(f"{answer.file}:{answer.line}: this repeats the question; write what you think the answer is")
+    score = _score(judgement, ideas, wrong, need)
+    asked = min(need or len(ideas), len(ideas))
+    message = f"found {min(len(judgement.found), asked)} of {asked} idea{'s' * (asked > 1)}"
+    message += "".join(f"; {remark}" for remark in judgement.remarks)
+    if review or judgement.suspicious:
+        status = Status.REVIEW
+    else:
+        status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
+    return Outcome(
+        status, score, message, detail=_detail(judgement, ideas, wrong), revealing=_revealing(judgement, ideas)
+    )
+
+
+def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: int) -> Fraction:
+    """The share of the weight asked for that was found. What is not to be believed unread earns nothing yet."""
+    if judgement.suspicious:
+        return Fraction(0)
+    heaviest = sorted((idea.weight for idea in ideas), reverse=True)[: need or None]
+    found = sorted((idea.weight for idea in ideas if idea.id in judgement.found), reverse=True)[: need or None]
+    caps = [Fraction(str(claim.at_most)) for claim in wrong if claim.id in judgement.wrong]
+    return min(Fraction(sum(found), sum(heaviest)), *caps, Fraction(1))
+
+
+def _detail(judgement: Judgement, ideas: list[Idea], wrong: list[Claim]) -> str:
+    found = [f"{idea.label} (“{_words(judgement.found[idea.id])}”)" for idea in ideas if idea.id in judgement.found]
+    missing = [idea.label for idea in ideas if idea.id not in judgement.found]
+    claims = [
+        f"{claim.label} (“{_words(judgement.wrong[claim.id])}”)" for claim in wrong if claim.id in judgement.wrong
+    ]
+    lists = {"found": found, "not found": missing, "looks wrong": claims}
+    return "; ".join(f"{name}: {', '.join(labels)}" for name, labels in lists.items() if labels)
+
+
+def _revealing(judgement: Judgement, ideas: list[Idea]) -> dict[str, object]:
+    return {
+        "found": {idea: _words(said) for idea, said in judgement.found.items()},
+        "not_found": [idea.id for idea in ideas if idea.id not in judgement.found],
+        "wrong_claims": {claim: _words(said) for claim, said in judgement.wrong.items()},
+    }
+
+
+def _words(said: str) -> str:
+    return quote(said, _QUOTED)

@@ -1,0 +1,178 @@
+"""The RoPE variant, its two functions: the cache of rotations, and the rotation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from grader.checks.variants import arithmetic
+from grader.checks.variants.rotations import Angles, Turning, angles, folded, holds, named
+from grader.compare import Array, difference, numbers
+from grader.errors import Crashed, StudentFault, TimedOut
+from grader.model import Outcome, Student, failed, passed
+from grader.registry import StudentFile, check
+
+_PRECOMPUTE, _APPLY = "precompute_rotary_emb", "apply_rotary_emb"
+_SIZES = ((4, 7, 9), (8, 11, 11), (64, 33, 37), (8, 1, 5), (6, 2, 13))  # width, tokens, positions in the cache
+_BATCH, _HEADS = 2, 3
+
+
+class _Functions:
+    """A student's two functions, asked in float64, or in float32 if they run only so."""
+
+    def __init__(self, student: Student, file: str, precompute: str, apply: str) -> None:
+        self._student, self._file = student, file
+        self._precompute, self.apply = precompute, apply
+
+    def ask(self, dim: int, positions: int, *inputs: Array, cache: Array | None = None) -> tuple[Any, list[Array]]:
+        asked = self.apply if inputs else self._precompute
+        request = {"name": asked, "precompute": self._precompute, "dim": dim, "positions": positions}
+        request |= {"inputs": list(inputs), "cache": cache}
+        try:
+            reply = self._student.probe("rotate", self._file, **request)
+        except TimedOut:
+            raise
+        except Crashed as fault:
+            try:
+                reply = self._student.probe("rotate", self._file, **request, precision="float32")
+            except Crashed:
+                raise fault from None
+        match reply:
+            case {"cache": list(parts), "rotated": list(rotated)} if len(rotated) == len(inputs):
+                return [part for part in parts if isinstance(part, np.ndarray)], [
+                    numbers(one, asked) for one in rotated
+                ]
+        raise Crashed(f"{asked} gave no array")
+
+
+@check
+def rotary_cache_holds_the_angles(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    precompute: str = _PRECOMPUTE,
+    apply: str = _APPLY,
+) -> Outcome:
+    """The cache holds cos tθᵢ and sin tθᵢ for positions t from 0, with θᵢ = 10000^(−2(i−1)/d)."""
+    functions = _Functions(student, file, precompute, apply)
+    caches = [(dim, positions, functions.ask(dim, positions)[0]) for dim, _, positions in _SIZES]
+
+    def explains(of: Angles) -> bool:
+        """In float32, angles of many turns are only roughly known, and those of wide heads not at all."""
+        return all(holds(cache, positions, of(dim, positions), 0.01) for dim, positions, cache in caches if dim <= 8)
+
+    if all(holds(cache, positions, angles(dim, positions)) for dim, positions, cache in caches):
+        return passed(f"right for {len(_SIZES)} sizes", evidence={"sizes": len(_SIZES)})
+    slip = named(explains)
+    if not slip and _wrong_rotation(functions, rng) is None:
+        return passed("an unusual cache, but the rotations that come of it are right", evidence={"judged_by": "scores"})
+    looks = f"; it looks as if {slip}" if slip else ""
+    found = next(cache for dim, positions, cache in caches if not holds(cache, positions, angles(dim, positions)))
+    detail = " and ".join("×".join(map(str, part.shape)) for part in found)
+    return failed(
+        f"{precompute}() does not hold the cosines and sines of tθᵢ{looks}",
+        f"its shape is {detail}" if detail else "",
+        evidence={"looks_like": slip},
+    )
+
+
+@check
+def rotates_pairs_by_position(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    precompute: str = _PRECOMPUTE,
+    apply: str = _APPLY,
+) -> Outcome:
+    """Rotated queries and keys have the scores of the right rotation, at every pair of positions."""
+    functions = _Functions(student, file, precompute, apply)
+    functions.ask(*_SIZES[0][::2])  # if there is no cache to be had, that is what to say
+    wrong = _wrong_rotation(functions, rng)
+    if wrong is None:
+        return passed(f"right scores for {len(_SIZES)} sizes", evidence={"sizes": len(_SIZES)})
+    # A wrong cache is another check's matter: given a right one, laid out as the assignment says, it may do well.
+    if None in (_wrong_rotation(functions, rng, _as_asked), _wrong_rotation(functions, rng, _as_complex)):
+        return passed("right, when it is given a right cache", evidence={"given": "a right cache"})
+    if isinstance(wrong, StudentFault):
+        raise wrong
+    return wrong
+
+
+def _as_asked(angle: Array) -> Array:
+    return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+
+
+def _as_complex(angle: Array) -> Array:
+    return np.asarray(np.exp(1j * angle))
+
+
+def _wrong_rotation(
+    functions: _Functions, rng: np.random.Generator, cached: Callable[[Array], Array] | None = None
+) -> Outcome | StudentFault | None:
+    """None if the scores are right, with tokens in the last axis but one or, failing that, in the second."""
+    first: Outcome | StudentFault | None = None
+    for tokens_axis in (2, 1):
+        try:
+            wrong = next(filter(None, (_wrong_at(functions, rng, size, tokens_axis, cached) for size in _SIZES)), None)
+        except TimedOut:
+            raise
+        except StudentFault as fault:
+            first = first or fault
+            continue
+        if wrong is None:
+            return None
+        first = first or wrong
+    return first
+
+
+def _wrong_at(
+    functions: _Functions,
+    rng: np.random.Generator,
+    size: tuple[int, int, int],
+    tokens_axis: int,
+    cached: Callable[[Array], Array] | None,
+) -> Outcome | None:
+    dim, tokens, positions = size
+    label = f"{tokens} tokens of width {dim}, cache of {positions}"
+    units = np.broadcast_to(np.eye(dim)[:, None, None], (dim, 1, tokens, dim))
+    q, k = (rng.normal(size=(_BATCH, _HEADS, tokens, dim)) for _ in range(2))
+    given = [np.swapaxes(array, 2, tokens_axis) for array in (units, q, k)]
+    cache = cached(angles(dim, positions)) if cached else None
+    try:
+        _, rotated = functions.ask(dim, positions, *given, cache=cache)
+    except TimedOut:
+        raise
+    except Crashed as fault:
+        hint = "; cut the cache to the tokens there are" if tokens < positions else ""
+        raise Crashed(f"{fault.message}, given {label}{hint}", fault.detail) from None
+    for array, output in zip(given, rotated, strict=True):
+        if output.shape != array.shape:
+            return failed(f"the output of {functions.apply}() has another shape than its input ({label})")
+    turned, q_turned, k_turned = (np.swapaxes(output, 2, tokens_axis) for output in rotated)
+    turning = Turning(turned[:, 0].transpose(1, 2, 0))  # (T, d, d): column j is where feature j goes
+    if difference(q_turned, np.einsum("tij,bhtj->bhti", turning.matrices, q)):
+        return failed(f"batch items or heads are rotated unlike each other ({label})")
+    if not turning.keeps_lengths:
+        return failed(
+            f"lengths change, so it is no rotation: are both features of a pair turned by one angle? ({label})"
+        )
+    if tokens < 2:
+        return None
+    pairs = turning.pairs
+    if pairs is None:
+        return failed(f"features are not turned in pairs as tokens move on ({label}); does the angle depend on t?")
+    rates = turning.rates(pairs)
+    order = np.argsort(-rates)
+    if not np.allclose(angles(dim, 2)[1], rates[order], atol=1e-5):
+        slip = named(lambda of: np.allclose(folded(of(dim, 2)[1] - of(dim, 2)[0]), np.sort(rates), atol=1e-5))
+        looks = f"; it looks as if {slip}" if slip else ""
+        return failed(f"pairs turn by other angles than θᵢ from one token to the next{looks} ({label})")
+    want_q, want_k = (arithmetic.turn(x, angles(dim, tokens), pairs[order]) for x in (q, k))
+    want = want_q @ want_k.swapaxes(-1, -2)
+    if found := difference(q_turned @ k_turned.swapaxes(-1, -2), want, atol=1e-3):
+        return failed(f"scores of rotated queries and keys are wrong: {found.summary} ({label})", found.detail)
+    return None

@@ -1,0 +1,124 @@
+"""What every module of the three variants is held to: shapes, batches kept apart, repeatable, trained throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from grader import compare
+from grader.checks.variants.workbench import DROPOUT, Workbench
+from grader.compare import Array, difference
+from grader.errors import Crashed, TimedOut
+from grader.model import Outcome, failed, passed
+from grader.quoting import quote
+
+Inputs = tuple[Array, ...]
+_Reading = TypeVar("_Reading")
+# Steps of differences, and how far the slopes they give may be off. The first is for float64. Code that computes in
+# float32 inside gives noise with it; larger ones, which may step over a kink of ReLU, then tell gradients from none.
+_STEPS = ((1e-5, 1e-4), (1e-3, 3e-2), (1e-2, 3e-2))
+
+
+def wrong_shape(bench: Workbench, inputs: Inputs, want: tuple[int, ...]) -> Outcome | None:
+    """None if these inputs give that shape. A fault says which inputs bring it about."""
+    given = " and ".join(compare.shape(array.shape) for array in inputs)
+    try:
+        (output,) = bench.run(inputs).outputs
+    except TimedOut:
+        raise
+    except Crashed as fault:
+        raise Crashed(f"{fault.message}, given {given} (batch × tokens × width)", fault.detail) from None
+    if output.shape != want:
+        detail = f"it gives {compare.shape(output.shape)}"
+        return failed(f"{bench.name} should turn {given} into {compare.shape(want)}", detail)
+    if not np.isfinite(output).all():
+        return failed(f"{bench.name} gives NaN or infinity for {given}")
+    return None
+
+
+def not_a_function_of_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
+    """None if each batch item's output depends on that item only, and on nothing drawn anew."""
+    items = [tuple(array[n : n + 1] for array in inputs) for n in range(len(inputs[0]))]
+    together, again, *alone = bench.run(inputs, inputs, *items).outputs
+    if difference(again, together):
+        return failed(
+            f"{bench.name} gives two answers to one input in evaluation mode: is something drawn anew in forward()?"
+        )
+    for number, single in enumerate(alone):
+        if found := difference(single, together[number : number + 1]):
+            return failed(f"{bench.name}: an item's output depends on the others in its batch: {found.summary}")
+    once, twice = bench.run(inputs, inputs, settings=DROPOUT).outputs
+    if difference(once, twice):
+        return failed(
+            f"{bench.name} drops values out in evaluation mode as well; use nn.Dropout, or pass training=self.training"
+        )
+    return None
+
+
+def explanation(
+    readings: Iterable[tuple[_Reading, Callable[..., Array]]], inputs: Sequence[Inputs], outputs: Sequence[Array]
+) -> _Reading | None:
+    """The first reading whose arithmetic gives every output."""
+    for reading, compute in readings:
+        pairs = zip(inputs, outputs, strict=True)
+        if all(_agree(compute(*given), output) for given, output in pairs):
+            return reading
+    return None
+
+
+def _agree(want: Array, output: Array) -> bool:
+    return want.shape == output.shape and np.allclose(output, want, rtol=compare.RTOL, atol=compare.ATOL)
+
+
+def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outcome:
+    """Gradients of everything the output depends on are those of the output."""
+    (plain,) = bench.run(inputs).outputs
+    cotangent = rng.normal(size=plain.shape)
+    ran = bench.run(inputs, cotangents=[cotangent])
+    used = bench.influential(rng, inputs)
+    frozen = [name for name in bench.values if name in used and name not in bench.trainable]
+    if frozen:
+        return failed(
+            f"{len(frozen)} of the parameters of {bench.name} have requires_grad off, so they are never trained",
+            quote(", ".join(frozen)),
+        )
+    for name in sorted(used):
+        gradient = ran.gradients.get(name)
+        value, direction = bench.values[name], rng.normal(size=bench.values[name].shape)
+
+        def along(step: float, name: str = name, moved: Array = value, way: Array = direction) -> Array:
+            return bench.run(inputs, values={name: moved + step * way}).outputs[0]
+
+        if not _is_slope(gradient, direction, along, cotangent):
+            return failed(
+                f"a parameter of {bench.name} is not trained: "
+                + ("no gradient reaches it" if gradient is None else "its gradient is not that of the output")
+                + "; is something detached, or under no_grad?",
+                quote(name),
+            )
+    for number, gradient in enumerate(ran.input_gradients[0]):
+        direction = rng.normal(size=inputs[number].shape)
+
+        def onward(step: float, number: int = number, way: Array = direction) -> Array:
+            moved = tuple(array + step * way if n == number else array for n, array in enumerate(inputs))
+            return bench.run(moved).outputs[0]
+
+        if not _is_slope(gradient, direction, onward, cotangent):
+            return failed(
+                f"the gradient of {bench.name} with respect to its input is not that of the output; "
+                "is something detached, or under no_grad?"
+            )
+    idle = len(bench.values) - len(used)
+    return passed("every parameter it uses is trained", evidence={"parameters": len(used), "without_influence": idle})
+
+
+def _is_slope(gradient: Array | None, direction: Array, along: Callable[[float], Array], cotangent: Array) -> bool:
+    """Whether a gradient agrees with differences of the outputs along one direction."""
+    got = float((gradient * direction).sum()) if gradient is not None else 0.0
+    for step, off in _STEPS:
+        want = float((cotangent * (along(step) - along(-step))).sum() / (2 * step))
+        if abs(got - want) <= off * max(1.0, abs(want)):
+            return True
+    return False

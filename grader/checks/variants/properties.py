@@ -1,0 +1,152 @@
+"""Modules whose parameters the reference cannot be run on, judged by what must hold whatever they are made of."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from grader import compare
+from grader.checks.variants.workbench import WIDTH, Workbench
+from grader.compare import Array
+from grader.model import Outcome, Status, failed
+
+
+def _moved(before: Array, after: Array) -> Array:
+    """How far each output row moved, relative to its size: (B, T)."""
+    return np.asarray(np.abs(after - before).max(axis=-1) / (1 + np.abs(before).max(axis=-1)))
+
+
+def looks_ahead(bench: Workbench, rng: np.random.Generator, x: Array) -> Outcome | None:
+    """None if changing token s moves the outputs from s on, and none before."""
+    tokens = x.shape[1]
+    changed = [
+        x + np.where(np.arange(tokens) == s, 1.0, 0.0)[:, None] * rng.normal(size=x.shape) for s in range(tokens)
+    ]
+    plain, *others = bench.run((x,), *((one,) for one in changed)).outputs
+    if any(output.shape != x.shape for output in (plain, *others)):
+        return failed(f"{bench.name} should give one output of the same width for each token")
+    if not all(np.isfinite(output).all() for output in (plain, *others)):  # NaN compares as neither moved nor unmoved
+        return failed(f"{bench.name} gives NaN or infinity")
+    for s, output in enumerate(others):
+        moved = _moved(plain, output).max(axis=0)
+        if (moved[:s] > compare.ATOL).any():
+            return failed(f"with {tokens} tokens, changing token {s} changes the output of an earlier one; mask it")
+        if moved[s:].max() <= compare.ATOL:
+            return failed(f"with {tokens} tokens, changing token {s} changes nothing, not even its own output")
+        if s + 1 < tokens and moved[s + 1 :].max() <= compare.ATOL:
+            return failed(f"with {tokens} tokens, no later token sees token {s}")
+    return None
+
+
+def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
+    """Weights that depend on the asking token only make its output affine in all earlier ones."""
+    x = rng.normal(size=(2, 6, WIDTH))
+    if wrong := looks_ahead(bench, rng, x):
+        return wrong
+    steps = [rng.normal(size=x.shape) for _ in range(2)]
+    for step in steps:
+        step[:, -1] = 0.0
+    runs = bench.run((x,), (x + steps[0],), (x + steps[1],), (x + steps[0] + steps[1],)).outputs
+    plain, one, other, both = (output[:, -1] for output in runs)
+    if not np.allclose(both - one, other - plain, rtol=compare.RTOL, atol=compare.ATOL):
+        return failed("the weights of a token depend on earlier tokens; in a Synthesizer it proposes them by itself")
+    own = np.zeros_like(x)
+    own[:, -1] = rng.normal(size=(2, WIDTH))
+    ahead, behind = (output[:, -1] for output in bench.run((x + own,), (x - own,)).outputs)
+    if np.allclose(ahead - plain, plain - behind, rtol=compare.RTOL, atol=compare.ATOL):
+        return failed("the output is linear in the asking token: there is no ReLU and no softmax")
+    return by_properties(["causal", "affine in earlier tokens", "not linear in the asking token"])
+
+
+def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome | None:
+    """None if the parameters in use can hold what the formula needs, however they are arranged."""
+    if sum(bench.values[name].size for name in used) >= needed:
+        return None
+    return failed(
+        f"{bench.name} has fewer learned numbers than its formula: a tensor that is no nn.Parameter is neither trained "
+        "nor saved"
+    )
+
+
+def by_properties(held: list[str]) -> Outcome:
+    """A person looks, because properties let some mistakes through (a missing scale, say) that values would not."""
+    message = (
+        "its parameters are arranged in a way the formula cannot be run on; what must hold of any holds, "
+        "and a person should look at the rest"
+    )
+    return Outcome(Status.REVIEW, Fraction(1), message, evidence={"judged_by": "properties", "held": held})
+
+
+def _rows_that_move(before: Array, after: Array) -> set[int]:
+    return {int(row) for row in np.flatnonzero(_moved(before, after).max(axis=0) > compare.ATOL)}
+
+
+def looks_at_later_rows(bench: Workbench, rng: np.random.Generator, inputs: tuple[Array, ...]) -> Outcome | None:
+    """None if changing row s of the first input, whose keys are asked, moves no output row before s."""
+    asked, *rest = inputs
+    for s in range(1, asked.shape[1]):
+        changed = asked.copy()
+        changed[:, s] += rng.normal(size=changed[:, s].shape)
+        before, after = bench.run((asked, *rest), (changed, *rest)).outputs
+        if any(row < s for row in _rows_that_move(before, after)):
+            return failed(f"an output row of {bench.name} changes with a later row of its input; mask by index")
+    return None
+
+
+def of_a_down_projection(bench: Workbench, rng: np.random.Generator, basis: str) -> Outcome | None:
+    """None if each row of the basis asks for itself, and equal tokens give the same answer however many they are."""
+    x = rng.normal(size=(2, 7, WIDTH))
+    (plain,) = bench.run((x,)).outputs
+    rows = bench.values[basis].copy()
+    row = int(rng.integers(1, rows.squeeze().shape[0]))  # under a mask, row 0 sees one token, whatever it asks
+    rows.reshape(-1, WIDTH)[row] += rng.normal(size=WIDTH)
+    (changed,) = bench.run((x,), values={basis: rows}).outputs
+    if _rows_that_move(plain, changed) != {row}:
+        return failed(f"changing one row of the basis of {bench.name} should change that row of its output, no other")
+    token = rng.normal(size=(1, 1, WIDTH))
+    many, few = bench.run((token.repeat(7, axis=1),), (token.repeat(2, axis=1),)).outputs
+    if not np.allclose(many, few, rtol=compare.RTOL, atol=compare.ATOL):
+        return failed(f"seven equal tokens should give {bench.name} the same answer as two: weights sum to one")
+    moved = _rows_that_move(*bench.run((x,), (x + rng.normal(size=x.shape),)).outputs)
+    if len(moved) != plain.shape[1]:
+        return failed(f"the output of {bench.name} does not depend on x")
+    return None
+
+
+def of_an_up_projection(bench: Workbench, rng: np.random.Generator) -> Outcome | None:
+    """None if each token asks for itself, what it asks is y, and equal rows give equal tokens equal answers."""
+    y, x = rng.normal(size=(2, 5, WIDTH)), rng.normal(size=(2, 7, WIDTH))
+    token = int(rng.integers(1, 7))  # under a mask, token 0 sees one row, whatever it asks
+    other = x.copy()
+    other[:, token] += rng.normal(size=(2, WIDTH))
+    plain, asked, turned = bench.run((y, x), (y + rng.normal(size=y.shape), x), (y, other)).outputs
+    if not _rows_that_move(plain, asked):
+        return failed(f"the output of {bench.name} does not depend on y: keys and values come from y, queries from x")
+    moved = _rows_that_move(plain, turned)
+    if moved - {token}:
+        return failed(f"changing one token of x changes others' outputs in {bench.name}: tokens ask y, not each other")
+    if not moved:
+        return failed(f"the output of {bench.name} does not depend on x_input: the tokens ask, so queries come from x")
+    equal = np.ones((1, 5, 1)) * rng.normal(size=(2, 1, WIDTH)), np.ones((1, 7, 1)) * rng.normal(size=(2, 1, WIDTH))
+    (same,) = bench.run(equal).outputs
+    if np.ptp(same, axis=1).max() > 1e-4:
+        return failed(
+            f"equal tokens that ask equal rows should get equal answers from {bench.name}: weights sum to one"
+        )
+    return None
+
+
+def of_rotary_attention(bench: Workbench, rng: np.random.Generator) -> Outcome:
+    """Positions matter to whom a token attends, and not to what it gets from equal tokens."""
+    x = rng.normal(size=(2, 6, WIDTH))
+    if wrong := looks_ahead(bench, rng, x):
+        return wrong
+    order = np.array([1, 0, 3, 2, 4, 5])
+    equal = np.ones((1, 6, 1)) * rng.normal(size=(2, 1, WIDTH))
+    plain, reordered, same = bench.run((x,), (x[:, order],), (equal,)).outputs
+    if np.allclose(plain[:, -1], reordered[:, -1], rtol=compare.RTOL, atol=compare.ATOL):
+        return failed("reordering earlier tokens changes nothing: queries and keys are not rotated by their positions")
+    if np.ptp(same, axis=1).max() > 1e-4:
+        return failed("equal tokens get different outputs at different positions: values should not be rotated")
+    return by_properties(["causal", "order matters", "values keep no position"])

@@ -1,0 +1,104 @@
+"""Rotary positions: the right angles, the wrong ones students take, and the rotation that a function really does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.compare import Array
+
+Angles = Callable[[int, int], Array]  # of width and number of positions: (positions, width/2)
+
+
+def angles(dim: int, positions: int) -> Array:
+    """t·θᵢ with t from 0 and θᵢ = 10000^(−2(i−1)/dim)."""
+    return np.outer(np.arange(positions), _rates(dim))
+
+
+def _rates(dim: int, base: float = 10000.0, numerator: float = -2.0, first: int = 0) -> Array:
+    return np.asarray(base ** (numerator * (np.arange(dim // 2) + first) / dim))
+
+
+def _with(first_position: int = 0, **rates: float) -> Angles:
+    def made(dim: int, positions: int) -> Array:
+        return np.outer(np.arange(positions) + first_position, _rates(dim, **rates))  # type: ignore[arg-type]
+
+    return made
+
+
+SLIPS: dict[str, Angles] = {
+    "the exponent of θ has the wrong sign: it is 10000^(−2(i−1)/d), as in the paper, whatever a docstring says": _with(
+        numerator=2.0
+    ),
+    "positions count from 1 instead of 0": _with(first_position=1),
+    "the exponent of θ lacks its factor 2: it is −2(i−1)/d": _with(numerator=-1.0),
+    "the exponent of θ has a factor 4 instead of 2: it is −2(i−1)/d": _with(numerator=-4.0),
+    "i counts from 0 in −2(i−1)/d, or from 1 in −2i/d: θ should begin at 1": _with(first=1),
+    "the base of θ is 1000 instead of 10000": _with(base=1000.0),
+    "the base of θ is 100000 instead of 10000": _with(base=100000.0),
+    "the base of θ is 500000 instead of 10000": _with(base=500000.0),
+}
+
+
+def folded(angle: Array) -> Array:
+    """As turns of at most half a circle, in rising order: all that can be told of a pair whose direction is open."""
+    return np.sort(np.abs(np.arctan2(np.sin(angle), np.cos(angle))))
+
+
+def named(explains: Callable[[Angles], bool]) -> str:
+    """The mistake whose angles explain what was seen, or an empty string."""
+    return next((name for name, wrong in SLIPS.items() if explains(wrong)), "")
+
+
+def holds(cache: Sequence[Array], positions: int, angle: Array, atol: float = 1e-4) -> bool:
+    """Whether the arrays of a cache hold, at each position, the cosines and sines of these angles: in any order and
+    layout, each equally often, as complex numbers or real ones, or else the angles themselves."""
+    rows = []
+    for part in cache:
+        axis = next((n for n, side in enumerate(part.shape) if side == positions), None)
+        if axis is None:
+            return False
+        flat = np.moveaxis(part, axis, 0).reshape(positions, -1)
+        rows += [flat.real, flat.imag] if np.iscomplexobj(flat) else [flat]
+    if not rows:
+        return False
+    got = np.sort(np.concatenate(rows, axis=1).astype(np.float64), axis=1)
+    for pattern in (np.concatenate([np.cos(angle), np.sin(angle)], axis=1), angle):
+        times, rest = divmod(got.shape[1], pattern.shape[1])
+        if not rest and np.allclose(got, np.sort(np.repeat(pattern, times, axis=1), axis=1), rtol=1e-4, atol=atol):
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Turning:
+    """What a function does to each feature at each position: matrices (T, d, d), and the planes it turns."""
+
+    matrices: Array
+
+    @property
+    def keeps_lengths(self) -> bool:
+        grams = self.matrices.transpose(0, 2, 1) @ self.matrices
+        return bool(np.allclose(grams, np.eye(grams.shape[1]), atol=1e-4))
+
+    @property
+    def offsets(self) -> Array:
+        """How a key at position δ is turned as seen by a query at 0: scores know nothing else of a layout."""
+        return np.asarray(self.matrices[0].T @ self.matrices)
+
+    @property
+    def pairs(self) -> Array | None:
+        """The features turned together, each pair ordered so that it turns forwards; None if they are no pairs."""
+        off_diagonal = np.abs(self.offsets).sum(axis=0) * (1 - np.eye(self.offsets.shape[1]))
+        partner = off_diagonal.argmax(axis=0)
+        if not np.array_equal(partner[partner], np.arange(len(partner))):
+            return None
+        firsts = np.array([a for a, b in enumerate(partner) if self.offsets[1][b, a] > 0])
+        return np.stack([firsts, partner[firsts]], axis=1) if 2 * len(firsts) == len(partner) else None
+
+    def rates(self, pairs: Array) -> Array:
+        """By what angle each pair turns from one position to the next."""
+        first, second = pairs.T
+        return np.asarray(np.arctan2(self.offsets[1][second, first], self.offsets[1][first, first]))

@@ -1,0 +1,164 @@
+"""A student's module under test: built in the box, its parameters set to random values, run on chosen inputs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from grader.compare import Array, numbers
+from grader.errors import Crashed, Missing, TimedOut
+from grader.model import Student
+
+# Sizes that tell apart what could be confused: no two of width, head, bottleneck, hidden layer and length agree.
+WIDTH, HEADS, BOTTLENECK, BLOCK = 12, 3, 5, 9
+HEAD = WIDTH // HEADS
+
+_SETTINGS: dict[str, Any] = {
+    "vocab_size": 11,
+    "block_size": BLOCK,
+    "n_layer": 3,
+    "n_head": HEADS,
+    "n_embd": WIDTH,
+    "embd_pdrop": 0.0,
+    "resid_pdrop": 0.0,
+    "attn_pdrop": 0.0,
+    "bottleneck_dim": BOTTLENECK,
+    "perceiver": False,
+    "additive": False,
+    "synthesizer": False,
+    "rope": False,
+}
+DROPOUT = dict.fromkeys(("embd_pdrop", "resid_pdrop", "attn_pdrop"), 0.5)
+
+
+@dataclass(frozen=True)
+class Ran:
+    outputs: list[Array]
+    gradients: dict[str, Array]
+    input_gradients: list[list[Array | None]]
+
+
+@dataclass
+class Workbench:
+    """One module of a student's, built from the same configuration for every question."""
+
+    student: Student
+    file: str
+    name: str
+    settings: Mapping[str, Any]
+    precision: str = "float64"
+    values: dict[str, Array] = field(default_factory=dict)  # its parameters, as the grader has set them
+    trainable: list[str] = field(default_factory=list)
+    buffers: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def run(self, *inputs: Sequence[Array], cotangents: Sequence[Array] = (), **changed: Any) -> Ran:
+        """Outputs for each list of inputs. `values` replaces some parameters, `settings` some of the configuration."""
+        values = self.values | changed.get("values", {})
+        reply = self._ask({**self.settings, **changed.get("settings", {})}, values, inputs, cotangents)
+        gradients = {name: self._like(name, value) for name, value in reply["gradients"].items() if name in values}
+        return Ran(
+            [numbers(output, self.name) for output in reply["outputs"]],
+            gradients,
+            [
+                [numbers(gradient, self.name) if gradient is not None else None for gradient in row]
+                for row in reply["input_gradients"]
+            ],
+        )
+
+    def _like(self, name: str, value: Any) -> Array:
+        gradient = numbers(value, self.name)
+        if gradient.shape != self.values[name].shape:
+            raise Crashed(f"{self.name} answered with gradients of impossible shape")
+        return gradient
+
+    def _ask(self, config: Mapping[str, Any], values: Any, inputs: Any, cotangents: Any) -> dict[str, Any]:
+        request = {
+            "name": self.name,
+            "config": dict(config),
+            "parameters": dict(values),
+            "inputs": [list(arrays) for arrays in inputs],
+            "cotangents": list(cotangents),
+            "precision": self.precision,
+        }
+        match self.student.probe("run_configured", self.file, **request):
+            case {
+                "parameters": dict(),
+                "trainable": list(),
+                "buffers": dict(),
+                "outputs": list(outputs),
+                "gradients": dict(),
+                "input_gradients": list(rows),
+            } as reply if len(outputs) == len(rows) == len(inputs):
+                return dict(reply)
+        raise Crashed(f"{self.name} gave no outputs")
+
+    def look(self, rng: np.random.Generator, inputs: Sequence[Array]) -> None:
+        """Learn which parameters there are, and set each to random values.
+
+        Random, because fresh ones hide mistakes: a bias of zero, a gain of one, weights that make attention flat.
+        """
+        reply = self._ask(self.settings, {}, [inputs], ())
+        found = {name: numbers(value, self.name) for name, value in sorted(reply["parameters"].items())}
+        self.trainable = [name for name in found if name in reply["trainable"]]
+        self.buffers = {
+            name: tuple(shape)
+            for name, shape in reply["buffers"].items()
+            if isinstance(shape, list) and all(isinstance(side, int) for side in shape)
+        }
+        self.values = {name: _random(rng, value.shape) for name, value in found.items()}
+
+    def influential(self, rng: np.random.Generator, inputs: Sequence[Array]) -> set[str]:
+        """The parameters the output depends on."""
+        before = self.run(inputs).outputs[0]
+        used = set()
+        for name, value in self.values.items():
+            after = self.run(inputs, values={name: value + rng.normal(size=value.shape)}).outputs[0]
+            if after.shape != before.shape or not np.allclose(after, before, rtol=0, atol=1e-7):
+                used.add(name)
+        return used
+
+
+def _random(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    if len([side for side in shape if side > 1]) < 2:
+        return rng.normal(0.6, 0.5, size=shape)  # mostly positive, so that no gain is near zero everywhere
+    # Standard deviation 1.4/√(a side) keeps scores near one: neither flat nor saturated.
+    return np.asarray(rng.normal(size=shape) * 1.4 / np.sqrt(min(side for side in shape if side > 1)))
+
+
+def build(
+    student: Student,
+    rng: np.random.Generator,
+    files: Sequence[str],
+    name: str,
+    *inputs: Sequence[Array],
+    **settings: Any,
+) -> Workbench:
+    """The module on a workbench, in float64; in float32 if it runs on these inputs only so, as the course trains it."""
+    file = first_of(student, files)
+    bench = Workbench(student, file, name, {**_SETTINGS, **settings})
+    try:
+        bench.look(rng, inputs[0])
+        bench.run(*inputs)
+    except TimedOut:
+        raise
+    except Crashed as fault:
+        bench.precision = "float32"
+        try:
+            bench.look(rng, inputs[0])
+            bench.run(*inputs)
+        except Crashed:
+            raise fault from None
+    return bench
+
+
+def first_of(student: Student, files: Sequence[str]) -> str:
+    """The first of these files that was handed in: `model.py` is called `models.py` in some years."""
+    for file in files:
+        with contextlib.suppress(Missing):
+            student.read(file)
+            return file
+    return files[0]  # the name the assignment uses is the one to say is missing

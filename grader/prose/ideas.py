@@ -1,0 +1,161 @@
+"""Which of the asked-for ideas an answer gives, which wrong claims it makes, and what a person should know about it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from grader.model import Piece
+from grader.prose.notation import plain
+from grader.prose.phrasings import Found, Reading, find, parse
+from grader.prose.tokens import FUNCTION_WORDS, Token
+
+_LIMIT = 20_000  # characters of one part: ten pages where a paragraph is asked for
+_COPIED_RUN = 5  # words in a row shared with the question are the question's
+_TOO_LITTLE = 2  # fewer words or symbols beside a copied question are its scraps
+_LIST_WORDS = 12  # a shorter list of key words is a terse answer
+_SENTENCE_SHARE = Fraction(12, 100)  # of function words; English has about 40 %, notes about 20 %
+
+
+def _readable(phrasing: str) -> str:
+    parse(phrasing)
+    return phrasing
+
+
+Phrasing = Annotated[str, AfterValidator(_readable)]
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    id: str = Field(pattern=r"^\w+$")
+    label: str  # what it is about, without giving it away: students read it
+    says: list[Phrasing] = Field(min_length=1)
+    unless: list[Phrasing] = []  # in the same sentence, these take it back
+
+
+class Idea(_Said):
+    """Something the question asks for."""
+
+    weight: int = Field(1, ge=1)
+    times: int = Field(1, ge=1)  # in how many sentences
+
+
+def _distinct(ideas: list[Idea]) -> list[Idea]:
+    twice = next((idea.id for n, idea in enumerate(ideas) if idea.id in {earlier.id for earlier in ideas[:n]}), None)
+    if twice:
+        raise ValueError(f"has two ideas '{twice}'")
+    return ideas
+
+
+Ideas = Annotated[list[Idea], Field(min_length=1), AfterValidator(_distinct)]
+
+
+class Claim(_Said):
+    """Something wrong that students write; with it the score is at most `at_most`. Its label gives nothing away."""
+
+    at_most: float = Field(1.0, ge=0, le=1)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    found: dict[str, str]  # idea → the words that say it
+    wrong: dict[str, str]
+    empty: bool
+    copied: bool
+    remarks: tuple[str, ...]  # for the person who reviews
+    suspicious: bool  # what was found is not to be believed unread
+
+
+def judge(pieces: tuple[Piece, ...], ideas: Sequence[Idea], wrong: Sequence[Claim] = (), prompt: str = "") -> Judgement:
+    """Look for the ideas in what was written, leaving out what is the question's own words."""
+    length = sum(len(piece.text) for piece in pieces)
+    text = plain(pieces, _LIMIT)
+    reading = Reading(text)
+    if not any(letter.isalnum() for letter in reading.text):
+        return Judgement({}, {}, empty=True, copied=False, remarks=(), suspicious=False)
+    own = _without_copied(reading, prompt)
+    if own is None:
+        return Judgement({}, {}, empty=False, copied=True, remarks=(), suspicious=False)
+    found = {idea.id: quote for idea in ideas if (quote := _said(idea, own, idea.times))}
+    claims = {claim.id: quote for claim in wrong if (quote := _said(claim, own, 1))}
+    remarks, suspicious = _remarks(pieces, own, len(found))
+    if length > _LIMIT:
+        remarks.append(f"only the first {_LIMIT} of {length} characters were read")
+    return Judgement(found, claims, empty=False, copied=False, remarks=tuple(remarks), suspicious=suspicious)
+
+
+def _said(what: _Said, reading: Reading, times: int) -> str:
+    taken_back = {place.sentence for phrasing in what.unless for place in find(phrasing, reading)}
+    places: dict[int, Found] = {}
+    for phrasing in what.says:
+        for place in find(phrasing, reading):
+            if place.sentence not in taken_back:
+                places.setdefault(place.sentence, place)
+        if len(places) >= times:
+            return " … ".join(reading.quote(place) for place in list(places.values())[:times])
+    return ""
+
+
+def _without_copied(reading: Reading, prompt: str) -> Reading | None:
+    """The reading without stretches of words that stand in the question too; None if nothing else is there."""
+    asked = Reading(plain((Piece("prose", prompt, 1),), _LIMIT)).tokens
+    question = [token.form for token in asked if _is_word(token)]
+    runs = {tuple(question[i : i + _COPIED_RUN]) for i in range(len(question) - _COPIED_RUN + 1)}
+    words = [i for i, token in enumerate(reading.tokens) if _is_word(token)]
+    copied: set[int] = set()
+    for n in range(len(words) - _COPIED_RUN + 1):
+        stretch = words[n : n + _COPIED_RUN]
+        if tuple(reading.tokens[i].form for i in stretch) in runs:
+            copied.update(range(stretch[0], stretch[-1] + 1))
+    if not copied:
+        return reading
+    kept, position = [], 0
+    for first, last in _stretches(sorted(copied)):
+        kept.append(reading.text[position : reading.tokens[first].start])
+        position = reading.tokens[last].end
+    kept.append(reading.text[position:])
+    left = Reading(" . ".join(kept))
+    scraps = {token.form for token in asked} | FUNCTION_WORDS
+    return left if sum(token.form not in scraps for token in left.tokens) >= _TOO_LITTLE else None
+
+
+def _is_word(token: Token) -> bool:
+    return len(token.form) > 1 and token.form.isalpha()
+
+
+def _stretches(places: list[int]) -> list[tuple[int, int]]:
+    stretches: list[tuple[int, int]] = []
+    for place in places:
+        if stretches and place == stretches[-1][1] + 1:
+            stretches[-1] = (stretches[-1][0], place)
+        else:
+            stretches.append((place, place))
+    return stretches
+
+
+def _remarks(pieces: tuple[Piece, ...], reading: Reading, found: int) -> tuple[list[str], bool]:
+    written = "".join(piece.text for piece in pieces)[:_LIMIT]
+    remarks = []
+    if any(unicodedata.category(letter) == "Cf" and letter not in "\u200d\ufeff\xad" for letter in written):
+        remarks.append("it has invisible characters in it")
+    letters = [letter for letter in written if letter.isalpha()]
+    foreign = sum(not _latin_or_greek(letter) for letter in letters)
+    words = [token for token in reading.tokens if token.raw.isalpha() and len(token.raw) > 1]
+    function_words = sum(token.raw.lower() in FUNCTION_WORDS for token in words)
+    few = len(words) >= _LIST_WORDS and function_words < _SENTENCE_SHARE * len(words)
+    relations = sum(token.form in "=≈→≥≫≤>" for token in reading.tokens)
+    if 4 * foreign > len(letters) or (few and not found):
+        remarks.append("it does not seem to be in English")
+    elif few and 8 * relations < len(words):
+        remarks.append("it reads like a list of key words")
+        return remarks, True
+    return remarks, False
+
+
+def _latin_or_greek(letter: str) -> bool:
+    return letter < "\u0250" or "\u0370" <= letter < "\u0400" or "\u1d00" <= letter < "\u2c00" or letter > "\U0001d3ff"

@@ -1,0 +1,107 @@
+"""LaTeX and Unicode mathematics → one plain spelling, so that `\\sum_{i=1}^n \\alpha_i` and Σαᵢ read the same.
+
+Only for searching: what an expression means is the business of `grader.formulas`. Every pattern here is linear in the
+length of the text: no nested repeats, runs of spaces made one first, and what lies between braces has no braces in it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from grader.model import Piece
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "eta": "η", "theta": "θ",
+    "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "omega": "ω",
+}  # fmt: skip
+GREEK_NAMES = _GREEK | {f"{name}s": letter for name, letter in _GREEK.items() if name != "pi"}
+_COMMANDS = GREEK_NAMES | {
+    "Sigma": "Σ ", "Delta": "Δ", "sum": "Σ", "infty": "∞", "sqrt": "√", "ell": "l", "forall": "∀", "partial": "∂",
+    "approx": "≈", "simeq": "≈", "cong": "≈", "sim": "~", "equiv": "=", "propto": "∝",
+    "to": "→", "rightarrow": "→", "longrightarrow": "→", "mapsto": "→", "Rightarrow": ", ", "implies": ", ",
+    "therefore": ", ", "because": ", ", "iff": ", ", "Leftrightarrow": ", ", "qquad": ", ", "quad": ", ",
+    "geq": "≥", "geqslant": "≥", "ge": "≥", "leq": "≤", "leqslant": "≤", "le": "≤", "gg": "≫", "ll": "≪",
+    "neq": "≠", "ne": "≠", "in": "∈", "notin": "∉", "top": "⊤", "intercal": "⊤", "perp": "⊥",
+    "exp": " exp ", "ln": " ln ", "log": " log ", "max": " max ", "min": " min ",
+    "langle": "(", "rangle": ")",
+}  # fmt: skip
+_SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "0123456789aehijklmnoprstuvx", strict=True))
+# Words that stand in formulas as they are; any other short run of letters there is a product of symbols.
+_NAMES = words(
+    "exp ln log max min sin cos mean var relu diag argmax softmax softargmax ffn mlp layernorm sublayer attention head "
+    "concat for all if and where so as with the is of to or not any each every while since"
+)
+
+_SUM = re.compile(r"(?:\\sum(?:\\limits)?|[Σ∑])(?:\s?[_^](?:\{[^{}]*\}|\([^()]*\)|[A-Za-z0-9]))*")
+_STYLE = re.compile(r"\\(?:math[a-z]+|text[a-z]*|bm|boldsymbol|operatorname|vec|hat|tilde|bar)\s?\{([^{}]*)\}")
+_TRANSPOSE = re.compile(r"\^\s?\{\s?(?:[Tt⊤]|\\top|\\intercal)\s?\}|\^\s?(?:[T⊤]|\\top|\\intercal)|[ᵀ⊤]|\.T\b")
+_ROOT = re.compile(r"\\sqrt\s?\{([^{}]*)\}")
+_SUBSCRIPT = re.compile(r"\s?_\s?\{([^{}]*)\}")
+_POWER = re.compile(r"\^\s?\{([^{}]*)\}")
+_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}")
+_SHORT_FRACTION = re.compile(r"\\[dt]?frac\s?(\d)\s?(\d)")
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_SMALL = re.compile(f"[{''.join(_SUBSCRIPTS)}]+")
+_POWER_OF_E = re.compile(r"(?<![A-Za-z])e\s?\^")
+_LETTERS = re.compile(r"(?<![_A-Za-z])[A-Za-z]{2,4}(?![A-Za-z])")
+_MATHEMATICS = re.compile(r"\$\$?([^$]+)\$\$?|\\\(([^$]{1,400}?)\\\)|\\\[([^$]{1,400}?)\\\]")
+_SPACES = re.compile(r"[^\S\n]+")
+_EMPTY_LINES = re.compile(r"\n{3,}")
+
+
+def plain(pieces: tuple[Piece, ...], limit: int) -> str:
+    """What was written, in one spelling and at most `limit` characters."""
+    parts, left = [], limit
+    for piece in pieces:
+        text = piece.text[:left]
+        left -= len(text)
+        text = _EMPTY_LINES.sub("\n\n", "\n".join(line.strip() for line in _SPACES.sub(" ", text).split("\n")))
+        parts.append(_symbols(text) if piece.kind == "math" else _MATHEMATICS.sub(_inside_dollars, text))
+    return _words(" ".join(parts))[: 2 * limit]  # one letter of Unicode can unfold into eighteen
+
+
+def _inside_dollars(found: re.Match[str]) -> str:
+    return f" {_symbols(next(group for group in found.groups() if group is not None))} "
+
+
+def _symbols(text: str) -> str:
+    """A formula, with `Mv_a` taken apart into M and v_a."""
+    text = _latex(text.replace("&", " ").replace("\\\\", " , "))
+    return _LETTERS.sub(lambda run: run[0] if run[0].lower() in _NAMES else " ".join(run[0]), text)
+
+
+def _latex(text: str) -> str:
+    """From the innermost braces outwards, so that a fraction finds plain text above and below its bar."""
+    text = _STYLE.sub(r" \1", _SUM.sub("Σ ", text))
+    text = _ROOT.sub(r"√ \1 ", _TRANSPOSE.sub(" ", text))
+    text = _SUBSCRIPT.sub(lambda found: "_" + "".join(_commands(found[1]).split()).replace(",", ""), text)
+    text = _POWER.sub(r"^(\1)", text)
+    for _ in range(3):  # fractions within fractions, as deep as students nest them
+        text = _FRACTION.sub(_over, text)
+    return _commands(_SHORT_FRACTION.sub(r" \1/\2 ", text))
+
+
+def _commands(text: str) -> str:
+    return _COMMAND.sub(lambda command: _COMMANDS.get(command[1], " "), text)
+
+
+def _over(fraction: re.Match[str]) -> str:
+    above, below = fraction[1].strip(), fraction[2].strip()
+    return f" {above}/{below} " if above.isdigit() and below.isdigit() else f" ({above})/({below}) "
+
+
+def _words(text: str) -> str:
+    text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")  # invisible, or turns text round
+    text = _latex(_SMALL.sub(lambda run: "_" + "".join(_SUBSCRIPTS[letter] for letter in run[0]), text))
+    text = _POWER_OF_E.sub(" exp ", text)
+    text = text.replace("½", " 1/2 ").replace("⅓", " 1/3 ").replace("²", " ^2 ").replace("’", "'")
+    return unicodedata.normalize("NFKC", text.translate(_BRACES))
+
+
+_BRACES = str.maketrans({"{": " ", "}": " ", "\\": " ", "$": " "})

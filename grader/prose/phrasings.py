@@ -1,0 +1,234 @@
+"""Phrasings: one line each, the words and symbols that together say an idea.
+
+    sum|add 1              both in one sentence, near each other, in any order; each in any form (sums, adding)
+    @large gap             a group of the thesaurus
+    one-hot|"Σ α"          neighbours, in this order
+    vari*                  every word that begins so
+    "Σ α ≈ 1"              symbols in this order; α stands for α_i too; ≈ also reads =, →; `..` skips a few
+    !stable                denied: "not stable", "never stays stable"
+
+Without `!` a word counts only where it is not denied. A word of six letters or more may have one typing mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from grader.prose.thesaurus import THESAURUS
+from grader.prose.tokens import forms, tokens_of
+
+_SPAN = 22  # tokens from the first to the last word of a phrasing: about two clauses
+_GAP = 6  # tokens that `..` may skip
+_LONG = 6  # letters; shorter stems have too many neighbours one letter away
+_LOOSE = {
+    "≈": ("≈", "=", "→", "~", "≡", "becom", "approach", "equal"),
+    "≥": ("≥", ">"),
+    "≫": ("≫", ">"),
+    "≪": ("≪", "<"),
+    "-": ("-", "−"),
+}
+_TERM = re.compile(r'(!?)((?:"[^"]+"|[^\s"])+)(?:\s+|$)')
+_ALTERNATIVE = re.compile(r'(?:"[^"]*"|[^|"])*(?:\||$)')
+
+
+@dataclass(frozen=True)
+class Atom:
+    """One token of a phrasing."""
+
+    form: str
+    prefix: bool = False
+
+
+Run = tuple[tuple[Atom, ...] | None, ...]  # neighbours, each any of some atoms; None is a gap
+
+
+@dataclass(frozen=True)
+class Term:
+    runs: tuple[Run, ...]
+    denied: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a phrasing stands, from the first token to the last."""
+
+    first: int
+    last: int
+    sentence: int
+
+
+@lru_cache(maxsize=4096)
+def parse(phrasing: str) -> tuple[Term, ...]:
+    """The terms of a phrasing; ValueError in one line if it cannot be read."""
+    text, position, terms = phrasing.strip(), 0, []
+    while position < len(text):
+        found = _TERM.match(text, position)
+        if found is None:
+            raise ValueError(f"the phrasing {phrasing!r} has a quotation mark without its partner")
+        alternatives = (part[0].rstrip("|") for part in _ALTERNATIVE.finditer(found[2]) if part.end() > part.start())
+        runs = [run for alternative in alternatives for run in _runs(alternative, phrasing)]
+        terms.append(Term(tuple(runs), denied=bool(found[1])))
+        position = found.end()
+    if not terms:
+        raise ValueError("a phrasing is empty")
+    return tuple(terms)
+
+
+def _quoted(text: str) -> Run:
+    return tuple(
+        None if part == ".." else tuple(atom for word in part.split("|") for atom in _atoms(word))
+        for part in text.split()
+    )
+
+
+def _runs(word: str, phrasing: str) -> Iterator[Run]:
+    if word.startswith('"'):
+        yield _quoted(word.strip('"'))
+    elif word.startswith("@"):
+        if word[1:] not in THESAURUS:
+            raise ValueError(f"the phrasing {phrasing!r} names the group {word}, which the thesaurus does not have")
+        for synonym in THESAURUS[word[1:]].split():
+            yield from _runs(synonym, phrasing)
+    elif not word or word.startswith("!"):
+        raise ValueError(f"the phrasing {phrasing!r} has an alternative that is empty or has its own '!'")
+    else:
+        parts = word.split("-") if len(word) > 1 else [word]
+        if not all(parts):
+            raise ValueError(f"the phrasing {phrasing!r} has a hyphen without a word on both sides")
+        yield tuple((atom,) for part in parts for atom in _atoms(part))
+
+
+def _atoms(word: str) -> tuple[Atom, ...]:
+    if word.endswith("*"):
+        return (Atom(word[:-1].lower(), prefix=True),)
+    return tuple(Atom(form) for form in forms(word))
+
+
+class Reading:
+    """A text, indexed so that looking for an atom costs no more than the places where it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.tokens = tokens_of(text)
+        self._places: dict[str, list[int]] = {}
+        self._symbols: dict[str, list[int]] = {}
+        for index, token in enumerate(self.tokens):
+            self._places.setdefault(token.form, []).append(index)
+            if token.base != token.form:
+                self._symbols.setdefault(token.base, []).append(index)
+        self._written: dict[str, list[int]] = {}
+        for index, token in enumerate(self.tokens):
+            self._written.setdefault(token.raw.lower(), []).append(index)
+        self._known: dict[Atom, list[int]] = {}
+
+    def where(self, atom: Atom) -> list[int]:
+        if atom not in self._known:
+            self._known[atom] = sorted(self._look_for(atom))
+        return self._known[atom]
+
+    def quote(self, found: Found) -> str:
+        return self.text[self.tokens[found.first].start : self.tokens[found.last].end]
+
+    def _look_for(self, atom: Atom) -> set[int]:
+        if atom.prefix:
+            words = (self._places, self._written)
+            return {i for index in words for word, at in index.items() if word.startswith(atom.form) for i in at}
+        places = {i for form in _LOOSE.get(atom.form, (atom.form,)) for i in self._places.get(form, ())}
+        places.update(self._symbols.get(atom.form, ()))
+        if len(atom.form) >= _LONG:
+            for shortened in _shortened(atom.form):
+                for form in self._mistyped.get(shortened, ()):
+                    if form[0] == atom.form[0] and _one_edit_apart(form, atom.form):
+                        places.update(self._places[form])
+        return places
+
+    @cached_property
+    def _mistyped(self) -> dict[str, list[str]]:
+        """Words by what is left of them with one letter out: two words one edit apart share such a remainder."""
+        index: dict[str, list[str]] = {}
+        for form in self._places:
+            if _LONG <= len(form) <= 24 and form.isalpha():
+                for shortened in _shortened(form):
+                    index.setdefault(shortened, []).append(form)
+        return index
+
+
+def _shortened(word: str) -> set[str]:
+    return {word} | {word[:i] + word[i + 1 :] for i in range(len(word))}
+
+
+def _one_edit_apart(one: str, other: str) -> bool:
+    """One letter more, less or other, or two neighbours swapped."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    if len(one) == len(other):
+        swapped = one[same : same + 2] == other[same : same + 2][::-1] and one[same + 2 :] == other[same + 2 :]
+        return swapped or one[same + 1 :] == other[same + 1 :]
+    short, long = sorted((one, other), key=len)
+    return short[same:] == long[same + 1 :]
+
+
+def find(phrasing: str, reading: Reading) -> list[Found]:
+    """Where it is said, the narrowest place of each sentence."""
+    terms = parse(phrasing)
+    some_denied = any(term.denied for term in terms)
+    by_sentence: dict[int, list[tuple[int, int, int]]] = {}
+    for number, term in enumerate(terms):
+        here: dict[int, list[tuple[int, int, int]]] = {}
+        for first, last in _places_of(term, reading, mind_denials=not some_denied):
+            here.setdefault(reading.tokens[first].sentence, []).append((first, last, number))
+        common = here if number == 0 else by_sentence.keys() & here.keys()
+        by_sentence = {sentence: by_sentence.get(sentence, []) + here[sentence] for sentence in common}
+    found = (_narrowest(sorted(places), len(terms), sentence) for sentence, places in by_sentence.items())
+    return sorted((place for place in found if place), key=lambda place: place.first)
+
+
+def _places_of(term: Term, reading: Reading, mind_denials: bool) -> Iterator[tuple[int, int]]:
+    for run in term.runs:
+        for first, last in _runs_at(run, reading):
+            denied = any(token.denied for token in reading.tokens[first : last + 1])
+            if denied if term.denied else not (denied and mind_denials):
+                yield first, last
+
+
+def _runs_at(run: Run, reading: Reading) -> Iterator[tuple[int, int]]:
+    """Every stretch of neighbours that fits, within one sentence."""
+    ends: dict[int, int] = {}  # where a stretch has come to → where it began
+    gap = 1
+    for number, step in enumerate(run):
+        if step is None:
+            gap = _GAP + 1
+            continue
+        places = {i for atom in step for i in reading.where(atom)}
+        if number == 0:
+            ends = {i: i for i in places}
+        else:
+            follow: dict[int, int] = {}
+            for end, began in ends.items():
+                follow.update({end + n: began for n in range(1, gap + 1) if end + n in places})
+            ends = follow
+        gap = 1
+    for end, began in ends.items():
+        if reading.tokens[began].sentence == reading.tokens[end].sentence:
+            yield began, end
+
+
+def _narrowest(places: list[tuple[int, int, int]], terms: int, sentence: int) -> Found | None:
+    """The shortest stretch with every term in it, no token serving two of them."""
+    latest: dict[int, list[tuple[int, int]]] = {}  # the last two places of each term: one may be another term's
+    best: Found | None = None
+    for first, last, term in places:
+        latest[term] = [*latest.get(term, [])[-1:], (first, last)]
+        if len(latest) < terms:
+            continue
+        chosen = {term: (first, last)}
+        for other, candidates in latest.items():
+            if other != term and (free := [place for place in candidates if place not in chosen.values()]):
+                chosen[other] = free[-1]
+        start, end = min(f for f, _ in chosen.values()), max(e for _, e in chosen.values())
+        if len(chosen) == terms and end - start < _SPAN and (best is None or end - start < best.last - best.first):
+            best = Found(start, end, sentence)
+    return best

@@ -1,0 +1,163 @@
+"""Plain text → tokens: stems and symbols, each knowing its sentence and whether it is denied there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import snowballstemmer
+
+from grader.prose.notation import GREEK_NAMES, words
+
+_NUMBERS = {
+    "zero": "0", "one": "1", "two": "2", "three": "3", "unity": "1", "half": "1/2", "halves": "1/2", "third": "1/3",
+    "0.5": "1/2", ".5": "1/2", "50%": "1/2", "1.0": "1", "100%": "1", "0.0": "0", "0%": "0",
+    "infinity": "∞", "infinite": "∞", "infinitely": "∞",
+}  # fmt: skip
+_RELATIONS = {
+    ">=": "≥", "<=": "≤", ">>": "≫", "<<": "≪", "->": "→", "=>": ",", "!=": "≠", "~=": "≈", "==": "=", "∑": "Σ",
+}  # fmt: skip
+_PAUSE, _STOP = ",", "."
+
+_PIECE = re.compile(
+    r"(?P<by>\d+\s?[x×]\s?\d+)"
+    r"|(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:\s?/\s?\d+|%)?)"
+    r"|(?P<relation><=|>=|>>|<<|->|=>|!=|~=|==|[=≈≃≅∼~→≥≤>≫<≪≠∈∉∝Σ∑+−√∞∀∂]|\^\d|(?<=\s)-(?=\s)|/)"
+    r"|(?P<word>[^\W\d_]+(?:'(?:s|t|re|ve|ll|d|m)\b)?\d?(?:_[^\W_]+(?:[≠=][^\W_]+)?)?)"
+    r"|(?P<end>[.!?]+(?=\s|$)|;|\n\s*\n|\x1e)"
+    r"|(?P<pause>[,:()\[\]—–|]|(?<=\s)-(?=\w))"
+)
+_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\(?\d{1,2}[.)]|\(?[ivx]{1,4}[.)])[ \t]+", re.MULTILINE)
+_ABBREVIATION = re.compile(r"\b(i\.e|e\.g|etc|vs|cf|w\.r\.t|resp|approx|eq|fig)\.", re.IGNORECASE)
+_JOINED = re.compile(r"\b(non|pre|multi|mis|fine|semi|post|anti)[-–](?=[a-z])", re.IGNORECASE)
+
+# A denial reaches to the end of its clause, and no further than this.
+_REACH = 7
+_REACH_OF = {"without": 3}  # a preposition: only what it governs
+_DOUBLE = 4  # tokens between two denials that cancel
+_DENIALS = words(
+    "not no never without cannot neither nor hardly barely scarcely rarely seldom lack lacks lacking fail fails failed "
+    "unable impossible none nobody"
+)
+_DENIED_WITH = {"instead": "of", "rather": "than"}
+_NO_DENIAL_BEFORE = words("onli just mere matter doubt simpli")  # stems: "not only", "no matter"
+_CLAUSE_BEGINS = words(  # stems
+    "but while wherea although though becaus sinc so henc therefor thus and which when if as → then howev or"
+)
+FUNCTION_WORDS = words(
+    "the a an of to in on is are was were be been being it its this that these those and or but if then so as at by "
+    "for from with into than because when while which who whose what how there their they we you i he she his her has "
+    "have had do does did will would can could may might must should not no all each every any some most more also very"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    form: str  # a stem, a symbol with its subscript, a number or a relation
+    raw: str
+    start: int
+    end: int
+    sentence: int
+    denied: bool = False
+
+    @property
+    def base(self) -> str:
+        """The symbol without its subscript."""
+        return self.form.partition("_")[0]
+
+
+def tokens_of(text: str) -> tuple[str, list[Token]]:
+    """The text as it was cut (for quoting), and its tokens in order."""
+    text = _LIST_ITEM.sub("\x1e ", _JOINED.sub(r"\1", _ABBREVIATION.sub(lambda found: found[0].replace(".", ""), text)))
+    return text, list(_with_denials(_cut(text)))
+
+
+@lru_cache(maxsize=4096)
+def stem(word: str) -> str:
+    """What the forms of a word share, in American spelling. The library has one slip that matters here: it gives
+    `positive` and `position` the same stem."""
+    if word.startswith("positiv"):
+        return "positiv"
+    american = re.sub(r"is(e|ed|es|er|ing|ation|ations)$", r"iz\1", word) if len(word) > 6 else word
+    american = re.sub(r"(?<=[a-z]{3})our(s|ed|al|able|ing)?$", r"or\1", american)
+    return str(_STEMMER.stemWord(american))
+
+
+_STEMMER = snowballstemmer.stemmer("english")
+
+
+def forms(raw: str) -> list[str]:
+    """How a word or symbol is looked for. `Mv_a` is two symbols; `kj` is k_j; `AA` is A A; `αs` is α."""
+    if raw in ("Σ", "∑"):
+        return ["Σ"]
+    if re.fullmatch(r"([A-Z])\1", raw):
+        return [raw[0].lower()] * 2
+    raw = raw.lower().strip("'")
+    raw = _NUMBERS.get(raw, raw)
+    base, _, subscript = raw.partition("_")
+    base = re.sub(r"'s$", "", base)
+    base = GREEK_NAMES.get(base, base)
+    if found := re.fullmatch(r"([kvqcxuhαμγ])([ijabcd\d])", base):
+        base, subscript = found[1], subscript or found[2]
+    if len(base) > 1 and ((subscript and len(base) < 4) or (_has_greek(base) and len(base) < 5)):
+        *symbols, last = [letter for letter in base if letter != "s"] or [base]
+        return [*symbols, f"{last}_{subscript}" if subscript else last]
+    if subscript:
+        return [f"{base}_{subscript}"]
+    return [stem(base)] if len(base) > 2 and base.isalpha() else [base]
+
+
+def _has_greek(word: str) -> bool:
+    return any("α" <= letter <= "ω" for letter in word)
+
+
+def _cut(text: str) -> Iterator[Token]:
+    sentence = 0
+    for found in _PIECE.finditer(text):
+        raw, (start, end) = found[0], found.span()
+        match found.lastgroup:
+            case "end":
+                sentence += 1
+                yield Token(_STOP, raw, start, end, sentence)
+            case "pause":
+                yield Token(_PAUSE, raw, start, end, sentence)
+            case "word":
+                if raw.lower().endswith("n't"):
+                    yield Token("cannot" if raw.lower() == "can't" else "not", raw, start, end, sentence)
+                else:
+                    yield from (Token(form, raw, start, end, sentence) for form in forms(raw))
+            case "number":
+                compact = "".join(raw.split())
+                yield Token(_NUMBERS.get(compact, compact), raw, start, end, sentence)
+            case "by":
+                yield Token("×".join(re.findall(r"\d+", raw)), raw, start, end, sentence)
+            case _:
+                yield Token(_RELATIONS.get(raw, raw), raw, start, end, sentence)
+
+
+def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
+    """Marks what a `not` reaches. A second denial close behind takes the first one back: "never fails to"."""
+    ahead = [*tokens]
+    reach, since = 0, _REACH
+    for index, token in enumerate(ahead):
+        following = ahead[index + 1].form if index + 1 < len(ahead) else _STOP
+        if token.form in (_PAUSE, _STOP) or (token.form in _CLAUSE_BEGINS and since > 1):
+            reach = 0
+        elif _denies(token, following):
+            reach = 0 if reach and since < _DOUBLE else _REACH_OF.get(token.form, _REACH)
+            since = 0
+        elif reach:
+            token = replace(token, denied=True)
+            reach -= 1
+        since += 1
+        if token.form not in (_PAUSE, _STOP):
+            yield token
+
+
+def _denies(token: Token, following: str) -> bool:
+    word = token.raw.lower()  # its stem would not do: that of "hardly" is "hard"
+    if word in _DENIED_WITH:
+        return following == _DENIED_WITH[word]
+    return (word in _DENIALS or token.form in _DENIALS) and following not in _NO_DENIAL_BEFORE

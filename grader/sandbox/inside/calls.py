@@ -1,0 +1,29 @@
+"""Calling a student's function as the assignment does, and telling a call that does not fit from a fault within."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+
+class WrongSignature(Exception):
+    """The student's function cannot be called the way the assignment calls it."""
+
+
+def call_as_asked(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    if not callable(function):
+        raise WrongSignature("is not a function")
+    try:
+        return function(*args, **kwargs)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            # Raised by the call itself, before any line of the function ran.
+            raise WrongSignature(f"is defined as {_signature(function)} and cannot be called so: {error}") from None
+        raise
+
+
+def _signature(function: Any) -> str:
+    try:
+        return str(inspect.signature(function))
+    except (TypeError, ValueError):  # some callables have none
+        return "something without a signature"

@@ -1,0 +1,98 @@
+"""Modules and functions of the language model, built from a configuration as the course's starter code builds them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from . import student_code
+from .calls import call_as_asked
+
+
+class Configuration(SimpleNamespace):
+    """The settings a module is built from: `config.n_embd`, `config["n_embd"]` and `config.get("n_embd")` all work."""
+
+    def __getitem__(self, key: str) -> Any:
+        return vars(self)[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in vars(self)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return vars(self).get(key, default)
+
+
+def run_configured(
+    file: str,
+    name: str,
+    config: dict[str, Any],
+    parameters: dict[str, Any],
+    inputs: list[list[Any]],
+    cotangents: list[Any],
+    precision: str = "float64",
+) -> dict[str, Any]:
+    """Build a module in evaluation mode, give these parameters new values and run it on each list of inputs.
+
+    With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>.
+    """
+    import torch
+
+    dtype = getattr(torch, precision)
+    torch.manual_seed(0)  # what is drawn outside the parameters is the same each time it is built
+    module = call_as_asked(student_code.attribute(file, name), [Configuration(**config)], {})
+    module = (module.double() if precision == "float64" else module.float()).eval()  # .to() would spoil complex buffers
+    given = [[torch.tensor(np.array(array), dtype=dtype) for array in arrays] for arrays in inputs]
+    with torch.no_grad():
+        if given and any(torch.nn.parameter.is_lazy(value) for value in module.parameters()):
+            module(*given[0])  # lazy layers have no parameters before their first input
+        own = dict(module.named_parameters())
+        for key, value in parameters.items():
+            own[key].copy_(torch.tensor(value))
+    outputs, total = [], torch.zeros((), dtype=dtype)
+    for number, tensors in enumerate(given):
+        with torch.set_grad_enabled(bool(cotangents)):
+            for tensor in tensors:
+                tensor.requires_grad_(bool(cotangents))
+            output = call_as_asked(module.forward, tensors, {})
+        outputs.append(output)
+        if cotangents and _fits(output, cotangents[number]):
+            total = total + (output * torch.tensor(cotangents[number], dtype=dtype)).sum()
+    if total.requires_grad:
+        total.backward()
+    return {
+        "parameters": own,
+        "trainable": [key for key, value in own.items() if value.requires_grad],
+        "buffers": {key: list(value.shape) for key, value in module.named_buffers()},
+        "outputs": outputs,
+        "gradients": {key: value.grad for key, value in own.items() if value.grad is not None},
+        "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given],
+    }
+
+
+def _fits(output: Any, cotangent: Any) -> bool:
+    return bool(tuple(getattr(output, "shape", ())) == cotangent.shape)
+
+
+def rotate(
+    file: str,
+    name: str,
+    precompute: str,
+    dim: int,
+    positions: int,
+    inputs: list[Any],
+    cache: Any = None,
+    precision: str = "float64",
+) -> dict[str, Any]:
+    """The student's cache of rotations, and what their function `name` makes of each input with it or a given one."""
+    import torch
+
+    made = call_as_asked(student_code.attribute(file, precompute), [dim, positions], {})
+    used = made if cache is None else torch.tensor(np.array(cache))
+    function = student_code.attribute(file, name)
+    given = [torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in inputs]
+    rotated = [call_as_asked(function, [tensor, used], {}) for tensor in given]
+    parts = made if isinstance(made, tuple | list) else [made]
+    # How the cache is kept is left open: what holds no tensors is judged by what comes of it alone.
+    return {"cache": [part for part in parts if isinstance(part, torch.Tensor)], "rotated": rotated}

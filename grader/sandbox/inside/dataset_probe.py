@@ -1,0 +1,88 @@
+"""What a data set of (x, y) pairs gives: its vocabulary as found, and one item taken many times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_MOST_CHARACTERS = 5000  # of a vocabulary
+_KINDS_SHOWN = 3
+
+
+def looked_at(dataset: Any, idx: int, times: int) -> dict[str, Any]:
+    """Item `idx`, `times` over, as flat ids with the length of each draw: draws may differ in length.
+
+    Nothing is seeded in between, so what is random differs from draw to draw.
+    """
+    found: dict[str, Any] = {
+        "length": _length(dataset),
+        "vocab_size": _integer(getattr(dataset, "vocab_size", None)),
+        "stoi": _pairs(getattr(dataset, "stoi", None)),
+        "itos": _pairs(getattr(dataset, "itos", None)),
+        "kinds": [],
+    }
+    xs: list[Any] = []
+    ys: list[Any] = []
+    kinds: set[str] = set()
+    for _ in range(times):
+        item = dataset[idx]
+        if not isinstance(item, (tuple, list)) or len(item) != 2:
+            kinds.add(f"{type(item).__name__} instead of a pair")
+            break
+        for side, rows in zip(item, (xs, ys), strict=True):
+            kinds.add(_kind(side))
+            rows.append(_ids(side))
+    found["kinds"] = sorted(kinds)[:_KINDS_SHOWN]
+    if all(row is not None for row in xs + ys) and len(xs) == times:
+        for name, rows in (("x", xs), ("y", ys)):
+            found[name] = np.concatenate([np.zeros(0, np.int64), *rows])
+            found[f"{name}_lengths"] = np.array([len(row) for row in rows], np.int64)
+    return found
+
+
+def _kind(side: Any) -> str:
+    dtype, dimensions = getattr(side, "dtype", None), getattr(side, "ndim", None)
+    if dtype is None:
+        return type(side).__name__
+    axes = "" if dimensions == 1 else f" of {dimensions} dimensions"
+    return f"{type(side).__name__} {dtype}{axes}"
+
+
+def _ids(side: Any) -> Any:
+    """The ids in a row, or None if these are none. Whole numbers kept as float are ids of the wrong type."""
+    try:
+        array = np.asarray(side)
+    except Exception:  # an object of the student's own
+        return None
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        return None
+    if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.round(array))).all():
+        return None
+    return array.astype(np.int64)
+
+
+def _length(dataset: Any) -> int | None:
+    try:
+        return len(dataset)
+    except TypeError:  # it has none
+        return None
+
+
+def _integer(value: Any) -> int | None:
+    return int(value) if isinstance(value, (int, np.integer)) else None
+
+
+def _pairs(table: Any) -> list[list[Any]] | None:
+    """A dictionary's entries, or a list's with their places; what is neither an integer nor text becomes None."""
+    if isinstance(table, dict):
+        entries = list(table.items())
+    elif isinstance(table, (list, tuple, str)):
+        entries = list(enumerate(table))
+    else:
+        return None
+    return [[_plain(one), _plain(other)] for one, other in entries[:_MOST_CHARACTERS]]
+
+
+def _plain(value: Any) -> Any:
+    return str(value)[:8] if isinstance(value, str) else _integer(value)

@@ -1,0 +1,219 @@
+"""Span corruption: correct work of every kind passes, each departure is called by its name."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from grader.checks.span_statistics import (
+    DRAWS,
+    ERROR_RATE,
+    judge_emptiness,
+    judge_masked_lengths,
+    judge_positions,
+    judge_truncation,
+    margin,
+)
+from grader.checks.spans import Span, read_span
+from grader.engine import grade
+from grader.model import Report, Status
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from grader.sandbox.inside.probes import PROBES
+from tests.conftest import REPOSITORY, MakeSubmission
+
+RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "span-corruption.yaml")
+CHECKS = {check.id: check for check in RUBRIC.problems[0].checks}
+FOLDER = Path(__file__).parent / "span_variants"
+VARIANTS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.py"))}
+DEPARTURES: list[tuple[str, dict[str, Any]]] = [
+    (check, departure)
+    for check, departures in yaml.safe_load((FOLDER / "departures.yaml").read_text()).items()
+    for departure in departures
+    if check != "groups"
+]
+BESIDE = {"span_corruption.py": (REPOSITORY / "reference" / "span_corruption.py").read_text()}
+ROUNDS = 8  # of all checks for each variant: a thousand verdicts and six million draws in a few minutes
+
+
+@pytest.fixture(scope="module")
+def torch_boxes() -> Iterator[BoxRunner]:
+    with BoxRunner(("numpy", "torch")) as runner:
+        yield runner
+
+
+def _lost(report: Report) -> dict[str, str]:
+    (problem,) = report.problems
+    return {r.check.id: r.outcome.message for r in problem.checks if r.outcome.status is not Status.PASSED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_correct_work_passes_in_a_box(torch_boxes: BoxRunner, submission: MakeSubmission, variant: str) -> None:
+    assert _lost(grade(RUBRIC, submission(**{"dataset.py": VARIANTS[variant]}, **BESIDE), torch_boxes)) == {}
+
+
+def test_plain_work_passes_and_its_report_is_the_same_again(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
+    work = submission(**{"dataset.py": VARIANTS["plain"]})
+    first, again = (grade(RUBRIC, work, torch_boxes, seed=3) for _ in range(2))
+    assert _lost(first) == {}
+    assert [r.outcome for r in first.problems[0].checks] == [r.outcome for r in again.problems[0].checks]
+
+
+class _WithoutBox:
+    """The same probe in this process: so many draws are not worth a box, and these files are ours."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return PROBES[probe](str(self._folder / file), **request)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_no_false_alarm_in_many_rounds(tmp_path: Path, variant: str) -> None:
+    for name, text in ({"dataset.py": VARIANTS[variant]} | BESIDE).items():
+        (tmp_path / name).write_text(text)
+    for round_ in range(ROUNDS):
+        random.seed(round_)
+        np.random.seed(round_)
+        torch.manual_seed(round_)
+        for check in CHECKS.values():
+            rng = np.random.default_rng(round_)
+            outcome = check.function(_WithoutBox(tmp_path), rng, **check.parameters)
+            assert outcome.status is Status.PASSED, f"{check.id}, round {round_}: {outcome.message}"
+
+
+def test_there_are_ten_and_more_correct_ways_and_twenty_five_and_more_departures() -> None:
+    assert len(VARIANTS) >= 11
+    assert len({departure["said"] for _, departure in DEPARTURES}) >= 25
+    assert {check for check, _ in DEPARTURES} == set(CHECKS)
+
+
+def _departed(departure: dict[str, Any]) -> str:
+    code = VARIANTS["plain"]
+    for right, wrong in departure["change"].items():
+        assert right in code
+        code = code.replace(right, wrong)
+    return code
+
+
+def _departures(every: int) -> pytest.MarkDecorator:
+    some = DEPARTURES[::every]
+    return pytest.mark.parametrize(("check", "departure"), some, ids=[departure["name"] for _, departure in some])
+
+
+@_departures(every=1)
+def test_a_departure_is_told_what_it_is(
+    torch_boxes: BoxRunner, submission: MakeSubmission, check: str, departure: dict[str, Any]
+) -> None:
+    alone = replace(RUBRIC, problems=(replace(RUBRIC.problems[0], checks=(CHECKS[check],)),))
+    lost = _lost(grade(alone, submission(**{"dataset.py": _departed(departure)}), torch_boxes))
+    assert departure["said"] in lost.get(check, "nothing")
+
+
+@pytest.mark.slow
+@_departures(every=4)  # all of them would take minutes
+def test_one_slip_does_not_cost_checks_about_something_else(
+    torch_boxes: BoxRunner, submission: MakeSubmission, check: str, departure: dict[str, Any]
+) -> None:
+    report = grade(RUBRIC, submission(**{"dataset.py": _departed(departure)}), torch_boxes)
+    assert set(_lost(report)) <= {check, *departure.get("too", ())}
+    assert all(r.outcome.status is not Status.UNGRADED for r in report.problems[0].checks)
+
+
+def test_an_exclusive_end_costs_half(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
+    right = VARIANTS["plain"]
+    report = grade(RUBRIC, submission(**{"dataset.py": right.replace("randint(4,", "randrange(4,")}), torch_boxes)
+    by_id = {r.check.id: r for r in report.problems[0].checks}
+    assert by_id["truncates_to_every_length"].outcome.status is Status.PARTIAL
+    assert report.points == report.max_points - CHECKS["truncates_to_every_length"].points / 2
+
+
+FORGERIES = [
+    "{}",
+    "{'kinds': 3, 'stoi': 1, 'itos': 2, 'vocab_size': [], 'length': 'x'}",
+    "{'kinds': [[1]], 'stoi': [[[1], 2]], 'itos': [[1]], 'vocab_size': 'x', 'length': {}, 'x': 1, 'y': 2}",
+    "{'kinds': [], 'stoi': None, 'itos': None, 'vocab_size': None, 'length': None, 'x': np.ones((2, 2)), 'y': [1],"
+    " 'x_lengths': np.array([-1]), 'y_lengths': np.array([2**62])}",
+    "{'kinds': [], 'stoi': [], 'itos': [], 'vocab_size': 2, 'length': 9, 'x': np.zeros(0, int), 'y': np.zeros(0, int),"
+    " 'x_lengths': np.zeros(times, int), 'y_lengths': np.zeros(times, int)}",
+]
+
+
+@pytest.mark.parametrize("forged", FORGERIES)
+def test_forged_answers_earn_nothing_and_break_nothing(
+    torch_boxes: BoxRunner, submission: MakeSubmission, forged: str
+) -> None:
+    code = f"""
+        import sys
+        import numpy as np
+        sys.modules["_box.dataset_probe"].looked_at = lambda dataset, idx, times: {forged}
+        class CharCorruptionDataset:
+            def __init__(self, data, block_size):
+                pass
+        """
+    report = grade(RUBRIC, submission(**{"dataset.py": code}), torch_boxes)
+    assert report.points == 0
+    assert all(r.outcome.status in (Status.FAILED, Status.CRASHED) for r in report.problems[0].checks)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("ab⁇de⁇c□□", Span(2, 1, 2)),
+        ("ab⁇de⁇c⁇□□", Span(2, 1, 2)),
+        ("⁇⁇abcde", Span(0, 5, 0)),
+        ("bc⁇e⁇d□", Span(2, 1, 1)),
+        ("⁇⁇□□", Span(0, 0, 0)),
+        ("ab⁇de⁇x", "not the piece that was cut out"),
+        ("ab⁇de⁇c⁇d", "text follows a third"),
+        ("□□ab⁇de⁇c", "at the beginning"),
+        ("abcde", "it has no ⁇"),
+    ],
+)
+def test_items_are_read_back(text: str, read: Span | str) -> None:
+    found = read_span(text, "abcde")
+    assert read in found if isinstance(read, str) and isinstance(found, str) else read == found
+
+
+def test_the_stated_bounds_hold() -> None:
+    assert 2 * math.exp(-2 * 2000 * margin(2000) ** 2) == pytest.approx(ERROR_RATE)
+    assert 25 * 0.995**DRAWS <= ERROR_RATE
+    # Means of two bands and of two documents, three shares of empty masks, every length, the two outer eighths.
+    assert (2 + 2 + 3 + 1) * ERROR_RATE + 2 * 0.99 ** (DRAWS // 2) < 1e-6
+
+
+def test_a_worst_case_at_the_edge_of_what_is_allowed_is_not_misjudged() -> None:
+    """All-or-nothing masks have the largest variance a share can have, and a mean of exactly a quarter."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        kept, hit = rng.integers(4, 113, size=(2, DRAWS)), rng.random((2, DRAWS)) < 0.25
+        spans = [
+            [Span(0, n if masked else 0, 0 if masked else n) for n, masked in zip(*pair, strict=True)]
+            for pair in zip(kept.tolist(), hit.tolist(), strict=True)
+        ]
+        assert judge_masked_lengths(*spans, block=128) is None
+        half_empty = [Span(0, int(masked), 4 - int(masked)) for masked in rng.random(DRAWS) < 0.5]
+        assert judge_emptiness(half_empty) is None
+
+
+def test_truncation_needs_every_length_and_positions_need_to_vary() -> None:
+    every = [Span(0, 1, n - 1) for n in range(4, 29)]
+    assert judge_truncation(every, 90, 32) is None
+    assert "(9, 17)" in judge_truncation([s for s in every if s.kept not in (9, 17)], 90, 32).summary  # type: ignore[union-attr]
+    assert judge_positions([Span(p, 2, 8 - p) for p in (1, 4)]) is None
+    assert judge_positions([Span(n // 2, 2, n // 2) for n in range(2, 20, 2)]) is not None

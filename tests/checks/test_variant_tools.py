@@ -1,0 +1,116 @@
+"""What the checks of the variants rest on: their arithmetic is the reference's, and stubs are told from work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from grader.checks.variants import cross_attention, rotations
+from grader.checks.variants.arithmetic import layer_norm, turn
+from grader.checks.variants.choice import complete_variants
+from grader.checks.variants.layers import Linear, Norm
+from grader.checks.variants.workbench import BOTTLENECK, HEADS, WIDTH
+from grader.model import Limits
+from grader.sandbox import BoxRunner
+from grader.submission import OpenedSubmission
+from reference import gpt, rope
+from tests.checks.variant_grading import Files, right
+from tests.conftest import MakeSubmission
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(scope="module")
+def torch_boxes() -> Iterator[BoxRunner]:
+    with BoxRunner(("numpy", "torch")) as runner:
+        yield runner
+
+
+def test_layer_norm_is_torchs() -> None:
+    x, gain, shift = (RNG.normal(size=size) for size in ((2, 3, 8), (8,), (8,)))
+    want = torch.nn.functional.layer_norm(*map(torch.tensor, (x,)), [8], torch.tensor(gain), torch.tensor(shift))
+    assert np.allclose(layer_norm(x, gain, shift), want.numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("dim", [4, 8, 64])
+def test_rotation_is_the_references(dim: int) -> None:
+    x = RNG.normal(size=(2, 3, 11, dim))
+    want = rope.apply_rotary_emb(torch.tensor(x), rope.precompute_rotary_emb(dim, 20)).numpy()
+    assert np.allclose(turn(x, rotations.angles(dim, 11), np.arange(dim).reshape(-1, 2)), want, atol=1e-12)
+
+
+def test_one_reading_of_a_block_up_is_the_references() -> None:
+    config = gpt.GPTConfig(vocabulary=7, heads=HEADS, width=WIDTH, variant="perceiver", bottleneck=BOTTLENECK)
+    block = gpt.UpProjectBlock(config).double()
+    values = {name: RNG.normal(size=tuple(value.shape)) for name, value in block.named_parameters()}
+    block.load_state_dict({name: torch.tensor(value) for name, value in values.items()})
+    y, x = RNG.normal(size=(2, BOTTLENECK, WIDTH)), RNG.normal(size=(2, 7, WIDTH))
+
+    def layer(name: str) -> Linear:
+        return Linear(f"{name}.weight", f"{name}.bias")
+
+    roles = tuple(layer(f"attention.{name}") for name in ("query", "key", "value", "output"))
+    first, second = (Norm(f"{name}.weight", f"{name}.bias") for name in ("attention_norm", "mlp_norm"))
+    reading = cross_attention.AttentionReading(True, roles, first, None, "plain", ())
+    attended = cross_attention.stream(values, reading, lambda y, x: y, lambda y, x: x, y, x)
+    (compute,) = (
+        compute
+        for found, compute in cross_attention.mlp_readings(values, (layer("mlp.up"), layer("mlp.down")), ())
+        if found == cross_attention.MlpReading(second, "GELU")
+    )
+    with torch.no_grad():
+        want = block(torch.tensor(y), torch.tensor(x)).numpy()
+    assert np.allclose(compute(attended), want, atol=1e-10)
+
+
+def test_wrong_angles_differ_from_right_ones() -> None:
+    for slip in rotations.SLIPS.values():
+        assert not np.allclose(slip(8, 9), rotations.angles(8, 9))
+
+
+class _Student:
+    """A submission in a box, as the engine shows it to checks."""
+
+    def __init__(self, box: Any, submission: OpenedSubmission) -> None:
+        self.probe, self.call, self.read = box.probe, box.call, submission.read
+
+
+STUBS = {
+    "pass": "class SynthesizerAttention:\n    def __init__(self, config): self.n = 1\n    def forward(self, x): pass\n",
+    "raising": "def precompute_rotary_emb(dim, n):\n    '''Fill in.'''\n    raise NotImplementedError\n"
+    "def apply_rotary_emb(x, c):\n    rotated_x = None\n    return rotated_x\n",
+    "half": "def precompute_rotary_emb(dim, n):\n    return dim * n\ndef apply_rotary_emb(x, c):\n    ...\n",
+    "not Python": "def precompute_rotary_emb(dim, n)\n",
+}
+
+
+@pytest.mark.parametrize("kind", STUBS)
+def test_a_stub_is_no_variant(torch_boxes: BoxRunner, submission: MakeSubmission, kind: str) -> None:
+    handed_in = submission(**{"attention.py": STUBS[kind]})
+    with torch_boxes.open(handed_in, Limits(), 0) as box:
+        assert complete_variants(_Student(box, handed_in)) == []  # type: ignore[arg-type]
+
+
+ROTARY, SYNTHESIZER = (right(variant)["starter"]["attention.py"] for variant in ("rope", "synthesizer"))
+
+
+@pytest.mark.parametrize(
+    ("files", "want"),
+    [
+        ({"attention.py": ROTARY}, ["rope"]),
+        ({"attention.py": ROTARY + SYNTHESIZER}, ["synthesizer", "rope"]),
+        ({"a5/src/models.py": right("perceiver")["one_file"]["models.py"]}, ["perceiver"]),
+        ({"attention.py": SYNTHESIZER, **right("perceiver")["bare"]}, ["perceiver", "synthesizer"]),
+        ({"notes.py": ""}, []),
+    ],
+)
+def test_every_complete_variant_is_listed(
+    torch_boxes: BoxRunner, submission: MakeSubmission, files: Files, want: list[str]
+) -> None:
+    handed_in = submission(**files)
+    with torch_boxes.open(handed_in, Limits(), 0) as box:
+        assert complete_variants(_Student(box, handed_in)) == want  # type: ignore[arg-type]

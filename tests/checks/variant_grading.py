@@ -1,0 +1,53 @@
+"""Grading the students' files under `variants/`, right ones and right ones with something changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grader.engine import grade
+from grader.model import Outcome
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from tests.conftest import REPOSITORY, MakeSubmission
+
+FOLDER = Path(__file__).parent / "variants"
+RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "variants.yaml")
+Files = dict[str, str]
+
+
+def right(variant: str) -> dict[str, Files]:
+    """The right files of a variant, by style. A style is a file, or a folder of several."""
+    found: dict[str, Files] = {}
+    for path in sorted((FOLDER / variant).iterdir()):
+        if path.is_dir():
+            found[path.name] = {file.name: file.read_text() for file in sorted(path.glob("*.py"))}
+        elif path.suffix == ".py":
+            found[path.stem] = {"attention.py": path.read_text()}
+    return found
+
+
+def wrong(variant: str) -> list[dict[str, Any]]:
+    """Each with what it is made of, what is changed, which check fails and what it says."""
+    cases: list[dict[str, Any]] = yaml.safe_load((FOLDER / variant / "wrong.yaml").read_text())
+    return cases
+
+
+def changed(variant: str, case: dict[str, Any]) -> Files:
+    files = right(variant)[case.get("of", "starter")]
+    for old, new in case["change"]:
+        assert any(old in text for text in files.values()), f"{case['name']}: nothing says {old!r}"
+        files = {name: text.replace(old, new) for name, text in files.items()}
+    return files
+
+
+def outcomes(
+    variant: str, files: Files, boxes: BoxRunner, submission: MakeSubmission, seed: int = 0, only: str = ""
+) -> dict[str, Outcome]:
+    (asked,) = (problem for problem in RUBRIC.problems if problem.id == variant)
+    asked = replace(asked, checks=tuple(check for check in asked.checks if only in ("", check.id)))
+    (problem,) = grade(replace(RUBRIC, problems=(asked,)), submission(**files), boxes, seed=seed).problems
+    return {result.check.id: result.outcome for result in problem.checks}

@@ -1,0 +1,36 @@
+"""The public corpus: every answer gets the verdict it deserves, and what cannot be read is explained."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from benchmarks.formula_corpus import Entry, Grader, entries
+
+ENTRIES = list(entries())
+
+
+@pytest.fixture(scope="module")
+def grader() -> Grader:
+    return Grader()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_answer_gets_the_verdict_it_deserves(entry: Entry, grader: Grader) -> None:
+    judged = grader(entry)
+    assert judged.verdict == entry.verdict, f"{judged.message} (expected because: {entry.why})"
+    assert judged.message
+    assert "\n" not in judged.message
+    assert len(judged.message) < 900
+    if entry.verdict == "unreadable" and entry.file == "answers.md":
+        assert re.search(r"answers\.md(:\d+| is longer| has more)", judged.message), "it says no place"
+
+
+def test_corpus_is_large_and_has_all_kinds() -> None:
+    kinds = Counter(entry.verdict for entry in ENTRIES)
+    assert len(ENTRIES) >= 600
+    assert min(kinds[kind] for kind in ("passed", "partial", "failed", "unreadable")) >= 80
+    assert len({entry.id for entry in ENTRIES}) == len(ENTRIES)
+    assert len({entry.part for entry in ENTRIES}) >= 11
