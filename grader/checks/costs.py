@@ -56,7 +56,8 @@ def _grows(
         if statements.faults:
             return undecided("the costs could not be read", str(statements.faults[0]))
         names = " and ".join(costs)
-        return undecided(f"no cost was found for {names}; write for example '{next(iter(costs))}: O(…)'")
+        where = f"{answer.file}:{answer.line}"
+        return undecided(f"{where}: no cost was found for {names}; write for example '{next(iter(costs))}: O(…)'")
     evidence = {name: plain(given[name]) for name in costs if name in given}
     pairs = [(low, high) for low, high in at_most]
     faults: list[_Fault] = []

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas import heads, tending
+from grader.formulas import heads, weights
+from grader.formulas.queries import Query, Setting
 from grader.formulas.reading import Question, found_for, judged, settled
 from grader.formulas.shapes import Typed
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, wrong
 from grader.formulas.vocabulary import ONE
-from grader.formulas.weights import Query, Setting
 from grader.model import Answer, Outcome, Student
 from grader.registry import check
 
@@ -43,7 +43,7 @@ def _weights(
 
     def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
         query = _query(found, statements, setting)
-        verdict = tending.judge(found, query, targets, name, np.random.default_rng(seed))
+        verdict = weights.judge(found, query, targets, name, np.random.default_rng(seed))
         if proposed.relation == "∝" and verdict.score == HALF:
             message = "the weights tend to what is asked, if the constant is large"
             return right(message, verdict.detail, verdict.evidence)

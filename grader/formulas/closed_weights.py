@@ -11,8 +11,8 @@ import sympy
 
 from grader.formulas.evaluation import Array
 from grader.formulas.expressions import Symbol
+from grader.formulas.queries import Query, weights_of
 from grader.formulas.symbolic import as_sympy, attempted, sympy_symbol
-from grader.formulas.weights import Query, weights_of
 
 _SHOWN_SCALES = (1.0, 2.0, 5.0, 10.0, 20.0)
 _PROOF_KEYS = 5  # explicit keys in a proof: the targets and three others, which are alike

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.formulas.evaluation import Array
-from grader.formulas.shapes import UNSIZED, Typed
-from grader.formulas.verdicts import Verdict, partly, right, wrong
-from grader.formulas.weights import (
+from grader.formulas.queries import (
     Query,
     enlarged_weights,
     limit_weights,
@@ -19,6 +17,8 @@ from grader.formulas.weights import (
     orthonormal_keys,
     weights_of,
 )
+from grader.formulas.shapes import UNSIZED, Typed
+from grader.formulas.verdicts import Verdict, partly, right, wrong
 from grader.formulas.writer import plain
 
 _DRAWS = 400  # of the first key's length

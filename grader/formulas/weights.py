@@ -1,138 +1,137 @@
-"""The attention weights of a query with free scales, and where they go as the scales grow, for orthonormal keys."""
+"""*weights tend to*: do a query's weights reach their targets as its free scale grows?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from grader.formulas.evaluation import Array, Values, evaluate, softmax
-from grader.formulas.expressions import Expression, Symbol, symbols_in
-from grader.formulas.shapes import UNSIZED, Typed, shown
-from grader.formulas.sizes import Size
-from grader.formulas.verdicts import Verdict, partly, wrong
-from grader.formulas.vocabulary import ONE, Declared, Vocabulary
+from grader.formulas.closed_weights import by_scale, proved
+from grader.formulas.evaluation import Array
+from grader.formulas.expressions import Transpose
+from grader.formulas.queries import (
+    Query,
+    Setting,
+    enlarged_weights,
+    limit_weights,
+    made_of_random_keys,
+    misuse,
+    orthonormal_keys,
+    weights_of,
+)
+from grader.formulas.shapes import UNSIZED, Typed
+from grader.formulas.verdicts import Verdict, partly, right, wrong
+from grader.formulas.vocabulary import ONE
 from grader.formulas.writer import plain
 
-_SCALES = tuple(10.0**power for power in range(1, 13))
-_SETTLED = 0.05  # how little weights still change from one scale to the next once they have a limit
-_LARGE_SPREAD, _NO_SPREAD = 1e3, 1e-9  # of scores: weights are at their limit, and all keys are alike
-# How students write means: the question's μ, and what stands for it on a keyboard.
-_OTHER_LETTERS = {"μ": ("M", "u", "m")}
+__all__ = ["Query", "Setting", "judge"]
+
+Targets = Mapping[str, Fraction]
+
+TOLERANCE = 0.02  # how far a fixed number may leave the weights from their targets at the stated n
+_LIMIT_TOLERANCE = 1e-3
+_RATIOS = 4  # draws of how the free letters compare, each between a half and two
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The keys a query meets. `known` is the family it should be written in, `drawn` one that is random here."""
-
-    known: str = "k"
-    drawn: str = ""
-    labels: tuple[str, ...] = ("a", "b")
-    n: int = 10
-
-    @property
-    def families(self) -> list[str]:
-        """The letters keys go by; k always is one."""
-        return list(dict.fromkeys(name for name in (self.known, self.drawn, "k") if name))
-
-    def vocabulary(self, *asked: str) -> Vocabulary:
-        declared = [
-            Declared(name, ("d", ONE), ("n",), self.labels, aliases=_OTHER_LETTERS.get(name, ()))
-            for name in self.families
-        ]
-        declared.append(Declared("v", ("d", ONE), ("n",), self.labels))
-        means = {self.drawn: self.known} if self.drawn else {}
-        return Vocabulary(tuple(declared), ("d", "n"), asked, means=means)
-
-    def values(self, keys: Array, scalars: Mapping[Symbol, float]) -> Values:
-        places = {label: place for place, label in enumerate(self.labels)}
-        families = dict.fromkeys(self.families, keys)
-        return Values({"d": keys.shape[1], "n": len(keys)}, families=families, labels=places, scalars=scalars)
-
-
-@dataclass(frozen=True)
-class Query:
-    """A typed query, and what is said about its letters."""
-
-    expression: Expression
-    sizes: Mapping[Symbol, Size]
-    setting: Setting
-
-    @property
-    def grown(self) -> list[Symbol]:
-        """The letters whose size is not fixed."""
-        return list(self.sizes)
-
-    def scores(self, keys: Array, scale: float = 1.0, ratios: Sequence[float] = ()) -> Array:
-        """With every free letter of this size, or in these ratios to it; NaN if the query is not finite."""
-        scalars = {}
-        for (symbol, size), ratio in zip(self.sizes.items(), ratios or [1.0] * len(self.sizes), strict=True):
-            value = ratio / scale if size.growth == "small" else ratio * scale
-            scalars[symbol] = -value if size.sign == "−" else value
-        q = evaluate(self.expression, self.setting.values(keys, scalars))
-        return np.asarray(keys @ np.where(np.isfinite(q), q, np.nan))[:, 0]
+@np.errstate(all="ignore")  # what is infinite is judged, not warned of
+def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.random.Generator) -> Verdict:
+    """Passed if the weights reach their targets however the free letters grow, or at the stated n for fixed numbers."""
+    if refused := misuse(found, query.setting, name):
+        return refused
+    setting, formula = query.setting, f"{name} = {plain(found.expression)}"
+    if found.shape == UNSIZED:
+        return wrong(f"{name} is zero, so every key gets the same weight", formula)
+    if found.shape == (ONE, "d"):
+        query = replace(query, expression=Transpose(query.expression))
+    n = setting.n
+    target = _wanted(targets, setting, n)
+    keys = orthonormal_keys(n, rng)
+    evidence: dict[str, Any] = {"read_as": formula, "n": n, **by_scale(query, keys), **proved(query, targets)}
+    if not query.grown and not np.isfinite(query.scores(keys)).all():
+        return wrong(f"{name} is not a finite vector", formula, evidence)
+    works = _works(query, keys, target, rng)
+    if works == "always":
+        if unknown := made_of_random_keys([query], formula, evidence):
+            return unknown
+        return right("the weights tend to what is asked" if query.grown else f"right at n = {n}", formula, evidence)
+    if works == "together":
+        letters = " and ".join(plain(symbol) for symbol in query.grown)
+        return partly(
+            "it works only if its scales are equal, and nothing says that they are",
+            f"in {formula} the weights depend on the difference of {letters}; use one scale for both",
+            evidence,
+        )
+    reached = limit_weights(query, keys) if query.grown else None
+    shrinks = reached is not None and float(np.ptp(reached)) < _LIMIT_TOLERANCE
+    enlarged = enlarged_weights(query, keys) if not query.grown or shrinks else None
+    if enlarged is not None and np.abs(enlarged - target).max() <= _LIMIT_TOLERANCE:
+        return _no_scale(query, formula, targets, keys, evidence)
+    return wrong(*_misdirected(query, keys, formula), evidence)
 
 
-def orthonormal_keys(n: int, rng: np.random.Generator) -> Array:
-    """Coordinate vectors in random order and with random signs: weights do not change under rotation, and with these
-    even scores of 10⁴⁰ are exact, so that a tie stays a tie."""
-    places = rng.permutation(n + 2)[:n]
-    keys = np.zeros((n, n + 2))
-    keys[np.arange(n), places] = rng.choice([-1.0, 1.0], n)
-    return keys
+def _works(query: Query, keys: Array, target: Array, rng: np.random.Generator) -> str:
+    """always, together (only when all scales are equal) or never."""
+    if not query.grown:
+        return "always" if np.abs(weights_of(query.scores(keys)) - target).max() <= TOLERANCE else "never"
+
+    def reaches(ratios: Sequence[float]) -> bool:
+        reached = limit_weights(query, keys, ratios)
+        return reached is not None and bool(np.abs(reached - target).max() <= _LIMIT_TOLERANCE)
+
+    drawn = [list(rng.uniform(0.5, 2.0, len(query.grown))) for _ in range(_RATIOS)]
+    if all(reaches(ratios) for ratios in drawn):
+        return "always"
+    return "together" if len(query.grown) > 1 and reaches([]) else "never"
 
 
-def weights_of(scores: Array) -> Array:
-    """Their softmax."""
-    return softmax(scores[:, None], 0)[:, 0]
-
-
-def limit_weights(query: Query, keys: Array, ratios: Sequence[float] = ()) -> Array | None:
-    """The weights at the largest scale that floats still hold, if they have settled by then."""
-    settled: list[Array] = []
-    for scale in _SCALES:
-        scores = query.scores(keys, scale, ratios)
-        if not np.isfinite(scores).all():
-            break
-        settled.append(weights_of(scores))
-    if len(settled) < 2 or np.abs(settled[-1] - settled[-2]).max() > _SETTLED:
-        return None
-    return settled[-1]
-
-
-def enlarged_weights(query: Query, keys: Array) -> Array | None:
-    """The weights of a much longer query in the same direction; None if it has none, or is said to turn round."""
-    scores = query.scores(keys)
-    if not np.isfinite(scores).all() or any(size.sign == "−" for size in query.sizes.values()):
-        return None
-    spread = float(np.ptp(scores))
-    return weights_of(scores * (_LARGE_SPREAD / spread)) if spread > _NO_SPREAD else None
-
-
-def made_of_random_keys(queries: Sequence[Query], formula: str, evidence: Mapping[str, Any]) -> Verdict | None:
-    """What is right but for the letter: the keys themselves are not known when the query is chosen."""
-    drawn, known = queries[0].setting.drawn, queries[0].setting.known
-    used = {symbol.name for query in queries for symbol in symbols_in(query.expression)}
-    if drawn not in used or known in used:
-        return None
+def _no_scale(query: Query, formula: str, targets: Targets, keys: Array, evidence: dict[str, Any]) -> Verdict:
+    """The weights would be right if only the query were longer."""
+    first = query.setting.labels.index(next(iter(targets)))
+    n = len(keys)
+    share = next(iter(targets.values()))
+    if query.grown:
+        letter = plain(query.grown[0])
+        return partly(
+            "the direction is right, but the scale is said to become small, and then the weights are even",
+            f"with {formula} and {letter} as stated each weight is near {1 / n:.2f} for n = {n}, not {share}; "
+            "multiply by a large constant",
+            evidence,
+        )
+    weight = float(weights_of(query.scores(keys))[first])
+    closed = evidence.get("weights", {}).get(next(iter(targets)), "")
+    form = f" {closed}:" if closed else ""
     return partly(
-        f"right, but written with the random {drawn}_i; only their means {known}_i are known",
-        f"in {formula} put {known} for {drawn}",
+        "the direction is right, but the scale is too small for the weights to come near their targets",
+        f"with {formula} the weights are{form} {weight:.2f} each for n = {n}, not {share}; "
+        "multiply by a large constant",
         evidence,
     )
 
 
-def misuse(found: Typed, setting: Setting, name: str) -> Verdict | None:
-    """What cannot be a query, whatever its weights."""
-    formula = f"{name} = {plain(found.expression)}"
-    used = {symbol.name for symbol in symbols_in(found.expression)}
-    if "v" in used:
-        return wrong(
-            "the query is made of values; attention compares it with keys",
-            f"{formula} uses v where {setting.known} belongs",
-        )
-    if found.shape in (("d", ONE), (ONE, "d"), UNSIZED):
-        return None
-    return wrong(f"{name} should be a vector like the keys", f"{formula} is {shown(found.shape)}")
+def _misdirected(query: Query, keys: Array, formula: str) -> tuple[str, str]:
+    """Where the weight goes instead."""
+    reached = limit_weights(query, keys) if query.grown else weights_of(query.scores(keys))
+    if reached is None or not np.isfinite(reached).all():
+        return "the weights do not settle as the scale grows", formula
+    labels = query.setting.labels
+    n = len(keys)
+    shares = ", ".join(f"{label}: {reached[place]:.2f}" for place, label in enumerate(labels))
+    what = f"with {formula} the weights become {shares}, every other key: {reached[-1]:.2f} (n = {n})"
+    if np.ptp(reached) < 1e-6:
+        return "every key gets the same weight, so c is the mean of all values", what
+    if reached[len(labels) :].sum() > 0.5:
+        return "the weight goes to the other keys instead", what
+    one = [label for place, label in enumerate(labels) if reached[place] > 0.95]
+    if one:
+        return f"nearly all weight goes to one key, {one[0]}", what
+    return "the weights are not the ones asked for", what
+
+
+def _wanted(targets: Targets, setting: Setting, n: int) -> Array:
+    found = np.zeros(n)
+    for label, share in targets.items():
+        found[setting.labels.index(label)] = float(share)
+    return found
