@@ -40,7 +40,7 @@ def expression(text: str, vocabulary: Vocabulary) -> Expression:
 
 def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
     """The equation that counts: the last one for the name that can be read, or the only bare expression."""
-    proposals = statements.proposals(question.written(statements.vocabulary), through_approximations=True)
+    proposals = statements.proposals(question.written(statements.vocabulary))
     readable = [one for one in proposals if one.members]
     if readable:
         return readable[-1]
@@ -61,17 +61,24 @@ def _unreadable(question: Question, faults: list[str]) -> Verdict:
     return undecided(f"the formula for {question.name} could not be read", faults[0], {"unreadable": faults[:5]})
 
 
+def settled(found: Proposed, question: Question, statements: Statements) -> Typed | Verdict:
+    """The last member of an equation, with its shape; or why it has none."""
+    try:
+        return typed(statements.expanded(found.members[-1]), statements.vocabulary, question.expected)
+    except Misfit as misfit:
+        detail = f"in '{quote(found.text)}': {misfit.what}"
+        return wrong(f"the formula for {question.name} does not fit together", detail)
+    except Unreadable as fault:
+        return undecided(f"the formula for {question.name} could not be read", f"{found.place}: {fault.cause}")
+
+
 def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Judge) -> Verdict:
     """Read the answer to one question and judge what was found; every member of a chain has to say the same."""
     statements = read_statements(answer, vocabulary)
     found = found_for(question, statements)
     if isinstance(found, Verdict):
         return found
-    return judged_proposal(found, statements, question, judge)
-
-
-def judged_proposal(found: Proposed, statements: Statements, question: Question, judge: Judge) -> Verdict:
-    """A chain joined by `=` has to say one thing; of several joined by `≈` the best counts."""
+    # A chain joined by `=` has to say one thing; of several joined by `≈` the best counts.
     verdicts = [_judged_chain(chain, found, statements, question, judge) for chain in found.chains]
     return max(verdicts, key=lambda one: -1 if one.score is None else one.score)
 
@@ -96,10 +103,10 @@ def _judged_member(
         expanded = statements.expanded(member)
         if fault := statements.undefined(expanded):
             return undecided(unread, str(fault))
-        settled = typed(expanded, statements.vocabulary, question.expected)
-        if _says_nothing(settled, statements.vocabulary, question):
+        known = typed(expanded, statements.vocabulary, question.expected)
+        if _says_nothing(known, statements.vocabulary, question):
             return undecided(unread, f"{found.place}: it is not said what {plain(expanded)} is")
-        return judge(settled, statements, found)
+        return judge(known, statements, found)
     except Unreadable as fault:
         return undecided(unread, f"{found.place}: {fault.cause}")
     except Misfit as misfit:
