@@ -8,7 +8,7 @@ from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import by_hand
 from grader.formulas.expressions import Expression
 from grader.formulas.reading import Question, found_for, settled
-from grader.formulas.shapes import shown
+from grader.formulas.shapes import UNSIZED, Misfit, shown
 from grader.formulas.statements import read_statements
 from grader.formulas.verdicts import HALF, Verdict, partly, right, wrong
 from grader.formulas.writer import plain
@@ -41,7 +41,10 @@ def _by_hand(
         return matrices
     texts = [f"{name} = {plain(matrix)}" for name, matrix in matrices.items()]
     free = dict.fromkeys(symbol for one in matrices.values() for symbol in by_hand.VOCABULARY.free(one))
-    outputs = by_hand.outputs(matrices, list(free), tokens, targets, np.random.default_rng(seed))
+    try:
+        outputs = by_hand.outputs(matrices, list(free), tokens, targets, np.random.default_rng(seed))
+    except Misfit as misfit:
+        return wrong("the matrices do not fit together", f"{misfit.what} in {', '.join(texts)}")
     evidence = {"read_as": texts, "errors": {f"c_{token}": list(found) for token, found in outputs.errors.items()}}
     missed = [token for token in targets if not outputs.reaches(token)]
     if not missed:
@@ -69,6 +72,8 @@ def _matrices(answer: Answer) -> dict[str, Expression] | Verdict:
         one = settled(proposed, question, statements)
         if isinstance(one, Verdict):
             return one
+        if one.shape == UNSIZED:
+            return wrong(f"{name} is zero, so it tells no two tokens apart", f"{name} = {plain(one.expression)}")
         if one.shape != by_hand.EXPECTED:
             return wrong(f"{name} should be a square matrix", f"{name} = {plain(one.expression)} is {shown(one.shape)}")
         found[name] = one.expression

@@ -8,9 +8,11 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import heads, weights
+from grader.formulas.expressions import Constant, Symbol, rebuilt
 from grader.formulas.queries import Query, Setting
 from grader.formulas.reading import Question, found_for, judged, settled
-from grader.formulas.shapes import Typed
+from grader.formulas.shapes import Misfit, Typed
+from grader.formulas.sizes import Size
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, wrong
 from grader.formulas.vocabulary import ONE
@@ -53,8 +55,12 @@ def _weights(
 
 
 def _query(found: Typed, statements: Statements, setting: Setting) -> Query:
-    free = statements.vocabulary.free(found.expression)
-    return Query(found.expression, {symbol: statements.size_of(symbol) for symbol in free}, setting)
+    endless = Symbol("∞")  # ∞(k_a + k_b) means a scale without bound
+    scaled = rebuilt(found.expression, lambda part: endless if part == Constant("∞") else part)
+    sizes = {symbol: statements.size_of(symbol) for symbol in statements.vocabulary.free(scaled)}
+    if endless in sizes:
+        sizes[endless] = Size("large", "+")
+    return Query(scaled, sizes, setting)
 
 
 @check
@@ -95,4 +101,7 @@ def _heads(
     if missing:
         unread = [verdict for verdict in missing if verdict.evidence]
         return unread[0] if unread else wrong("only one of the two queries is given", missing[0].message)
-    return heads.judge(found, variance, np.random.default_rng(seed))
+    try:
+        return heads.judge(found, variance, np.random.default_rng(seed))
+    except Misfit as misfit:
+        return wrong("the queries do not fit together", misfit.what)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.formulas.sizes import COMPARED
 from grader.formulas.tokens import Token
@@ -27,6 +27,7 @@ class Clause:
     piece: Piece
     kind: str
     order: int = 0  # where in the stream of the whole answer it begins
+    ends: int = 0  # and the place of what ends it
 
     def text_of(self, tokens: Sequence[Token]) -> str:
         return self.piece.text[tokens[0].start : tokens[-1].end] if tokens else ""
@@ -43,8 +44,8 @@ def clauses_in(stream: Stream) -> Iterator[Clause]:
             continue
         continues = bool(run) and run[0][0].kind == "RELATION"
         for clause in _clauses_of(run, order - len(run), earlier if continues else None):
-            yield clause
-            earlier = clause
+            earlier = replace(clause, ends=order)
+            yield earlier
         if token.kind == "WORD":
             earlier = None
         run = []

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import sympy
 
 from grader.formulas.evaluation import Array
 from grader.formulas.expressions import Symbol
@@ -37,6 +36,8 @@ def proved(query: Query, targets: Mapping[str, Fraction]) -> dict[str, Any]:
     count = max(_PROOF_KEYS, len(labels) + 2)
 
     def proof() -> dict[str, Any]:
+        import sympy
+
         basis = [sympy.Matrix(count, 1, lambda row, _, i=i: int(row == i)) for i in range(count)]
         families = dict.fromkeys(query.setting.families, basis)
         column = as_sympy(query.expression, families, {label: i for i, label in enumerate(labels)}, count)

@@ -28,7 +28,7 @@ def _filled(part: Expression) -> Expression:
     low, high = _differing(before[0], last)
     body = _with_index(before[0], low, _INDEX)
     for number, term in enumerate(before):
-        step = str(int(low) + number) if low.isdigit() else low
+        step = str(int(low) + number) if low.isdecimal() else low
         if _with_index(body, _INDEX, step) != term:
             raise Unreadable("the terms before the dots do not follow one pattern; write a sum")
     if _with_index(body, _INDEX, high) != last:

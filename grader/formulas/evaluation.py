@@ -128,7 +128,7 @@ class _Evaluation:
             place = bound[label] - 1
         elif label in self._values.labels:
             place = self._values.labels[label]
-        elif label.isdigit():
+        elif label.isdecimal():
             place = int(label) - 1
         else:
             place = count - 1 if self._values.sizes.get(label) == count else -1
@@ -198,7 +198,7 @@ class _Evaluation:
         """Where a sum begins or ends: a number, a size, or one of the labelled members."""
         if shifted := re.fullmatch(r"(\w+)([+-]\d{1,3})", text):  # m-1
             return self._bound_of(shifted[1]) + int(shifted[2])
-        if text.isdigit():
+        if text.isdecimal():
             return int(text[:9])
         if text in self._values.labels:
             return self._values.labels[text] + 1

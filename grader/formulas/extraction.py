@@ -11,7 +11,7 @@ import numpy as np
 from grader.formulas import rewriting
 from grader.formulas.evaluation import Array, Values, evaluate
 from grader.formulas.expressions import Expression, Symbol, symbols_in
-from grader.formulas.shapes import Typed, shown
+from grader.formulas.shapes import UNSIZED, Typed, shown
 from grader.formulas.verdicts import Verdict, partly, right, wrong
 from grader.formulas.vocabulary import ONE, Declared, Vocabulary
 from grader.formulas.writer import plain
@@ -45,6 +45,8 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
             "M must work for any v_a and v_b, so it cannot be made of them",
             f"{formula} uses {which}; use the basis vectors",
         )
+    if found.shape == UNSIZED:
+        return wrong("M is zero, so M s is 0", f"M = {formula}")
     if found.shape != EXPECTED:
         return _misshapen(found, formula)
     worlds = [_World.drawn(*size, rng) for size in _SIZES]
@@ -59,7 +61,8 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
         "largest_error": max(errors) if np.isfinite(errors).all() else None,
         "sizes_sampled": [list(size) for size in _SIZES],
     }
-    if np.isfinite(errors).all() and max(errors) <= _EXACT:
+    refuted = normal is not None and not rewriting.extracts(normal)  # AAᵀ + 10⁻⁹BBᵀ comes close, and is another matrix
+    if np.isfinite(errors).all() and max(errors) <= _EXACT and not refuted:
         if used & {"A", "a"}:
             return right("M s = v_a for every v_a and v_b", evidence=evidence)
         return partly(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 
 import numpy as np
-import sympy
 
 from grader.formulas.evaluation import Values, evaluate, family_name
 from grader.formulas.expressions import Expression, Symbol, rebuilt
@@ -16,7 +15,7 @@ from grader.formulas.symbolic import as_sympy, attempted
 from grader.formulas.vocabulary import ONE, SCALAR, Vocabulary
 
 _DRAWS = 6
-_RTOL = 1e-7
+_RTOL = 1e-10  # float64 on numbers of order one, with room for a few hundred roundings
 _NUMBERS = (0.4, 2.2)  # positive, as scales and sizes are, and near 1, so that exp of a few stays small
 _MAX_RENAMINGS = 120  # of free letters: five letters in any order
 
@@ -53,6 +52,8 @@ def proved(found: Typed, key: Expression) -> bool:
         return False
 
     def proof() -> bool:
+        import sympy
+
         difference = as_sympy(found.expression, {}, {}, 0) - as_sympy(key, {}, {}, 0)
         return bool(sympy.simplify(difference) == 0)
 

@@ -26,7 +26,7 @@ class LatexReader(SignReader):
 
     def _command(self, name: str, start: int) -> Iterator[Token]:
         unstarred = name.rstrip("*")
-        if unstarred != name and unstarred not in spelling.TEXT_COMMANDS:
+        if unstarred and unstarred != name and unstarred not in spelling.TEXT_COMMANDS:
             self._at -= 1
         name = unstarred or name
         if name in spelling.SPACES or name in spelling.DECORATIONS or name in spelling.WITH_ARGUMENT:

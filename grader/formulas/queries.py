@@ -102,9 +102,9 @@ def limit_weights(query: Query, keys: Array, ratios: Sequence[float] = ()) -> Ar
     return settled[-1]
 
 
-def enlarged_weights(query: Query, keys: Array) -> Array | None:
+def enlarged_weights(query: Query, keys: Array, scale: float = 1.0) -> Array | None:
     """The weights of a much longer query in the same direction; None if it has none, or is said to turn round."""
-    scores = query.scores(keys)
+    scores = query.scores(keys, scale)
     if not np.isfinite(scores).all() or any(size.sign == "−" for size in query.sizes.values()):
         return None
     spread = float(np.ptp(scores))

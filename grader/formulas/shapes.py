@@ -23,6 +23,7 @@ from grader.formulas.expressions import (
     Transpose,
     symbols_in,
 )
+from grader.formulas.tokens import Unreadable
 from grader.formulas.typed import UNSIZED, Misfit, Typed, is_zero, shown, sized
 from grader.formulas.vocabulary import ONE, SCALAR, Shape, Vocabulary
 from grader.formulas.writer import plain
@@ -37,7 +38,7 @@ _INVERSE = Number(Fraction(-1))
 def typed(expression: Expression, vocabulary: Vocabulary, expected: Shape | None = None) -> Typed:
     """The expression with every shape settled; Misfit if it has none."""
     found = _Typing(vocabulary).infer(expression, {})
-    if found.shape == UNSIZED and expected is not None:
+    if found.shape == UNSIZED and expected is not None and not is_zero(found.expression):
         found = sized(found, expected[0])
     return found
 
@@ -82,14 +83,14 @@ class _Typing:
     def _symbol(self, symbol: Symbol, bound: Mapping[str, str]) -> Typed:
         found = self._vocabulary.find(symbol.name, symbol.index)
         if symbol.mark and found and self._vocabulary.marks_matter:
-            raise Misfit(f"it is not clear what {plain(symbol)} is here")
+            raise Unreadable(f"it is not clear what {plain(symbol)} is here")
         if found is None:
             if str(symbol) in self._vocabulary.asked:
                 raise Misfit(f"{plain(symbol)} is what is asked for; it cannot be used to say what it is")
             return Typed(symbol, SCALAR)  # a letter nobody declared is a free number
         declared, index = found
         for label, dimension in zip(index, declared.runs_to, strict=False):
-            if label in declared.labels or label.isdigit() or label in bound or label == dimension:
+            if label in declared.labels or label.isdecimal() or label in bound or label == dimension:
                 continue
             if len(label) == 1 and label.isalpha():
                 meant = did_you_mean(label, declared.labels)

@@ -32,6 +32,8 @@ class SignReader(NameReader):
 
     def _sign(self, sign: str, start: int) -> Iterator[Token]:
         match sign:
+            case "~" if not self._prose:  # a space that does not break, in LaTeX
+                pass
             case "^" | "**":
                 yield from self._superscript(start)
             case "[" if self._last_is("NAME") and (column := self._take(_COLUMN)):  # A[:, i] is a_i

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from grader.formulas.bounds import refuse_unbounded
 from grader.formulas.clauses import Clause, clauses_in
@@ -19,6 +20,10 @@ from grader.quoting import quote
 
 _EQUAL = ("=", "≈", "∝", "∼")
 _MAX_SUBSTITUTIONS = 12  # definitions within definitions; more are a circle
+_NEAR = 3  # words within which a "not" is about the formula
+_DENIALS = frozenset(
+    ["not", "never", "cannot", "isn", "doesn", "wouldn", "won", "wrong", "incorrect", "fails", "unlike"]
+)
 _MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
 
 
@@ -56,6 +61,7 @@ class Proposed:
     relation: str
     place: Place
     text: str
+    denied: bool = False  # a "not" stands beside it
 
     @property
     def members(self) -> tuple[Expression, ...]:
@@ -131,7 +137,16 @@ class Statements:
         written = [token for tokens in (clause.members[place], *(tokens for tokens, _ in sides)) for token in tokens]
         first, last = min(token.start for token in written), max(token.end for token in written)
         readable = tuple(tuple(chain) for chain in chains if chain)
-        return Proposed(readable, tuple(faults), relation, self._place(clause, first), clause.piece.text[first:last])
+        text = clause.piece.text[first:last]
+        return Proposed(readable, tuple(faults), relation, self._place(clause, first), text, self._denied(clause))
+
+    def _denied(self, clause: Clause) -> bool:
+        """`not q = x`, `q = x is not enough`, `q = x fails`: said in order to be turned down."""
+        before = _words_in(self.tokens[max(0, clause.order - _NEAR) : clause.order][::-1])
+        after = _words_in(self.tokens[clause.ends : clause.ends + _NEAR])
+        links = ("is", "does", "would", "will", "do", "can", "could", "was", "alone", "itself", "also")
+        turned_down = next((word for word in after if word not in links), "") in _DENIALS
+        return turned_down or any(word in _DENIALS for word in before)
 
     def _related(self, clause: Clause, place: int) -> list[tuple[tuple[Token, ...], str]]:
         """The members joined to this one: those after it, else those before it that are joined by `=`."""
@@ -228,6 +243,11 @@ def _unread(row: UnreadRow, answer: Answer) -> Fault:
 def _place_in(answer: Answer, piece: Piece, at: int) -> Place:
     before = piece.text[:at]
     return Place(answer.file, piece.line + before.count("\n"), at - (before.rfind("\n") + 1) + 1)
+
+
+def _words_in(tokens: Sequence[Token]) -> list[str]:
+    """The words that stand next to each other from the first on."""
+    return [str(token.value).lower() for token in takewhile(lambda token: token.kind == "WORD", tokens)]
 
 
 def _same_name(left: Expression, asked: Expression) -> bool:

@@ -33,6 +33,7 @@ Targets = Mapping[str, Fraction]
 
 TOLERANCE = 0.02  # how far a fixed number may leave the weights from their targets at the stated n
 _LIMIT_TOLERANCE = 1e-3
+_FINITE_SCALES = (1.0, 7.0, 300.0)  # at which the direction of a query that does not grow is looked at
 _RATIOS = 4  # draws of how the free letters compare, each between a half and two
 
 
@@ -64,10 +65,8 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
             f"in {formula} the weights depend on the difference of {letters}; use one scale for both",
             evidence,
         )
-    reached = limit_weights(query, keys) if query.grown else None
-    shrinks = reached is not None and float(np.ptp(reached)) < _LIMIT_TOLERANCE
-    enlarged = enlarged_weights(query, keys) if not query.grown or shrinks else None
-    if enlarged is not None and np.abs(enlarged - target).max() <= _LIMIT_TOLERANCE:
+    enlarged = [enlarged_weights(query, keys, scale) for scale in (_FINITE_SCALES if query.grown else (1.0,))]
+    if all(one is not None and np.abs(one - target).max() <= _LIMIT_TOLERANCE for one in enlarged):
         return _no_scale(query, formula, targets, keys, evidence)
     return wrong(*_misdirected(query, keys, formula), evidence)
 
@@ -93,11 +92,11 @@ def _no_scale(query: Query, formula: str, targets: Targets, keys: Array, evidenc
     n = len(keys)
     share = next(iter(targets.values()))
     if query.grown:
-        letter = plain(query.grown[0])
+        reached = limit_weights(query, keys)
+        near = "" if reached is None else f" tends to {reached[first]:.2f} for n = {n}, not {share}"
         return partly(
-            "the direction is right, but the scale is said to become small, and then the weights are even",
-            f"with {formula} and {letter} as stated each weight is near {1 / n:.2f} for n = {n}, not {share}; "
-            "multiply by a large constant",
+            "the direction is right, but the query does not become long, so the weights stay even",
+            f"with {formula} and {plain(query.grown[0])} as stated each weight{near}; multiply by a large constant",
             evidence,
         )
     weight = float(weights_of(query.scores(keys))[first])
