@@ -22,7 +22,8 @@ Word = tuple[str, ...]  # letters A, A', B, B'
 Words = dict[Word, Fraction]
 _GIVES_IDENTITY = {("A'", "A"): True, ("B'", "B"): True, ("A'", "B"): False, ("B'", "A"): False}  # else zero
 _MAX_WORDS = 200  # beyond this a proof is not worth its time: sampling decides anyway
-_MAX_POWER = 8
+_MAX_POWER = 8  # of a matrix
+_MAX_NUMBER_POWER = 100  # of a number; beyond, sampling alone decides
 
 
 def normal_form(expression: Expression) -> Words | None:
@@ -57,6 +58,8 @@ def _words(expression: Expression) -> Words:
             return {word: factor / value for word, factor in _words(over).items()}
         case Transpose(of):
             return {tuple(_turned(letter) for letter in reversed(word)): factor for word, factor in _words(of).items()}
+        case Power(Number(base), Number(value)) if base and value.denominator == 1 and abs(value) <= _MAX_NUMBER_POWER:
+            return {(): base ** int(value)}
         case Power(base, Number(value)) if value == -1:
             inner = _words(base)
             if set(inner) == {()} and inner[()]:

@@ -142,8 +142,8 @@ class Statements:
 
     def _denied(self, clause: Clause) -> bool:
         """`not q = x`, `q = x is not enough`, `q = x fails`: said in order to be turned down."""
-        before = _words_in(self.tokens[max(0, clause.order - _NEAR) : clause.order][::-1])
-        after = _words_in(self.tokens[clause.ends : clause.ends + _NEAR])
+        before = _words_in(self.tokens[max(0, clause.order - _NEAR - 1) : clause.order][::-1])[:_NEAR]
+        after = _words_in(self.tokens[clause.ends : clause.ends + _NEAR + 1])[:_NEAR]
         links = ("is", "does", "would", "will", "do", "can", "could", "was", "alone", "itself", "also")
         turned_down = next((word for word in after if word not in links), "") in _DENIALS
         return turned_down or any(word in _DENIALS for word in before)
@@ -246,7 +246,9 @@ def _place_in(answer: Answer, piece: Piece, at: int) -> Place:
 
 
 def _words_in(tokens: Sequence[Token]) -> list[str]:
-    """The words that stand next to each other from the first on."""
+    """The words that stand next to each other from the first on, across the border of mathematics and prose."""
+    if tokens and tokens[0].kind == "BREAK" and tokens[0].value in ("", "soft"):
+        tokens = tokens[1:]
     return [str(token.value).lower() for token in takewhile(lambda token: token.kind == "WORD", tokens)]
 
 
