@@ -27,6 +27,7 @@ from grader.report.terminal import print_report
 from grader.rubric import find_rubric, load_rubric, rubric_choices
 from grader.sandbox import BoxRunner
 from grader.sandbox.doctor import diagnose
+from grader.secret import read_secret
 from grader.submission import OpenedSubmission, open_submission
 
 EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED = 1, 2, 3
@@ -107,7 +108,9 @@ def run(
         libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
         with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
             runner.start()
-            report = grade(loaded, opened, runner, seed=seed, notes=opened.notes, progress=progress)
+            report = grade(
+                loaded, opened, runner, seed=seed, secret=read_secret(), notes=opened.notes, progress=progress
+            )
         _deliver(report, json)
         _tell_staff(report)
         raise typer.Exit(_exit_code(report, fail_under))

@@ -1,6 +1,6 @@
 """Random text and damaged answers through the whole formula reader, in one process: nothing may crash, hang or run.
 
-    python -m tests.formulas.fuzzing 300000
+python -m tests.formulas.fuzzing 300000
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from grader.answers import cut_into_parts
 from grader.errors import StudentFault
 from grader.formulas import extraction, weights
 from grader.formulas.reading import Question, judged
-from grader.formulas.statements import Statements
 from grader.formulas.shapes import Typed
+from grader.formulas.statements import Statements
 from grader.formulas.verdicts import Verdict
 
 PARTS = ["1.b.i", "1.b.ii"]
