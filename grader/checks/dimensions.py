@@ -71,7 +71,7 @@ def dimensions_fit(
             where = f"{quote(one.written, 20)} {operand}" if before else f"{operand} {quote(one.written, 20)}"
             return failed(
                 "the stated dimensions do not fit the products they stand in",
-                f"{quote(one.written, 20)} is {quote(one.shape, 30)}, but in {where} it should meet {features[operand]}",
+                f"{quote(one.written, 20)} is {quote(one.shape, 30)}, but in {where} it meets {features[operand]}",
             )
     return passed("the stated dimensions fit", evidence={"matrices": len(stated)})
 

@@ -48,9 +48,9 @@ def test_dimensions_that_fit_pass(text: str, settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "settings", "said"),
     [
-        (r"$Q_i = W_Q^i Q$ where $W_Q^i \in \mathbb{R}^{d \times \frac{d}{h}}$", HEADS, "it should meet d"),
-        (r"$V_i = W_V^i V$, $W_V^i \in \mathbb{R}^{t/h \times d}$", HEADS, "it should meet t"),
-        (r"$Q = W_Q C$ with $W_Q \in \mathbb{R}^{e \times d}$", SELF, "it should meet e"),
+        (r"$Q_i = W_Q^i Q$ where $W_Q^i \in \mathbb{R}^{d \times \frac{d}{h}}$", HEADS, "it meets d"),
+        (r"$V_i = W_V^i V$, $W_V^i \in \mathbb{R}^{t/h \times d}$", HEADS, "it meets t"),
+        (r"$Q = W_Q C$ with $W_Q \in \mathbb{R}^{e \times d}$", SELF, "it meets e"),
     ],
 )
 def test_dimensions_that_do_not_fit_are_named(text: str, settings: dict[str, Any], said: str) -> None:
