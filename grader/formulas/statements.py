@@ -32,6 +32,7 @@ class Place:
     """Where in the answer sheet something stands."""
 
     file: str
+    piece: int  # its number among the answer's pieces: columns count from where a piece begins
     line: int
     column: int
 
@@ -192,8 +193,9 @@ class Statements:
             for place, tokens in enumerate(clause.members[:-1]):
                 left, right = self.read(tokens), self.read(clause.members[place + 1])
                 sizes = self.vocabulary.dimensions
-                if isinstance(left, Symbol) and left.name in sizes and clause.relations[place] == "=" and right:
-                    found |= {left.name} if symbols_in(right) else set()
+                names_a_size = isinstance(left, Symbol) and left.name in sizes and clause.relations[place] == "="
+                if names_a_size and right is not None and right != left and symbols_in(right):
+                    found.add(str(left))
         return frozenset(found)
 
     def expanded(self, expression: Expression, given: frozenset[Symbol] = frozenset()) -> Expression:
@@ -266,7 +268,8 @@ def _unread(row: UnreadRow, answer: Answer) -> Fault:
 
 def _place_in(answer: Answer, piece: Piece, at: int) -> Place:
     before = piece.text[:at]
-    return Place(answer.file, piece.line + before.count("\n"), at - (before.rfind("\n") + 1) + 1)
+    number = next((number for number, one in enumerate(answer.pieces) if one is piece), 0)
+    return Place(answer.file, number, piece.line + before.count("\n"), at - (before.rfind("\n") + 1) + 1)
 
 
 def _same_name(left: Expression, asked: Expression) -> bool:
