@@ -104,7 +104,7 @@ def _fault(
     difference = growth.compared(known, key, variables, at_most, fixed)
     if difference is None:
         return None
-    sizes = ", ".join(f"{letter} = {size:.0e}" for letter, size in difference.at.items())
+    sizes = ", ".join(f"{letter} = {size:g}" for letter, size in difference.at.items())
     return _Fault(f"{whose} grows {'too fast' if difference.faster else 'too slowly'}", f"{plain(cost)}, see {sizes}")
 
 

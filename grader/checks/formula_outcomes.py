@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator
 
+from grader.errors import Missing
 from grader.formulas.apart import CPU_SECONDS, TookTooLong, apart
 from grader.formulas.verdicts import HALF, Verdict, undecided
 from grader.model import Outcome, Status, Student
@@ -34,8 +35,11 @@ def formula_outcome(judge: Callable[..., Verdict], student: Student, partial: Fr
 
     The judge is found by its module and name in another process, so it stands at the top level of its module.
     """
+    answer = student.answer
+    if not any(letter.isalnum() for piece in answer.pieces for letter in piece.text):
+        raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
     try:
-        verdict: Verdict = apart(judge, student.answer, *args)
+        verdict: Verdict = apart(judge, answer, *args)
     except TookTooLong:
         cause = f"judging this formula took longer than {CPU_SECONDS:g} s of computing"
         verdict = undecided(f"{cause}, so a person decides")
