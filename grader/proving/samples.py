@@ -1,0 +1,66 @@
+"""Samples and what they are declared to get; and the stub, which is the gold with nothing in it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grader.model import Report
+from grader.report.points import rounded, shown
+from grader.submission import OpenedSubmission
+
+Declared = Mapping[str, Any]
+
+
+def declared_samples(folder: Path, rubric: str) -> dict[str, Declared]:
+    """What each sample of a rubric is declared to get, by the sample's name."""
+    found = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.yaml"))}
+    return {name: declared for name, declared in found.items() if declared["rubric"] == rubric}
+
+
+def differences(declared: Declared, report: Report) -> list[str]:
+    """Where a sample's report is not what it is declared to be, one line each."""
+    found = []
+    for problem in report.problems:
+        want = declared["problems"].get(problem.problem.id, {})
+        got = {result.check.id: str(result.outcome.status) for result in problem.checks}
+        for check in dict.fromkeys([*want, *got]):
+            if want.get(check) != got.get(check):
+                found.append(f"{problem.problem.id} {check}: declared {want.get(check)}, got {got.get(check)}")
+    for gone in declared["problems"].keys() - {problem.problem.id for problem in report.problems}:
+        found.append(f"{gone}: declared, but the rubric has no such problem")
+    if rounded(report.points) != declared["points"]:
+        found.append(f"declared {shown(Fraction(str(declared['points'])))} points, got {shown(report.points)}")
+    return found
+
+
+def write_stub(gold: OpenedSubmission, folder: Path) -> None:
+    """Every function raises, every heading of the answer sheet stands alone, and no other file is there."""
+    for file in gold.files:
+        path = Path(file)
+        if path.suffix == ".py":
+            text = _emptied((gold.folder / file).read_text(encoding="utf-8"))
+        elif path.name == "answers.md":
+            lines = (gold.folder / file).read_text(encoding="utf-8").splitlines()
+            text = "\n\n".join(line for line in lines if line.startswith("#"))
+        else:
+            continue
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text, encoding="utf-8")
+
+
+def _emptied(source: str) -> str:
+    tree = ast.parse(source)
+    kept = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
+    tree.body = [node for node in tree.body if isinstance(node, kept)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            node.body = [one for one in node.body if isinstance(one, ast.FunctionDef)] or [ast.Pass()]
+        elif isinstance(node, ast.FunctionDef):
+            node.body = ast.parse("raise NotImplementedError").body
+    return ast.unparse(tree)
