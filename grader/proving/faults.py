@@ -93,7 +93,7 @@ def faults(spot: Spot) -> Iterator[ast.AST]:
         case ast.Return(value=ast.expr() as value) if first := _first_parameter(spot.function):
             if ast.unparse(value) != first:
                 yield ast.Return(ast.Name(first, ast.Load()))
-    if spot.field == "test" and not isinstance(node, (ast.Compare, ast.UnaryOp)):
+    if spot.field == "test" and isinstance(node, ast.expr) and not isinstance(node, ast.Compare | ast.UnaryOp):
         yield ast.UnaryOp(ast.Not(), node)
 
 
