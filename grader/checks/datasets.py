@@ -25,6 +25,7 @@ from grader.quoting import quote
 from grader.registry import StudentFile, check
 from reference.span_corruption import MASK_CHARACTER as MASK
 from reference.span_corruption import PAD_CHARACTER as PAD
+from reference.span_corruption import SHORTEST
 
 _FEW = 100
 _READABLE = 0.9  # of the items: with fewer, nothing can be said about lengths
@@ -49,12 +50,16 @@ def _departure(drawn: Drawn, finding: Finding, trial: int) -> Outcome:
 
 def _spans(drawn: Drawn) -> list[Span]:
     """The draws that can be read. One slip in the form is for one check to point out, not for all."""
-    read = (read_span(text, drawn.question.document) for text in drawn.texts)
+    document, texts = drawn.question.document, drawn.texts
+    if len(texts) > _FEW and len(document) > SHORTEST and len(set(texts)) == 1:
+        hint = "so nothing can be said about chance; draw in __getitem__, not once in __init__"
+        raise WrongKind(f"the item is the same in all {len(texts):,} draws, {hint} ({drawn.question.label})")
+    read = (read_span(text, document, any_order=True) for text in texts)
     spans = [span for span in read if isinstance(span, Span)]
-    if len(spans) < _READABLE * len(drawn.texts):
-        unread = len(drawn.texts) - len(spans)
+    if len(spans) < _READABLE * len(texts):
+        unread = len(texts) - len(spans)
         asked = f"prefix {MASK} suffix {MASK} masked, a piece of the document"
-        raise WrongKind(f"{unread:,} of {len(drawn.texts):,} draws are not {asked} ({drawn.question.label})")
+        raise WrongKind(f"{unread:,} of {len(texts):,} draws are not {asked} ({drawn.question.label})")
     return spans
 
 

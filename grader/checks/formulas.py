@@ -360,7 +360,7 @@ def _grows(
         if difference is None:
             good += 1
             continue
-        sizes = ", ".join(f"{letter} = {size:.0e}" for letter, size in difference.at.items())
+        sizes = ", ".join(f"{letter} = {size:g}" for letter, size in difference.at.items())
         how = "too fast" if difference.faster else "too slowly"
         faults.append((f"the cost of the {name} model grows {how}", f"{plain(cost)}, see {sizes}"))
     if not faults:

@@ -52,7 +52,7 @@ def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: in
         return Fraction(0)
     heaviest = sorted((idea.weight for idea in ideas), reverse=True)[: need or None]
     found = sorted((idea.weight for idea in ideas if idea.id in judgement.found), reverse=True)[: need or None]
-    caps = [Fraction(str(claim.at_most)) for claim in wrong if claim.id in judgement.wrong]
+    caps = [claim.at_most for claim in wrong if claim.id in judgement.wrong]
     return min(Fraction(sum(found), sum(heaviest)), *caps, Fraction(1))
 
 

@@ -25,14 +25,19 @@ class Span:
         return self.prefix + self.masked + self.suffix
 
 
-def read_span(text: str, document: str, others: tuple[str, ...] = ()) -> Span | str:
-    """The span, if its pieces in order are a piece of the document; else what is wrong, in words."""
+def read_span(text: str, document: str, others: tuple[str, ...] = (), *, any_order: bool = False) -> Span | str:
+    """The span, if its pieces in order are a piece of the document; else what is wrong, in words.
+
+    In any order, for those who ask about lengths alone: prefix ⁇ masked ⁇ suffix is read too.
+    """
     pieces = _pieces(text)
     if isinstance(pieces, str):
         return pieces
     prefix, suffix, masked = pieces
     if prefix + masked + suffix in document:
         return Span(len(prefix), len(masked), len(suffix))
+    if any_order and prefix + suffix + masked in document:
+        return Span(len(prefix), len(suffix), len(masked))
     return _misplaced(prefix, suffix, masked, document, others)
 
 

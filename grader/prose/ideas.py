@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from grader.model import Piece
 from grader.prose.notation import plain
@@ -55,10 +55,21 @@ def _distinct(ideas: list[Idea]) -> list[Idea]:
 Ideas = Annotated[list[Idea], Field(min_length=1), AfterValidator(_distinct)]
 
 
+def _share(value: object) -> Fraction:
+    try:
+        share = Fraction(str(getattr(value, "text", value)))
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(-1)
+    if not 0 <= share <= 1:
+        raise ValueError("should be a share from 0 to 1, such as 0.5 or 1/3")
+    return share
+
+
 class Claim(_Said):
     """Something wrong that students write; with it the score is at most `at_most`. Its label gives nothing away."""
 
-    at_most: float = Field(1.0, ge=0, le=1)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    at_most: Annotated[Fraction, BeforeValidator(_share)] = Fraction(1)  # 1/3 is a third: thirds make whole points
 
 
 @dataclass(frozen=True)

@@ -138,16 +138,20 @@ def _cut(text: str) -> Iterator[Token]:
 
 
 def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
-    """Marks what a `not` reaches. A second denial close behind takes the first one back: "never fails to"."""
+    """Marks what a `not` reaches. A second denial close behind takes the first one back: "never fails to".
+
+    Not so after "without", which belongs to a noun: "without pretraining it cannot know them" denies knowing.
+    """
     ahead = [*tokens]
-    reach, since = 0, _REACH
+    reach, since, denial = 0, _REACH, ""
     for index, token in enumerate(ahead):
         following = ahead[index + 1].form if index + 1 < len(ahead) else _STOP
         if token.form in (_PAUSE, _STOP) or (token.form in _CLAUSE_BEGINS and since > 1):
             reach = 0
         elif _denies(token, following):
-            reach = 0 if reach and since < _DOUBLE else _REACH_OF.get(token.form, _REACH)
-            since = 0
+            taken_back = reach and since < _DOUBLE and denial != "without"
+            reach = 0 if taken_back else _REACH_OF.get(token.form, _REACH)
+            since, denial = 0, token.raw.lower()
         elif reach:
             token = replace(token, denied=True)
             reach -= 1

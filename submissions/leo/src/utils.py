@@ -1,0 +1,2 @@
+def encode(text, stoi):
+    return [stoi[character] for character in text]

@@ -1,0 +1,2 @@
+# TODO [part d]
+pass
