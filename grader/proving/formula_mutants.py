@@ -31,21 +31,22 @@ _ANY = Vocabulary(())  # every letter is one of its own: what it stands for is t
 
 
 def formula_mutants(sheet: str, answer: Answer, formula: str) -> list[Mutant]:
-    """Every mutant of a formula that stands, written like this, in the answer; of several places the last counts.
+    """Every mutant of a formula that stands, written like this, at one place of the answer: `A^T` or `M = A A^T`.
 
-    KeyError if the answer does not have it, Unreadable if it is no formula.
+    LookupError if the answer does not have it or has it twice, Unreadable if it is no formula.
     """
-    holding = [piece for piece in answer.pieces if formula in piece.text]
-    if not holding:
-        raise KeyError(formula)
-    lines = sheet.splitlines(keepends=True)
-    before = sum(len(line) for line in lines[: holding[-1].line - 1])
-    start = sheet.index(formula, before)
+    holding = [piece for piece in answer.pieces for _ in range(piece.text.count(formula))]
+    if len(holding) != 1:
+        times = "does not stand there" if not holding else f"stands there {len(holding)} times; write more of it"
+        raise LookupError(f"'{formula}' {times}")
+    start = sheet.index(formula, sum(len(line) for line in sheet.splitlines(keepends=True)[: holding[0].line - 1]))
+    left, equals, formula = formula.rpartition("=")
+    start += len(left + equals)
     right = expression(formula, _ANY)
     letters = symbols_in(right)
     line = sheet[:start].count("\n") + 1
     found = {
-        plain(other): f"{sheet[:start]}{latex(other)}{sheet[start + len(formula) :]}"
+        plain(other): f"{sheet[:start]} {latex(other)}{sheet[start + len(formula) :]}"
         for other in (negative(right), *_faulty(right, letters))
         if plain(other) != plain(right)
     }

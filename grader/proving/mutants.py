@@ -67,7 +67,7 @@ class _Place:
 def _places(tree: ast.Module, definitions: Collection[str], imported: frozenset[str]) -> Iterator[_Place]:
     missing = set(definitions) - {getattr(node, "name", "") for node in tree.body}
     if missing:
-        raise KeyError(", ".join(sorted(missing)))
+        raise LookupError(f"it does not define {', '.join(sorted(missing))}")
 
     def below(parent: ast.AST, statement: ast.stmt | None, function: Function | None, within: str) -> Iterator[_Place]:
         for field, value in ast.iter_fields(parent):

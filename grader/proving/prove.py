@@ -73,6 +73,8 @@ def prove(
     stale: list[str] = []
     for part, there, those in zip(parts, mutants, tried, strict=True):
         faults += [f"{part.name}, line {one.mutant.line}: {one.fate.fault}" for one in those if one.fate.fault]
+        if len(those) == len(there) and not any(one.killed for one in those):
+            faults.append(f"{part.name}: no mutant lost a point, so what is mutated is not what is graded")
         stale += proof.stale(part, there) + proof.idle(part, [one.mutant for one in those if one.killed], there)
         proven.append(PartProven(part.name, tuple(sorted(those, key=_order)), len(there)))
     return Proven(proof.gold, len(declared), tuple(faults), tuple(proven), tuple(stale))
@@ -85,13 +87,16 @@ def mutants_of(rubric: Rubric, proof: Proof, part: Part) -> list[Mutant]:
             if part.file:
                 source = right.read(part.file).decode("utf-8")
                 return code_mutants(source, right.find(part.file), part.definitions)
-            answer = read_answers(right, [problem.id for problem in rubric.problems]).parts[part.problem]
+            answers = read_answers(right, [problem.id for problem in rubric.problems])
+            if part.problem not in answers.parts:
+                raise LookupError(f"there is no answer to {part.problem}")
+            answer = answers.parts[part.problem]
             sheet = right.read(answer.file).decode("utf-8")
             return [mutant for formula in part.formulas for mutant in formula_mutants(sheet, answer, formula)]
         except StudentFault as fault:
             raise RubricError([f"{where}: {right.name}: {fault.message}"]) from None
-        except KeyError as missing:
-            raise RubricError([f"{where}: {right.name} has no {missing} there"]) from None
+        except LookupError as missing:
+            raise RubricError([f"{where}: {right.name}: {missing}"]) from None
         except Unreadable as fault:
             raise RubricError([f"{where}: {fault.cause}"]) from None
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from grader.model import Report
-from grader.report.points import rounded, shown
+from grader.model import ProblemResult, Report, Status
+from grader.report.points import rounded
 from grader.submission import OpenedSubmission
 
 Declared = Mapping[str, Any]
@@ -28,15 +27,31 @@ def differences(declared: Declared, report: Report) -> list[str]:
     found = []
     for problem in report.problems:
         want = declared["problems"].get(problem.problem.id, {})
-        got = {result.check.id: str(result.outcome.status) for result in problem.checks}
-        for check in dict.fromkeys([*want, *got]):
-            if want.get(check) != got.get(check):
-                found.append(f"{problem.problem.id} {check}: declared {want.get(check)}, got {got.get(check)}")
+        got = as_declared(problem, want)
+        found += [
+            f"{problem.problem.id} {key}: declared {want.get(key)}, got {got.get(key)}"
+            for key in dict.fromkeys([*want, *got])
+            if want.get(key) != got.get(key)
+        ]
     for gone in declared["problems"].keys() - {problem.problem.id for problem in report.problems}:
         found.append(f"{gone}: declared, but the rubric has no such problem")
-    if rounded(report.points) != declared["points"]:
-        found.append(f"declared {shown(Fraction(str(declared['points'])))} points, got {shown(report.points)}")
+    whole = {"points": rounded(report.points), "max_points": rounded(report.max_points)}
+    found += [
+        f"{key}: declared {declared[key]}, got {got}" for key, got in whole.items() if declared.get(key, got) != got
+    ]
     return found
+
+
+def as_declared(result: ProblemResult, asked: Declared) -> dict[str, Any]:
+    """The status of each check, of what a person decides with its score (`review 2/3`); points and the alternative
+    chosen stand beside them where they are asked for."""
+    beside: dict[str, Any] = {"points": rounded(result.points), "chosen": result.chosen}
+    return {key: beside[key] for key in beside if key in asked} | {
+        one.check.id: f"{one.outcome.status} {one.outcome.score}"
+        if one.outcome.status is Status.REVIEW
+        else str(one.outcome.status)
+        for one in result.checks
+    }
 
 
 def write_stub(gold: OpenedSubmission, folder: Path) -> None:
