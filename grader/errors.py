@@ -23,6 +23,10 @@ class Crashed(StudentFault):
     """The student's code raised, ended its process or hit a limit."""
 
 
+class NotImportable(Crashed):
+    """Its file cannot be imported: nothing of it ran, so the inputs are beside the point."""
+
+
 class TimedOut(Crashed):
     """It hit a limit of time. A busy machine can do that too, so it is tried once more before it counts."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.compare import Array
-from grader.errors import Crashed, StudentFault, WrongKind
+from grader.errors import Crashed, NotImportable, StudentFault, WrongKind
 from grader.model import Student
 from grader.quoting import quote
 from reference.span_corruption import MASK_CHARACTER, PAD_CHARACTER
@@ -95,6 +95,8 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     request = {"name": name, "data": question.data, "block_size": question.block}
     try:
         answer = student.probe("draw_items", file, **request, idx=question.idx, times=question.times)
+    except NotImportable:
+        raise
     except Crashed as fault:
         raise _placed(fault, question) from None
     match answer:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from grader.errors import Missing
 from grader.formulas import by_hand, extraction, growth, heads, identity, perturbation, weights
 from grader.formulas.apart import TookTooLong, apart
 from grader.formulas.evaluation import Array
@@ -39,8 +40,11 @@ Share = Annotated[Fraction, BeforeValidator(_fraction)]
 
 def _outcome(judge: Callable[..., Verdict], student: Student, partial: Fraction, *args: Any) -> Outcome:
     """Read and judged where it can be killed; what cannot be read or decided goes to a person."""
+    answer = student.answer
+    if not any(letter.isalnum() for piece in answer.pieces for letter in piece.text):
+        raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
     try:
-        verdict: Verdict = apart(judge, student.answer, *args)
+        verdict: Verdict = apart(judge, answer, *args)
     except TookTooLong:
         verdict = undecided("judging this formula took longer than 2 s of computing, so a person decides")
     score = partial if verdict.score == HALF else verdict.score

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.errors import Crashed, Missing, StudentFault, TimedOut, WrongKind
+from grader.errors import Crashed, Missing, NotImportable, StudentFault, TimedOut, WrongKind
 from grader.model import Limits
 from grader.quoting import quote
 
@@ -88,7 +88,7 @@ def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> 
     if not importing:
         return Crashed(f"{asked} raised {kind}{place}", text)
     hint = _IMPORT_HINTS.get(kind, "")
-    return Crashed(f"{asked.shown_file} cannot be imported: {kind}{place}" + (f" ({hint})" if hint else ""), text)
+    return NotImportable(f"{asked.shown_file} cannot be imported: {kind}{place}" + (f" ({hint})" if hint else ""), text)
 
 
 def used_up(asked: Asked, limits: Limits) -> TimedOut:
