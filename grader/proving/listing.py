@@ -13,15 +13,15 @@ from grader.proving.results import SURVIVORS_ALLOWED, PartProven, Proven, Tried
 
 def print_proof(proven: Proven, console: Console) -> None:
     for line in proven.faults:
-        console.print(Text(line, style="red"))
-    wrong = len(proven.faults)
-    state = "all as they should be" if not wrong else f"{wrong} {'thing is' if wrong == 1 else 'things are'} not"
-    console.print(Text(f"Gold ({proven.gold}) full, stub nothing, {proven.samples} samples as declared: {state}"))
+        console.print(Text(line, style="red"), soft_wrap=True)
+    state = "not so, see above" if proven.faults else "all as they should be"
+    samples = "1 sample" if proven.samples == 1 else f"{proven.samples} samples"
+    console.print(Text(f"Gold ({proven.gold}) full, stub nothing, {samples} as declared: {state}"))
     console.print(_table(proven.parts))
     _print_tried("Not noticed, and not explained", proven.parts, lambda part: part.survivors, console)
     _print_tried("Not noticed, and why nobody could", proven.parts, lambda part: part.explained, console)
     for line in proven.stale:
-        console.print(Text(line, style="yellow"))
+        console.print(Text(line, style="yellow"), soft_wrap=True)
     most = f"at most {SURVIVORS_ALLOWED * 100} % of mutants may survive unexplained"
     verdict = "proved" if proven.holds else "NOT proved"
     console.print(Text(f"Verdict: {verdict} ({most})", style="green" if proven.holds else "red"))

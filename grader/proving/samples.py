@@ -35,10 +35,9 @@ def differences(declared: Declared, report: Report) -> list[str]:
         ]
     for gone in declared["problems"].keys() - {problem.problem.id for problem in report.problems}:
         found.append(f"{gone}: declared, but the rubric has no such problem")
-    whole = {"points": rounded(report.points), "max_points": rounded(report.max_points)}
-    found += [
-        f"{key}: declared {declared[key]}, got {got}" for key, got in whole.items() if declared.get(key, got) != got
-    ]
+    want = {"points": declared["points"], "max_points": declared.get("max_points", rounded(report.rubric.points))}
+    got = {"points": rounded(report.points), "max_points": rounded(report.max_points)}
+    found += [f"{key}: declared {want[key]}, got {got[key]}" for key in want if want[key] != got[key]]
     return found
 
 
