@@ -173,3 +173,28 @@ def test_what_is_not_in_the_gold_is_told_with_its_line(tmp_path: Path) -> None:
         proof = proof_of(rubric)
         with pytest.raises(RubricError, match=said):
             mutants_of(load_rubric(rubric), proof, proof.parts[0])
+
+
+def test_a_rubric_without_a_proof_is_told_what_is_missing() -> None:
+    code, said = prove(REPOSITORY / "tests" / "rubrics" / "formulas.yaml")
+    assert code == 2
+    assert "formulas/proof.yaml: there is no such file; it says which sample is gold" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPOSITORY / "rubrics").glob("*/proof.yaml")), ids=lambda path: path.parent.name
+)
+def test_every_entry_of_our_own_proofs_fits_a_mutant(path: Path) -> None:
+    rubric = load_rubric(path.parent.with_suffix(".yaml"))
+    proof = load_proof(rubric)
+    for part in proof.parts:
+        there = mutants_of(rubric, proof, part)
+        assert there
+        assert proof.stale(part, there) == []
+
+
+@pytest.mark.slow
+def test_a_sample_of_mutants_proves_dl_hw3() -> None:
+    code, said = prove(REPOSITORY / "rubrics" / "dl-hw3.yaml", "--sample", "25")
+    assert code == 0, said
