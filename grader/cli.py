@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from grader import __version__
 from grader.catalogue import known_checks
@@ -20,6 +20,9 @@ from grader.engine import Progress as ProgressCallback
 from grader.engine import grade
 from grader.errors import BoxUnsafe, RubricError, StaffFault, StudentFault, UsageError
 from grader.model import Check, Problem, Report, Rubric, Status
+from grader.proving.listing import print_proof
+from grader.proving.proof import load_proof
+from grader.proving.prove import prove
 from grader.report.exports.delivery import Format, Options, deliver, export
 from grader.report.exports.gradescope import HiddenChecks
 from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
@@ -173,11 +176,16 @@ def _only(rubric: Rubric, wanted: list[str]) -> Rubric:
 
 
 @contextmanager
-def _progress(rubric: Rubric) -> Iterator[ProgressCallback]:
+def _bar(total: int | None = None) -> Iterator[tuple[Progress, TaskID]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting", total=sum(len(problem.checks) for problem in rubric.problems))
+        yield bar, bar.add_task("starting", total=total)
+
+
+@contextmanager
+def _progress(rubric: Rubric) -> Iterator[ProgressCallback]:
+    with _bar(sum(len(problem.checks) for problem in rubric.problems)) as (bar, task):
         done = -1
 
         def step(problem: Problem, check: Check) -> None:
@@ -284,6 +292,34 @@ def build(
         content = gradescope_zip(load_rubric(find_rubric(name), data), Settings(data, hidden, leaderboard, unsafe))
         write_zip(content, out)
         print(f"{out}: {len(content) >> 10} KiB; upload it as the autograder of a programming assignment")
+
+
+@rubrics.command("test")
+def prove_rubric(
+    name: Annotated[str, typer.Argument(metavar="NAME|PATH")],
+    data: DataOption = None,
+    only: OnlyOption = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", min=1, help="Try N mutants, always the same; default: all.")
+    ] = None,
+    unsafe: UnsafeOption = False,
+) -> None:
+    """Prove a rubric: gold gets everything, a stub nothing, every sample what it declares, every mutant less."""
+    with _faults_in_one_line():
+        loaded = load_rubric(find_rubric(name), data)
+        chosen = [problem.id for problem in _only(loaded, only or []).problems]
+        with _bar() as (bar, task):
+            proven = prove(
+                loaded,
+                load_proof(loaded),
+                data=data,
+                only=chosen,
+                sample=sample,
+                unsafe=unsafe,
+                progress=lambda done, total: bar.update(task, completed=done, total=total, description="proving"),
+            )
+        print_proof(proven, Console())
+        raise typer.Exit(0 if proven.holds else EXIT_BELOW)
 
 
 @app.command()

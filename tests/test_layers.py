@@ -30,6 +30,7 @@ LAYERS = [
         "grader.catalogue",
         "grader.engine",
         "grader.notebooks",
+        "grader.proving",
         "grader.rubric",
         "grader.submission",
     },

@@ -95,16 +95,18 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
 def _extreme_scores(rng: np.random.Generator) -> Iterator[tuple[str, Array, Array, Array]]:
     """Scores of 0 and ±10⁴, whole numbers that float32 holds exactly, and so far apart that the answer is plain."""
     for d, n, m, t in [(1, 3, 4, 2), (3, 2, 5, 3)]:
-        for low, high, name in [
-            (-1.0, 0.0, "down to −10⁴"),
-            (0.0, 1.0, "up to 10⁴"),
-            (-1.0, 1.0, "from −10⁴ to 10⁴"),
+        turned = np.where(np.arange(n) % 2, -1.0, 1.0)
+        for low, high, queries, name in [
+            (-1.0, 0.0, np.ones(n), "down to −10⁴"),
+            (0.0, 1.0, np.ones(n), "up to 10⁴"),
+            (-1.0, 1.0, np.ones(n), "from −10⁴ to 10⁴"),
+            (0.0, 1.0, turned, "up to 10⁴ for one query and down to −10⁴ for the next"),
         ]:
             direction = np.zeros((d, 1))
             direction[rng.integers(d)] = 100.0
             signs = np.where(np.arange(m) == rng.integers(m), high, low)
             V = rng.normal(size=(t, m))
-            yield name, np.repeat(direction, n, axis=1), direction * signs, V
+            yield name, direction * queries, direction * signs, V
 
 
 @check
@@ -116,7 +118,7 @@ def stays_finite_at_extreme_scores(
     for name, Q, K, V in _extreme_scores(rng):
         got = _returned(student, file, function, Q, K, V, 1.0)
         if found := difference(got, right(Q, K, V, 1.0)):
-            hint = "" if np.isfinite(got).all() else "; subtract the largest score before exp"
+            hint = "" if np.isfinite(got).all() else "; subtract each query's largest score before exp"
             return failed(f"with scores {name} {found.summary}{hint}", found.detail)
     return passed("scores of ±10⁴ are handled")
 

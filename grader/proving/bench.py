@@ -1,0 +1,101 @@
+"""Where whole samples and single mutants are graded: one process, one runner of boxes."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import tempfile
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.engine import grade
+from grader.model import Check, Limits, Problem, Report, Rubric, Status
+from grader.sandbox import BoxRunner
+from grader.submission import OpenedSubmission, open_submission
+
+_SLOWER = 5  # a mutant that needs so many times what the gold needs hangs, for all a student would know
+_LEAST_SECONDS = 3  # so that a busy machine does not look like an endless loop
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A sample with one file changed, for one problem."""
+
+    sample: str
+    problem: str
+    checks: tuple[str, ...]  # in the order of the rubric: those the sample was judged by, and that have to notice
+    cpu_seconds: int
+    file: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a mutant: which check noticed it, if any did, or whether the prover says it is right too."""
+
+    noticed_by: str = ""
+    proved: bool = False
+    fault: str = ""  # it broke the grader itself
+
+
+class Bench:
+    def __init__(self, rubric: Rubric, submissions: Path, *, unsafe: bool = False) -> None:
+        self._rubric = rubric
+        self._submissions = submissions
+        self._stack = ExitStack()
+        libraries = tuple(dict.fromkeys(name for problem in rubric.problems for name in problem.libraries))
+        self._runner = self._stack.enter_context(BoxRunner(libraries, unsafe=unsafe))
+        self._opened: dict[str, OpenedSubmission] = {}
+        self._kills: Counter[str] = Counter()
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def graded(self, folder: Path) -> Report:
+        with open_submission(folder) as submission:
+            return grade(self._rubric, submission, self._runner)
+
+    def fate(self, trial: Trial) -> Fate:
+        """Checks are tried one at a time until one takes points off; those that noticed most before come first."""
+        (problem,) = (one for one in self._rubric.problems if one.id == trial.problem)
+        checks = [check for check in problem.every_check if check.id in trial.checks]
+        proved = False
+        with tempfile.TemporaryDirectory(prefix="grader-mutant-") as folder:
+            submission = self._changed(trial, Path(folder) / "work")
+            for check in sorted(checks, key=lambda check: -self._kills[f"{trial.problem} {check.id}"]):
+                report = grade(self._alone(problem, check, trial.cpu_seconds), submission, self._runner)
+                (result,) = (result for one in report.problems for result in one.checks)
+                if result.outcome.status is Status.UNGRADED:
+                    return Fate(fault=result.fault)
+                if result.outcome.score < 1:
+                    self._kills[f"{trial.problem} {check.id}"] += 1
+                    return Fate(noticed_by=check.id)
+                proved = proved or result.outcome.evidence.get("proved") is True
+        return Fate(proved=proved)
+
+    def _alone(self, problem: Problem, check: Check, cpu_seconds: int) -> Rubric:
+        """A rubric of this one check. The other problems stay, empty, because the answer sheet is cut by their ids."""
+        limits = replace(problem.limits, cpu_seconds=min(cpu_seconds, problem.limits.cpu_seconds))
+        one = replace(problem, checks=(replace(check, needs=()),), alternatives=(), limits=limits)
+        emptied = (replace(other, checks=(), alternatives=()) for other in self._rubric.problems)
+        return replace(self._rubric, problems=tuple(one if other.id == problem.id else other for other in emptied))
+
+    def _changed(self, trial: Trial, folder: Path) -> OpenedSubmission:
+        """A folder of its own for each: the runner keeps a submission within reach of its boxes by its folder."""
+        if trial.sample not in self._opened:
+            opened = self._stack.enter_context(open_submission(self._submissions / trial.sample))
+            self._opened[trial.sample] = opened
+        right = self._opened[trial.sample]
+        shutil.copytree(right.folder, folder, copy_function=os.link)
+        changed = folder / trial.file
+        changed.unlink()  # it is linked to the sample's own copy
+        changed.write_text(trial.text, encoding="utf-8")
+        return replace(right, folder=folder)
+
+
+def trial_seconds(slowest: float, limits: Limits) -> int:
+    """Processor seconds for a mutant, from what the gold's slowest check took."""
+    return min(limits.cpu_seconds, max(_LEAST_SECONDS, math.ceil(_SLOWER * slowest)))

@@ -1,0 +1,42 @@
+"""Right work written otherwise than the gold keeps every point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from grader.engine import grade
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from tests.conftest import REPOSITORY, MakeSubmission
+
+_FOLDER = Path(__file__).parent / "rewrites"
+_FILES: list[dict[str, Any]] = [yaml.safe_load(path.read_text()) for path in sorted(_FOLDER.glob("*.yaml"))]
+REWRITES = [
+    pytest.param(written["problem"], written["file"], code, id=f"{written['problem']} {name}")
+    for written in _FILES
+    for name, code in written["rewrites"].items()
+]
+_RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+_GOLD = REPOSITORY / "submissions" / "ada"
+
+
+def test_there_are_at_least_forty() -> None:
+    codes = {code for written in _FILES for code in written["rewrites"].values()}
+    assert len(codes) == len(REWRITES) >= 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("problem", "file", "code"), REWRITES)
+def test_a_right_rewrite_loses_nothing(
+    boxes: BoxRunner, submission: MakeSubmission, problem: str, file: str, code: str
+) -> None:
+    files = {path.name: path.read_text() for path in _GOLD.glob("*.py")}
+    report = grade(_RUBRIC, submission(**{**files, file: code}), boxes)
+    (graded,) = (one for one in report.problems if one.problem.id == problem)
+    lost = [f"{one.check.id}: {one.outcome.message}" for one in graded.checks if one.outcome.score < 1]
+    assert not lost
+    assert graded.points == graded.problem.points
