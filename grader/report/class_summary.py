@@ -11,7 +11,7 @@ from typing import Any
 _Data = Mapping[str, Any]
 _BINS = 10
 _REPLAY = re.compile(r" \(seed \d+, trial \d+\)$")
-_NUMERAL = re.compile(r"[-−]?\d+(?:[.,/]\d+)*(?:e[-+]?\d+)?")
+_NUMERAL = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,/×]\d+)*(?:e[-+]?\d+)?(?!\w|\.\w)")  # not the 1 of q_1 or 1.b.ii
 _NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded")
 
 
@@ -96,6 +96,8 @@ def _cause(check: _Data) -> str:
 
     A message is a cause, then perhaps a colon and details. A file's name before the colon is no cause.
     """
+    if check["status"] == "missing":
+        return "nothing was handed in"
     named = check["evidence"].get("looks_like")
     if isinstance(named, str) and named:
         return f"it looks as if {named}"

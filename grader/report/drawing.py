@@ -7,6 +7,7 @@ Every figure says in words (`aria-label`) what it shows, and nothing in it is to
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from math import log, sqrt
 
@@ -18,7 +19,7 @@ from grader.report.svg import WIDTH, digits, element, image, words_at
 
 _Matrix = Sequence[Sequence[float | None]]
 DEEPEST = 0.5  # opacity of the strongest cell: numbers on it stay readable in both themes
-_LABEL = 60  # room for names at the end of lines
+_LABEL = 78  # room for names at the end of lines
 _GOLDEN = 0.618034  # its multiples, modulo 1, spread dots evenly and always the same way
 
 
@@ -28,7 +29,7 @@ def drawn(figure: HeatMap | Lines | Samples | Accuracy) -> Markup:
         case HeatMap():
             panels = _heat_maps(figure)
         case Lines():
-            panels = [_lines(figure)]
+            panels = [_lines(figure) if len(figure.at) > 1 else _bars(figure)]
         case Samples():
             panels = [_samples(figure)]
         case Accuracy():
@@ -58,8 +59,8 @@ def _largest(matrix: _Matrix) -> float:
 
 def _heat_map(name: str, matrix: _Matrix, scale: float, figure: HeatMap) -> Markup:
     rows, columns = len(matrix), len(matrix[0])
-    roomy = columns <= 8
-    side, tall, left, top = (38, 24, 34, 34) if roomy else (22, 22, 34, 34)
+    roomy = columns <= 6
+    side, tall, left, top = (46, 24, 34, 34) if roomy else (22, 22, 34, 34)
     parts = [
         words_at(left, 12, name, "start", "strong"),
         *(words_at(left + (j + 0.5) * side, top - 4, str(j), "middle") for j in range(columns)),
@@ -67,16 +68,26 @@ def _heat_map(name: str, matrix: _Matrix, scale: float, figure: HeatMap) -> Mark
         words_at(left + columns * side / 2, top + rows * tall + 14, quote(figure.columns, 30), "middle"),
         words_at(0, 0, quote(figure.rows, 30), "middle", at=f"translate(10 {top + rows * tall / 2:.5g}) rotate(-90)"),
     ]
+    shades: dict[tuple[str, float], str] = defaultdict(str)  # a path for each shade: a third of the size
+    signs = ""
     for i, row in enumerate(matrix):
         for j, value in enumerate(row):
-            x, y, sign = left + j * side, top + i * tall, "two" if value is not None and value < 0 else "one"
+            x, y = left + j * side, top + i * tall
             depth = DEEPEST * abs(value) / scale if value is not None and scale else 0
-            shape = '<rect class="cell {}" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"/>'
-            parts.append(element(shape, sign, x, y, side - 1, tall - 1, depth))
-            # Without room for numbers a minus sign still tells below zero from above, whatever the colours.
-            said = "NaN" if value is None else digits(value) if roomy else "−" if value < 0 and depth > 0.02 else ""
-            if said:
+            below = value is not None and value < 0
+            shades["two" if below else "one", round(depth, 2)] += f"M{x} {y}h{side - 1}v{tall - 1}h{1 - side}z"
+            if roomy or value is None:
+                said = "NaN" if value is None else digits(value)
                 parts.append(words_at(x + side / 2, y + tall / 2 + 4, said, "middle", "value"))
+            elif below and depth > 0.02:
+                # Without room for numbers a minus sign still tells below zero from above, whatever the colours.
+                signs += f"M{x + 7} {y + 10}h7"
+    cells = [
+        element('<path class="cell {}" fill-opacity="{}" d="{}"/>', look, depth, squares)
+        for (look, depth), squares in shades.items()
+    ]
+    if signs:
+        parts.append(Markup('<path class="minus" d="{}"/>').format(signs))
     listed = "; ".join(
         f"{figure.rows} {i}: {', '.join('NaN' if value is None else digits(value) for value in row)}"
         for i, row in enumerate(matrix)
@@ -84,11 +95,11 @@ def _heat_map(name: str, matrix: _Matrix, scale: float, figure: HeatMap) -> Mark
     size = f"{rows} {figure.rows}s by {columns} {figure.columns}s, up to {digits(scale)} from zero"
     label = f"{name}, {size}. {listed}" if rows * columns <= 36 else f"{name}, {size}"
     width = max(left + columns * side, left + 7 * len(name))
-    return image(width, top + rows * tall + 18, quote(label, 600), parts)
+    return image(width, top + rows * tall + 18, quote(label, 600), [*cells, *parts])
 
 
 def _lines(figure: Lines) -> Markup:
-    left, right, top, bottom = 34, WIDTH - _LABEL, 12, 150
+    left, right, top, bottom = 42, WIDTH - _LABEL, 26, 160
     ceiling = figure.top or max(max(values) for values in figure.series.values()) or 1.0
     spread_out = min(figure.at) > 0 and max(figure.at) / min(figure.at) >= 8  # such places crowd on an even axis
     places = [log(at) for at in figure.at] if spread_out else figure.at
@@ -98,13 +109,13 @@ def _lines(figure: Lines) -> Markup:
     def up(value: float) -> float:
         return bottom - (bottom - top) * min(max(value / ceiling, 0.0), 1.0)
 
-    parts = []
+    parts = [words_at(2, 11, quote(figure.y, 40), "start")]
     for part in (0, 0.5, 1):
         parts.append(element('<path class="grid" d="M{} {}H{}"/>', left, up(part * ceiling), right))
         parts.append(words_at(left - 5, up(part * ceiling) + 4, digits(part * ceiling), "end"))
     for x, at in zip(across, figure.at, strict=True):
         parts.append(words_at(x, bottom + 15, digits(at), "middle"))
-    parts.append(words_at((left + right) / 2, bottom + 31, quote(f"{figure.x} → {figure.y}", 40), "middle"))
+    parts.append(words_at((left + right) / 2, bottom + 31, quote(figure.x, 40), "middle"))
     labels: list[tuple[float, str]] = []
     for number, (names, values) in enumerate(_alike(figure.series)):
         look = ("one", "two", "three")[number % 3]
@@ -132,11 +143,25 @@ def _alike(series: dict[str, list[float]]) -> list[tuple[str, list[float]]]:
 
 
 def _apart(labels: list[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Labels moved down where they would lie on one another."""
+    """Labels moved up where they would lie on one another: most meet at zero, where there is no room below."""
     placed: list[tuple[float, str]] = []
-    for y, text in sorted(labels):
-        placed.append((max(y, placed[-1][0] + 13) if placed else y, text))
+    for y, text in sorted(labels, reverse=True):
+        placed.append((min(y, placed[-1][0] - 13) if placed else y, text))
     return placed
+
+
+def _bars(figure: Lines) -> Markup:
+    """Lines over a single place."""
+    ceiling = figure.top or max(max(values) for values in figure.series.values()) or 1.0
+    parts, said, y = [], [], 12
+    for names, (value,) in _alike(figure.series):
+        said.append(f"{names}: {figure.y} {digits(value)}")
+        share = min(max(value / ceiling, 0.0), 1.0)
+        parts.append(words_at(2, y, quote(said[-1], 50), "start"))
+        parts.append(element('<rect class="track" x="2" y="{}" width="{}" height="8"/>', y + 5, WIDTH - 4))
+        parts.append(element('<rect class="fill one" x="2" y="{}" width="{}" height="8"/>', y + 5, (WIDTH - 4) * share))
+        y += 32
+    return image(WIDTH, y - 8, quote("; ".join(said), 400), parts)
 
 
 def _samples(figure: Samples) -> Markup:
@@ -174,7 +199,7 @@ def _accuracy(figure: Accuracy) -> Markup:
     def across(share: float) -> float:
         return left + (right - left) * min(share / most, 1.0)
 
-    words = f"yours: {figure.right}/{figure.total} = {rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
+    words = f"yours: {_share(figure.right, figure.total)}, 95 % interval {100 * low:.1f} to {100 * high:.1f} %"
     said = [words]
     parts = [words_at(left, 12, words, "start")]
     parts.append(element('<rect class="fill one" x="{}" y="18" width="{}" height="14"/>', left, across(rate) - left))
@@ -182,7 +207,7 @@ def _accuracy(figure: Accuracy) -> Markup:
     bottom = 32
     if figure.baseline:
         always = figure.baseline
-        words = f"always {quote(always.answer, 20)}: {always.right}/{always.total} = {always.right / always.total:.1%}"
+        words = f"always {quote(always.answer, 20)}: {_share(always.right, always.total)}"
         said.append(words)
         parts.append(words_at(left, 50, words, "start"))
         width = across(always.right / always.total) - left
@@ -196,3 +221,7 @@ def _accuracy(figure: Accuracy) -> Markup:
         said.append(words)
         parts.append(words_at(x - 4 if x > WIDTH / 2 else x + 4, bottom, words, "end" if x > WIDTH / 2 else "start"))
     return image(WIDTH, bottom + 6, "; ".join(said), parts)
+
+
+def _share(right: int, total: int) -> str:
+    return f"{right}/{total} = {100 * right / total:.1f} %"

@@ -116,7 +116,7 @@ def _understood(evidence: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             names = [name for name in rows[0] if name != "scale"]
             yield {
                 "kind": "lines",
-                "title": "Attention weights as the scale β grows",
+                "title": "Attention weights as the scale β grows" if len(rows) > 1 else "Attention weights",
                 "x": "β",
                 "y": "weight",
                 "at": [row.get("scale") for row in rows],
