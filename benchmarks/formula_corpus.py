@@ -34,6 +34,7 @@ from grader.rubric import load_rubric
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = REPOSITORY / "tests" / "formulas"
 _OTHERS_SECONDS = 5
+_SHORT_CHARACTERS = 5_000
 QUESTIONS = REPOSITORY / "tests" / "rubrics" / "formulas.yaml"
 
 
@@ -168,6 +169,10 @@ def _others() -> dict[str, Callable[[Entry], str]]:
     return found
 
 
+def _is_simple(entry: Entry) -> bool:
+    return entry.part in _KEYS and entry.file == "answers.md" and len(entry.text) < _SHORT_CHARACTERS
+
+
 def _row(name: str, results: list[tuple[Entry, Judged]]) -> list[str]:
     accepts = [entry for entry, got in results if got.verdict == "passed" and entry.verdict != "passed"]
     rejects = [entry for entry, got in results if entry.verdict == "passed" and got.verdict in ("failed", "partial")]
@@ -190,17 +195,18 @@ def main() -> None:
     grader(everything[0])  # sympy is loaded once per run, not once per answer
     table = Table("tool", "answers", "false accepts", "false rejects", "unreadable", "median ms", "p99 ms")
     whole = [(entry, grader(entry)) for entry in everything]
-    table.add_row(*_row("this grader, all parts", whole))
-    simple = [entry for entry in everything if entry.part in _KEYS and entry.file == "answers.md" and len(entry.text) < 5000]
+    table.add_row(*_row("this grader", whole))
+    simple = [entry for entry in everything if _is_simple(entry)]
     by_id = {entry.id: got for entry, got in whole}
-    table.add_row(*_row("this grader, one-formula parts", [(entry, by_id[entry.id]) for entry in simple]))
+    table.add_row(*_row("this grader *", [(entry, by_id[entry.id]) for entry in simple]))
     console = Console()
     hung = []
     for name, judge in _others().items():
         other = Other(judge)
-        table.add_row(*_row(f"{name}, one-formula parts", [(entry, other(entry)) for entry in simple]))
+        table.add_row(*_row(f"{name} *", [(entry, other(entry)) for entry in simple]))
         hung.append(f"{name} had to be ended {other.hung} times")
     console.print(table)
+    console.print(f"* on the parts answered by one formula with one key ({', '.join(_KEYS)})")
     console.print("; ".join(hung))
     for missing in {"Math-Verify", "sympy parse_latex"} - _others().keys():
         console.print(f"{missing} is not installed: `pip install math-verify antlr4-python3-runtime==4.11.1` for both")

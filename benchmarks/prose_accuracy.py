@@ -22,7 +22,8 @@ from grader.model import Piece
 from grader.prose import Claim, Idea, judge
 from grader.yaml_source import read
 
-CORPUS = Path(__file__).resolve().parent.parent / "tests" / "prose"
+REPOSITORY = Path(__file__).resolve().parent.parent
+CORPUS = REPOSITORY / "tests" / "prose"
 RUBRICS = ("nlp-a5", "dl-hw3")
 GROUPS = ("tuned", "heldout", "later")
 
@@ -45,8 +46,15 @@ class Decision:
 
 
 def checks_of(rubric: str) -> dict[str, list[dict[str, Any]]]:
-    """The prose checks by part."""
-    return dict(read((CORPUS / f"ideas-{rubric}.yaml").read_text()).data)
+    """The prose checks by part, as the rubric has them."""
+    problems = read((REPOSITORY / "rubrics" / f"{rubric}.yaml").read_text()).data["problems"]
+    found = {
+        str(problem["id"]): [check for check in problem.get("checks", []) if check["check"] == "gives_the_ideas"]
+        for problem in problems
+    }
+    if not any(found.values()):
+        return dict(read((CORPUS / f"ideas-{rubric}.yaml").read_text()).data)
+    return {part: checks for part, checks in found.items() if checks}
 
 
 def answers_of(group: str, rubric: str) -> list[dict[str, Any]]:

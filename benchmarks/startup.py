@@ -22,11 +22,11 @@ from grader.sandbox import BoxRunner
 from grader.submission import open_submission
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-ALICE = REPOSITORY / "submissions" / "alice"
+ADA = REPOSITORY / "submissions" / "ada"
 ROUNDS = 7
 BOXES = 40
 
-GRADER = [sys.executable, "-m", "grader", "run", str(ALICE), "--rubric"]
+GRADER = [sys.executable, "-m", "grader", "run", str(ADA), "--rubric"]
 COMMANDS = {
     "import torch": [sys.executable, "-c", "import torch"],
     "import numpy": [sys.executable, "-c", "import numpy"],
@@ -63,7 +63,7 @@ def _timed(work: Callable[[], None]) -> float:
 
 def _one_more_box(libraries: tuple[str, ...]) -> float:
     scores = np.ones((3, 4))
-    with open_submission(ALICE) as submission, BoxRunner(libraries) as runner:
+    with open_submission(ADA) as submission, BoxRunner(libraries) as runner:
 
         def box() -> None:
             with runner.open(submission, Limits(), seed=0) as student:

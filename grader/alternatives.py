@@ -1,4 +1,4 @@
-"""Which of a problem's alternatives a submission holds: known by the names its code defines, then by its other files."""
+"""Which of a problem's alternatives a submission holds: told by names in its code, then by other files."""
 
 from __future__ import annotations
 

@@ -20,6 +20,10 @@ from grader.engine import Progress as ProgressCallback
 from grader.engine import grade
 from grader.errors import BoxUnsafe, RubricError, StaffFault, StudentFault, UsageError
 from grader.model import Check, Problem, Report, Rubric, Status
+from grader.report.exports.delivery import Format, Options, deliver, export
+from grader.report.exports.gradescope import HiddenChecks
+from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
+from grader.report.exports.moodle import FEEDBACK_COLUMN
 from grader.report.json_report import as_data, to_json
 from grader.report.listings import print_checks, print_diagnosis, print_rubric
 from grader.report.points import shown
@@ -27,6 +31,7 @@ from grader.report.terminal import print_report
 from grader.rubric import find_rubric, load_rubric, rubric_choices
 from grader.sandbox import BoxRunner
 from grader.sandbox.doctor import diagnose
+from grader.secret import read_secret
 from grader.submission import OpenedSubmission, open_submission
 
 EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED = 1, 2, 3
@@ -40,6 +45,8 @@ app = typer.Typer(
 )
 rubrics = typer.Typer(help="Look at rubrics and prove them right.", no_args_is_help=True)
 app.add_typer(rubrics, name="rubric")
+gradescope = typer.Typer(help="Grade on Gradescope.", no_args_is_help=True)
+app.add_typer(gradescope, name="gradescope")
 
 RubricOption = Annotated[
     str | None,
@@ -59,6 +66,12 @@ HtmlOption = Annotated[str | None, typer.Option("--html", metavar="FILE", help="
 FailUnderOption = Annotated[float | None, typer.Option("--fail-under", metavar="POINTS", help="Exit 1 below this.")]
 UnsafeOption = Annotated[
     bool, typer.Option("--unsafe", help="Run even where the box lacks layers. Only for your own code.")
+]
+HiddenOption = Annotated[
+    HiddenChecks, typer.Option("--hidden", help="Gradescope: when students see hidden checks (and their total).")
+]
+LeaderboardOption = Annotated[
+    bool, typer.Option("--leaderboard", help="Gradescope: list the points in open checks for all to see.")
 ]
 
 
@@ -109,7 +122,9 @@ def run(
         libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
         with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
             runner.start()
-            report = grade(loaded, opened, runner, seed=seed, notes=opened.notes, progress=progress)
+            report = grade(
+                loaded, opened, runner, seed=seed, secret=read_secret(), notes=opened.notes, progress=progress
+            )
         _deliver(report, json, html)
         _tell_staff(report)
         raise typer.Exit(_exit_code(report, fail_under))
@@ -235,6 +250,49 @@ def show(name: Annotated[str, typer.Argument(metavar="NAME|PATH")]) -> None:
     """Print a rubric for a TA: every problem, check and point."""
     with _faults_in_one_line():
         print_rubric(load_rubric(find_rubric(name)), Console())
+
+
+@app.command("export")
+def export_grades(
+    grades: Annotated[Path, typer.Argument(help="A folder of JSON reports, or one report.")],
+    to: Annotated[Format, typer.Option("--to", help="What to write.")],
+    into: Annotated[Path | None, typer.Option(help="Canvas, Moodle: the file they exported, to be filled in.")] = None,
+    column: Annotated[str, typer.Option(help="Canvas, Moodle: the column of the assignment.")] = "",
+    feedback_column: Annotated[str, typer.Option(help="Moodle: the column for feedback.")] = FEEDBACK_COLUMN,
+    match: Annotated[
+        Path | None, typer.Option(help="Canvas, Moodle: a CSV file student,id of what they call each student.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A file, or a folder for several. Default: stdout.")] = None,
+    hidden: HiddenOption = HiddenChecks.NEVER,
+    leaderboard: LeaderboardOption = False,
+) -> None:
+    """Write grades for another program."""
+    with _faults_in_one_line():
+        exported = export(grades, to, Options(into, column, feedback_column, match, hidden, leaderboard))
+        if out is not None:
+            deliver(exported, out)
+        elif len(exported.texts) == 1:
+            sys.stdout.buffer.write(next(iter(exported.texts.values())).encode("utf-8", "replace"))
+        else:
+            raise UsageError(f"{len(exported.texts)} files are to be written; give --out a folder")
+        for note in exported.notes:
+            print(f"grader: {note}", file=sys.stderr)
+
+
+@gradescope.command("build")
+def build(
+    name: Annotated[str, typer.Argument(metavar="RUBRIC", help="Its name or path.")],
+    out: Annotated[Path, typer.Option(help="The zip to upload.")] = Path("autograder.zip"),
+    data: DataOption = None,
+    hidden: HiddenOption = HiddenChecks.NEVER,
+    leaderboard: LeaderboardOption = False,
+    unsafe: UnsafeOption = False,
+) -> None:
+    """Make the autograder zip for a rubric."""
+    with _faults_in_one_line():
+        content = gradescope_zip(load_rubric(find_rubric(name), data), Settings(data, hidden, leaderboard, unsafe))
+        write_zip(content, out)
+        print(f"{out}: {len(content) >> 10} KiB; upload it as the autograder of a programming assignment")
 
 
 @app.command()

@@ -32,6 +32,7 @@ from grader.model import (
     Submission,
 )
 from grader.quoting import quote
+from grader.secret import Secret
 
 _ATTEMPTS = 2  # a limit of time, or a fork server that went away, gets a second try before it counts
 
@@ -43,8 +44,9 @@ Progress = Callable[[Problem, Check], None]
 class _Work:
     """A submission while it is graded: its answer sheet is read once, when the first check asks for it."""
 
-    def __init__(self, submission: Submission, rubric: Rubric) -> None:
+    def __init__(self, submission: Submission, rubric: Rubric, secret: Secret | None) -> None:
         self.submission = submission
+        self.secret = secret
         self._parts = [problem.id for problem in rubric.problems]
 
     @cached_property
@@ -92,15 +94,25 @@ def grade(
     runner: Runner,
     *,
     seed: int = 0,
+    secret: Secret | None = None,
     notes: tuple[str, ...] = (),
     progress: Progress = lambda problem, check: None,
 ) -> Report:
     """Grade a submission. Always returns a report; raises only if no box can be made at all."""
     began = time.perf_counter()
-    work = _Work(submission, rubric)
+    work = _Work(submission, rubric, secret)
     problems = tuple(_grade_problem(rubric, problem, work, runner, seed, progress) for problem in rubric.problems)
     seconds = time.perf_counter() - began
-    return Report(submission.name, rubric, seed, problems, runner.isolation, seconds, (*notes, *work.notes))
+    return Report(
+        submission.name,
+        rubric,
+        seed,
+        problems,
+        runner.isolation,
+        seconds,
+        (*notes, *work.notes),
+        secret.fingerprint if secret else "",
+    )
 
 
 def _grade_problem(
@@ -170,7 +182,7 @@ def _judge(
     outcome, printed, timed_out = None, "", False
     for _ in range(attempts):
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
-        questions = np.random.default_rng(_number(f"questions/{seed}/{place}"))
+        questions = np.random.default_rng(_questions(check, f"questions/{seed}/{place}", work.secret))
         try:
             with runner.open(work.submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as box:
                 student = _Student(box, work, problem)
@@ -193,6 +205,11 @@ def _judge(
             return _ungraded(fault), False
     assert outcome is not None
     return outcome, timed_out
+
+
+def _questions(check: Check, place: str, secret: Secret | None) -> int:
+    """Public inputs are the same for everybody; hidden ones follow from the course's secret, where there is one."""
+    return secret.number(place) if secret and check.visibility == "hidden" else _number(place)
 
 
 def _number(text: str) -> int:

@@ -275,6 +275,7 @@ class Report:
     isolation: Isolation
     seconds: float
     notes: tuple[str, ...] = ()
+    secret: str = ""  # the fingerprint of what hidden inputs were drawn from
 
     @property
     def points(self) -> Fraction:

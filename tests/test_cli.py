@@ -24,7 +24,7 @@ def grader(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.Complet
 
 
 def test_run_grades_a_right_submission_and_prints_no_escape_codes_into_a_pipe() -> None:
-    done = grader("run", "submissions/alice")
+    done = grader("run", "submissions/ada")
     assert done.returncode == 0, done.stderr
     assert "20 / 20" in done.stdout
     assert "\x1b" not in done.stdout
@@ -41,7 +41,7 @@ def test_json_keeps_its_contract_and_carries_the_feedback(tmp_path: Path) -> Non
 
 
 def test_json_to_stdout_is_nothing_but_json() -> None:
-    done = grader("run", "submissions/alice", "--only", "2.1", "--json", "-")
+    done = grader("run", "submissions/ada", "--only", "2.1", "--json", "-")
     report = json.loads(done.stdout)
     jsonschema.validate(report, SCHEMA)
     assert [problem["id"] for problem in report["problems"]] == ["2.1"]
@@ -49,7 +49,7 @@ def test_json_to_stdout_is_nothing_but_json() -> None:
 
 
 def test_json_that_cannot_be_written_loses_nothing() -> None:
-    done = grader("run", "submissions/alice", "--only", "2.1", "--json", "no/such/folder/a.json")
+    done = grader("run", "submissions/ada", "--only", "2.1", "--json", "no/such/folder/a.json")
     assert done.returncode == 2
     assert "10 / 10" in done.stdout
     assert (
@@ -65,12 +65,12 @@ def test_fail_under_is_an_exit_code() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run", "submissions/alicia"], "submissions/alicia: there is no such submission; submissions holds alice"),
-        (["run", "submissions/alice/attention.py"], "is a file; give the folder it is in (submissions/alice)"),
-        (["run", "submissions/alice", "--rubric", "dl-hw4"], "there is no rubric 'dl-hw4'; did you mean 'dl-hw3'?"),
-        (["run", "submissions/alice", "--rubric", "x/y.yaml"], "x/y.yaml: there is no such rubric file"),
-        (["run", "submissions/alice", "--only", "2.9"], "dl-hw3 has no problem '2.9'; it has 2.1, 2.2"),
-        (["run", "submissions/alice", "--data", "no/such"], "no/such: there is no such folder of data"),
+        (["run", "submissions/adda"], "submissions/adda: there is no such submission; submissions holds ada"),
+        (["run", "submissions/ada/attention.py"], "is a file; give the folder it is in (submissions/ada)"),
+        (["run", "submissions/ada", "--rubric", "dl-hw4"], "there is no rubric 'dl-hw4'; did you mean 'dl-hw3'?"),
+        (["run", "submissions/ada", "--rubric", "x/y.yaml"], "x/y.yaml: there is no such rubric file"),
+        (["run", "submissions/ada", "--only", "2.9"], "dl-hw3 has no problem '2.9'; it has 2.1, 2.2"),
+        (["run", "submissions/ada", "--data", "no/such"], "no/such: there is no such folder of data"),
         (["run", "grader/report"], "no rubric fits what was handed in; choose one with --rubric: dl-hw3"),
     ],
 )
@@ -92,7 +92,7 @@ def test_an_empty_folder_is_graded_as_missing(tmp_path: Path) -> None:
 
 
 def test_the_rubric_that_fits_is_found_without_being_named(tmp_path: Path) -> None:
-    shutil.copytree(REPOSITORY / "submissions" / "alice", tmp_path / "hers" / "hw" / "src")
+    shutil.copytree(REPOSITORY / "submissions" / "ada", tmp_path / "hers" / "hw" / "src")
     (tmp_path / "hers" / "hw" / "src" / "submission.yaml").unlink()
     assert "20 / 20" in grader("run", tmp_path / "hers").stdout
 
@@ -114,7 +114,7 @@ BROKEN = {
 @pytest.mark.parametrize("kind", BROKEN)
 def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path, kind: str) -> None:
     code, said = BROKEN[kind]
-    right = REPOSITORY / "submissions" / "alice"
+    right = REPOSITORY / "submissions" / "ada"
     shutil.copy(right / "attention.py", tmp_path / "good.py")
     (tmp_path / "attention.py").write_text(code)
     (tmp_path / "multihead.py").write_text((right / "multihead.py").read_text().replace("from attention", "from good"))
@@ -147,7 +147,7 @@ def test_a_submission_cannot_bring_a_rubric_and_its_code(tmp_path: Path, way: st
 def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
     text = (REPOSITORY / "rubrics" / "dl-hw3.yaml").read_text().replace("points: 4", "pionts: 4")
     (tmp_path / "mine.yaml").write_text(text)
-    done = grader("run", "submissions/alice", "--rubric", tmp_path / "mine.yaml")
+    done = grader("run", "submissions/ada", "--rubric", tmp_path / "mine.yaml")
     assert done.returncode == 2
     assert "matches_reference takes no 'pionts'" in done.stderr
     assert grader("rubric", "lint", tmp_path / "mine.yaml", "dl-hw3").returncode == 2
@@ -176,7 +176,7 @@ def test_a_rubric_without_torch_never_loads_it(tmp_path: Path) -> None:
     )
     done = grader("run", tmp_path, "--rubric", "dl-hw3", "--only", "2.1")
     assert "raised ValueError at attention.py:3: none" in " ".join(done.stdout.split())
-    command = [sys.executable, "-X", "importtime", "-m", "grader", "run", "submissions/alice"]
+    command = [sys.executable, "-X", "importtime", "-m", "grader", "run", "submissions/ada"]
     traced = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=True)
     imported = {
         line.rpartition("|")[2].strip() for line in traced.stderr.splitlines() if line.startswith("import time:")

@@ -12,10 +12,26 @@ from tests.conftest import REPOSITORY
 
 # Lower layers first. A module may import its own layer and those below.
 LAYERS = [
-    {"grader", "grader.model", "grader.errors", "grader.quoting", "grader.suggestions", "grader.yaml_source"},
+    {
+        "grader",
+        "grader.model",
+        "grader.errors",
+        "grader.quoting",
+        "grader.secret",
+        "grader.suggestions",
+        "grader.yaml_source",
+    },
     {"grader.compare", "grader.registry", "grader.formulas", "grader.prose"},
     {"grader.checks", "grader.sandbox", "grader.report"},
-    {"grader.alternatives", "grader.answers", "grader.archives", "grader.catalogue", "grader.engine", "grader.rubric", "grader.submission"},
+    {
+        "grader.alternatives",
+        "grader.answers",
+        "grader.archives",
+        "grader.catalogue",
+        "grader.engine",
+        "grader.rubric",
+        "grader.submission",
+    },
     {"grader.cli", "grader.__main__"},
 ]
 INSIDE = "grader.sandbox.inside"

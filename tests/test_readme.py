@@ -27,7 +27,7 @@ def test_the_new_check_and_the_new_problem_work_as_written(tmp_path: Path) -> No
     (rubric,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
     (tmp_path / "checks.py").write_text(check)
     (tmp_path / "linear.yaml").write_text(rubric)
-    assert "5 / 5" in grader("run", "submissions/alice", "--rubric", tmp_path / "linear.yaml").stdout
+    assert "5 / 5" in grader("run", "submissions/ada", "--rubric", tmp_path / "linear.yaml").stdout
     squares = tmp_path / "squares"
     squares.mkdir()
     (squares / "attention.py").write_text("def attention(Q, K, V, beta): return (V @ K.T @ Q) ** 2\n")

@@ -169,9 +169,11 @@ class _Cutting:
                 continue
             possible = [leaf for leaf in self._outline.leaves_under(node) if leaf not in found]
             name = self._outline.name(node)
-            if len(possible) == 1:
-                found[possible[0]] = stretch
-                self._note(stretch.line, f"what stands under {name} is taken for {self._outline.name(possible[0])}")
+            if possible and all(len(leaf) == len(node) + 1 for leaf in possible):
+                # Unlabelled, but plainly about this question: each part looks in it for what it asks.
+                found |= dict.fromkeys(possible, stretch)
+                names = " and ".join(self._outline.name(leaf) for leaf in possible)
+                self._note(stretch.line, f"what stands under {name} is taken for {names}")
             elif possible:
                 fix = f"write above each answer which it is, as in '## {self._outline.name(possible[0])}'"
                 self._note(stretch.line, f"this stands under {name}, but under none of its parts; {fix}")

@@ -10,6 +10,7 @@ import atexit
 import importlib
 import os
 import pickle
+import resource
 import select
 import signal
 import struct
@@ -19,9 +20,10 @@ import time
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-CPU_SECONDS = 2.0
+CPU_SECONDS = 2.0  # the slowest honest formula takes a tenth of it
 _WALL_SECONDS = 60.0  # a machine with many others on it; processor time is what decides
-_MEMORY_BYTES = 4 * 2**30
+_MEMORY_BYTES = 4 * 2**30  # of addresses; what is loaded already takes most of it
+_RECURSION = 20_000  # an expression of 1,500 parts may be one long chain, and sympy goes deeper
 _LENGTH = struct.Struct("!Q")
 
 
@@ -117,9 +119,7 @@ def _exactly(stream: Any, count: int, deadline: float | None) -> bytes:
 
 
 def _serve() -> None:
-    import resource
-
-    from grader.formulas.warm import warm_up
+    from grader.formulas.warm import warm_up  # here, so that the grader itself does not load sympy for it
 
     warm_up()  # the children find everything loaded and sympy's caches filled
 
@@ -150,11 +150,12 @@ def _serve() -> None:
 
 def _answer(function: Callable[..., Any], args: tuple[Any, ...], writing: int) -> None:
     try:
-        sys.setrecursionlimit(20_000)
+        sys.setrecursionlimit(_RECURSION)
+        reply: tuple[str, Any]
         try:
             reply = ("found", function(*args))
-        except Exception as error:
-            reply = ("raised", f"{type(error).__name__}: {error}")  # type: ignore[assignment]
+        except Exception as error:  # ours, since students' mistakes are verdicts: the grader raises it
+            reply = ("raised", f"{type(error).__name__}: {error}")
         signal.setitimer(signal.ITIMER_PROF, 0)
         with os.fdopen(writing, "wb") as stream:
             stream.write(pickle.dumps(reply))

@@ -65,9 +65,9 @@ def _constant(expression: Expression) -> float | None:
             case Power(base, exponent):
                 return _both(base, exponent, lambda one, other: float(one**other))
             case Apply("sqrt" | "log" | "exp", (inner,)):
-                value = _constant(inner)
+                at = _constant(inner)
                 function = {"sqrt": math.sqrt, "log": math.log, "exp": math.exp}[expression.function]
-                return None if value is None else function(value)
+                return None if at is None else function(at)
     except (OverflowError, ValueError, TypeError, ZeroDivisionError):
         return math.inf
     return None

@@ -10,13 +10,13 @@ import numpy as np
 
 from grader.formulas.evaluation import Array, Values, evaluate, softmax
 from grader.formulas.expressions import Expression, Symbol
-from grader.formulas.vocabulary import Declared, Vocabulary
+from grader.formulas.vocabulary import ONE, Declared, Vocabulary
 
 _LABELS = ("a", "b", "c", "d")
 VOCABULARY = Vocabulary(
     declared=(
-        Declared("u", ("D", "1"), labels=_LABELS),
-        Declared("x", ("D", "1"), labels=("1", "2", "3")),
+        Declared("u", ("D", ONE), labels=_LABELS),
+        Declared("x", ("D", ONE), labels=("1", "2", "3")),
         Declared("β"),
     ),
     dimensions=("D",),
@@ -25,6 +25,7 @@ VOCABULARY = Vocabulary(
 EXPECTED = ("D", "D")
 _SIZE = 7  # more than four dimensions, so that K = I is more than the four u's
 _NORMS = (4.0, 8.0, 16.0, 32.0)
+LARGEST_NORM = _NORMS[-1]
 NEAR = 0.02  # of the error, relative to the norm β, at the largest of these norms
 
 Combination = Mapping[str, Fraction]  # {"b": 1, "c": -1} is u_b − u_c
@@ -41,6 +42,7 @@ class Outputs:
         return bool(np.isfinite(far[-1]) and far[-1] <= NEAR)
 
 
+@np.errstate(all="ignore")  # what is infinite is judged, not warned of
 def outputs(
     matrices: Mapping[str, Expression],
     free: list[Symbol],
@@ -48,6 +50,7 @@ def outputs(
     targets: Mapping[int, Combination],
     rng: np.random.Generator,
 ) -> Outputs:
+    """Each token's output at norms from 4 to 32, where the free letters grow as the norm does."""
     basis = np.linalg.qr(rng.standard_normal((_SIZE, 4)))[0].T  # (4, D)
     errors: dict[int, list[float]] = {token: [] for token in targets}
     for beta in _NORMS:
@@ -58,9 +61,7 @@ def outputs(
         values = Values({"D": _SIZE}, arrays, scalars=dict.fromkeys(free, beta))
         K, Q, V = (evaluate(matrices[name], values) for name in ("K", "Q", "V"))
         X = np.stack(list(x.values()), axis=1)  # (D, tokens)
-        with np.errstate(all="ignore"):
-            weights = softmax((K @ X).T @ (Q @ X), 0)
-            C = V @ X @ weights
+        C = V @ X @ softmax((K @ X).T @ (Q @ X), 0)
         for token, parts in targets.items():
             wanted = _combined(parts, u)
             errors[token].append(float(np.abs(C[:, list(x).index(token)] - wanted).max() / beta))

@@ -32,6 +32,7 @@ from grader.formulas.writer import plain
 
 Array = npt.NDArray[Any]
 MAX_TERMS = 200  # of a sum; sizes are drawn far below this
+_MAX_MATRIX_POWER = 50  # beyond it floats say little
 _CONSTANTS = {"e": float(np.e), "π": float(np.pi), "∞": float("inf")}
 
 
@@ -53,9 +54,9 @@ def evaluate(expression: Expression, values: Values) -> Array:
         return _Evaluation(values).value(expression, {})
 
 
-def family_name(symbol: Symbol) -> str:
+def family_name(letter: str, indices: int) -> str:
     """A letter may carry one index or two: a_i, and a_ij."""
-    return symbol.name if len(symbol.index) == 1 else f"{symbol.name}[{len(symbol.index)}]"
+    return letter if indices == 1 else f"{letter}[{indices}]"
 
 
 class _Evaluation:
@@ -105,7 +106,7 @@ class _Evaluation:
 
     def _symbol(self, symbol: Symbol, bound: Mapping[str, int]) -> Array:
         values = self._values
-        family = family_name(symbol)
+        family = family_name(symbol.name, len(symbol.index))
         if family in values.families and symbol.index:
             members = values.families[family]
             places = tuple(
@@ -127,7 +128,7 @@ class _Evaluation:
             place = bound[label] - 1
         elif label in self._values.labels:
             place = self._values.labels[label]
-        elif label.isdigit():
+        elif label.isdecimal():
             place = int(label) - 1
         else:
             place = count - 1 if self._values.sizes.get(label) == count else -1
@@ -141,8 +142,8 @@ class _Evaluation:
             return np.asarray(np.power(base, power))
         if not np.isfinite(base).all():
             return np.full(base.shape, np.nan)
-        if abs(power) > 50:
-            raise Misfit("a matrix is raised to a power beyond 50")
+        if abs(power) > _MAX_MATRIX_POWER:
+            raise Misfit(f"a matrix is raised to a power beyond {_MAX_MATRIX_POWER}")
         try:
             return np.linalg.matrix_power(base, int(power))
         except np.linalg.LinAlgError:
@@ -197,7 +198,7 @@ class _Evaluation:
         """Where a sum begins or ends: a number, a size, or one of the labelled members."""
         if shifted := re.fullmatch(r"(\w+)([+-]\d{1,3})", text):  # m-1
             return self._bound_of(shifted[1]) + int(shifted[2])
-        if text.isdigit():
+        if text.isdecimal():
             return int(text[:9])
         if text in self._values.labels:
             return self._values.labels[text] + 1
@@ -207,6 +208,7 @@ class _Evaluation:
 
 
 def softmax(scores: Array, axis: int) -> Array:
+    """Over the rows (axis 0) or columns of a matrix; of a vector always over its entries."""
     if scores.ndim == 2 and scores.shape[1] == 1:
         axis = 0
     shifted = scores - scores.max(axis=axis, keepdims=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 Operator = Literal["", "·", "*", "@", "⊗"]  # how a product was written: juxtaposed, dotted, starred, numpy's, outer
 
@@ -138,11 +138,11 @@ def symbols_in(expression: Expression) -> list[Symbol]:
 
 def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The same expression with every part changed, innermost first."""
-    changed: dict[str, object] = {}
+    changed: dict[str, Any] = {}
     for field in fields(expression):
         value = getattr(expression, field.name)
         if isinstance(value, tuple) and any(isinstance(item, Expression) for item in value):
             changed[field.name] = tuple(rebuilt(item, change) for item in value)
         elif isinstance(value, Expression):
             changed[field.name] = rebuilt(value, change)
-    return change(replace(expression, **changed) if changed else expression)  # type: ignore[arg-type]
+    return change(replace(expression, **changed) if changed else expression)

@@ -8,17 +8,29 @@ from typing import Any
 import numpy as np
 
 from grader.formulas.evaluation import Array
-from grader.formulas.expressions import symbols_in
-from grader.formulas.shapes import Typed
+from grader.formulas.queries import (
+    Query,
+    enlarged_weights,
+    limit_weights,
+    made_of_random_keys,
+    misuse,
+    orthonormal_keys,
+    weights_of,
+)
+from grader.formulas.shapes import UNSIZED, Typed
 from grader.formulas.verdicts import Verdict, partly, right, wrong
-from grader.formulas.weights import Query, limit_weights, misuse, orthonormal_keys, weights_of
 from grader.formulas.writer import plain
 
-_DRAWS = 400
+_DRAWS = 400  # of the first key's length
+_RATIOS = 3  # draws of how the free letters compare, each between a half and two
 _TOLERANCE = 1e-3
+_ALL = 0.98  # the weight of a key that is copied; a fixed scale may leave a little to the others
+_EVEN = 0.01  # how far from a half the mean of two heads' weights may be
+_SHORTEST = 0.05  # a key of about no length, or a negative one, says nothing about heads
 _SCALE = 30.0  # at which the spread of c is reported
 
 
+@np.errstate(all="ignore")  # what is infinite is judged, not warned of
 def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.random.Generator) -> Verdict:
     """`spread` is the variance of the first key's length in the second half of the question."""
     names = list(heads)
@@ -27,36 +39,35 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
     for name, (typed, query) in heads.items():
         if refused := misuse(typed, query.setting, name):
             return refused
-        if typed.shape == ("?", "?"):
+        if typed.shape == UNSIZED:
             return wrong(f"{name} is zero, so every key gets the same weight", formulas[name])
     queries = [query for _, query in heads.values()]
     setting = queries[0].setting
     keys = orthonormal_keys(setting.n, rng)
     reached = [_weights(query, keys, rng) for query in queries]
-    evidence: dict[str, Any] = {"read_as": list(formulas.values()), "n": setting.n}
-    evidence |= {"spread_of_c": _spread(queries, keys, spread, rng)}
-    evidence["weights"] = [None if one is None else [round(float(share), 4) for share in one[:2]] for one in reached]
-    used = {symbol.name for query in queries for symbol in symbols_in(query.expression)}
+    evidence: dict[str, Any] = {
+        "read_as": list(formulas.values()),
+        "n": setting.n,
+        "spread_of_c": _spread(queries, keys, spread, rng),
+        "weights": [None if one is None else [round(float(share), 4) for share in one[:2]] for one in reached],
+    }
     copies = [_copied(one) for one in reached]
     if sorted(str(one) for one in copies) == ["0", "1"]:
-        if setting.drawn in used and setting.known not in used:
-            return partly(
-                f"right, but written with the random {setting.drawn}_i; only their means {setting.known}_i are known",
-                f"in {both} put {setting.known} for {setting.drawn}",
-                evidence,
-            )
+        if unknown := made_of_random_keys(queries, both, evidence):
+            return unknown
         return right("one head copies v_a, the other v_b", both, evidence)
-    if all(one is not None for one in reached):
-        mean = (reached[0] + reached[1]) / 2  # type: ignore[operator]
-        if abs(mean[0] - 0.5) < 0.01 and abs(mean[1] - 0.5) < 0.01:
+    settled = [one for one in reached if one is not None]
+    if len(settled) == len(reached):
+        mean = (settled[0] + settled[1]) / 2
+        if np.abs(mean[:2] - 0.5).max() < _EVEN:
             return partly(
                 "c is right, but each head averages both values; the two heads were to differ, one value each",
                 f"with {both} both heads attend to a and b alike, so a change in k_a's length moves both",
                 evidence,
             )
-    enlarged = [_copied(_enlarged(query, keys)) for query in queries]
+    enlarged = [_copied(enlarged_weights(query, keys)) for query in queries]
     if sorted(str(one) for one in enlarged) == ["0", "1"]:
-        weights = [float(weights_of(query.scores(keys, 1.0, [1.0] * len(query.grown))).max()) for query in queries]
+        weights = [float(weights_of(query.scores(keys)).max()) for query in queries]
         return partly(
             "the directions are right, but without a large scale the heads look at everything",
             f"with {both} the largest weight is {min(weights):.2f} for n = {setting.n}, not 1; "
@@ -74,9 +85,9 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
 def _weights(query: Query, keys: Array, rng: np.random.Generator) -> Array | None:
     """Where the weights go however the letters grow; None if that depends on them."""
     if not query.grown:
-        scores = query.scores(keys, 1.0, [])
+        scores = query.scores(keys)
         return weights_of(scores) if not np.isnan(scores).any() else None
-    ends = [limit_weights(query, keys, list(rng.uniform(0.5, 2.0, len(query.grown)))) for _ in range(3)]
+    ends = [limit_weights(query, keys, list(rng.uniform(0.5, 2.0, len(query.grown)))) for _ in range(_RATIOS)]
     if any(end is None or np.abs(end - ends[0]).max() > _TOLERANCE for end in ends):
         return None
     return ends[0]
@@ -84,26 +95,18 @@ def _weights(query: Query, keys: Array, rng: np.random.Generator) -> Array | Non
 
 def _copied(weights: Array | None) -> int | None:
     """Which key has all the weight."""
-    if weights is None or not np.isfinite(weights).all() or weights.max() < 0.98:
+    if weights is None or not np.isfinite(weights).all() or weights.max() < _ALL:
         return None
     return int(weights.argmax())
-
-
-def _enlarged(query: Query, keys: Array) -> Array | None:
-    if any(size.sign == "−" for size in query.sizes.values()):
-        return None
-    scores = query.scores(keys, 1.0, [1.0] * len(query.grown))
-    spread = float(np.ptp(scores)) if np.isfinite(scores).all() else 0.0
-    return weights_of(scores * (1e3 / spread)) if spread > 1e-9 else None
 
 
 def _spread(queries: list[Query], keys: Array, variance: Fraction, rng: np.random.Generator) -> float | None:
     """The standard deviation of v_a's share in c when k_a's length is random, given that it is positive."""
     lengths = 1 + np.sqrt(float(variance)) * rng.standard_normal(_DRAWS)
-    kept = lengths[lengths > 0.05]
+    kept = lengths[lengths > _SHORTEST]
     shares = np.zeros(len(kept))
     for query in queries:
-        fixed = query.scores(keys, _SCALE, [1.0] * len(query.grown))  # the query is chosen once; the key is drawn
+        fixed = query.scores(keys, _SCALE)  # the query is chosen once; the key is drawn
         if not np.isfinite(fixed).all():
             return None
         for place, length in enumerate(kept):

@@ -1,4 +1,4 @@
-"""*equals*: is the answer the same function of its symbols as the key? Sampled, and simplified where both are scalar."""
+"""*equals*: is the answer the same function of its symbols as the key? Sampled, and simplified if both are numbers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from itertools import islice, permutations
 
 import numpy as np
 
-from grader.formulas.evaluation import Values, evaluate
+from grader.formulas.evaluation import Values, evaluate, family_name
 from grader.formulas.expressions import Expression, Symbol, rebuilt
 from grader.formulas.shapes import Misfit, Typed, typed
 from grader.formulas.symbolic import as_sympy, attempted
-from grader.formulas.vocabulary import SCALAR, Vocabulary
+from grader.formulas.vocabulary import ONE, SCALAR, Vocabulary
 
 _DRAWS = 6
-_RTOL = 1e-7
+_RTOL = 1e-10  # float64 on numbers of order one, with room for a few hundred roundings
+_NUMBERS = (0.4, 2.2)  # positive, as scales and sizes are, and near 1, so that exp of a few stays small
 _MAX_RENAMINGS = 120  # of free letters: five letters in any order
 
 
@@ -27,6 +28,7 @@ class Agreement:
     renamed: str = ""  # the letters that stand for the key's, when they differ
 
 
+@np.errstate(all="ignore")  # what is infinite is judged, not warned of
 def agree(found: Typed, key: Expression, vocabulary: Vocabulary, rng: np.random.Generator, axis: int = 0) -> Agreement:
     """Compare with the key under every fair renaming of free letters."""
     want = typed(key, vocabulary, found.shape)
@@ -36,8 +38,7 @@ def agree(found: Typed, key: Expression, vocabulary: Vocabulary, rng: np.random.
     draws = [_drawn(vocabulary, [*own, *keys], rng, number, axis) for number in range(_DRAWS)]
     best = Agreement(False, float("inf"))
     for names in _renamings(own, keys):
-        renamed = rebuilt(want.expression, lambda part, names=names: names.get(part, part))  # type: ignore[misc, call-overload]
-        agreement = _compared(found.expression, renamed, draws)
+        agreement = _compared(found.expression, _renamed(want.expression, names), draws)
         if agreement.holds:
             changed = ", ".join(f"{new} for {old}" for old, new in names.items() if old != new)
             return Agreement(True, agreement.off_by, "", changed)
@@ -57,6 +58,10 @@ def proved(found: Typed, key: Expression) -> bool:
         return bool(sympy.simplify(difference) == 0)
 
     return bool(attempted(proof))
+
+
+def _renamed(expression: Expression, names: Mapping[Symbol, Symbol]) -> Expression:
+    return rebuilt(expression, lambda part: names.get(part, part) if isinstance(part, Symbol) else part)
 
 
 def _renamings(own: Sequence[Symbol], keys: Sequence[Symbol]) -> list[Mapping[Symbol, Symbol]]:
@@ -89,21 +94,18 @@ def _drawn(vocabulary: Vocabulary, free: Sequence[Symbol], rng: np.random.Genera
     """Sizes all different, so that a transpose in the wrong place cannot go unnoticed."""
     pool = rng.permutation(np.arange(2, 2 + 2 * len(vocabulary.dimensions) + 2))
     sizes = {name: int(pool[place]) for place, name in enumerate(vocabulary.dimensions)}
-    arrays, families, scalars = {}, {}, {}
+    arrays, families = {}, {}
     for one in vocabulary.declared:
-        rows, columns = (1 if side == "1" else sizes[side] for side in one.shape)
-        positive = one.shape == SCALAR
+        rows, columns = (1 if side == ONE else sizes[side] for side in one.shape)
         if one.runs_to:
             members = tuple(sizes[dimension] for dimension in one.runs_to)
-            key = one.name if len(members) == 1 else f"{one.name}[{len(members)}]"
-            families[key] = rng.standard_normal((*members, rows))
+            families[family_name(one.name, len(members))] = rng.standard_normal((*members, rows))
         elif one.labels:
             for label in one.labels:
                 arrays[f"{one.name}_{label}"] = rng.standard_normal((rows, columns))
         else:
-            drawn = rng.uniform(0.4, 2.2, (1, 1)) if positive else rng.standard_normal((rows, columns))
-            arrays[one.name] = drawn
-    for symbol in free:
-        scalars[symbol] = float(rng.uniform(0.4, 2.2))
+            is_number = one.shape == SCALAR
+            arrays[one.name] = rng.uniform(*_NUMBERS, (1, 1)) if is_number else rng.standard_normal((rows, columns))
+    scalars = {symbol: float(rng.uniform(*_NUMBERS)) for symbol in free}
     labels = {label: place for one in vocabulary.declared if one.runs_to for place, label in enumerate(one.labels)}
     return Values(sizes, arrays, families, labels, scalars, softmax_axis=axis)

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lark import Lark, Transformer, UnexpectedInput
+from lark import Lark, UnexpectedInput
 from lark import Token as LarkToken
 from lark.exceptions import VisitError
 from lark.lexer import Lexer
 
-from grader.formulas.expressions import (
-    Add,
-    Apply,
-    Constant,
-    Divide,
-    Domain,
-    Expression,
-    Identity,
-    Multiply,
-    Number,
-    Power,
-    PseudoInverse,
-    Sum,
-    Symbol,
-    Transpose,
-    negative,
-    rebuilt,
-)
-from grader.formulas.lexer import Token, Unreadable
+from grader.formulas.building import Builder
+from grader.formulas.ellipsis import ellipses_filled
+from grader.formulas.expressions import Expression
+from grader.formulas.tokens import Token, Unreadable
 from grader.formulas.vocabulary import Vocabulary
 from grader.quoting import quote
 
@@ -50,7 +34,6 @@ _TERMINALS = {
     "⟨": "LANGLE",
     "⟩": "RANGLE",
 }
-ELLIPSIS = Constant("…")
 
 
 class _Handed(Lexer):
@@ -61,7 +44,7 @@ class _Handed(Lexer):
 
     def lex(self, data: Sequence[Token]) -> Iterator[LarkToken]:  # type: ignore[override]
         for token in data:
-            yield LarkToken(_TERMINALS.get(token.kind, token.kind), token, start_pos=token.start, end_pos=token.end)  # type: ignore[arg-type]
+            yield LarkToken(_TERMINALS.get(token.kind, token.kind), token)
 
 
 @cache
@@ -80,8 +63,8 @@ def parse(tokens: Sequence[Token], vocabulary: Vocabulary) -> Expression:
     if len(tokens) > MAX_FORMULA_TOKENS:
         raise Unreadable(f"a formula of {len(tokens)} symbols; up to {MAX_FORMULA_TOKENS} are read", tokens[0].start)
     try:
-        tree = _lark().parse(tokens)  # type: ignore[arg-type]
-        return _ellipses_filled(_Builder(vocabulary).transform(tree))
+        tree = _lark().parse(tokens)
+        return ellipses_filled(Builder(vocabulary).transform(tree))
     except UnexpectedInput as error:
         raise _explained(error, tokens) from None
     except VisitError as error:
@@ -106,251 +89,3 @@ def _explained(error: UnexpectedInput, tokens: Sequence[Token]) -> Unreadable:
 
 def _shown(token: Token) -> str:
     return str(token.value) if not isinstance(token.value, tuple) else "_" + ",".join(token.value)
-
-
-class _List:
-    """Several expressions between brackets; only some functions and matrices of columns know what to do with it."""
-
-    def __init__(self, items: list[Any]) -> None:
-        self.items = items
-
-
-class _Builder(Transformer[LarkToken, Any]):
-    """Innermost first; each method is named after an alternative of the grammar."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__()
-        self._vocabulary = vocabulary
-
-    def start(self, items: list[Any]) -> Expression:
-        found: Expression = items[0]
-        return found
-
-    def number(self, items: list[Any]) -> Expression:
-        return Number(items[0].value.value)
-
-    def minus_number(self, items: list[Any]) -> Expression:
-        return Number(-items[1].value.value)
-
-    def name(self, items: list[Any]) -> Expression:
-        symbol: Symbol = items[0].value.value
-        if not symbol.index and not symbol.mark and self._vocabulary.find(symbol.name) is None:
-            if symbol.name == "e":
-                return Constant("e")
-            if symbol.name == "π":
-                return Constant("π")
-        return symbol
-
-    def constant(self, items: list[Any]) -> Expression:
-        return Constant(items[0].value.value)
-
-    def identity(self, items: list[Any]) -> Expression:
-        return Identity(items[0].value.value)
-
-    def ellipsis(self, items: list[Any]) -> Expression:
-        return ELLIPSIS
-
-    def bracketed(self, items: list[Any]) -> Expression:
-        found: Expression = items[1]
-        return found
-
-    def matrix(self, items: list[Any]) -> Expression:
-        listed = items[1].items
-        columns = [item for item in listed if item != ELLIPSIS]
-        first = columns[0] if columns else None
-        if isinstance(first, Symbol) and all(isinstance(item, Symbol) and item.name == first.name for item in columns):
-            declared = self._vocabulary.find(first.name, first.index)
-            if declared and declared[0].columns_of and ELLIPSIS in listed:
-                return Symbol(declared[0].columns_of)
-        raise Unreadable("a list of values cannot stand here; write sums and products", items[0].value.start)
-
-    def plus(self, items: list[Any]) -> Expression:
-        found: Expression = items[1]
-        return found
-
-    def minus(self, items: list[Any]) -> Expression:
-        return negative(items[1])
-
-    def add(self, items: list[Any]) -> Expression:
-        left = items[0].terms if isinstance(items[0], Add) else (items[0],)
-        return Add((*left, items[2]))
-
-    def subtract(self, items: list[Any]) -> Expression:
-        return self.add([items[0], items[1], negative(items[2])])
-
-    def juxtaposed(self, items: list[Any]) -> Expression:
-        return Multiply(items[0], items[1])
-
-    def multiplied(self, items: list[Any]) -> Expression:
-        return Multiply(items[0], items[2], items[1].value.value)
-
-    def divided(self, items: list[Any]) -> Expression:
-        return Divide(items[0], items[2])
-
-    def fraction(self, items: list[Any]) -> Expression:
-        return Divide(items[1], items[2])
-
-    def big_sum(self, items: list[Any]) -> Expression:
-        return Sum(items[0].value.value, items[1])
-
-    def power(self, items: list[Any]) -> Expression:
-        return Power(items[0], items[2])
-
-    def transposed(self, items: list[Any]) -> Expression:
-        return Transpose(items[0])
-
-    def primed(self, items: list[Any]) -> Expression:
-        """A transpose for what has a shape; part of the name for what is not known."""
-        base = items[0]
-        if isinstance(base, Symbol) and self._vocabulary.find(base.name, base.index) is None:
-            return Symbol(base.name, base.index, base.mark + "′")
-        return Transpose(base)
-
-    def daggered(self, items: list[Any]) -> Expression:
-        return PseudoInverse(items[0])
-
-    def starred(self, items: list[Any]) -> Expression:
-        """q* is the best q; A* is A's conjugate transpose."""
-        base = items[0]
-        known = self._vocabulary.find(base.name, base.index) if isinstance(base, Symbol) else None
-        is_matrix = known is not None and "1" not in known[0].shape
-        return Transpose(base) if is_matrix else base
-
-    def indexed(self, items: list[Any]) -> Expression:
-        """k^T_a: the index came after the transpose."""
-        base, labels = items[0], items[1].value.value
-        inner = base.of if isinstance(base, Transpose) else base
-        if isinstance(inner, Symbol) and not inner.index:
-            symbol = self._vocabulary.symbol(inner.name, labels, inner.mark)
-            return Transpose(symbol) if isinstance(base, Transpose) else symbol
-        raise Unreadable("an index should stand directly below a letter", items[1].value.start)
-
-    def column(self, items: list[Any]) -> Expression:
-        base = items[0]
-        for one in self._vocabulary.declared:
-            if isinstance(base, Symbol) and one.columns_of == base.name:
-                return Symbol(one.name, (items[1].value.value,))
-        raise Unreadable("only columns of the question's own matrices are read", items[1].value.start)
-
-    def root(self, items: list[Any]) -> Expression:
-        return Apply("sqrt", (items[2] if len(items) == 4 else items[1],))
-
-    def root_of_number(self, items: list[Any]) -> Expression:
-        return Apply("sqrt", (self.number(items[1:]),))
-
-    def root_of_name(self, items: list[Any]) -> Expression:
-        return Apply("sqrt", (self.name(items[1:]),))
-
-    def norm(self, items: list[Any]) -> Expression:
-        return Apply("norm", (items[1],))
-
-    def absolute(self, items: list[Any]) -> Expression:
-        return Apply("abs", (items[1],))
-
-    def inner(self, items: list[Any]) -> Expression:
-        return Multiply(Transpose(items[1]), items[3])
-
-    def keyword(self, items: list[Any]) -> Any:
-        return (str(items[0].value.value), items[2].value.value)
-
-    def listed(self, items: list[Any]) -> _List:
-        return _List([item for item in items if not isinstance(item, LarkToken)])
-
-    def argument(self, items: list[Any]) -> _List:
-        kept = [item for item in items if not isinstance(item, LarkToken)]
-        if len(kept) == 1 and isinstance(kept[0], _List):
-            return kept[0]
-        if any(isinstance(item, tuple) for item in kept):
-            return _List(kept)
-        product = kept[0]
-        for item in kept[1:]:
-            product = Multiply(product, item)
-        return _List([product])
-
-    def apply(self, items: list[Any]) -> Expression:
-        return self._applied(items[0].value, None, items[1])
-
-    def apply_below(self, items: list[Any]) -> Expression:
-        return self._applied(items[0].value, items[2], items[3])
-
-    def _applied(self, token: Token, below: Expression | None, given: _List) -> Expression:
-        name: str = token.value
-        keywords = dict(item for item in given.items if isinstance(item, tuple))
-        arguments = [item for item in given.items if not isinstance(item, tuple)]
-        if keywords.keys() - {"axis", "dim", "keepdims"} or not arguments:
-            raise Unreadable(f"'{quote(name)}' does not take that", token.start)
-        axis = keywords.get("axis", keywords.get("dim"))
-        counts = {"product": 2, "outer": 2, "inner": 2}
-        wanted = counts.get(name, 1)
-        if name not in ("max", "min") and len(arguments) != wanted:
-            raise Unreadable(f"'{quote(name)}' takes {wanted} argument{'s' * (wanted > 1)}", token.start)
-        match name:
-            case "product":
-                return Multiply(arguments[0], arguments[1], "@")
-            case "inner":
-                return Multiply(Transpose(arguments[0]), arguments[1])
-            case "outer":
-                return Multiply(arguments[0], arguments[1], "⊗")
-            case "transpose":
-                return Transpose(arguments[0])
-            case "inverse":
-                return Power(arguments[0], Number(Fraction(-1)))
-            case "pinv":
-                return PseudoInverse(arguments[0])
-            case "identity":
-                return Identity(str(arguments[0]) if isinstance(arguments[0], Symbol) else "")
-        if name.startswith("softmax over"):
-            name, axis = "softmax", 1 if name.endswith("rows") else 0
-        return Apply(name, tuple(arguments), below, None if axis is None else int(axis))
-
-
-def _ellipses_filled(expression: Expression) -> Expression:
-    """t_1 + t_2 + … + t_m is a sum over the index in which its first and last term differ."""
-
-    def fill(part: Expression) -> Expression:
-        if not (isinstance(part, Add) and ELLIPSIS in part.terms):
-            return part
-        at = part.terms.index(ELLIPSIS)
-        if at == 0 or at != len(part.terms) - 2 or at > 3:
-            raise Unreadable("the dots stand where they cannot be filled in; write a sum")
-        first, last = part.terms[0], part.terms[-1]
-        low, high = _differing(first, last)
-        index = "i"
-        body = rebuilt(first, lambda one: _with_index(one, low, index))
-        for number, term in enumerate(part.terms[:at]):
-            step = str(int(low) + number) if low.isdigit() else low
-            if rebuilt(body, lambda one, step=step: _with_index(one, index, step)) != term:  # type: ignore[misc]
-                raise Unreadable("the terms before the dots do not follow one pattern; write a sum")
-        if rebuilt(body, lambda one: _with_index(one, index, high)) != last:
-            raise Unreadable("the term after the dots does not follow the pattern; write a sum")
-        return Sum(Domain(index, low, high), body)
-
-    filled = rebuilt(expression, fill)
-    if any(part == ELLIPSIS for part in _all_parts(filled)):
-        raise Unreadable("the dots stand where they cannot be filled in; write a sum")
-    return filled
-
-
-def _all_parts(expression: Expression) -> Iterator[Expression]:
-    from grader.formulas.expressions import walk
-
-    return walk(expression)
-
-
-def _differing(first: Expression, last: Expression) -> tuple[str, str]:
-    from grader.formulas.expressions import symbols_in
-
-    pairs = {
-        (one.index[0], other.index[0])
-        for one, other in zip(symbols_in(first), symbols_in(last), strict=False)
-        if one.index and other.index and one.name == other.name and one.index != other.index
-    }
-    if len(pairs) != 1:
-        raise Unreadable("the dots stand where they cannot be filled in; write a sum")
-    return pairs.pop()
-
-
-def _with_index(part: Expression, old: str, new: str) -> Expression:
-    if isinstance(part, Symbol) and part.index == (old,):
-        return Symbol(part.name, (new,), part.mark)
-    return part

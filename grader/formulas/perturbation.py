@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from grader.formulas.evaluation import Array, Values, evaluate, softmax
 from grader.formulas.expressions import Expression
-from grader.formulas.vocabulary import Declared, Vocabulary
+from grader.formulas.verdicts import Verdict, partly, right, wrong
+from grader.formulas.vocabulary import ONE, Declared, Vocabulary
 
 Attention = Callable[[Array, Array, Array, float], Array]  # (Q, K, V, β) → H, tokens in columns
-Change = Callable[[Array, float], Array]  # (k_i, size) → the changed key
 
 _STEP = 1e-5  # of central differences in float64: an error near 1e-10
 _SIZES = ((4, 3, 5, 2), (3, 2, 4, 3), (5, 4, 3, 4))  # d, n, m, t
-AGREES = 1e-5
+_DRAWS = 2  # attentions of each size
+_AGREES = 1e-5
+_NOTHING = 1e-9
 
 _HERE = ("i", "j")
 SHIFTED = Vocabulary(  # k_i becomes k_i + ε
     declared=(
-        Declared("k", ("d", "1"), ("m",), _HERE),
-        Declared("v", ("t", "1"), ("m",), _HERE),
-        Declared("q", ("d", "1"), ("n",), _HERE),
-        Declared("q", ("d", "1")),
-        Declared("h", ("t", "1"), ("n",), _HERE),
-        Declared("h", ("t", "1")),
+        Declared("k", ("d", ONE), ("m",), _HERE),
+        Declared("v", ("t", ONE), ("m",), _HERE),
+        Declared("q", ("d", ONE), ("n",), _HERE),
+        Declared("q", ("d", ONE)),
+        Declared("h", ("t", ONE), ("n",), _HERE),
+        Declared("h", ("t", ONE)),
         Declared("a", runs_to=("m", "n"), labels=_HERE, aliases=("A", "α", "w", "p")),
         Declared("a", runs_to=("m",), labels=_HERE, aliases=("α", "w", "p")),
         Declared("A", ("m", "n")),
@@ -34,7 +37,7 @@ SHIFTED = Vocabulary(  # k_i becomes k_i + ε
         Declared("Q", ("d", "n")),
         Declared("V", ("t", "m")),
         Declared("H", ("t", "n")),
-        Declared("ε", ("d", "1"), aliases=("δ", "η", "ξ")),
+        Declared("ε", ("d", ONE), aliases=("δ", "η", "ξ")),
         Declared("β"),
         Declared("α"),
     ),
@@ -51,18 +54,16 @@ class World:
     """One attention, one key i and one query j; `at(size)` is what a formula sees when the key has changed so far."""
 
     values: Values
-    change: float
+    beta: float
     output: Array  # the derivative of h_j
     noise: Array
 
     def at(self, size: float) -> Values:
-        scalars = dict(self.values.arrays)
-        scalars["ε"] = size * self.noise
-        scalars["α"] = np.array([[1.0 + size]])
-        return replace(self.values, arrays=scalars)
+        changed = {"ε": size * self.noise, "α": np.array([[1.0 + size]])}
+        return replace(self.values, arrays={**self.values.arrays, **changed})
 
 
-def world(attention: Attention, scales: bool, sizes: tuple[int, int, int, int], rng: np.random.Generator) -> World:
+def _world(attention: Attention, scales: bool, sizes: tuple[int, int, int, int], rng: np.random.Generator) -> World:
     """With `scales` the key k_i becomes αk_i, else k_i + ε."""
     d, n, m, t = sizes
     Q, K, V = rng.standard_normal((d, n)), rng.standard_normal((d, m)), rng.standard_normal((t, m))
@@ -90,10 +91,40 @@ def world(attention: Attention, scales: bool, sizes: tuple[int, int, int, int], 
 
 
 def worlds(attention: Attention, scales: bool, rng: np.random.Generator) -> list[World]:
-    return [world(attention, scales, sizes, rng) for sizes in _SIZES for _ in range(2)]
+    """Attentions of three sizes."""
+    return [_world(attention, scales, sizes, rng) for sizes in _SIZES for _ in range(_DRAWS)]
 
 
-def slope(formula: Expression, here: World) -> tuple[Array, Array]:
+@np.errstate(all="ignore")  # what is infinite is judged, not warned of
+def judge(formula: Expression, attentions: list[World], read_as: str) -> Verdict:
+    """A formula for the change of h_j, against the derivative in every world."""
+    starts, slopes = zip(*(_slope(formula, one) for one in attentions), strict=True)
+    begins_at_zero = all(np.abs(start).max() < _NOTHING for start in starts)
+    evidence: dict[str, Any] = {"read_as": read_as}
+
+    def agrees(factor: Callable[[World], float]) -> bool:
+        return begins_at_zero and all(
+            np.abs(factor(one) * got - one.output).max() <= _AGREES * (1 + np.abs(one.output).max())
+            for one, got in zip(attentions, slopes, strict=True)
+        )
+
+    if agrees(lambda one: 1.0):
+        return right("it agrees with the derivative of attention", read_as, evidence)
+    if agrees(lambda one: -1.0):
+        return wrong("the sign is the wrong way round", read_as, evidence)
+    if agrees(lambda one: one.beta):
+        return partly("β is left out: the scores are multiplied by it, and so is their change", read_as, evidence)
+    if any(np.abs(start).max() > _NOTHING for start in starts):
+        return wrong("without any change the formula does not give 0", read_as, evidence)
+    error = max(float(np.abs(got - one.output).max()) for one, got in zip(attentions, slopes, strict=True))
+    return wrong(
+        "it does not agree with the derivative of attention",
+        f"{read_as} is off by {error:.2g} on a random attention",
+        {**evidence, "off_by": error},
+    )
+
+
+def _slope(formula: Expression, here: World) -> tuple[Array, Array]:
     """What the formula says without any change (it should be 0), and how fast it grows with the change."""
     start, ahead, behind = (evaluate(formula, here.at(size)) for size in (0.0, _STEP, -_STEP))
     return start, (ahead - behind) / (2 * _STEP)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from grader.formulas import spelling
-from grader.formulas.expressions import Expression, symbols_in
+from grader.formulas.expressions import Expression, Symbol, symbols_in
 from grader.formulas.lexer import Unreadable, read_tokens
 from grader.formulas.parser import parse
 from grader.formulas.shapes import Misfit, Typed, typed
@@ -40,10 +40,15 @@ def expression(text: str, vocabulary: Vocabulary) -> Expression:
 
 def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
     """The equation that counts: the last one for the name that can be read, or the only bare expression."""
-    proposals = statements.proposals(question.written(statements.vocabulary), through_approximations=True)
-    readable = [one for one in proposals if one.members]
+    proposals = statements.proposals(question.written(statements.vocabulary))
+    readable = [one for one in proposals if one.members and not one.denied]
     if readable:
         return readable[-1]
+    if denied := [one for one in proposals if one.members]:
+        cause = (
+            f"{denied[-1].place}: '{quote(denied[-1].text, 60)}' stands beside a 'not', and no other formula is there"
+        )
+        return undecided(f"no formula for {question.name} is stated", cause)
     if proposals and proposals[-1].faults:
         return _unreadable(question, [str(fault) for fault in proposals[-1].faults])
     bare = statements.bare() if question.may_be_bare else []
@@ -61,6 +66,17 @@ def _unreadable(question: Question, faults: list[str]) -> Verdict:
     return undecided(f"the formula for {question.name} could not be read", faults[0], {"unreadable": faults[:5]})
 
 
+def settled(found: Proposed, question: Question, statements: Statements) -> Typed | Verdict:
+    """The last member of an equation, with its shape; or why it has none."""
+    try:
+        return typed(statements.expanded(found.members[-1]), statements.vocabulary, question.expected)
+    except Misfit as misfit:
+        detail = f"in '{quote(found.text)}': {misfit.what}"
+        return wrong(f"the formula for {question.name} does not fit together", detail)
+    except Unreadable as fault:
+        return undecided(f"the formula for {question.name} could not be read", f"{found.place}: {fault.cause}")
+
+
 def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Judge) -> Verdict:
     """Read the answer to one question and judge what was found; every member of a chain has to say the same."""
     statements = read_statements(answer, vocabulary)
@@ -71,18 +87,30 @@ def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Ju
 
 
 def judged_proposal(found: Proposed, statements: Statements, question: Question, judge: Judge) -> Verdict:
-    """A chain joined by `=` has to say one thing; of several joined by `≈` the best counts."""
+    """A chain joined by `=` has to say one thing; of several joined by `≈` the best counts, unless another one, in
+    the same letters, is wrong: 1/d ≈ 1/√d is no answer."""
     verdicts = [_judged_chain(chain, found, statements, question, judge) for chain in found.chains]
-    return max(verdicts, key=lambda one: -1 if one.score is None else one.score)
+    best = max(verdicts, key=lambda one: -1 if one.score is None else one.score)
+    letters = _letters(found.chains[verdicts.index(best)], statements)
+    for chain, verdict in zip(found.chains, verdicts, strict=True):
+        if best.score and verdict.score == 0 and _letters(chain, statements) <= letters:
+            detail = f"{found.place}: '{quote(found.text, 80)}' calls two things nearly equal that are not"
+            return undecided(f"it is not clear which formula for {question.name} is meant", detail)
+    return best
+
+
+def _letters(chain: Sequence[Expression], statements: Statements) -> set[Symbol]:
+    return {symbol for member in chain for symbol in statements.vocabulary.free(member)}
 
 
 def _judged_chain(
     chain: Sequence[Expression], found: Proposed, statements: Statements, question: Question, judge: Judge
 ) -> Verdict:
     verdicts = [_judged_member(member, found, statements, question, judge) for member in chain]
-    first = verdicts[0]
-    if any(one.score != first.score for one in verdicts[1:]):
-        lowest = min((one for one in verdicts if one.score is not None), key=lambda one: one.score or 0)
+    decided = [one for one in verdicts if one.score is not None]
+    first = (decided or verdicts)[0]
+    if any(one.score != first.score for one in decided):
+        lowest = min(decided, key=lambda one: one.score or 0)
         detail = f"'{quote(found.text, 80)}' equates things that are not equal; {lowest.detail or lowest.message}"
         return replace(lowest, message=f"the chain of equations for {question.name} contradicts itself", detail=detail)
     return first
@@ -96,10 +124,10 @@ def _judged_member(
         expanded = statements.expanded(member)
         if fault := statements.undefined(expanded):
             return undecided(unread, str(fault))
-        settled = typed(expanded, statements.vocabulary, question.expected)
-        if _says_nothing(settled, statements.vocabulary, question):
+        known = typed(expanded, statements.vocabulary, question.expected)
+        if _says_nothing(known, statements.vocabulary, question):
             return undecided(unread, f"{found.place}: it is not said what {plain(expanded)} is")
-        return judge(settled, statements, found)
+        return judge(known, statements, found)
     except Unreadable as fault:
         return undecided(unread, f"{found.place}: {fault.cause}")
     except Misfit as misfit:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from fractions import Fraction
 
 from grader.formulas.expressions import (
     Add,
@@ -14,56 +15,32 @@ from grader.formulas.expressions import (
     Identity,
     Multiply,
     Number,
+    Operator,
     Power,
     PseudoInverse,
     Sum,
     Symbol,
     Transpose,
+    symbols_in,
 )
+from grader.formulas.tokens import Unreadable
+from grader.formulas.typed import UNSIZED, Misfit, Typed, is_zero, shown, sized
 from grader.formulas.vocabulary import ONE, SCALAR, Shape, Vocabulary
 from grader.formulas.writer import plain
 from grader.suggestions import did_you_mean
 
+__all__ = ["UNSIZED", "Misfit", "Typed", "shown", "typed"]
 
-class Misfit(Exception):
-    """Read without trouble, but the parts do not go together; `what` is the one line to show."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
-
-
-@dataclass(frozen=True)
-class Typed:
-    """An expression whose identities know their size and whose transposes and products are settled."""
-
-    expression: Expression
-    shape: Shape
-
-
-_ANY = ("?", "?")  # an identity of unknown size, or a zero: takes the shape of what it stands beside
+_ZERO = Number(Fraction(0))
+_INVERSE = Number(Fraction(-1))
 
 
 def typed(expression: Expression, vocabulary: Vocabulary, expected: Shape | None = None) -> Typed:
     """The expression with every shape settled; Misfit if it has none."""
     found = _Typing(vocabulary).infer(expression, {})
-    if found.shape == _ANY and expected is not None:
-        found = _Typing(vocabulary).settle(found, expected[0])
+    if found.shape == UNSIZED and expected is not None and not is_zero(found.expression):
+        found = sized(found, expected[0])
     return found
-
-
-def shown(shape: Shape) -> str:
-    """`a number`, `a vector in ℝᵈ`, `m×d`."""
-    if shape == SCALAR:
-        return "a number"
-    if shape == _ANY:
-        return "an identity matrix"
-    rows, columns = shape
-    if columns == ONE:
-        return f"a vector with {rows} entries"
-    if rows == ONE:
-        return f"a row with {columns} entries"
-    return f"{rows}×{columns}"
 
 
 class _Typing:
@@ -74,12 +51,12 @@ class _Typing:
         """`bound` maps the indices of the sums around to the dimensions they run to."""
         match expression:
             case Number(value):
-                return Typed(expression, _ANY if value == 0 else SCALAR)
+                return Typed(expression, UNSIZED if value == 0 else SCALAR)
             case Constant():
                 return Typed(expression, SCALAR)
             case Identity(size):
                 known = size in self._vocabulary.dimensions
-                return Typed(Identity(size if known else ""), (size, size) if known else _ANY)
+                return Typed(Identity(size if known else ""), (size, size) if known else UNSIZED)
             case Symbol():
                 return self._symbol(expression, bound)
             case Add(terms):
@@ -92,7 +69,7 @@ class _Typing:
                 return self._power(self.infer(base, bound), exponent, bound)
             case Transpose(of):
                 inner = self.infer(of, bound)
-                if inner.shape in (SCALAR, _ANY):
+                if inner.shape in (SCALAR, UNSIZED):
                     return inner
                 return Typed(Transpose(inner.expression), (inner.shape[1], inner.shape[0]))
             case PseudoInverse(of):
@@ -103,49 +80,28 @@ class _Typing:
             case Sum():
                 return self._big_sum(expression, bound)
 
-    def settle(self, found: Typed, size: str) -> Typed:
-        """Give the size to identities and zeros that had none."""
-
-        def sized(part: Expression) -> Expression:
-            match part:
-                case Identity(""):
-                    return Identity(size)
-                case Add(terms):
-                    return Add(tuple(sized(term) for term in terms))
-                case Multiply(left, right, operator):
-                    return Multiply(sized(left), sized(right), operator)
-                case Divide(over, under):
-                    return Divide(sized(over), under)
-                case Power(base, exponent):
-                    return Power(sized(base), exponent)
-            return part
-
-        return Typed(sized(found.expression), (size, size))
-
     def _symbol(self, symbol: Symbol, bound: Mapping[str, str]) -> Typed:
         found = self._vocabulary.find(symbol.name, symbol.index)
         if symbol.mark and found and self._vocabulary.marks_matter:
-            raise Misfit(f"it is not clear what {plain(symbol)} is here")
+            raise Unreadable(f"it is not clear what {plain(symbol)} is here")
         if found is None:
             if str(symbol) in self._vocabulary.asked:
                 raise Misfit(f"{plain(symbol)} is what is asked for; it cannot be used to say what it is")
             return Typed(symbol, SCALAR)  # a letter nobody declared is a free number
         declared, index = found
         for label, dimension in zip(index, declared.runs_to, strict=False):
-            if label in declared.labels or label.isdigit() or label in bound or label == dimension:
+            if label in declared.labels or label.isdecimal() or label in bound or label == dimension:
                 continue
             if len(label) == 1 and label.isalpha():
-                raise Misfit(
-                    f"{plain(symbol)} stands outside a sum over {label}{did_you_mean(label, declared.labels)}: "
-                    f"say which one is meant"
-                )
+                meant = did_you_mean(label, declared.labels)
+                raise Misfit(f"{plain(symbol)} stands outside a sum over {label}{meant}: say which one is meant")
             raise Misfit(f"{plain(symbol)} is not one of the symbols of this question")
         return Typed(symbol, declared.shape)
 
     def _sum(self, expression: Expression, terms: list[Typed]) -> Typed:
-        shapes = list(dict.fromkeys(term.shape for term in terms if term.shape != _ANY))
+        shapes = list(dict.fromkeys(term.shape for term in terms if term.shape != UNSIZED))
         if not shapes:
-            return Typed(Add(tuple(term.expression for term in terms)), _ANY)
+            return Typed(Add(tuple(term.expression for term in terms)), UNSIZED)
         if len(shapes) > 1:
             one, other = (next(term for term in terms if term.shape == shape) for shape in shapes[:2])
             raise Misfit(
@@ -153,46 +109,31 @@ class _Typing:
                 f"{shown(other.shape)}: they cannot be added"
             )
         (shape,) = shapes
-        settled = []
+        settled: list[Expression] = []
         for term in terms:
-            if term.shape == _ANY and shape == SCALAR:
-                settled.append(
-                    Number(term.expression.value) if isinstance(term.expression, Number) else self._one(term)
-                )
-            elif term.shape == _ANY and not _is_zero(term.expression):
+            if term.shape == UNSIZED and shape == SCALAR:
+                if not isinstance(term.expression, Number):
+                    raise Misfit(f"{plain(term.expression)} is a matrix and stands beside numbers")
+                settled.append(term.expression)
+            elif term.shape == UNSIZED and not is_zero(term.expression):
                 if shape[0] != shape[1]:
                     raise Misfit(
                         f"the identity is square, and {plain(_first_of(terms, shape))} is {shown(shape)}: "
                         f"they cannot be added"
                     )
-                settled.append(self.settle(term, shape[0]).expression)
-            elif term.shape != _ANY:
+                settled.append(sized(term, shape[0]).expression)
+            elif term.shape != UNSIZED:
                 settled.append(term.expression)
         return Typed(Add(tuple(settled)) if len(settled) > 1 else settled[0], shape)
 
-    def _one(self, term: Typed) -> Expression:
-        """An identity among numbers: 1, as some write it."""
-        raise Misfit(f"{plain(term.expression)} is a matrix and stands beside numbers")
-
-    def _product(self, left: Typed, right: Typed, operator: str) -> Typed:
-        whole = Multiply(left.expression, right.expression, operator)  # type: ignore[arg-type]
-        if _is_zero(left.expression) or _is_zero(right.expression):
-            return Typed(_ZERO, _ANY)
-        if _ANY in (left.shape, right.shape):
-            if left.shape == right.shape:
-                return Typed(whole, _ANY)
-            known = right if left.shape == _ANY else left
-            if known.shape == SCALAR:
-                return Typed(whole, _ANY)
-            size = known.shape[0] if left.shape == _ANY else known.shape[1]
-            other = self.settle(left if left.shape == _ANY else right, size)
-            if left.shape == _ANY:
-                return Typed(Multiply(other.expression, right.expression), right.shape)
-            return Typed(Multiply(left.expression, other.expression), left.shape)
+    def _product(self, left: Typed, right: Typed, operator: Operator) -> Typed:
+        if is_zero(left.expression) or is_zero(right.expression):
+            return Typed(_ZERO, UNSIZED)
+        if UNSIZED in (left.shape, right.shape):
+            return self._product_with_identity(left, right, operator)
         if SCALAR in (left.shape, right.shape):
-            return Typed(
-                Multiply(left.expression, right.expression), right.shape if left.shape == SCALAR else left.shape
-            )
+            shape = right.shape if left.shape == SCALAR else left.shape
+            return Typed(Multiply(left.expression, right.expression), shape)
         if operator == "⊗" and left.shape[1] == ONE and right.shape[1] == ONE:
             return Typed(Multiply(left.expression, Transpose(right.expression)), (left.shape[0], right.shape[0]))
         if left.shape[1] == right.shape[0]:
@@ -204,24 +145,32 @@ class _Typing:
             f"they cannot be multiplied"
         )
 
+    def _product_with_identity(self, left: Typed, right: Typed, operator: Operator) -> Typed:
+        """The identity gets its size from the other factor, unless that has none either."""
+        if left.shape in (SCALAR, UNSIZED) and right.shape in (SCALAR, UNSIZED):
+            return Typed(Multiply(left.expression, right.expression, operator), UNSIZED)
+        if left.shape == UNSIZED:
+            return Typed(Multiply(sized(left, right.shape[0]).expression, right.expression), right.shape)
+        return Typed(Multiply(left.expression, sized(right, left.shape[1]).expression), left.shape)
+
     def _quotient(self, over: Typed, under: Typed) -> Typed:
-        if under.shape not in (SCALAR,):
-            if _is_zero(under.expression):
+        if under.shape != SCALAR:
+            if is_zero(under.expression):
                 raise Misfit("it divides by zero")
             raise Misfit(f"it divides by {plain(under.expression)}, which is {shown(under.shape)}")
         return Typed(Divide(over.expression, under.expression), over.shape)
 
     def _power(self, base: Typed, exponent: Expression, bound: Mapping[str, str]) -> Typed:
-        if base.shape not in (SCALAR, _ANY) and isinstance(exponent, Symbol) and exponent.name in ("t", "T", "τ"):
+        if base.shape not in (SCALAR, UNSIZED) and isinstance(exponent, Symbol) and exponent.name in ("t", "T", "τ"):
             return Typed(Transpose(base.expression), (base.shape[1], base.shape[0]))
         power = self.infer(exponent, bound)
-        if power.shape not in (SCALAR, _ANY):
+        if power.shape not in (SCALAR, UNSIZED):
             raise Misfit(f"the exponent {plain(exponent)} is {shown(power.shape)}, not a number")
-        if base.shape in (SCALAR, _ANY):
+        if base.shape in (SCALAR, UNSIZED):
             return Typed(Power(base.expression, power.expression), base.shape)
         whole = isinstance(power.expression, Number) and power.expression.value.denominator == 1
         if base.shape[0] != base.shape[1]:
-            what = "has no inverse" if whole and power.expression == Number(-1) else "cannot be raised to a power"  # type: ignore[arg-type]
+            what = "has no inverse" if power.expression == _INVERSE else "cannot be raised to a power"
             raise Misfit(f"{plain(base.expression)} is {shown(base.shape)}, not square: it {what}")
         if not whole:
             raise Misfit(f"a matrix is raised to the power {plain(exponent)}; only whole powers are read")
@@ -248,7 +197,7 @@ class _Typing:
                 return Typed(applied, SCALAR)
             case function if function in self._vocabulary.functions:  # O(…) is as large as what it holds
                 return arguments[0]
-        if any(argument.shape not in (SCALAR, _ANY) for argument in arguments):
+        if any(argument.shape not in (SCALAR, UNSIZED) for argument in arguments):
             raise Misfit(f"{expression.function} is taken of {plain(inner[0])}, which is {shown(shape)}")
         return Typed(applied, SCALAR)
 
@@ -257,12 +206,10 @@ class _Typing:
         index = domain.index or self._only_index(expression.body, bound)
         runs_to = self._runs_to(expression.body, index) or domain.high or ONE
         inner = self.infer(expression.body, {**bound, index: runs_to})
-        settled = type(domain)(index, domain.low, domain.high or runs_to, domain.without, domain.only)
+        settled = replace(domain, index=index, high=domain.high or runs_to)
         return Typed(Sum(settled, inner.expression), inner.shape)
 
     def _only_index(self, body: Expression, bound: Mapping[str, str]) -> str:
-        from grader.formulas.expressions import symbols_in
-
         free = {
             label
             for symbol in symbols_in(body)
@@ -277,21 +224,12 @@ class _Typing:
         return free.pop()
 
     def _runs_to(self, body: Expression, index: str) -> str:
-        from grader.formulas.expressions import symbols_in
-
         for symbol in symbols_in(body):
             found = self._vocabulary.find(symbol.name, symbol.index)
             if found and index in found[1]:
                 runs = found[0].runs_to
                 return runs[found[1].index(index)] if runs else ""
         return ""
-
-
-_ZERO = Number(0)  # type: ignore[arg-type]
-
-
-def _is_zero(expression: Expression) -> bool:
-    return isinstance(expression, Number) and expression.value == 0
 
 
 def _first_of(terms: list[Typed], shape: Shape) -> Expression:

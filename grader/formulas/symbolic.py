@@ -1,4 +1,7 @@
-"""Typed expressions → sympy, entry by entry, for proofs about scalars. Bounded, and stopped when it takes long."""
+"""Typed expressions → sympy, entry by entry, for proofs about scalars. Bounded, and stopped when it takes long.
+
+sympy is imported where it is used: it takes half a second, and only the process that judges formulas needs it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
-
-import sympy
 
 from grader.formulas.expressions import (
     Add,
@@ -26,15 +27,20 @@ from grader.formulas.expressions import (
 
 _Result = TypeVar("_Result")
 _MAX_EXPONENT = 64
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "exp": sympy.exp,
-    "log": sympy.log,
-    "sqrt": sympy.sqrt,
-    "tanh": sympy.tanh,
-    "logistic": lambda x: 1 / (1 + sympy.exp(-x)),
-    "max": sympy.Max,
-    "min": sympy.Min,
-}
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    import sympy
+
+    return {
+        "exp": sympy.exp,
+        "log": sympy.log,
+        "sqrt": sympy.sqrt,
+        "tanh": sympy.tanh,
+        "logistic": lambda x: 1 / (1 + sympy.exp(-x)),
+        "max": sympy.Max,
+        "min": sympy.Min,
+    }
 
 
 class NoProof(Exception):
@@ -78,11 +84,16 @@ def attempted(proof: Callable[[], _Result], cpu_seconds: float = 0.4) -> _Result
 
 
 def sympy_symbol(symbol: Symbol) -> Any:
+    import sympy
+
     return sympy.Symbol(str(symbol), positive=True)
 
 
 def as_sympy(expression: Expression, vectors: Mapping[str, Any], labels: Mapping[str, int], count: int) -> Any:
     """A sympy number or column; `vectors` maps family names to lists of explicit columns, `count` is their number."""
+    import sympy
+
+    functions = _functions()
 
     def convert(part: Expression, bound: Mapping[str, int]) -> Any:
         match part:
@@ -117,8 +128,8 @@ def as_sympy(expression: Expression, vectors: Mapping[str, Any], labels: Mapping
             case Apply("norm", (inner,)):
                 column = convert(inner, bound)
                 return sympy.sqrt(_unwrapped(column.T * column))
-            case Apply(function, arguments, None) if function in _FUNCTIONS:
-                return _FUNCTIONS[function](*(convert(argument, bound) for argument in arguments))
+            case Apply(function, arguments, None) if function in functions:
+                return functions[function](*(convert(argument, bound) for argument in arguments))
             case Sum(domain, body):
                 skipped = {labels.get(label) for label in domain.without}
                 places = [labels[label] for label in domain.only] if domain.only else range(count)
@@ -135,4 +146,4 @@ def as_sympy(expression: Expression, vectors: Mapping[str, Any], labels: Mapping
 
 
 def _unwrapped(value: Any) -> Any:
-    return value[0, 0] if isinstance(value, sympy.MatrixBase) and value.shape == (1, 1) else value
+    return value[0, 0] if getattr(value, "shape", None) == (1, 1) else value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.formulas.expressions import Expression, Sum, Symbol, symbols_in, walk
+from grader.formulas.spelling import FUNCTIONS, LETTERS
 
 ONE = "1"
 SCALAR = (ONE, ONE)
@@ -75,6 +76,13 @@ class Vocabulary:
             found.setdefault(letter + below, (letter, (below,) if below else ()))
         return found
 
+    @cached_property
+    def recognised(self) -> frozenset[str]:
+        """Every run of letters that means something by itself: a symbol, a Greek letter, a function."""
+        symbols = (spelling for one in self.declared for spelling in one.spellings)
+        letters = (*LETTERS, *LETTERS.values(), "T", "I")
+        return frozenset((*self.words, *symbols, *self.functions, *FUNCTIONS, *letters))
+
     def free(self, expression: Expression) -> list[Symbol]:
         """The letters nobody declared, in the order of first mention: scales and other numbers."""
         indices = {part.domain.index for part in walk(expression) if isinstance(part, Sum)}
@@ -85,13 +93,6 @@ class Vocabulary:
             and symbol.name not in self.dimensions
             and not (symbol.name in indices and not symbol.index)
         ]
-
-    def names(self) -> Iterable[str]:
-        for one in self.declared:
-            if one.labels:
-                yield from (f"{one.name}_{label}" for label in one.labels)
-            else:
-                yield f"{one.name}_i" if one.runs_to else one.name
 
 
 def _exactly(spelling: str, name: str) -> bool:

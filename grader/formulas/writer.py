@@ -49,6 +49,11 @@ class _Plain:
         text, strength = self._piece(expression)
         return text if strength >= least else f"({text})"
 
+    def _base(self, expression: Expression) -> str:
+        """What something is raised on: Aᵀᵀ would be one superscript, so it is (Aᵀ)ᵀ."""
+        raised = isinstance(expression, (Power, Transpose, PseudoInverse))
+        return self._at(expression, _ATOM if raised else _POSTFIX)
+
     def _piece(self, expression: Expression) -> _Piece:
         match expression:
             case Number(value):
@@ -70,7 +75,7 @@ class _Plain:
             case Power(base, exponent):
                 return self._power(base, exponent)
             case Transpose(of):
-                return f"{self._at(of, _POSTFIX)}{self._transpose}", _POSTFIX
+                return f"{self._base(of)}{self._transpose}", _POSTFIX
             case PseudoInverse(of):
                 return self._pseudo_inverse(of)
             case Apply():
@@ -122,7 +127,7 @@ class _Plain:
         return f"{text}^{above}" if len(above) == 1 else f"{text}^({above})", _POSTFIX
 
     def _pseudo_inverse(self, of: Expression) -> _Piece:
-        return f"{self._at(of, _POSTFIX)}⁺", _POSTFIX
+        return f"{self._base(of)}⁺", _POSTFIX
 
     def _applied(self, applied: Apply) -> str:
         inner = ", ".join(self.write(argument) for argument in applied.arguments)
@@ -146,13 +151,6 @@ class _Plain:
 
 class _Latex(_Plain):
     _transpose = "^\\top"
-
-    def _piece(self, expression: Expression) -> _Piece:
-        match expression:
-            case Transpose(of):  # x^2^\top is no LaTeX
-                least = _ATOM if isinstance(of, (Power, Transpose, PseudoInverse)) else _POSTFIX
-                return f"{self._at(of, least)}^\\top", _POSTFIX
-        return super()._piece(expression)
 
     def _number(self, value: Fraction) -> _Piece:
         if value.denominator == 1:
@@ -187,8 +185,7 @@ class _Latex(_Plain):
         return f"{self._at(base, _ATOM)}^{{{self.write(exponent)}}}", _POSTFIX
 
     def _pseudo_inverse(self, of: Expression) -> _Piece:
-        least = _ATOM if isinstance(of, (Power, Transpose, PseudoInverse)) else _POSTFIX
-        return f"{self._at(of, least)}^{{+}}", _POSTFIX
+        return f"{self._base(of)}^{{+}}", _POSTFIX
 
     def _applied(self, applied: Apply) -> str:
         inner = ", ".join(self.write(argument) for argument in applied.arguments)

@@ -39,7 +39,9 @@ def _table(report: Report) -> Table:
     table.add_column("Points", justify="right", no_wrap=True, footer=_points(report.points, report.max_points))
     for result in report.problems:
         points = _points(result.points, result.max_points)
-        table.add_row(Text(result.problem.id), Text(_title(result)), _status(result.status), points)
+        left_out = result.problem.optional and not result.max_points
+        status = Text("optional", style="dim") if left_out else _status(result.status)
+        table.add_row(Text(result.problem.id), Text(_title(result)), status, points)
     return table
 
 
@@ -80,7 +82,7 @@ def _told(result: CheckResult) -> RenderableType:
     if result.check.visibility == "hidden":
         head.append("  (hidden inputs)", style="dim")
     lines: list[RenderableType] = [head, Padding(Text(result.outcome.message, overflow="fold"), (0, 0, 0, 2))]
-    if result.outcome.status is not Status.SKIPPED:
+    if result.outcome.status is not Status.SKIPPED and result.outcome.score < 1:
         lines.append(Padding(Text(f"wanted: {result.check.summary}", style="dim", overflow="fold"), (0, 0, 0, 2)))
     return Padding(Group(*lines), (0, 0, 0, 2))
 

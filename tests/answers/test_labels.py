@@ -135,7 +135,7 @@ def test_content_is_not_taken_for_a_label(sheet: str, want: dict[str, str]) -> N
         ("## 3.a\nx\n## 3.a\ny\n", "answers.md:3: 3.a was answered in line 1 already; this later answer counts"),
         ("## (a)\n### i\nx\n", "answers.md:1: '(a)' may mean 1.a or 3.a; it is taken for 1.a"),
         ("## 2.b.ii\nx\n", "answers.md:1: '2.b.ii' is taken for 1.b.ii"),
-        ("## 1.b\n\n$M=1$, $q=2$\n", "answers.md:1: this stands under 1.b, but under none of its parts"),
+        ("## 1.b\n\n$M=1$, $q=2$\n", "answers.md:1: what stands under 1.b is taken for 1.b.i and 1.b.ii"),
         ("## 1.b\n\n$M=1$\n\nii. x\n", "answers.md:1: what stands under 1.b is taken for 1.b.i"),
         ("word " * 30 + "\n\n## 3.a\nx\n", "answers.md:1: the text before the first part belongs to none"),
         ("some words\n", "answers.md:1: no heading names a part; write one above each answer, such as '## 1.a.i'"),
@@ -184,3 +184,15 @@ def test_reasoning_before_the_word_answer_is_kept(reasoning: str) -> None:
 def test_an_answer_after_its_points_is_kept() -> None:
     sheet = "## b\n\nii. (4 points) We show how a large scale gives the average of the two values we want.\n"
     assert texts(sheet)["1.b.ii"].startswith("We show how a large scale")
+
+
+def test_text_of_a_question_without_labels_is_read_for_each_of_its_parts() -> None:
+    answers = cut_into_parts("## 1.b\n\n$M = AA^T$, $q = 9(k_a + k_b)$\n\n## 1.c\n\nii. flips\n", "answers.md", NLP)
+    assert answers.parts["1.b.i"].pieces == answers.parts["1.b.ii"].pieces
+    assert "1.c.i" not in answers.parts
+
+
+def test_text_far_above_the_parts_is_only_noted() -> None:
+    answers = cut_into_parts("# 1\n\n$M = AA^T$ and more, but of what?\n", "answers.md", NLP)
+    assert answers.parts == {}
+    assert any("under none of its parts" in note for note in answers.notes)

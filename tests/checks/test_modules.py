@@ -13,7 +13,7 @@ from grader.sandbox import BoxRunner
 from tests.conftest import REPOSITORY, MakeSubmission
 
 RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "torch-blocks.yaml")
-RIGHT = (REPOSITORY / "submissions" / "alice" / "encoder.py").read_text()
+RIGHT = (REPOSITORY / "submissions" / "ada" / "encoder.py").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ class Sheet:
 
 
 IDEAS = [_idea("sum|add 1", id="sums"), _idea("positive|nonnegative", id="sign", weight=3)]
-PROMPT = "Explain why α can be interpreted as a categorical probability distribution."
+PROMPT = "Why may the weights α be read as the probabilities of a categorical distribution?"
 
 
 def _judged(text: str, **parameters: Any) -> Outcome:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from grader.checks.variants.choice import complete_variants
 
 from grader.checks.variants import cross_attention, rotations
 from grader.checks.variants.arithmetic import layer_norm, turn
-from grader.checks.variants.choice import complete_variants
 from grader.checks.variants.layers import Linear, Norm
 from grader.checks.variants.workbench import BOTTLENECK, HEADS, WIDTH
 from grader.model import Limits

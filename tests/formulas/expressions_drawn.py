@@ -86,7 +86,12 @@ def matrices() -> st.SearchStrategy[Expression]:
 def queries() -> st.SearchStrategy[Expression]:
     """Vectors made of k_a, k_b and sums over keys."""
     leaves = st.sampled_from(
-        [K_A, K_B, Sum(Domain("i", "", "", ("a", "b")), Symbol("k", ("i",))), Sum(Domain("i", "1", "n"), Symbol("k", ("i",)))]
+        [
+            K_A,
+            K_B,
+            Sum(Domain("i", "", "", ("a", "b")), Symbol("k", ("i",))),
+            Sum(Domain("i", "1", "n"), Symbol("k", ("i",))),
+        ]
     )
 
     def grown(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:

@@ -1,6 +1,6 @@
 """Random text and damaged answers through the whole formula reader, in one process: nothing may crash, hang or run.
 
-    python -m tests.formulas.fuzzing 300000
+python -m tests.formulas.fuzzing 300000
 """
 
 from __future__ import annotations
@@ -19,18 +19,85 @@ from grader.answers import cut_into_parts
 from grader.errors import StudentFault
 from grader.formulas import extraction, weights
 from grader.formulas.reading import Question, judged
-from grader.formulas.statements import Statements
 from grader.formulas.shapes import Typed
+from grader.formulas.statements import Statements
 from grader.formulas.verdicts import Verdict
 
 PARTS = ["1.b.i", "1.b.ii"]
 SLOW_SECONDS = 2.0
 PIECES = [
-    "\\", "{", "}", "(", ")", "[", "]", "^", "_", "$", "$$", "=", "\\frac", "\\sum_{i=1}^m", "\\left(", "\\right)", "\\top", "\\beta", "k_a",
-    "k_b", "A", "B", "^T", "'", ".T", " @ ", "1e9", "10^{9}", "\\\\", "&", "`", "```", "\n", "\n\n", "# ", "\\begin{align}", "\\end{align}",
-    "\\text{", "\\mathbf{", "∑", "ᵀ", "ₐ", "√", "½", "\u202e", "\u200b", "\x00", "\x1b[31m", "__", "os.system", "lambda", "...", "\\ldots",
-    "‖", "|", "\\|", "≫", "→", ",", ";", ":", "%", "#", "~", "\\hat{", "9", "a_i", "\\in", "{{", "}}", "\\operatorname{softmax}",
-]  # fmt: skip
+    "\\",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "^",
+    "_",
+    "$",
+    "$$",
+    "=",
+    "\\frac",
+    "\\sum_{i=1}^m",
+    "\\left(",
+    "\\right)",
+    "\\top",
+    "\\beta",
+    "k_a",
+    "k_b",
+    "A",
+    "B",
+    "^T",
+    "'",
+    ".T",
+    " @ ",
+    "1e9",
+    "10^{9}",
+    "\\\\",
+    "&",
+    "`",
+    "```",
+    "\n",
+    "\n\n",
+    "# ",
+    "\\begin{align}",
+    "\\end{align}",
+    "\\text{",
+    "\\mathbf{",
+    "∑",
+    "ᵀ",
+    "ₐ",
+    "√",
+    "½",
+    "\u202e",
+    "\u200b",
+    "\x00",
+    "\x1b[31m",
+    "__",
+    "os.system",
+    "lambda",
+    "...",
+    "\\ldots",
+    "‖",
+    "|",
+    "\\|",
+    "≫",
+    "→",
+    ",",
+    ";",
+    ":",
+    "%",
+    "#",
+    "~",
+    "\\hat{",
+    "9",
+    "a_i",
+    "\\in",
+    "{{",
+    "}}",
+    "\\operatorname{softmax}",
+]
 
 
 def damaged(text: str, rng: random.Random) -> str:

@@ -24,15 +24,14 @@ ATTACKS = {
     "a megabyte": "$q = " + "k_a + " * 170_000 + "k_b$",
     "a hundred kilobytes": "$q = " + "k_a + " * 18_000 + "k_b$",
     "right to left": "$q = \u202e)b_k + a_k(ateb\\$",
-    "definitions that double": "\n\n".join(
-        f"$x_{{{n}}} = x_{{{n + 1}}} + x_{{{n + 1}}}$" for n in range(30)
-    ) + "\n\n$q = x_{0} k_a$",
+    "definitions that double": "\n\n".join(f"$x_{{{n}}} = x_{{{n + 1}}} + x_{{{n + 1}}}$" for n in range(30))
+    + "\n\n$q = x_{0} k_a$",
     "deep fractions": "$q = " + r"\frac{1}{" * 500 + "2" + "}" * 500 + " k_a$",
     "many equals": "$q " + "= k_a " * 2_000 + "$",
     "factorials": "$q = 100000!!!! (k_a + k_b)$",
     "nested roots": "$q = " + r"\sqrt{" * 300 + "2" + "}" * 300 + "(k_a+k_b)$",
     "a huge matrix power": "$q = (k_a k_a^T)^{999999999} k_b$",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

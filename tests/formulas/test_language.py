@@ -28,18 +28,45 @@ def _read(text: str, vocabulary: Vocabulary = BASES) -> Expression:
 
 SAME = {
     "A Aᵀ": [
-        "A A^T", r"AA^\top", "A A'", "A @ A.T", "AAᵀ", r"A \cdot A^{\mathsf T}", r"\mathbf{A}\mathbf{A}^{\top}", "AAT", "A*A.T",
-        r"A\,A^{\intercal}", "np.dot(A, A.T)", "A.dot(A.T)", "np.matmul(A, np.transpose(A))", "A × Aᵀ", r"\boldsymbol{A} {\bf A}^{\rm T}",
-        r"\left(A\right)\left(A^\top\right)", r"\bigl(A\bigr) A^{\text{T}}", "A A⊤", r"[a_1, \dots, a_m] A^T", "𝐀𝐀ᵀ",
+        "A A^T",
+        r"AA^\top",
+        "A A'",
+        "A @ A.T",
+        "AAᵀ",
+        r"A \cdot A^{\mathsf T}",
+        r"\mathbf{A}\mathbf{A}^{\top}",
+        "AAT",
+        "A*A.T",
+        r"A\,A^{\intercal}",
+        "np.dot(A, A.T)",
+        "A.dot(A.T)",
+        "np.matmul(A, np.transpose(A))",
+        "A × Aᵀ",
+        r"\boldsymbol{A} {\bf A}^{\rm T}",
+        r"\left(A\right)\left(A^\top\right)",
+        r"\bigl(A\bigr) A^{\text{T}}",
+        "A A⊤",
+        r"[a_1, \dots, a_m] A^T",
+        "𝐀𝐀ᵀ",
     ],
     "Σ_{i=1}^{m} a_i a_iᵀ": [
-        r"\sum_{i=1}^m a_i a_i^\top", "∑_{i=1}^m a_i a_iᵀ", r"\sum\limits_{i=1}^{m} a_{i}a_{i}^{T}", "sum_{i=1}^m a_i a_i^T",
-        r"a_1 a_1^\top + a_2 a_2^\top + \cdots + a_m a_m^\top", "sum(a_i @ a_i.T for i in range(m))", r"\sum_{1 \le i \le m} a_i a_i^\top",
+        r"\sum_{i=1}^m a_i a_i^\top",
+        "∑_{i=1}^m a_i a_iᵀ",
+        r"\sum\limits_{i=1}^{m} a_{i}a_{i}^{T}",
+        "sum_{i=1}^m a_i a_i^T",
+        r"a_1 a_1^\top + a_2 a_2^\top + \cdots + a_m a_m^\top",
+        "sum(a_i @ a_i.T for i in range(m))",
+        r"\sum_{1 \le i \le m} a_i a_i^\top",
     ],
-    "A (Aᵀ A)^(-1) Aᵀ": [r"A(A^\top A)^{-1}A^\top", "A @ np.linalg.inv(A.T @ A) @ A.T", "A(AᵀA)⁻¹Aᵀ", "A (A^T A)**-1 A^T"],
+    "A (Aᵀ A)^(-1) Aᵀ": [
+        r"A(A^\top A)^{-1}A^\top",
+        "A @ np.linalg.inv(A.T @ A) @ A.T",
+        "A(AᵀA)⁻¹Aᵀ",
+        "A (A^T A)**-1 A^T",
+    ],
     "I - B Bᵀ": [r"I - BB^\top", r"\mathbf{I} - B B^{T}", "I − BBᵀ", r"I-B\,B'"],
     "1/2 A": [r"\frac{1}{2}A", r"\frac12 A", "½A", "1/2 A", r"\tfrac{1}{2} A", "1/2*A"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("meaning", "spelling"), [(key, text) for key, texts in SAME.items() for text in texts])
@@ -52,10 +79,23 @@ def test_spellings_mean_the_same(meaning: str, spelling: str) -> None:
 
 
 SCALED = [
-    r"\beta(k_a+k_b)", "beta*(k_a + k_b)", "β(kₐ + k_b)", r"\beta\left(k_a + k_b\right)", r"\beta (\vec{k}_a + \vec{k}_b)", "β·(ka + kb)",
-    r"\beta k_{a} + \beta k_{\text{b}}", r"\beta\, [k_a + k_b]", r"(k_a + k_b)\beta", r"\beta \sum_{i \in \{a, b\}} k_i", "beta * k_a + beta * k_b",
-    r"\beta\{k_a + k_b\}", r"\beta \times (k_a+k_b)", "β (K_a + K_b)", r"\beta(\mathbf{k_a} + \mathbf{k_b})", r"\frac{k_a + k_b}{1/\beta}",
-]  # fmt: skip
+    r"\beta(k_a+k_b)",
+    "beta*(k_a + k_b)",
+    "β(kₐ + k_b)",
+    r"\beta\left(k_a + k_b\right)",
+    r"\beta (\vec{k}_a + \vec{k}_b)",
+    "β·(ka + kb)",
+    r"\beta k_{a} + \beta k_{\text{b}}",
+    r"\beta\, [k_a + k_b]",
+    r"(k_a + k_b)\beta",
+    r"\beta \sum_{i \in \{a, b\}} k_i",
+    "beta * k_a + beta * k_b",
+    r"\beta\{k_a + k_b\}",
+    r"\beta \times (k_a+k_b)",
+    "β (K_a + K_b)",
+    r"\beta(\mathbf{k_a} + \mathbf{k_b})",
+    r"\frac{k_a + k_b}{1/\beta}",
+]
 
 
 @pytest.mark.parametrize("text", SCALED)

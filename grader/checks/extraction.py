@@ -1,0 +1,29 @@
+"""A matrix that takes one vector out of a sum of two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
+from grader.formulas import extraction
+from grader.formulas.reading import Question, judged
+from grader.formulas.shapes import Typed
+from grader.formulas.statements import Proposed, Statements
+from grader.formulas.verdicts import HALF, Verdict
+from grader.model import Answer, Outcome, Student
+from grader.registry import check
+
+
+@check
+def extracts_one_vector_of_a_sum(
+    student: Student, rng: np.random.Generator, *, name: str = "M", partial: Share = HALF
+) -> Outcome:
+    """M turns v_a + v_b into v_a, for all v_a in the span of A and v_b in the span of B."""
+    return formula_outcome(_extracts, student, partial, name, seed_from(rng))
+
+
+def _extracts(answer: Answer, name: str, seed: int) -> Verdict:
+    def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
+        return extraction.judge(found, np.random.default_rng(seed))
+
+    return judged(answer, extraction.VOCABULARY, Question(name, expected=extraction.EXPECTED), judge)

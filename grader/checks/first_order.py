@@ -1,0 +1,67 @@
+"""How the output changes when one key does a little, against the derivative of the reference attention."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
+from grader.formulas import perturbation
+from grader.formulas.expressions import Add, Symbol, negative
+from grader.formulas.reading import Question, expression, found_for, judged_proposal
+from grader.formulas.shapes import UNSIZED, Typed, shown
+from grader.formulas.statements import Proposed, Statements, read_statements
+from grader.formulas.verdicts import HALF, Verdict, wrong
+from grader.formulas.vocabulary import ONE
+from grader.formulas.writer import plain
+from grader.model import Answer, Outcome, Student
+from grader.registry import check
+from reference.attention import attention
+
+# How the change of the output is written, and the changed output itself.
+_CHANGES = (
+    *("δ h_j", "d h_j", "Δ h", "δ h", "d h", r"\hat{h}_j - h_j", r"\hat{h} - h"),
+    *(r"\tilde{h}_j - h_j", r"\tilde{h} - h", "h'_j - h_j", "h_j' - h_j", "h' - h"),
+)
+_CHANGED_OUTPUTS = (r"\hat{h}_j", r"\hat{h}", r"\tilde{h}_j", r"\tilde{h}", "h'_j", "h_j'", "h'")
+_OUTPUT = Symbol("h", ("j",))
+_EXPECTED = ("t", ONE)
+_QUESTION = Question("Δ h_j", _CHANGES, _EXPECTED)
+
+
+@check
+def agrees_to_first_order(student: Student, rng: np.random.Generator, *, change: str, partial: Share = HALF) -> Outcome:
+    """The formula for a small change of the output agrees with the derivative of attention itself."""
+    return formula_outcome(_first_order, student, partial, change == "scaled", seed_from(rng))
+
+
+def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:
+    statements = read_statements(answer, perturbation.SCALED if scales else perturbation.SHIFTED)
+    found = _found(statements)
+    if isinstance(found, Verdict):
+        return found
+    worlds = perturbation.worlds(attention, scales, np.random.default_rng(seed))
+
+    def judge(formula: Typed, statements: Statements, proposed: Proposed) -> Verdict:
+        read_as = plain(formula.expression)
+        if formula.shape == UNSIZED:
+            return wrong("the output does change to first order", f"{read_as} says that nothing changes")
+        if formula.shape != _EXPECTED:
+            return wrong("the change of h_j is a vector like h_j", f"{read_as} is {shown(formula.shape)}")
+        return perturbation.judge(formula.expression, worlds, read_as)
+
+    return judged_proposal(found, statements, _QUESTION, judge)
+
+
+def _found(statements: Statements) -> Proposed | Verdict:
+    """The last formula for the change, or for the changed output written as a change."""
+    found = found_for(_QUESTION, statements)
+    if isinstance(found, Proposed):
+        return found
+    outputs = statements.proposals([expression(text, statements.vocabulary) for text in _CHANGED_OUTPUTS])
+    readable = [one for one in outputs if one.members]
+    if not readable:
+        return found
+    chains = (tuple(Add((member, negative(_OUTPUT))) for member in chain) for chain in readable[-1].chains)
+    return replace(readable[-1], chains=tuple(chains))

@@ -1,0 +1,52 @@
+"""From the verdict on a formula to an outcome. The verdict is reached where it can be killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator
+
+from grader.formulas.apart import CPU_SECONDS, TookTooLong, apart
+from grader.formulas.verdicts import HALF, Verdict, undecided
+from grader.model import Outcome, Status, Student
+from grader.quoting import quote
+
+_DETAIL_CHARACTERS = 600  # two formulas and what is wrong with them; it holds students' own symbols, so it is quoted
+
+
+def _fraction(value: Any) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    try:
+        return Fraction(str(getattr(value, "text", value)))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError("should be a number such as 1/2") from None
+
+
+Share = Annotated[Fraction, BeforeValidator(_fraction)]
+
+
+def formula_outcome(judge: Callable[..., Verdict], student: Student, partial: Fraction, *args: Any) -> Outcome:
+    """What `judge(answer, *args)` finds; half a verdict earns `partial`, and what is undecided goes to a person.
+
+    The judge is found by its module and name in another process, so it stands at the top level of its module.
+    """
+    try:
+        verdict: Verdict = apart(judge, student.answer, *args)
+    except TookTooLong:
+        cause = f"judging this formula took longer than {CPU_SECONDS:g} s of computing"
+        verdict = undecided(f"{cause}, so a person decides")
+    detail = quote(verdict.detail, _DETAIL_CHARACTERS)
+    score = partial if verdict.score == HALF else verdict.score
+    if score is None:
+        return Outcome(Status.REVIEW, Fraction(0), verdict.message, detail, revealing=verdict.evidence)
+    status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
+    return Outcome(status, score, verdict.message, detail, revealing=verdict.evidence)
+
+
+def seed_from(rng: np.random.Generator) -> int:
+    """A seed for the process that judges."""
+    return int(rng.integers(2**62))

@@ -1,0 +1,96 @@
+"""Formulas that say the same as the key, whatever their form."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator
+
+from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
+from grader.checks.readings import Reading, vocabulary_of, with_readable_keys
+from grader.formulas import identity
+from grader.formulas.reading import Question, expression, judged
+from grader.formulas.shapes import Misfit, Typed, shown, typed
+from grader.formulas.statements import Proposed, Statements, read_statements
+from grader.formulas.verdicts import HALF, Verdict, right, wrong
+from grader.formulas.writer import plain
+from grader.model import Answer, Outcome, Student
+from grader.registry import check
+
+
+@check
+def formula_equals_the_key(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    readings: Annotated[list[Reading], AfterValidator(with_readable_keys)],
+    partial: Share = HALF,
+) -> Outcome:
+    """The formula says the same as the right one, in whatever form."""
+    return formula_outcome(_equals, student, partial, [reading.model_dump() for reading in readings], seed_from(rng))
+
+
+def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdict:
+    verdicts = []
+    for given in readings:
+        reading = Reading.model_validate(given)
+        if not all(_states(answer, reading, name, text, seed) for name, text in reading.given.items()):
+            continue
+        verdict = _equals_reading(answer, reading, seed)
+        if verdict.score == 1:
+            return verdict
+        verdicts.append(verdict)
+    decided = [verdict for verdict in verdicts if verdict.score is not None]
+    return max(decided, key=lambda verdict: verdict.score or 0) if decided else verdicts[0]
+
+
+def _states(answer: Answer, reading: Reading, name: str, text: str, seed: int) -> bool:
+    """Whether one of the answer's equations for a name says this."""
+    vocabulary = vocabulary_of(reading)
+    statements = read_statements(answer, vocabulary)
+    wanted = expression(text, vocabulary)
+    for proposed in statements.proposals([expression(name, vocabulary)]):
+        for member in proposed.members:
+            try:
+                found = typed(member, vocabulary)
+            except Misfit:
+                continue
+            if identity.agree(found, wanted, vocabulary, np.random.default_rng(seed)).holds:
+                return True
+    return False
+
+
+def _equals_reading(answer: Answer, reading: Reading, seed: int) -> Verdict:
+    def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
+        return _compared(found, statements, reading, np.random.default_rng(seed))
+
+    return judged(answer, vocabulary_of(reading), Question(reading.name, tuple(reading.spelled)), judge)
+
+
+def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
+    """With every key, then with every near miss."""
+    vocabulary = statements.vocabulary
+    axis = {"rows": 0, "columns": 1}[reading.softmax_over]
+    formula = f"{reading.name} = {plain(found.expression)}"
+    evidence: dict[str, Any] = {"read_as": formula}
+    tried = []
+    for text in reading.equals:
+        key = statements.expanded(expression(text, vocabulary))
+        agreement = identity.agree(found, key, vocabulary, rng, axis)
+        if agreement.holds:
+            evidence["proved"] = not agreement.renamed and identity.proved(found, key)
+            how = f" ({reading.called})" if reading.called else ""
+            note = f", with {agreement.renamed}" if agreement.renamed else ""
+            return right(f"the formula is right{how}", f"{formula}{note}", evidence)
+        tried.append(agreement)
+    for slip in reading.slips:
+        if identity.agree(found, expression(slip.equals, vocabulary), vocabulary, rng, axis).holds:
+            return Verdict(slip.score, slip.because, formula, evidence)
+    want = typed(expression(reading.equals[0], vocabulary), vocabulary, found.shape)
+    if want.shape != found.shape:
+        return wrong(f"{reading.name} has the wrong shape", f"{formula} is {shown(found.shape)}", evidence)
+    nearest = min(tried, key=lambda agreement: agreement.off_by)
+    off = f"it is off by {nearest.off_by:.2g}" if np.isfinite(nearest.off_by) else "it differs"
+    where = f" (sampled with {nearest.sizes})" if nearest.sizes else ""
+    return wrong(f"the formula for {reading.name} is not right", f"{formula}: {off} for random values{where}", evidence)

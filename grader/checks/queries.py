@@ -1,0 +1,107 @@
+"""Queries whose attention weights tend to the ones asked for, one by one and as a pair of heads."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
+from grader.formulas import heads, weights
+from grader.formulas.expressions import Constant, Symbol, rebuilt
+from grader.formulas.queries import Query, Setting
+from grader.formulas.reading import Question, found_for, judged, settled
+from grader.formulas.shapes import Misfit, Typed
+from grader.formulas.sizes import Size
+from grader.formulas.statements import Proposed, Statements, read_statements
+from grader.formulas.verdicts import HALF, Verdict, right, wrong
+from grader.formulas.vocabulary import ONE
+from grader.model import Answer, Outcome, Student
+from grader.registry import check
+
+_VECTOR = ("d", ONE)
+
+
+@check
+def weights_tend_to_their_targets(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    targets: dict[str, Share],
+    name: str = "q",
+    keys: str = "k",
+    random_keys: str = "",
+    n: int = 10,
+    partial: Share = HALF,
+) -> Outcome:
+    """The query's attention weights tend to the ones asked for as its scale grows."""
+    return formula_outcome(_weights, student, partial, name, dict(targets), keys, random_keys, n, seed_from(rng))
+
+
+def _weights(
+    answer: Answer, name: str, targets: dict[str, Fraction], keys: str, drawn: str, n: int, seed: int
+) -> Verdict:
+    setting = Setting(keys, drawn, tuple(targets), n)
+
+    def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
+        query = _query(found, statements, setting)
+        verdict = weights.judge(found, query, targets, name, np.random.default_rng(seed))
+        if proposed.relation == "∝" and verdict.score == HALF:
+            message = "the weights tend to what is asked, if the constant is large"
+            return right(message, verdict.detail, verdict.evidence)
+        return verdict
+
+    return judged(answer, setting.vocabulary(name), Question(name, expected=_VECTOR), judge)
+
+
+def _query(found: Typed, statements: Statements, setting: Setting) -> Query:
+    endless = Symbol("∞")  # ∞(k_a + k_b) means a scale without bound
+    scaled = rebuilt(found.expression, lambda part: endless if part == Constant("∞") else part)
+    sizes = {symbol: statements.size_of(symbol) for symbol in statements.vocabulary.free(scaled)}
+    if endless in sizes:
+        sizes[endless] = Size("large", "+")
+    return Query(scaled, sizes, setting)
+
+
+@check
+def heads_copy_one_value_each(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    names: list[str],
+    keys: str = "μ",
+    random_keys: str = "k",
+    variance: Share = HALF,
+    n: int = 10,
+    partial: Share = HALF,
+) -> Outcome:
+    """Two different queries, one for each value: their average is right, and stays so when a key's length varies."""
+    return formula_outcome(_heads, student, partial, tuple(names), keys, random_keys, variance, n, seed_from(rng))
+
+
+def _heads(
+    answer: Answer, names: tuple[str, ...], keys: str, drawn: str, variance: Fraction, n: int, seed: int
+) -> Verdict:
+    setting = Setting(keys, drawn, ("a", "b"), n)
+    statements = read_statements(answer, setting.vocabulary(*names))
+    found: dict[str, tuple[Typed, Query]] = {}
+    missing: list[Verdict] = []
+    for name in names:
+        question = Question(name, expected=_VECTOR, may_be_bare=False)
+        proposed = found_for(question, statements)
+        if isinstance(proposed, Verdict):
+            missing.append(proposed)
+            continue
+        one = settled(proposed, question, statements)
+        if isinstance(one, Verdict):
+            return one
+        found[name] = (one, _query(one, statements, setting))
+    if len(missing) == len(names):
+        return missing[0]
+    if missing:
+        unread = [verdict for verdict in missing if verdict.evidence]
+        return unread[0] if unread else wrong("only one of the two queries is given", missing[0].message)
+    try:
+        return heads.judge(found, variance, np.random.default_rng(seed))
+    except Misfit as misfit:
+        return wrong("the queries do not fit together", misfit.what)

@@ -1,0 +1,74 @@
+"""Fair ways to read a question whose answer has a key: each with its symbols, the key, and near misses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from grader.checks.formula_outcomes import Share
+from grader.formulas.reading import expression
+from grader.formulas.shapes import Misfit, typed
+from grader.formulas.tokens import Unreadable
+from grader.formulas.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
+
+
+class Slip(BaseModel):
+    """A near miss that can be named: what it equals, why it is not right, and what it is worth."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    equals: str
+    because: str
+    score: Share = Fraction(0)
+
+
+class Reading(BaseModel):
+    """One fair way to read the question: the name asked for, its symbols with their shapes, and the key."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    symbols: dict[str, str]
+    equals: list[str]
+    spelled: list[str] = []
+    given: dict[str, str] = {}  # equations the answer has to state for this reading to apply
+    at: list[str] = []  # indices that are fixed, as j in h_j
+    softmax_over: Literal["rows", "columns"] = "rows"
+    called: str = ""
+    slips: list[Slip] = []
+
+
+def _shape(text: str) -> Shape:
+    sides = text.replace(" ", "").replace("x", "×").split("×")
+    return (sides[0], sides[1]) if len(sides) == 2 else (text, ONE)
+
+
+def vocabulary_of(reading: Reading) -> Vocabulary:
+    """`{Q: d×n, k_i: d for i in m, β: scalar, d: size}`; `ℓ/l: scalar` gives ℓ another spelling."""
+    declared, dimensions = [], []
+    for spelled, meaning in reading.symbols.items():
+        name, *aliases = spelled.split("/")
+        what, _, family = meaning.partition(" for ")
+        letter, _, index = name.partition("_")
+        if meaning == "size":
+            dimensions.append(name)
+        elif family:
+            runs_to = tuple(family.split(" in ")[1].split(", "))
+            declared.append(Declared(letter, _shape(what), runs_to, tuple(reading.at), aliases=tuple(aliases)))
+        elif index:
+            declared.append(Declared(letter, _shape(what), labels=(index,), aliases=tuple(aliases)))
+        else:
+            declared.append(Declared(name, SCALAR if what == "scalar" else _shape(what), aliases=tuple(aliases)))
+    return Vocabulary(tuple(declared), tuple(dimensions), (reading.name,))
+
+
+def with_readable_keys(readings: list[Reading]) -> list[Reading]:
+    """Keys are in the students' own language, so a typo in one is found when the rubric is loaded."""
+    for reading in readings:
+        vocabulary = vocabulary_of(reading)
+        for key in (*reading.equals, *reading.given.values(), *(slip.equals for slip in reading.slips)):
+            try:
+                typed(expression(key, vocabulary), vocabulary)
+            except (Unreadable, Misfit) as fault:
+                raise ValueError(f"cannot read the key '{key}': {fault}") from None
+    return readings

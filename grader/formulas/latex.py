@@ -1,0 +1,170 @@
+"""LaTeX commands → tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from grader.formulas import spelling
+from grader.formulas.cursor import labels_in
+from grader.formulas.expressions import Symbol
+from grader.formulas.signs import SignReader
+from grader.formulas.tokens import Token, Unreadable
+from grader.quoting import quote
+
+_FACES_AND_BRACES = re.compile(r"\\(?:mathbf|boldsymbol|bm|vec|mathrm)\b|[{}\s]")
+_ONE_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_COMMANDS_AND_DOLLARS = re.compile(r"\\[A-Za-z]+|[$]")
+_WORD = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\s*([0-9])")
+_SCRIPT = re.compile(r"\s*[_^]")
+
+
+class LatexReader(SignReader):
+    """Reads what begins with a backslash."""
+
+    def _command(self, name: str, start: int) -> Iterator[Token]:
+        unstarred = name.rstrip("*")
+        if unstarred and unstarred != name and unstarred not in spelling.TEXT_COMMANDS:
+            self._at -= 1
+        name = unstarred or name
+        if name in spelling.SPACES or name in spelling.DECORATIONS or name in spelling.WITH_ARGUMENT:
+            self._skip(name)
+        elif name in spelling.MARKS:
+            yield self._marked(name, start)
+        elif name in spelling.TEXT_COMMANDS:
+            yield from self._text_command(start)
+        elif name in spelling.LETTERS:
+            yield self._letter(spelling.LETTERS[name], start)
+        elif name == "sqrt":
+            yield Token("SQRT", name, start, self._at)
+        elif name in spelling.FUNCTIONS and name != "identity":
+            yield self._function(spelling.FUNCTIONS[name], start)
+        elif name in ("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"):
+            yield Token("FRACTION", name, start, self._at)
+            yield from self._short_fraction()
+        elif name == "sum":
+            yield self._sum(start)
+        elif name in ("begin", "end"):
+            yield self._environment(start)
+        elif name == "lim":
+            self._skip_script()
+            self._skip_script()
+        elif name == "_":  # \_ of escaped Markdown
+            if self._last_is("NAME"):
+                yield self._index(start)
+        elif name in ("(", ")", "[", "]"):
+            raise Unreadable(f"'\\{name}' begins or ends mathematics, and stands inside it", start)
+        elif name in ("*", "^", "-", "$", "+", "=", ".", "#", "&", "%", "'"):
+            yield from self._sign(name, start)
+        else:
+            yield self._single(name, start)
+
+    def _single(self, name: str, start: int) -> Token:
+        """A command that is one token, whatever stands around it."""
+        match name:
+            case "infty":
+                return Token("CONSTANT", "∞", start, self._at)
+            case "|" | "Vert" | "lVert" | "rVert":
+                return self._bar("‖", start)
+            case "vert" | "lvert" | "rvert":
+                return self._bar("|", start)
+            case "{" | "lbrace" | "lbrack" | "lparen" | "langle":
+                self._open(start)
+                return Token("⟨" if name == "langle" else "(", name, start, self._at)
+            case "}" | "rbrace" | "rbrack" | "rparen" | "rangle":
+                self._depth -= 1
+                return Token("⟩" if name == "rangle" else ")", name, start, self._at)
+            case "top" | "intercal" | "dagger" | "prime":
+                return Token("TRANSPOSE", name, start, self._at)
+            case "R":
+                return Token("WORD", name, start, self._at)
+            case "O" | "bigO":
+                return Token("FUNCTION", name, start, self._at)
+            case _ if name in spelling.BREAKS:
+                return Token("BREAK", name, start, self._at)
+            case _ if name in spelling.OPERATORS:
+                return self._operator(spelling.OPERATORS[name], start)
+            case _ if name in spelling.RELATIONS:
+                return Token("RELATION", spelling.RELATIONS[name], start, self._at)
+            case _ if name in spelling.ELLIPSES:
+                return Token("ELLIPSIS", "…", start, self._at)
+            case _ if name in self._vocabulary.words:  # macros students define for themselves: \ka
+                return self._name_token(name, start)
+        raise Unreadable(f"the command '\\{quote(name, 20)}' is not known here", start)
+
+    def _skip(self, name: str) -> None:
+        """What has no meaning here, with the argument that belongs to it."""
+        after = self._text[self._at : self._at + 1]
+        if name in spelling.WITH_ARGUMENT and after == "{":
+            self._group()
+        elif name in ("left", "right") and after == ".":
+            self._at += 1
+        elif name in spelling.DECORATIONS:
+            self._take_off_braces()
+
+    def _letter(self, letter: str, start: int) -> Token:
+        if letter == "Σ" and self._opens_big_sum():
+            return self._sum(start)
+        if letter in self._vocabulary.functions:
+            return Token("FUNCTION", letter, start, self._at)
+        return self._name_token(letter, start)
+
+    def _marked(self, name: str, start: int) -> Token:
+        letter = _FACES_AND_BRACES.sub("", self._group())
+        if command := _ONE_COMMAND.fullmatch(letter):
+            letter = spelling.LETTERS.get(command[1], command[1])
+        base, _, below = letter.partition("_")
+        if len(base) != 1:
+            raise Unreadable(f"'\\{name}' should stand over one letter", start)
+        if below:
+            symbol = self._vocabulary.symbol(base, labels_in(below), spelling.MARKS[name])
+            return Token("NAME", symbol, start, self._at)
+        return self._finished_name(base, spelling.MARKS[name], start)
+
+    def _text_command(self, start: int) -> Iterator[Token]:
+        content = self._group().strip()
+        words = _WORD.findall(_COMMANDS_AND_DOLLARS.sub(" ", content))
+        if len(words) == 1 and content.strip("\\ ,.") == words[0] and (token := self._upright(words[0], start)):
+            yield token
+            return
+        for word in words:
+            yield Token("WORD", word, start, self._at)
+        if not words and content:
+            yield Token("BREAK", content, start, self._at)
+
+    def _upright(self, word: str, start: int) -> Token | None:
+        """A function or symbol set upright: \\operatorname{softmax}, A^{\\text{T}}."""
+        if word in self._vocabulary.functions:
+            return self._function(word, start)
+        if word in spelling.FUNCTIONS:
+            return self._function(spelling.FUNCTIONS[word], start)
+        if word in spelling.TRANSPOSES and self._last_is("^"):
+            return Token("NAME", Symbol("T"), start, self._at)
+        return self._name_token(word, start) if len(word) == 1 or word in self._vocabulary.recognised else None
+
+    def _short_fraction(self) -> Iterator[Token]:
+        """\\frac12 and \\frac 1{n}: digits that stand for themselves."""
+        for _ in range(2):
+            digit = self._take(_DIGIT)
+            if not digit:
+                return
+            yield from self._braced(Token("NUMBER", Fraction(digit[1]), digit.start(1), digit.end()))
+
+    def _environment(self, start: int) -> Token:
+        environment = self._group()
+        plain = environment.rstrip("*")
+        if plain in spelling.DISPLAYS:
+            if plain in ("array", "alignat") and self._text[self._at : self._at + 1] == "{":
+                self._group()  # how many columns there are
+            return Token("BREAK", environment, start, self._at)
+        # A matrix or cases written out: one thing, which the grammar has no use for.
+        closing = f"\\end{{{environment}}}"
+        end = self._text.find(closing, self._at)
+        self._at = len(self._text) if end < 0 else end + len(closing)
+        return Token("OPAQUE", f"\\begin{{{quote(environment, 20)}}}", start, self._at)
+
+    def _skip_script(self) -> None:
+        if self._take(_SCRIPT):
+            self._group()

@@ -1,0 +1,91 @@
+"""What an answer says about a letter's size, in symbols (β ≫ 0) or in words ('a very large constant C')."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.formulas import spelling
+from grader.formulas.expressions import Constant, Expression, Multiply, Number, PseudoInverse, Symbol
+from grader.formulas.tokens import Token
+
+COMPARED = ("≫", "≪", ">", "<", "≥", "≤", "→")
+_TURNED = {"≫": "≪", "≪": "≫", ">": "<", "<": ">", "≥": "≤", "≤": "≥"}
+_LARGE = 5  # β > 5 says that β is large; β > 0 says only its sign
+_WORDS_AFTER, _WORDS_BEFORE = 9, 4  # how far from a letter words can still be about it
+
+_ADVERBS = frozenset(("sufficiently", "arbitrarily", "extremely"))  # before "large" or "small", which decides
+
+
+@dataclass(frozen=True)
+class Size:
+    """What is said about a letter: `growth` is large, small or nothing; `sign` + or −."""
+
+    growth: str = ""
+    sign: str = ""
+
+
+def said_in_symbols(symbol: Symbol, left: Expression | None, relation: str, right: Expression | None) -> Size:
+    """β ≫ 0, 0 ≪ β, β > 0, β → ∞, β ≪ 1, β < 0."""
+    if right == symbol and left is not None and relation != "→":
+        left, right, relation = right, left, _TURNED[relation]
+    if isinstance(right, PseudoInverse):  # τ → 0⁺
+        right = right.of
+    if left != symbol or right is None:
+        return Size()
+    value = right.value if isinstance(right, Number) else None
+    negative = (value is not None and value < 0) or _is_minus_infinity(right)
+    if relation == "→":
+        if value is not None:
+            return Size("small" if value == 0 else "")
+        return Size("large", "−" if negative else "+")
+    if relation in ("≫", ">", "≥"):
+        large = relation == "≫" or value is None or value >= _LARGE
+        return Size("large" if large and not negative else "", "" if negative else "+")
+    if value == 0 or negative:
+        return Size("large" if relation == "≪" else "", "−")
+    return Size("small" if value is not None and value <= 1 else "")
+
+
+def _is_minus_infinity(expression: Expression) -> bool:
+    return isinstance(expression, Multiply) and expression.right == Constant("∞")
+
+
+def said_in_words(symbol: Symbol, tokens: Sequence[Token]) -> Size:
+    """'a very large constant C', 'β is sufficiently large', 't tends to infinity'."""
+    if symbol.name in spelling.SCALE_WORDS:  # the scale itself was written as a word
+        large = symbol.name in spelling.LARGE_WORDS
+        return Size("large" if large else "small" if symbol.name in spelling.SMALL_WORDS else "")
+    for at, token in enumerate(tokens):
+        if token.kind == "NAME" and token.value == symbol:
+            after, before = tokens[at + 1 : at + 1 + _WORDS_AFTER], tokens[max(0, at - _WORDS_BEFORE) : at]
+            for nearby in (after, before[::-1]):
+                size = _said_by(nearby)
+                if size != Size():
+                    return size
+    return Size()
+
+
+def _said_by(nearby: Sequence[Token]) -> Size:
+    """What the words next to a letter say, as long as they can be about it."""
+    joined = False  # whether the word before was an "and": β and γ are large
+    for distance, near in enumerate(nearby):
+        word = str(near.value).lower()
+        if near.kind == "CONSTANT" and word == "∞" and distance:
+            return Size("large", "+")
+        if near.kind == "NAME" and word != "a":
+            if not joined:
+                return Size()
+        elif near.kind == "WORD":
+            if word == "negative":
+                return Size("", "−")
+            if word in spelling.LARGE_WORDS - _ADVERBS:
+                return Size("large", "+")
+            if word in spelling.SMALL_WORDS:
+                return Size("small")
+            if word not in spelling.LINKING_WORDS:
+                return Size()
+        elif near.kind not in ("BREAK", "RELATION", "NUMBER") or near.value in (".", "=", "≈"):
+            return Size()
+        joined = word in ("and", ",", "")
+    return Size()

@@ -1,0 +1,88 @@
+"""The pieces of an answer → one stream of tokens, row by row, with breaks where one formula cannot go on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from grader.formulas.clauses import Stream
+from grader.formulas.expressions import Symbol
+from grader.formulas.lexer import read_tokens
+from grader.formulas.tokens import Token, Unreadable
+from grader.formulas.vocabulary import Vocabulary
+from grader.model import Answer, Piece
+
+_WRITTEN_OUT = re.compile(r"\\begin\{(\w*matrix|cases|array)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL)
+_END_OF_ROW = re.compile(r"\\\\(?:\[[^\]]{0,40}\])?")  # \\ and \\[2pt]
+_END_OF_SENTENCE = re.compile(r"\n|(?<=[a-z)])\.\s+(?=[A-Z])")
+_UNFINISHED = ("RELATION", "OPERATOR", "+", "-", "(", "/")
+
+
+@dataclass(frozen=True)
+class UnreadRow:
+    """A row that has no tokens, and the letters that were being defined where it went wrong."""
+
+    piece: Piece
+    text: str
+    cause: str
+    place: int  # in the piece
+    defines: frozenset[Symbol]
+
+
+def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[UnreadRow]]:
+    stream: Stream = []
+    unread: list[UnreadRow] = []
+    for piece in answer.pieces:
+        tokens: list[Token] = []
+        for start, text in _rows(piece):
+            if tokens or start:
+                tokens.append(Token("ROW", "", start, start))
+            try:
+                row = read_tokens(text, vocabulary, prose=piece.kind == "prose")
+            except Unreadable as fault:
+                defines = _defined_in(text[: fault.place], vocabulary)
+                unread.append(UnreadRow(piece, text, fault.cause, start + fault.place, defines))
+                continue
+            tokens.extend(replace(one, start=one.start + start, end=one.end + start) for one in row)
+        formula = piece.kind != "prose" and any(one.kind == "RELATION" for one in tokens)
+        if (stream and _begins_anew(piece, stream)) or (formula and not _awaits_more(stream)):
+            stream.append((Token("BREAK", "", 0, 0), piece))
+        stream.extend((token, piece) for token in tokens)
+        if formula:
+            stream.append((Token("BREAK", "soft", 0, 0), piece))
+    return stream, unread
+
+
+def _rows(piece: Piece) -> Iterator[tuple[int, str]]:
+    """Rows of a display, lines and sentences of prose: what is wrong in one does not spoil the others."""
+    pattern = _END_OF_ROW if piece.kind == "math" else _END_OF_SENTENCE
+    whole = [found.span() for found in _WRITTEN_OUT.finditer(piece.text)]
+    start = 0
+    for found in pattern.finditer(piece.text):
+        if any(begin < found.start() < end for begin, end in whole):
+            continue
+        yield start, piece.text[start : found.start()]
+        start = found.end()
+    yield start, piece.text[start:]
+
+
+def _begins_anew(piece: Piece, stream: Stream) -> bool:
+    """Whether a piece stands apart from the one before: two formulas in a row, or another line."""
+    before = stream[-1][1]
+    both_are_formulas = piece.kind != "prose" and before.kind != "prose"
+    return both_are_formulas or piece.line > before.line + before.text.count("\n")
+
+
+def _awaits_more(stream: Stream) -> bool:
+    """Whether what stands before ends in the middle of a formula: `q =` and then the mathematics."""
+    return bool(stream) and stream[-1][0].kind in _UNFINISHED
+
+
+def _defined_in(text: str, vocabulary: Vocabulary) -> frozenset[Symbol]:
+    try:
+        tokens = read_tokens(text, vocabulary)
+    except Unreadable:
+        return frozenset()
+    return frozenset(one.value for one, after in pairwise(tokens) if one.kind == "NAME" and after.value == "=")

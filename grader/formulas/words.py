@@ -1,0 +1,63 @@
+"""Words among the tokens: articles that look like letters, and scales that are said instead of written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.formulas import spelling
+from grader.formulas.expressions import Symbol
+from grader.formulas.tokens import Token
+
+
+def articles_apart(tokens: Sequence[Token]) -> list[Token]:
+    """In prose `a` and `I` before a word are words themselves."""
+    return [_article(token, after) for token, after in zip(tokens, [*tokens[1:], None], strict=True)] if tokens else []
+
+
+def _article(token: Token, after: Token | None) -> Token:
+    alone = token.kind in ("NAME", "IDENTITY") and token.end - token.start == 1
+    letter = "I" if token.kind == "IDENTITY" else str(token.value)
+    if alone and letter in ("a", "A", "I") and after is not None and after.kind == "WORD":
+        return Token("WORD", letter, token.start, token.end)
+    return token
+
+
+def scales_in_words(tokens: Sequence[Token], prose: bool) -> list[Token]:
+    """`scale * (k_a + k_b)`, `a large number times (…)`: words where a factor stands are a scale."""
+    found: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at].kind != "WORD":
+            found.append(tokens[at])
+            at += 1
+            continue
+        end = at
+        while end < len(tokens) and tokens[end].kind == "WORD":
+            end += 1
+        before = found[-1] if found else None
+        after = tokens[end] if end < len(tokens) else None
+        found.extend(_said(tokens[at:end], before, after, prose))
+        at = end
+    return found
+
+
+def _said(run: Sequence[Token], before: Token | None, after: Token | None, prose: bool) -> Sequence[Token]:
+    """A run of words as a scale or as `times`, or as it was."""
+    words = [str(token.value).lower() for token in run]
+    times = len(words) > 1 and words[-1] in ("times", "multiplied")
+    if times:
+        words.pop()
+    opens = before is None or before.kind in ("RELATION", "OPERATOR", "+", "-", "(", "{", "BREAK", "/")
+    leads = before.kind != "BREAK" if before is not None else not prose
+    multiplied = after is not None and (after.kind in ("OPERATOR", "(", "^") or (times and after.kind in ("NAME", "{")))
+    if opens and multiplied and leads and _is_a_scale(words):
+        name = words[0] if len(words) == 1 else "scale"
+        return [Token("NAME", Symbol(name), run[0].start, run[-1].end)]
+    if words == ["times"] and before is not None and after is not None:
+        return [Token("OPERATOR", "·", run[0].start, run[0].end)]
+    return run
+
+
+def _is_a_scale(words: Sequence[str]) -> bool:
+    parts = {part for word in words for part in word.split("_")}
+    return bool(parts & spelling.SCALE_WORDS) and parts <= spelling.SCALE_WORDS | spelling.FILLER_WORDS

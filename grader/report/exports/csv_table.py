@@ -1,0 +1,31 @@
+"""One row a student, one column a part: for any spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from grader.report.exports.cells import harmless
+from grader.report.exports.reports import Reports, told, ungraded
+
+
+def csv_table(reports: Reports) -> str:
+    parts = list(dict.fromkeys(problem["id"] for report in reports.values() for problem in report["problems"]))
+    stream = io.StringIO(newline="")
+    # All text is quoted: a reader that splits at semicolons must not find a cell of its own inside ours.
+    writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(["student", "points", "max_points", "provisional", "ungraded", *map(harmless, parts)])
+    for student, report in reports.items():
+        points = {problem["id"]: problem["points"] for problem in report["problems"]}
+        open_parts = ungraded(report)
+        writer.writerow(
+            [
+                harmless(told(student)),
+                report["points"],
+                report["max_points"],
+                "yes" if report["provisional"] else "no",
+                " ".join(open_parts),
+                *("" if part in open_parts else points.get(part, "") for part in parts),
+            ]
+        )
+    return stream.getvalue()

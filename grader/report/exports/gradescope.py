@@ -1,0 +1,103 @@
+"""`results.json` as Gradescope reads it: https://gradescope-autograders.readthedocs.io/en/latest/specs/
+
+Gradescope knows no "ungraded". It hides the total from students as soon as one test is hidden, so what could not be
+graded adds a hidden test that names it: students read that something is still open, staff see what, and no zero is
+shown as a mark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+from grader.model import Status
+from grader.report.exports.reports import CheckData, ProblemData, ReportData, remarks, titled, told, ungraded
+
+
+class HiddenChecks(StrEnum):
+    """When students see hidden checks."""
+
+    NEVER = "hidden"
+    AFTER_PUBLISHED = "after_published"
+
+
+def results(
+    report: ReportData, hidden: HiddenChecks = HiddenChecks.NEVER, *, leaderboard: bool = False
+) -> dict[str, Any]:
+    tests = [test for problem in report["problems"] for test in _tests(problem, hidden)]
+    open_parts = ungraded(report)
+    if open_parts:
+        tests.append(_staff_only(f"Ungraded: {', '.join(open_parts)}", "the autograder's output says why", 0))
+    return {
+        "score": report["points"],
+        "execution_time": report["seconds"],
+        "output": "\n".join(remarks(report)),
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": tests,
+        **({"leaderboard": [{"name": "Points in open checks", "value": _open_points(report)}]} if leaderboard else {}),
+    }
+
+
+def failure(max_points: int | float) -> dict[str, Any]:
+    """What is there before grading begins, and stays if it never ends."""
+    return {
+        "score": 0,
+        "output": "This has not been graded: the grader itself failed. That is not your fault, and no mark has been "
+        "given. Course staff can see it and will run it again.",
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [_staff_only("Ungraded: everything", "the grader failed; its output says why", max_points)],
+    }
+
+
+def as_text(data: dict[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _tests(problem: ProblemData, hidden: HiddenChecks) -> Iterator[dict[str, Any]]:
+    for number, check in enumerate(problem["checks"], start=1):
+        shown_to_nobody = check["visibility"] == "hidden" and hidden is HiddenChecks.NEVER
+        status = _status(check)
+        yield {
+            "score": check["points"],
+            "max_score": check["max_points"],
+            **({"status": status} if status else {}),
+            "name": f"{titled(problem)}: {check['id']}",
+            "number": f"{problem['id']}.{number}",
+            "output": "" if shown_to_nobody else f"{check['status']}: {told(check['message'])}",
+            "output_format": "text",
+            "visibility": "visible" if check["visibility"] == "public" else hidden.value,
+            "tags": [check["status"]],
+        }
+
+
+def _status(check: CheckData) -> str:
+    """Gradescope has two. Where a person still decides, it is given neither."""
+    if check["status"] in (Status.REVIEW, Status.UNGRADED):
+        return ""
+    return "passed" if check["status"] == Status.PASSED else "failed"
+
+
+def _staff_only(name: str, output: str, max_points: int | float) -> dict[str, Any]:
+    return {
+        "score": 0,
+        "max_score": max_points,
+        "status": "failed",
+        "name": name,
+        "number": "0",
+        "output": output,
+        "output_format": "text",
+        "visibility": "hidden",
+        "tags": ["ungraded"],
+    }
+
+
+def _open_points(report: ReportData) -> int | float:
+    """Hidden checks stay out of it: a leaderboard is read by everyone."""
+    checks = [check for problem in report["problems"] for check in problem["checks"]]
+    return round(sum(check["points"] for check in checks if check["visibility"] == "public"), 2)

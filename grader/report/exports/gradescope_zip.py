@@ -1,0 +1,105 @@
+"""The zip that Gradescope builds an autograder from: its two scripts, the rubric with its data, and this grader.
+
+https://gradescope-autograders.readthedocs.io/en/latest/specs/: `setup.sh` and `run_autograder` at the root.
+"""
+
+from __future__ import annotations
+
+import io
+import shlex
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.errors import UsageError
+from grader.model import Rubric
+from grader.quoting import quote
+from grader.report.exports.gradescope import HiddenChecks, as_text, failure
+from grader.report.points import rounded
+
+_SCRIPTS = Path(__file__).parent / "gradescope_scripts"
+_REPOSITORY = Path(__file__).resolve().parents[3]
+_OWN_FILES = ("pyproject.toml", "constraints.txt", "README.md")
+_OWN_PACKAGES = ("grader", "reference")
+_LITTER = {"__pycache__", ".DS_Store"}
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can say; the same content gives the same bytes
+
+
+@dataclass(frozen=True)
+class Settings:
+    data: Path | None = None
+    hidden: HiddenChecks = HiddenChecks.NEVER
+    leaderboard: bool = False
+    unsafe: bool = False
+
+
+def gradescope_zip(rubric: Rubric, settings: Settings) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(_contents(rubric, settings).items()):
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o755 if name in ("setup.sh", "run_autograder") else 0o644) << 16
+            archive.writestr(entry, content)
+    return stream.getvalue()
+
+
+def _contents(rubric: Rubric, settings: Settings) -> dict[str, bytes]:
+    if not all((_REPOSITORY / name).is_file() for name in _OWN_FILES):
+        raise UsageError("the zip holds this grader's source, and this installation has none; run it from a clone")
+    contents = {name: (_REPOSITORY / name).read_bytes() for name in _OWN_FILES}
+    for package in _OWN_PACKAGES:
+        contents |= _folder(_REPOSITORY / package, package)
+    contents |= _rubric_files(rubric)
+    if settings.data is not None:
+        contents |= _folder(settings.data, "data")
+    contents["setup.sh"] = (_SCRIPTS / "setup.sh").read_bytes()
+    contents["run_autograder"] = _run_autograder(rubric, settings).encode()
+    contents["ungraded.json"] = as_text(failure(rounded(rubric.points))).encode()
+    return contents
+
+
+def _run_autograder(rubric: Rubric, settings: Settings) -> str:
+    grading = ["--rubric", f"rubrics/{rubric.path.name}"]
+    grading += ["--data", "data"] if settings.data is not None else []
+    grading += ["--unsafe"] if settings.unsafe else []
+    shown = ["--hidden", settings.hidden.value, *(["--leaderboard"] if settings.leaderboard else [])]
+    script = (_SCRIPTS / "run_autograder").read_text(encoding="utf-8")
+    return script.replace("@RUBRIC@", shlex.join(grading)).replace("@SHOWN@", shlex.join(shown))
+
+
+def _rubric_files(rubric: Rubric) -> dict[str, bytes]:
+    """The rubric, its folder of data, its checks, and files beside it that its checks use."""
+    folder = rubric.path.parent
+    beside = {folder / "checks.py"} | {
+        Path(value)
+        for problem in rubric.problems
+        for check in problem.every_check
+        for value in _texts(check.parameters)
+        if Path(value).parent == folder
+    }
+    files = {f"rubrics/{path.name}": path.read_bytes() for path in (rubric.path, *beside) if path.is_file()}
+    return files | _folder(folder / rubric.path.stem, f"rubrics/{rubric.path.stem}")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and "\0" not in value:
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (text for inner in value.values() for text in _texts(inner))
+    elif isinstance(value, list | tuple):
+        yield from (text for inner in value for text in _texts(inner))
+
+
+def _folder(folder: Path, under: str) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file() and _LITTER.isdisjoint(path.parts))
+    return {f"{under}/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in files}
+
+
+def write_zip(content: bytes, out: Path) -> None:
+    try:
+        out.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"{quote(str(out))}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,84 @@
+"""JUnit XML as pytest writes it (family xunit2): a suite for each submission, a test case for each check.
+
+https://docs.pytest.org/en/stable/how-to/output.html#creating-junitxml-format-files; points stand in properties, where
+`record_property` puts its values.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+from xml.etree import ElementTree
+
+from grader.model import Status
+from grader.report.exports.reports import CheckData, ProblemData, ReportData, Reports, told
+
+Kind = Literal["failure", "error", "skipped"]
+
+# Wrong work is a failure; what did not run to its end, whoever's fault, an error; what nobody has decided, skipped.
+_KINDS: dict[str, Kind] = {
+    Status.PARTIAL: "failure",
+    Status.FAILED: "failure",
+    Status.MISSING: "failure",
+    Status.CRASHED: "error",
+    Status.UNGRADED: "error",
+    Status.SKIPPED: "skipped",
+    Status.REVIEW: "skipped",
+}
+
+
+def junit(reports: Reports) -> str:
+    root = ElementTree.Element("testsuites", name="grader")
+    for student, report in reports.items():
+        root.append(_suite(student, report))
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(student: str, report: ReportData) -> ElementTree.Element:
+    checks = [(problem, check) for problem in report["problems"] for check in problem["checks"]]
+    kinds = [_kind(problem, check) for problem, check in checks]
+    suite = ElementTree.Element(
+        "testsuite",
+        name=told(student),
+        errors=str(kinds.count("error")),
+        failures=str(kinds.count("failure")),
+        skipped=str(kinds.count("skipped")),
+        tests=str(len(checks)),
+        time=f"{report['seconds']:.3f}",
+    )
+    _properties(
+        suite,
+        rubric=report["rubric"],
+        points=report["points"],
+        max_points=report["max_points"],
+        provisional=str(report["provisional"]).lower(),
+    )
+    suite.extend(_case(report, problem, check) for problem, check in checks)
+    return suite
+
+
+def _case(report: ReportData, problem: ProblemData, check: CheckData) -> ElementTree.Element:
+    classname = told(f"{report['rubric']}.{problem['id']}")
+    case = ElementTree.Element("testcase", classname=classname, name=told(check["id"]), time=f"{check['seconds']:.3f}")
+    _properties(
+        case,
+        points=check["points"],
+        max_points=check["max_points"],
+        status=check["status"],
+        visibility=check["visibility"],
+    )
+    if kind := _kind(problem, check):
+        message = told(check["message"])
+        ElementTree.SubElement(case, kind, type=check["status"], message=message).text = message
+    return case
+
+
+def _kind(problem: ProblemData, check: CheckData) -> Kind | None:
+    left_out = problem["status"] == Status.MISSING and not problem["max_points"]  # optional, and not handed in
+    return "skipped" if left_out else _KINDS.get(check["status"])
+
+
+def _properties(parent: ElementTree.Element, **values: int | float | str) -> None:
+    properties = ElementTree.SubElement(parent, "properties")
+    for name, value in values.items():
+        ElementTree.SubElement(properties, "property", name=name, value=told(str(value)))

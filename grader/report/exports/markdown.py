@@ -1,0 +1,50 @@
+"""The grades of a class, or of one student, as Markdown to paste into a mail or an issue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from grader.report.exports.reports import ReportData, Reports, out_of, remarks, titled, told, unpassed
+
+# Markup anywhere in a line, and what makes an address a link. Nothing of a student's ever begins a line.
+_ESCAPED = re.compile(r"[\\`*_\[\]|~$#]|:(?=//)|(?<=www)\.", re.IGNORECASE)
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+
+
+def markdown(reports: Reports) -> str:
+    return "\n".join(_lines(reports)) + "\n"
+
+
+def literal(text: str) -> str:
+    """Text that shows as itself: no markup, no HTML, no link, nobody mentioned."""
+    escaped = _ESCAPED.sub(r"\\\g<0>", told(text))
+    return "".join(_ENTITIES.get(letter, letter) for letter in escaped)
+
+
+def _lines(reports: Reports) -> Iterator[str]:
+    if len(reports) > 1:
+        yield "| Student | Points | |"
+        yield "|---|---:|---|"
+        for student, report in reports.items():
+            yield f"| {literal(student)} | {out_of(report)} | {'provisional' if report['provisional'] else ''} |"
+        yield ""
+    for student, report in reports.items():
+        yield from _section(student, report)
+
+
+def _section(student: str, report: ReportData) -> Iterator[str]:
+    yield f"## {literal(student)}: {out_of(report)}"
+    yield ""
+    yield "| Problem | Title | Status | Points |"
+    yield "|---|---|---|---:|"
+    for problem in report["problems"]:
+        yield f"| {literal(problem['id'])} | {literal(titled(problem))} | {problem['status']} | {out_of(problem)} |"
+    yield ""
+    for problem in report["problems"]:
+        for check in unpassed(problem):
+            hidden = " (hidden inputs)" if check["visibility"] == "hidden" else ""
+            head = f"**{literal(problem['id'])} {literal(check['id'])}** {check['status']}, {out_of(check)}{hidden}"
+            yield f"- {head}: {literal(check['message'])}"
+    yield from (f"- Note: {literal(remark)}" for remark in remarks(report))
+    yield ""

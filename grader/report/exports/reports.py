@@ -1,0 +1,165 @@
+"""JSON reports as exporters see them: read from a folder, checked before use, unknown keys left aside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from grader.errors import UsageError
+from grader.model import Status, Visibility
+from grader.quoting import quote
+
+_MAX_BYTES = 32 * 2**20  # a hundred times the longest report
+_MESSAGE_CHARACTERS = 2000
+_NAMES_IN_A_LINE = 20
+
+_Points = Annotated[int, Field(ge=0)] | Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class CheckData(TypedDict):
+    id: str
+    status: Status
+    points: _Points
+    max_points: _Points
+    message: str
+    visibility: Visibility
+    seconds: _Points
+
+
+class ProblemData(TypedDict):
+    id: str
+    title: str
+    chosen: NotRequired[str]
+    status: Status
+    points: _Points
+    max_points: _Points
+    checks: list[CheckData]
+
+
+class IsolationData(TypedDict):
+    missing: list[str]
+
+
+class ReportData(TypedDict):
+    """The part of `schema.json` that exporters use. Evidence is left out on purpose: it may hold students' output."""
+
+    schema: Literal[1]
+    submission: str
+    rubric: str
+    points: _Points
+    max_points: _Points
+    provisional: bool
+    seconds: _Points
+    isolation: IsolationData
+    notes: list[str]
+    problems: list[ProblemData]
+
+
+# By student: the name of the report's file. What a submission says of itself may name somebody else.
+Reports = Mapping[str, ReportData]
+
+_REPORT: TypeAdapter[ReportData] = TypeAdapter(ReportData)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """Texts by file name, and what the TA should know, a line each."""
+
+    texts: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def read_reports(path: Path) -> tuple[Reports, tuple[str, ...]]:
+    """The reports in a folder, or one in a file, and a line naming what in the folder is none."""
+    if not path.exists():
+        raise UsageError(f"{quote(str(path))}: there is no such folder of grades")
+    if path.is_file():
+        try:
+            return {path.stem: _read(path)}, ()
+        except ValueError as error:
+            raise UsageError(f"{quote(str(path))}: {error}") from None
+    reports: dict[str, ReportData] = {}
+    others: list[str] = []
+    for file in sorted(path.glob("*.json")):
+        try:
+            reports[file.stem] = _read(file)
+        except ValueError as error:
+            others.append(f"{file.name} ({error})")
+    if not reports:
+        why = f": {listed(others)}" if others else "; `grader batch … --out` makes them"
+        raise UsageError(f"{quote(str(path))} holds no JSON reports{why}")
+    return reports, (f"left out: {listed(others)}",) if others else ()
+
+
+def _read(file: Path) -> ReportData:
+    """ValueError in a few words if it is no report."""
+    try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise ValueError(f"larger than {_MAX_BYTES >> 20} MiB")
+        return _REPORT.validate_json(file.read_bytes(), strict=True)
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise ValueError(_in_words(error)) from None
+
+
+def _in_words(error: ValidationError) -> str:
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return "not JSON"
+    where = quote(".".join(str(step) for step in first["loc"]), 60) or "it"
+    return f"not a report: {where} is {'missing' if first['type'] == 'missing' else 'not what a report holds there'}"
+
+
+def ungraded(report: ReportData) -> list[str]:
+    """The parts that could not be graded: our fault, so their points are neither zero nor full."""
+    return [problem["id"] for problem in report["problems"] if problem["status"] == Status.UNGRADED]
+
+
+def unpassed(problem: ProblemData) -> list[CheckData]:
+    """The checks to give feedback on. What was left out for one reason is told once, as at the terminal."""
+    if not problem["max_points"]:
+        return []
+    first: dict[str, CheckData] = {}
+    for check in problem["checks"]:
+        if check["status"] != Status.PASSED:
+            first.setdefault(check["message"], check)
+    return list(first.values())
+
+
+def told(text: str) -> str:
+    """A message as it may be shown anywhere: one line, nothing in it to obey."""
+    return quote(text, _MESSAGE_CHARACTERS)
+
+
+def titled(problem: ProblemData) -> str:
+    title = f"{problem['title']}: {problem['chosen']}" if "chosen" in problem else problem["title"]
+    return told(title)
+
+
+def out_of(part: ReportData | ProblemData | CheckData) -> str:
+    return f"{part['points']} / {part['max_points']}"
+
+
+def remarks(report: ReportData) -> list[str]:
+    """What holds for the whole report."""
+    lines = [told(note) for note in report["notes"]]
+    if parts := ungraded(report):
+        lines.append(f"{', '.join(parts)} could not be graded; the fault is the grader's, and staff will look at it")
+    if any(problem["status"] == Status.REVIEW for problem in report["problems"]):
+        lines.append("points are provisional: a person has still to look at what is marked review")
+    if missing := report["isolation"]["missing"]:
+        lines.append(f"graded without these layers of isolation: {', '.join(map(told, missing))}")
+    return lines
+
+
+def listed(names: list[str]) -> str:
+    """Names in one line, however many there are."""
+    shown = ", ".join(quote(name, 80) for name in names[:_NAMES_IN_A_LINE])
+    more = len(names) - _NAMES_IN_A_LINE
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,143 @@
+"""The autograder zip, unpacked and run as Gradescope would, with this interpreter in place of the one it installs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.report.test_exports import GRADESCOPE
+from tests.test_cli import grader
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("zip") / "autograder.zip"
+    done = grader("gradescope", "build", "dl-hw3", "--out", out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def unpacked(built: Path, root: Path, submission: str) -> Path:
+    """/autograder as Gradescope lays it out."""
+    with zipfile.ZipFile(built) as archive:
+        archive.extractall(root / "source")
+    shutil.copy(root / "source" / "run_autograder", root / "run_autograder")
+    shutil.copytree(REPOSITORY / "submissions" / submission, root / "submission")
+    return root
+
+
+def run(root: Path, python: str = sys.executable) -> tuple[dict[str, Any], str]:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment |= {"AUTOGRADER_ROOT": str(root), "GRADER_PYTHON": python}
+    command = ["bash", root / "run_autograder"]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((root / "results" / "results.json").read_text())
+    jsonschema.validate(results, GRADESCOPE)
+    return results, done.stdout
+
+
+def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
+    with zipfile.ZipFile(built) as archive:
+        entries = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
+        setup = archive.read("setup.sh").decode()
+        script = archive.read("run_autograder").decode()
+    needed = {"setup.sh", "run_autograder", "ungraded.json", "pyproject.toml", "constraints.txt"}
+    needed |= {"rubrics/dl-hw3.yaml", "grader/cli.py", "grader/formulas/grammar.lark", "reference/attention.py"}
+    assert needed <= entries.keys()
+    assert {entries["setup.sh"], entries["run_autograder"]} == {0o755}
+    assert not [name for name in entries if "__pycache__" in name or name.startswith(("tests/", "submissions/"))]
+    assert "--constraint constraints.txt" in setup
+    assert "whl/cpu" in setup
+    assert "rubric=(--rubric rubrics/dl-hw3.yaml)" in script
+    assert "@" not in script.replace("[@]", "")  # nothing is left to be filled in
+
+
+def test_the_scripts_are_bash(built: Path, tmp_path: Path) -> None:
+    for script in ("setup.sh", "run_autograder"):
+        with zipfile.ZipFile(built) as archive:
+            (tmp_path / script).write_bytes(archive.read(script))
+        assert subprocess.run(["bash", "-n", tmp_path / script], check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_the_same_rubric_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    grader("gradescope", "build", "dl-hw3", "--out", tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == built.read_bytes()
+
+
+def test_a_submission_is_graded(built: Path, tmp_path: Path) -> None:
+    results, printed = run(unpacked(built, tmp_path, "ben"))
+    assert results["score"] == 6
+    by_name = {test["name"]: test for test in results["tests"]}
+    told = by_name["Attention: matches_reference"]
+    assert (told["status"], told["visibility"]) == ("failed", "visible")
+    assert "the softargmax runs over the queries" in told["output"]
+    hidden = by_name["Multi-head attention with a mask: applies_the_mask"]
+    assert (hidden["visibility"], hidden["output"]) == ("hidden", "")
+    assert results["execution_time"] > 0
+    assert "6 / 20" in printed  # for course staff
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["results.json"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["rubric", "python", "grader"])
+def test_a_fault_of_ours_is_no_mark(built: Path, tmp_path: Path, fault: str) -> None:
+    root, python = unpacked(built, tmp_path, "ben"), sys.executable
+    if fault == "rubric":
+        (root / "source" / "rubrics" / "dl-hw3.yaml").write_text("rubric: [")
+    if fault == "grader":
+        (root / "source" / "grader" / "engine.py").write_text("raise RuntimeError('broken')\n")
+    if fault == "python":
+        python = "/no/such/python"
+    results, _ = run(root, python)
+    assert "no mark has been given" in results["output"]
+    assert [(test["name"], test["visibility"], test["max_score"]) for test in results["tests"]] == [
+        ("Ungraded: everything", "hidden", 20)
+    ]
+
+
+@pytest.mark.slow
+def test_a_rubrics_own_checks_and_data_travel_with_it(tmp_path: Path) -> None:
+    course, data = tmp_path / "course", tmp_path / "staff data"
+    (course / "tiny").mkdir(parents=True)
+    data.mkdir()
+    (course / "tiny" / "words.tsv").write_text("a\n")
+    (course / "beside.txt").write_text("b\n")
+    (data / "labels.tsv").write_text("c\n")
+    (course / "checks.py").write_text(
+        "from grader.model import passed\n"
+        "from grader.registry import DataFile, check\n\n\n"
+        "@check\n"
+        "def always_passes(student, rng, *, one: DataFile, two: DataFile, three: DataFile):\n"
+        '    """It passes."""\n'
+        '    return passed(" ".join(open(path).read().strip() for path in (one, two, three)))\n'
+    )
+    (course / "tiny.yaml").write_text(
+        "rubric: tiny\ntitle: Tiny\npoints: 1\nproblems:\n  - id: 1\n    title: One\n    points: 1\n    checks:\n"
+        "      - {check: always_passes, points: 1, one: words.tsv, two: beside.txt, three: labels.tsv}\n"
+    )
+    out = tmp_path / "a.zip"
+    options = ("--out", out, "--data", data, "--hidden", "after_published", "--leaderboard")
+    done = grader("gradescope", "build", course / "tiny.yaml", *options)
+    assert done.returncode == 0, done.stderr
+    results, _ = run(unpacked(out, tmp_path / "root", "ben"))
+    assert [test["output"] for test in results["tests"]] == ["passed: a b c"]
+    assert [entry["value"] for entry in results["leaderboard"]] == [1]
+
+
+def test_a_rubric_with_a_typo_builds_nothing(tmp_path: Path) -> None:
+    done = grader("gradescope", "build", "tests/rubrics/typo.yaml", "--out", tmp_path / "a.zip")
+    assert done.returncode == 2
+    assert "did you mean 'returns_an_array'?" in done.stderr
+    assert not (tmp_path / "a.zip").exists()
