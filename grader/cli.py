@@ -104,7 +104,7 @@ def _faults_in_one_line() -> Iterator[None]:
 
 @app.command()
 def run(
-    submission: Annotated[Path, typer.Argument(help="A folder, .zip or .tar.gz.")],
+    submission: Annotated[Path, typer.Argument(help="A folder, .zip, .tar.gz or .ipynb.")],
     rubric: RubricOption = None,
     data: DataOption = None,
     only: OnlyOption = None,
@@ -151,6 +151,7 @@ def _choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: P
 
 
 def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:
+    submission = submission.for_rubric(rubric)
     asked = {file for problem in rubric.problems for check in problem.every_check for file in check.files}
     found = 0
     for file in asked:

@@ -100,6 +100,7 @@ def grade(
 ) -> Report:
     """Grade a submission. Always returns a report; raises only if no box can be made at all."""
     began = time.perf_counter()
+    submission = submission.for_rubric(rubric)
     work = _Work(submission, rubric, secret)
     problems = tuple(_grade_problem(rubric, problem, work, runner, seed, progress) for problem in rubric.problems)
     seconds = time.perf_counter() - began

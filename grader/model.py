@@ -143,6 +143,7 @@ class Check:
     needs: tuple[str, ...] = ()
     gate: bool = False
     files: tuple[str, ...] = ()  # what it asks students to hand in
+    names: tuple[str, ...] = ()  # what it asks those files to define
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,19 @@ class Rubric:
     path: Path
     sha256: str
 
+    @property
+    def definitions(self) -> Mapping[str, frozenset[str]]:
+        """For each file of code that students hand in, the names it is asked to define."""
+        asked: dict[str, set[str]] = {}
+        for problem in self.problems:
+            for check in problem.every_check:
+                for file in check.files:
+                    asked.setdefault(file, set()).update(check.names)
+            for alternative in problem.alternatives:
+                for file in alternative.files:
+                    asked.setdefault(file, set()).update(alternative.defines)
+        return {file: frozenset(names) for file, names in asked.items() if file.endswith(".py") and names}
+
 
 class Submission(Protocol):
     """A student's work in a folder of its own that nobody else changes."""
@@ -194,6 +208,9 @@ class Submission(Protocol):
 
     @property
     def size_bytes(self) -> int: ...
+
+    def for_rubric(self, rubric: Rubric) -> Submission:
+        """Itself, with notebooks in place of the code files that the rubric asks for."""
 
     def find(self, file: str) -> str:
         """The path, relative to `folder`, of the one file that goes by this name."""

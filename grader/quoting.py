@@ -8,6 +8,11 @@ _LIMIT = 200
 _BLANKS = dict.fromkeys(map(ord, "\u2800\u3164\u115f\u1160\uffa0"), " ")
 
 
+def place(file: str, line: int) -> str:
+    """A line of a student's file; in a notebook the line of a cell, whose name the box gives as the file's."""
+    return f"{quote(file)} line {line}" if ".ipynb cell " in file else f"{quote(file)}:{line}"
+
+
 def quote(text: str, limit: int = _LIMIT) -> str:
     """One line of at most `limit` characters. What a terminal or browser would obey is shown as `�`.
 

@@ -66,6 +66,11 @@ class Parameter:
     def is_student_file(self) -> bool:
         return any(isinstance(mark, AskedOfStudents) for mark in getattr(self.annotation, "__metadata__", ()))
 
+    @property
+    def is_a_name(self) -> bool:
+        """Plain text beside a student's file names something that file defines."""
+        return self.annotation is str
+
     def read(self, value: Any, context: Mapping[str, Any]) -> Any:
         """The value as the check will get it; ValueError in one line if it does not fit."""
         try:

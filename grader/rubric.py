@@ -229,6 +229,7 @@ class _Reading:
             needs=tuple(written.needs),
             gate=written.gate,
             files=tuple(v for k, v in parameters.items() if definition and definition.parameters[k].is_student_file),
+            names=tuple(v for k, v in parameters.items() if definition and definition.parameters[k].is_a_name),
         )
 
     def _parameters(

@@ -1,4 +1,4 @@
-"""A folder or archive → a submission: a private copy, bounded, without links, in which files are found by name."""
+"""A folder, archive or notebook → a submission: a private copy, bounded, without links; files are found by name."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from grader.archives import ENDINGS, Member, members
 from grader.errors import Ambiguous, Missing, UsageError, WrongKind
+from grader.model import Rubric
+from grader.notebooks import ENDING as NOTEBOOK
+from grader.notebooks import Notebook, parts_holding, read_all
 from grader.quoting import quote
 from grader.yaml_source import YamlError, read
 
@@ -41,6 +44,26 @@ class OpenedSubmission:
     rubric: str | None = None
     places: dict[str, str] = field(default_factory=dict)  # where submission.yaml says a file is
     notes: tuple[str, ...] = ()
+    notebooks: tuple[Notebook, ...] = ()
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what notebooks hold of the files asked for
+
+    def for_rubric(self, rubric: Rubric) -> OpenedSubmission:
+        """Itself, with a file for each part of a notebook that holds what the rubric asks a file of code to define."""
+        parts, places = {}, dict(self.places)
+        for file, names in rubric.definitions.items() if self.notebooks else ():
+            place = self.places.get(file)
+            asked = [notebook for notebook in self.notebooks if place in (notebook.path, None)]
+            surely = place is None and bool(self._fitting(file))
+            parts[file] = tuple(parts_holding(file, names, asked, self.folder, surely=surely))
+            if place is not None and parts[file]:
+                places[file] = parts[file][0]
+        made = (part for several in parts.values() for part in several)
+        return replace(self, files=tuple(dict.fromkeys((*self.files, *made))), places=places, parts=parts)
+
+    def _fitting(self, file: str) -> list[str]:
+        """Files of this name. File systems that ignore case hand in Attention.py for attention.py."""
+        exact = [path for path in self.files if f"/{path}".endswith(f"/{file}")]
+        return exact or [path for path in self.files if f"/{path}".lower().endswith(f"/{file}".lower())]
 
     def find(self, file: str) -> str:
         """The one file that goes by this name, wherever it lies."""
@@ -49,13 +72,11 @@ class OpenedSubmission:
             if place not in self.files:
                 raise Missing(f"submission.yaml says {file} is at {quote(place)}, but nothing is there")
             return place
-        fitting = [path for path in self.files if f"/{path}".endswith(f"/{file}")]
-        if not fitting:  # file systems that ignore case hand in Attention.py for attention.py
-            fitting = [path for path in self.files if f"/{path}".lower().endswith(f"/{file}".lower())]
+        fitting = [*self._fitting(file), *self.parts.get(file, ())]
         if not fitting:
             raise Missing(f"{file} was not handed in")
         if len(fitting) > 1:
-            named = " and ".join(quote(path) for path in sorted(fitting))
+            named = " and ".join(quote(path.removesuffix(f"#{file}")) for path in sorted(fitting))
             raise Ambiguous(f"{file} is there more than once: {named}; keep one, or name it in submission.yaml")
         return fitting[0]
 
@@ -72,16 +93,22 @@ def open_submission(path: Path) -> Iterator[OpenedSubmission]:
     if not path.exists():
         raise UsageError(f"{quote(str(path))}: there is no such submission{_neighbours(path)}")
     is_archive = path.is_file() and path.name.lower().endswith(ENDINGS)
-    if path.is_file() and not is_archive:
+    is_notebook = path.is_file() and path.name.lower().endswith(NOTEBOOK)
+    if path.is_file() and not is_archive and not is_notebook:
         given, folder = quote(str(path)), quote(str(path.parent))
-        raise UsageError(f"{given} is a file; give the folder it is in ({folder}), or a .zip or .tar.gz")
+        raise UsageError(f"{given} is a file; give the folder it is in ({folder}), or a .zip, .tar.gz or .ipynb")
     with tempfile.TemporaryDirectory(prefix="grader-submission-") as temporary:
         copy = _Copy(Path(temporary), path)
         if is_archive:
             copy.take_archive()
+        elif is_notebook:
+            copy.take_notebook()
         else:
             copy.take_folder()
-        yield _describe(copy)
+        opened = _describe(copy)
+        if is_notebook and not opened.notebooks:
+            raise UsageError(opened.notes[0])
+        yield opened
 
 
 def _neighbours(path: Path) -> str:
@@ -147,6 +174,10 @@ class _Copy:
             raise self._refused(f"the archive cannot be opened ({quote(f'{type(error).__name__}: {error}')})") from None
         self._drop_virtual_environments()
 
+    def take_notebook(self) -> None:
+        with self.source.open("rb") as stream:
+            self._take(self.source.name, stream)
+
     def _take_member(self, member: Member) -> None:
         place = PurePosixPath(member.name.replace("\\", "/"))
         drive = re.match(r"[A-Za-z]:", member.name)
@@ -203,11 +234,12 @@ class _Copy:
 def _describe(copy: _Copy) -> OpenedSubmission:
     """The name is the folder's or archive's: nobody hands in under another's name by writing it into a file."""
     name = copy.source.resolve().name
-    for ending in ENDINGS:
+    for ending in (*ENDINGS, NOTEBOOK):
         name = name.removesuffix(ending)
     notes = copy.all_notes()
     if not copy.files:
         notes.append("nothing was handed in: it is empty")
+    notebooks, about_notebooks = read_all(copy.folder, copy.files)
     declared, complaints = _declaration(copy)
     student = declared.get("student")
     if student is not None and student != name:
@@ -220,7 +252,8 @@ def _describe(copy: _Copy) -> OpenedSubmission:
         files=tuple(copy.files),
         rubric=declared.get("rubric"),
         places={file: PurePosixPath(place).as_posix() for file, place in places.items()},
-        notes=(*notes, *complaints),
+        notes=(*notes, *about_notebooks, *complaints),
+        notebooks=tuple(notebooks),
     )
 
 

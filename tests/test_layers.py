@@ -29,6 +29,7 @@ LAYERS = [
         "grader.archives",
         "grader.catalogue",
         "grader.engine",
+        "grader.notebooks",
         "grader.rubric",
         "grader.submission",
     },

@@ -10,10 +10,11 @@ from pydantic import AfterValidator
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.checks.readings import Reading, vocabulary_of, with_readable_keys
 from grader.formulas import identity
+from grader.formulas.expressions import Symbol, symbols_in
 from grader.formulas.reading import Question, expression, judged
 from grader.formulas.shapes import Misfit, Typed, shown, typed
 from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import HALF, Verdict, right, wrong
+from grader.formulas.verdicts import HALF, Verdict, right, undecided, wrong
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
 from grader.registry import check
@@ -65,7 +66,15 @@ def _equals_reading(answer: Answer, reading: Reading, seed: int) -> Verdict:
     def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
         return _compared(found, statements, reading, np.random.default_rng(seed))
 
-    return judged(answer, vocabulary_of(reading), Question(reading.name, tuple(reading.spelled)), judge)
+    question = Question(reading.name, tuple(reading.spelled), given=_letters_of(reading))
+    return judged(answer, vocabulary_of(reading), question, judge)
+
+
+def _letters_of(reading: Reading) -> frozenset[Symbol]:
+    """The letters of the keys: what they are is the question's business."""
+    vocabulary = vocabulary_of(reading)
+    keys = [expression(text, vocabulary) for text in reading.equals]
+    return frozenset(symbol for key in keys for symbol in symbols_in(key))
 
 
 def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
@@ -75,8 +84,11 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
     formula = f"{reading.name} = {plain(found.expression)}"
     evidence: dict[str, Any] = {"read_as": formula}
     tried = []
+    for text in reading.restates:
+        if identity.agree(found, expression(text, vocabulary), vocabulary, rng, axis).holds:
+            return undecided(f"this only restates what {reading.name} is", formula)
     for text in reading.equals:
-        key = statements.expanded(expression(text, vocabulary))
+        key = statements.expanded(expression(text, vocabulary), _letters_of(reading))
         agreement = identity.agree(found, key, vocabulary, rng, axis)
         if agreement.holds:
             evidence["proved"] = not agreement.renamed and identity.proved(found, key)

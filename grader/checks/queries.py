@@ -51,7 +51,7 @@ def _weights(
             return right(message, verdict.detail, verdict.evidence)
         return verdict
 
-    return judged(answer, setting.vocabulary(name), Question(name, expected=_VECTOR), judge)
+    return judged(answer, setting.vocabulary(name), Question(name, expected=_VECTOR, up_to_scale=True), judge)
 
 
 def _query(found: Typed, statements: Statements, setting: Setting) -> Query:

@@ -30,6 +30,7 @@ class Reading(BaseModel):
     name: str
     symbols: dict[str, str]
     equals: list[str]
+    restates: list[str] = []  # what is true and no answer: the definition of what is asked
     spelled: list[str] = []
     given: dict[str, str] = {}  # equations the answer has to state for this reading to apply
     at: list[str] = []  # indices that are fixed, as j in h_j
@@ -66,7 +67,12 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
     """Keys are in the students' own language, so a typo in one is found when the rubric is loaded."""
     for reading in readings:
         vocabulary = vocabulary_of(reading)
-        for key in (*reading.equals, *reading.given.values(), *(slip.equals for slip in reading.slips)):
+        for key in (
+            *reading.equals,
+            *reading.restates,
+            *reading.given.values(),
+            *(slip.equals for slip in reading.slips),
+        ):
             try:
                 typed(expression(key, vocabulary), vocabulary)
             except (Unreadable, Misfit) as fault:

@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.errors import Crashed
 from grader.model import Outcome, Status, Student, failed, passed
-from grader.quoting import quote
+from grader.quoting import place
 from grader.registry import StudentFile, check
 
 
@@ -23,8 +23,8 @@ def writes_it_out(student: Student, rng: np.random.Generator, *, file: StudentFi
             raise Crashed(f"{file} could not be read")
     for mention in names:
         match mention:
-            case (str(name), str(place), int(line)) if name in forbidden:
-                return failed(f"{quote(place)}:{line} uses {name}, which does the whole task; write the steps out")
+            case (str(name), str(source), int(line)) if name in forbidden:
+                return failed(f"{place(source, line)} uses {name}, which does the whole task; write the steps out")
     if not complete:
         message = "it imports more files of its own than were read; a person should look"
         return Outcome(Status.REVIEW, Fraction(1), message)

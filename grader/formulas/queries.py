@@ -16,6 +16,7 @@ from grader.formulas.verdicts import Verdict, partly, wrong
 from grader.formulas.vocabulary import ONE, Declared, Vocabulary
 from grader.formulas.writer import plain
 
+RANDOM_KEYS = "written_with_random_keys"
 _SCALES = tuple(10.0**power for power in range(1, 13))
 _SETTLED = 0.05  # how little weights still change from one scale to the next once they have a limit
 _LARGE_SPREAD, _NO_SPREAD = 1e3, 1e-9  # of scores: weights are at their limit, and all keys are alike
@@ -115,12 +116,12 @@ def made_of_random_keys(queries: Sequence[Query], formula: str, evidence: Mappin
     """What is right but for the letter: the keys themselves are not known when the query is chosen."""
     drawn, known = queries[0].setting.drawn, queries[0].setting.known
     used = {symbol.name for query in queries for symbol in symbols_in(query.expression)}
-    if drawn not in used or known in used:
+    if drawn not in used:
         return None
     return partly(
         f"right, but written with the random {drawn}_i; only their means {known}_i are known",
         f"in {formula} put {known} for {drawn}",
-        evidence,
+        {**evidence, RANDOM_KEYS: True},
     )
 
 

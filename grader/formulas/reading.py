@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from grader.formulas import spelling
+import numpy as np
+
+from grader.formulas import identity, spelling
 from grader.formulas.expressions import Expression, Symbol, symbols_in
 from grader.formulas.lexer import Unreadable, read_tokens
 from grader.formulas.parser import parse
+from grader.formulas.queries import RANDOM_KEYS
 from grader.formulas.shapes import Misfit, Typed, typed
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import Verdict, undecided, wrong
@@ -28,6 +31,8 @@ class Question:
     spellings: tuple[str, ...] = ()
     expected: Shape | None = None
     may_be_bare: bool = True
+    given: frozenset[Symbol] = frozenset()  # letters the question itself gives; numbers for them are examples
+    up_to_scale: bool = False  # whether `∝` says enough
 
     def written(self, vocabulary: Vocabulary) -> list[Expression]:
         return [expression(spelling, vocabulary) for spelling in (self.name, *self.spellings)]
@@ -39,18 +44,24 @@ def expression(text: str, vocabulary: Vocabulary) -> Expression:
 
 
 def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
-    """The equation that counts: the last one for the name that can be read, or the only bare expression."""
-    proposals = statements.proposals(question.written(statements.vocabulary))
-    readable = [one for one in proposals if one.members and not one.denied]
-    if readable:
-        return readable[-1]
+    """The equation that counts: the last one stated for the name, or the only bare expression."""
+    written = question.written(statements.vocabulary)
+    names = {name for name in written if isinstance(name, Symbol)}
+    proposals = statements.proposals(written)
+    if statements.answer.file.endswith((".yaml", ".yml")):  # the field is the answer; the reason only talks about it
+        proposals = [one for one in proposals if one.kind != "prose"] or proposals
+    stated = [one for one in proposals if one.standing == "stated"]
+    stated = stated or [one for one in proposals if one.standing == "beside"]
+    if question.given:  # where a formula is asked for, `β = 0` and `α ≈ 1` are examples
+        stated = [one for one in stated if not _is_number(one)] or stated
+    if stated and stated[-1].members:
+        corrected = [fault for fault in statements.faults if fault.place > stated[-1].place and fault.defines & names]
+        return _unreadable(question, [str(corrected[-1])]) if corrected else stated[-1]
+    if stated and stated[-1].faults:
+        return _unreadable(question, [str(fault) for fault in stated[-1].faults])
     if denied := [one for one in proposals if one.members]:
-        cause = (
-            f"{denied[-1].place}: '{quote(denied[-1].text, 60)}' stands beside a 'not', and no other formula is there"
-        )
+        cause = f"{denied[-1].place}: '{quote(denied[-1].text, 60)}' is turned down, and no other formula is there"
         return undecided(f"no formula for {question.name} is stated", cause)
-    if proposals and proposals[-1].faults:
-        return _unreadable(question, [str(fault) for fault in proposals[-1].faults])
     bare = statements.bare() if question.may_be_bare else []
     distinct = list(dict.fromkeys(one.members for one in bare))
     if len(distinct) == 1 and not statements.faults:
@@ -62,19 +73,31 @@ def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
     return undecided(f"{where}: no '{question.name} = …' was found: {hint}")
 
 
+def _is_number(proposed: Proposed) -> bool:
+    return bool(proposed.members) and not any(symbols_in(member) for member in proposed.members)
+
+
 def _unreadable(question: Question, faults: list[str]) -> Verdict:
     return undecided(f"the formula for {question.name} could not be read", faults[0], {"unreadable": faults[:5]})
 
 
 def settled(found: Proposed, question: Question, statements: Statements) -> Typed | Verdict:
-    """The last member of an equation, with its shape; or why it has none."""
+    """What an equation says, with its shape; or why it says nothing, or two things."""
+    unread = f"the formula for {question.name} could not be read"
     try:
-        return typed(statements.expanded(found.members[-1]), statements.vocabulary, question.expected)
+        members = [statements.expanded(member) for member in found.members]
+        last = typed(members[-1], statements.vocabulary, question.expected)
+        rng = np.random.default_rng(0)
+        if any(not identity.agree(last, member, statements.vocabulary, rng).holds for member in members[:-1]):
+            detail = f"{found.place}: '{quote(found.text, 80)}' equates things that are not equal"
+            message = f"the chain of equations for {question.name} contradicts itself"
+            return wrong(message, detail) if len(found.chains) == 1 else undecided(message, detail, {"unclear": True})
+        return last
     except Misfit as misfit:
         detail = f"in '{quote(found.text)}': {misfit.what}"
         return wrong(f"the formula for {question.name} does not fit together", detail)
     except Unreadable as fault:
-        return undecided(f"the formula for {question.name} could not be read", f"{found.place}: {fault.cause}")
+        return undecided(unread, f"{found.place}: {fault.cause}")
 
 
 def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Judge) -> Verdict:
@@ -87,20 +110,16 @@ def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Ju
 
 
 def judged_proposal(found: Proposed, statements: Statements, question: Question, judge: Judge) -> Verdict:
-    """A chain joined by `=` has to say one thing; of several joined by `≈` the best counts, unless another one, in
-    the same letters, is wrong: 1/d ≈ 1/√d is no answer."""
+    """A chain joined by `=` has to say one thing, and so have several joined by `≈`: 1/d ≈ 1/√d is no answer."""
+    if found.relation == "∝" and not question.up_to_scale:
+        detail = f"{found.place}: '{quote(found.text, 80)}' leaves a factor open"
+        return wrong(f"{question.name} is only said to be proportional to something", detail)
     verdicts = [_judged_chain(chain, found, statements, question, judge) for chain in found.chains]
-    best = max(verdicts, key=lambda one: -1 if one.score is None else one.score)
-    letters = _letters(found.chains[verdicts.index(best)], statements)
-    for chain, verdict in zip(found.chains, verdicts, strict=True):
-        if best.score and verdict.score == 0 and _letters(chain, statements) <= letters:
-            detail = f"{found.place}: '{quote(found.text, 80)}' calls two things nearly equal that are not"
-            return undecided(f"it is not clear which formula for {question.name} is meant", detail)
-    return best
-
-
-def _letters(chain: Sequence[Expression], statements: Statements) -> set[Symbol]:
-    return {symbol for member in chain for symbol in statements.vocabulary.free(member)}
+    decided = [one for one in verdicts if one.score is not None and not one.evidence.get(RANDOM_KEYS)]
+    if len({one.score for one in decided}) > 1:
+        detail = f"{found.place}: '{quote(found.text, 80)}' calls things nearly equal that are not"
+        return undecided(f"it is not clear which formula for {question.name} is meant", detail)
+    return max(verdicts, key=lambda one: -1 if one.score is None else one.score)
 
 
 def _judged_chain(
@@ -121,9 +140,11 @@ def _judged_member(
 ) -> Verdict:
     unread = f"the formula for {question.name} could not be read"
     try:
-        expanded = statements.expanded(member)
+        expanded = statements.expanded(member, question.given)
         if fault := statements.undefined(expanded):
             return undecided(unread, str(fault))
+        if redefined := statements.redefined & {str(symbol) for symbol in symbols_in(expanded)}:
+            return undecided(unread, f"{found.place}: {min(redefined)} is given by the question, and defined anew here")
         known = typed(expanded, statements.vocabulary, question.expected)
         if _says_nothing(known, statements.vocabulary, question):
             return undecided(unread, f"{found.place}: it is not said what {plain(expanded)} is")

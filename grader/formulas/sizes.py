@@ -10,7 +10,8 @@ from grader.formulas.expressions import Constant, Expression, Multiply, Number, 
 from grader.formulas.tokens import Token
 
 COMPARED = ("≫", "≪", ">", "<", "≥", "≤", "→")
-_TURNED = {"≫": "≪", "≪": "≫", ">": "<", "<": ">", "≥": "≤", "≤": "≥"}
+SIZING = (*COMPARED, "≈", "∼")  # β ≈ 1 says that β is not large
+_TURNED = {"≈": "≈", "∼": "∼", "≫": "≪", "≪": "≫", ">": "<", "<": ">", "≥": "≤", "≤": "≥"}
 _LARGE = 5  # β > 5 says that β is large; β > 0 says only its sign
 _WORDS_AFTER, _WORDS_BEFORE = 9, 4  # how far from a letter words can still be about it
 
@@ -35,6 +36,8 @@ def said_in_symbols(symbol: Symbol, left: Expression | None, relation: str, righ
         return Size()
     value = right.value if isinstance(right, Number) else None
     negative = (value is not None and value < 0) or _is_minus_infinity(right)
+    if relation in ("≈", "∼"):
+        return Size() if value is None else Size("large" if value >= _LARGE else "small")
     if relation == "→":
         if value is not None:
             return Size("small" if value == 0 else "")
@@ -45,6 +48,13 @@ def said_in_symbols(symbol: Symbol, left: Expression | None, relation: str, righ
     if value == 0 or negative:
         return Size("large" if relation == "≪" else "", "−")
     return Size("small" if value is not None and value <= 1 else "")
+
+
+def said_by_interval(symbol: Symbol, left: Sequence[Token], right: Sequence[Token]) -> Size:
+    """β ∈ (0, 1)."""
+    ends = [token.value for token in right if token.kind == "NUMBER"]
+    about = len(left) == 1 and left[0].value == symbol
+    return Size("small") if about and len(ends) == 2 and ends[1] <= 1 else Size()
 
 
 def _is_minus_infinity(expression: Expression) -> bool:
@@ -68,6 +78,7 @@ def said_in_words(symbol: Symbol, tokens: Sequence[Token]) -> Size:
 
 def _said_by(nearby: Sequence[Token]) -> Size:
     """What the words next to a letter say, as long as they can be about it."""
+    denied = False  # β is not large
     joined = False  # whether the word before was an "and": β and γ are large
     for distance, near in enumerate(nearby):
         word = str(near.value).lower()
@@ -80,10 +91,11 @@ def _said_by(nearby: Sequence[Token]) -> Size:
             if word == "negative":
                 return Size("", "−")
             if word in spelling.LARGE_WORDS - _ADVERBS:
-                return Size("large", "+")
+                return Size("small") if denied else Size("large", "+")
             if word in spelling.SMALL_WORDS:
                 return Size("small")
-            if word not in spelling.LINKING_WORDS:
+            denied = denied or word == "not"
+            if word not in spelling.LINKING_WORDS and word != "not":
                 return Size()
         elif near.kind not in ("BREAK", "RELATION", "NUMBER") or near.value in (".", "=", "≈"):
             return Size()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 
 from grader.formulas.bounds import refuse_unbounded
 from grader.formulas.clauses import Clause, clauses_in
 from grader.formulas.expressions import Expression, Number, Power, Symbol, Transpose, rebuilt, symbols_in
 from grader.formulas.parser import parse
-from grader.formulas.sizes import COMPARED, Size, said_in_symbols, said_in_words
+from grader.formulas.sizes import SIZING, Size, said_by_interval, said_in_symbols, said_in_words
+from grader.formulas.standing import Standing, standing
 from grader.formulas.stream import UnreadRow, tokens_of
 from grader.formulas.tokens import Token, Unreadable
 from grader.formulas.vocabulary import Vocabulary
@@ -27,11 +27,12 @@ _DENIALS = frozenset(
 _MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Place:
     """Where in the answer sheet something stands."""
 
     file: str
+    piece: int  # its number among the answer's pieces: columns count from where a piece begins
     line: int
     column: int
 
@@ -61,7 +62,8 @@ class Proposed:
     relation: str
     place: Place
     text: str
-    denied: bool = False  # a "not" stands beside it
+    kind: str = "math"
+    standing: Standing = "stated"
 
     @property
     def members(self) -> tuple[Expression, ...]:
@@ -138,15 +140,15 @@ class Statements:
         first, last = min(token.start for token in written), max(token.end for token in written)
         readable = tuple(tuple(chain) for chain in chains if chain)
         text = clause.piece.text[first:last]
-        return Proposed(readable, tuple(faults), relation, self._place(clause, first), text, self._denied(clause))
-
-    def _denied(self, clause: Clause) -> bool:
-        """`not q = x`, `q = x is not enough`, `q = x fails`: said in order to be turned down."""
-        before = _words_in(self.tokens[max(0, clause.order - _NEAR - 1) : clause.order][::-1])[:_NEAR]
-        after = _words_in(self.tokens[clause.ends : clause.ends + _NEAR + 1])[:_NEAR]
-        links = ("is", "does", "would", "will", "do", "can", "could", "was", "alone", "itself", "also")
-        turned_down = next((word for word in after if word not in links), "") in _DENIALS
-        return turned_down or any(word in _DENIALS for word in before)
+        return Proposed(
+            readable,
+            tuple(faults),
+            relation,
+            self._place(clause, first),
+            text,
+            clause.kind,
+            standing(self.tokens, clause.order, clause.ends),
+        )
 
     def _related(self, clause: Clause, place: int) -> list[tuple[tuple[Token, ...], str]]:
         """The members joined to this one: those after it, else those before it that are joined by `=`."""
@@ -176,14 +178,36 @@ class Statements:
                     continue
                 if str(left) in self.vocabulary.asked or self.vocabulary.find(left.name, left.index):
                     continue
+                if left.name in self.vocabulary.dimensions:  # `e.g. d = 1` is an example
+                    continue
                 right = self.read(clause.members[place + 1])
                 if right is not None and left not in symbols_in(right):
                     found[left] = right
         return found
 
-    def expanded(self, expression: Expression) -> Expression:
-        """With the answer's own definitions put in, except of letters said to be large or small."""
-        definitions = {name: meaning for name, meaning in self.definitions.items() if not self.size_of(name).growth}
+    @cached_property
+    def redefined(self) -> frozenset[str]:
+        """Sizes of the question that the answer sets equal to something else: d = n is no example, as d = 64 is."""
+        found = set()
+        for clause in self.clauses:
+            for place, tokens in enumerate(clause.members[:-1]):
+                left, right = self.read(tokens), self.read(clause.members[place + 1])
+                sizes = self.vocabulary.dimensions
+                names_a_size = isinstance(left, Symbol) and left.name in sizes and clause.relations[place] == "="
+                if names_a_size and right is not None and right != left and symbols_in(right):
+                    found.add(str(left))
+        return frozenset(found)
+
+    def expanded(self, expression: Expression, given: frozenset[Symbol] = frozenset()) -> Expression:
+        """With the answer's own definitions put in, except of letters said to be large or small.
+
+        `given` are letters of the question itself: γ = 1 + ε may rename one, γ = 1 is only an example.
+        """
+        definitions = {
+            name: meaning
+            for name, meaning in self.definitions.items()
+            if not self.size_of(name).growth and (name not in given or set(self.vocabulary.free(meaning)) - given)
+        }
         for _ in range(_MAX_SUBSTITUTIONS):
             refuse_unbounded(expression, self.vocabulary)
             changed = rebuilt(
@@ -199,7 +223,9 @@ class Statements:
         found = [said_in_words(symbol, self.tokens)]
         for clause in self.clauses:
             for at, relation in enumerate(clause.relations):
-                if relation in COMPARED:
+                if relation == "∈":
+                    found.append(said_by_interval(symbol, clause.members[at], clause.members[at + 1]))
+                elif relation in SIZING:
                     left, right = (self.read(clause.members[at + step]) for step in (0, 1))
                     found.append(said_in_symbols(symbol, left, relation, right))
         growth = [size.growth for size in found if size.growth]
@@ -242,14 +268,8 @@ def _unread(row: UnreadRow, answer: Answer) -> Fault:
 
 def _place_in(answer: Answer, piece: Piece, at: int) -> Place:
     before = piece.text[:at]
-    return Place(answer.file, piece.line + before.count("\n"), at - (before.rfind("\n") + 1) + 1)
-
-
-def _words_in(tokens: Sequence[Token]) -> list[str]:
-    """The words that stand next to each other from the first on, across the border of mathematics and prose."""
-    if tokens and tokens[0].kind == "BREAK" and tokens[0].value in ("", "soft"):
-        tokens = tokens[1:]
-    return [str(token.value).lower() for token in takewhile(lambda token: token.kind == "WORD", tokens)]
+    number = next((number for number, one in enumerate(answer.pieces) if one is piece), 0)
+    return Place(answer.file, number, piece.line + before.count("\n"), at - (before.rfind("\n") + 1) + 1)
 
 
 def _same_name(left: Expression, asked: Expression) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from grader.errors import Crashed, Missing, StudentFault, TimedOut, WrongKind
 from grader.model import Limits
-from grader.quoting import quote
+from grader.quoting import place, quote
 
 _ENDINGS = {
     -signal.SIGSEGV: "crashed the Python interpreter (segmentation fault)",
@@ -35,6 +36,8 @@ _KNOWN_EXCEPTIONS = {name for name, value in vars(builtins).items() if isinstanc
     "OutOfMemoryError",
 }
 _ASKS_FOR_A_GPU = ("Torch not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
+_CELL = re.compile(r"(.+\.ipynb) cell \d{1,4}", re.DOTALL)
+_PART = re.compile(r"\.ipynb#.*", re.DOTALL)
 _NAMES_SHOWN = 20
 _LONGEST_FILE = 100_000  # lines
 
@@ -49,12 +52,15 @@ class Asked:
 
     def place(self, file: str, line: int) -> str:
         """Where in the student's files, if there is such a file: both come from the box and may be made up."""
-        real = 0 < line <= _LONGEST_FILE and ".." not in file and (self.folder / file).is_file()
-        return f" at {quote(file)}:{line}" if file and real else ""
+        if not 0 < line <= _LONGEST_FILE or ".." in file:
+            return ""
+        cell = _CELL.fullmatch(file)
+        real = (self.folder / (cell[1] if cell else file)).is_file()
+        return f" at {place(file, line)}" if real else ""
 
     @property
     def shown_file(self) -> str:
-        return quote(self.file)
+        return quote(_PART.sub(".ipynb", self.file))
 
     def __str__(self) -> str:
         return f"{self.name}() in {self.shown_file}" if self.name else self.shown_file

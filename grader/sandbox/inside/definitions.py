@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from .student_code import ImportFailed
+from .student_code import parsed
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def states(file: str, names: list[str]) -> dict[str, str]:
     """'absent', 'stub' or 'written' for each name. Read, not run: starter code need not even import."""
-    try:
-        with open(file, "rb") as source:
-            tree = ast.parse(source.read(), file)
-    except (SyntaxError, ValueError) as error:
-        raise ImportFailed from error
     found = dict.fromkeys(names, "absent")
-    for node in tree.body:
+    for node in (node for _, tree in parsed(file) for node in tree.body):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 bound = {name: "stub" if _is_stub(node) else "written"}

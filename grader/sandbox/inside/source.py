@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import os
 
-from .student_code import ImportFailed
+from .student_code import parsed
 
 Mention = tuple[str, str, int]  # name, file, line
 
@@ -29,7 +29,7 @@ def mentions(file: str) -> tuple[list[Mention], bool]:
         if path not in read:
             read.add(path)
             one = _File(path)
-            found |= {(name[:80], path, line) for name, line in one.taken}
+            found |= {(name[:80], place, line) for name, place, line in one.taken}
             waiting += one.own_files
     return sorted(found), not waiting
 
@@ -39,24 +39,19 @@ class _File:
 
     def __init__(self, path: str) -> None:
         self._folder = os.path.dirname(path)
-        self.taken: set[tuple[str, int]] = set()
+        self.taken: set[Mention] = set()
         self.own_files: list[str] = []
         self._libraries: set[str] = set()  # local names that stand for a library or a part of one
         self._star = False
-        try:
-            with open(path, "rb") as source:  # bytes, so that a BOM or a coding line is read as Python reads it
-                tree = ast.parse(source.read(), os.path.abspath(path))
-        except (SyntaxError, ValueError) as error:
-            raise ImportFailed from error
-        nodes = list(ast.walk(tree))
-        for node in nodes:
-            self._see_import(node)
-        for node in nodes:
+        nodes = [(node, place) for place, tree in parsed(path) for node in ast.walk(tree)]
+        for node, place in nodes:
+            self._see_import(node, place)
+        for node, _ in nodes:
             self._see_alias(node)
-        for node in nodes:
-            self._see_use(node)
+        for node, place in nodes:
+            self._see_use(node, place)
 
-    def _see_import(self, node: ast.AST) -> None:
+    def _see_import(self, node: ast.AST, place: str) -> None:
         match node:
             case ast.Import(names=names):
                 for alias in names:
@@ -73,7 +68,7 @@ class _File:
                     else:
                         self._star |= alias.name == "*"
                         self._libraries.add(alias.asname or alias.name)
-                        self.taken.add((alias.name, node.lineno))
+                        self.taken.add((alias.name, place, node.lineno))
 
     def _see_alias(self, node: ast.AST) -> None:
         """`layer = torch.nn` makes `layer` another name for a library."""
@@ -82,16 +77,16 @@ class _File:
                 if self._root(value) in self._libraries:
                     self._libraries.add(name)
 
-    def _see_use(self, node: ast.AST) -> None:
+    def _see_use(self, node: ast.AST, place: str) -> None:
         match node:
             case ast.Attribute(attr=name) if self._root(node) in self._libraries:
-                self.taken.add((name, node.lineno))
+                self.taken.add((name, place, node.lineno))
             case ast.Name(id=name) if self._star:
-                self.taken.add((name, node.lineno))
+                self.taken.add((name, place, node.lineno))
             case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=args):
                 if called in _REACHING_BY_STRING:
                     texts = [arg for arg in args if isinstance(arg, ast.Constant)]
-                    self.taken |= {(text.value, node.lineno) for text in texts if isinstance(text.value, str)}
+                    self.taken |= {(text.value, place, node.lineno) for text in texts if isinstance(text.value, str)}
 
     def _root(self, node: ast.AST) -> str:
         while isinstance(node, ast.Attribute):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import os
@@ -9,6 +10,8 @@ import sys
 import traceback
 from types import ModuleType
 from typing import Any
+
+from . import notebook
 
 _TEXT_LIMIT = 400
 
@@ -46,6 +49,17 @@ def load(file: str) -> ModuleType:
     return _loaded[file]
 
 
+def parsed(file: str) -> list[tuple[str, ast.Module]]:
+    """A student's source, not run: a file in one piece, a notebook cell by cell, each with the name to show."""
+    try:
+        if notebook.is_part(file):
+            return notebook.trees(file)
+        with open(file, "rb") as source:  # bytes, so that a BOM or a coding line is read as Python reads it
+            return [(file, ast.parse(source.read(), os.path.abspath(file)))]
+    except (SyntaxError, ValueError) as error:
+        raise ImportFailed from error
+
+
 def _import(path: str) -> ModuleType:
     """Import by path. Inside a package it is imported as part of it, so that relative imports work."""
     folder, name = os.path.dirname(path), os.path.splitext(os.path.basename(path))[0]
@@ -56,6 +70,8 @@ def _import(path: str) -> ModuleType:
     while os.path.exists(os.path.join(top, "__init__.py")):
         dotted = f"{os.path.basename(top)}.{dotted}"
         top = os.path.dirname(top)
+    if notebook.is_part(path):
+        return notebook.run(path)
     if dotted != name:
         _search_first(top)
         return importlib.import_module(dotted)

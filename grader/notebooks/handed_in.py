@@ -1,0 +1,50 @@
+"""The notebooks of a submission, and the files that hold their parts for the box."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path, PurePosixPath
+
+from grader.notebooks.parts import DEFINED, Definitions
+from grader.notebooks.reading import Notebook, UnreadableNotebook, read_notebook
+from grader.quoting import quote
+
+ENDING = ".ipynb"
+MAX_NOTEBOOKS = 20
+
+
+def read_all(folder: Path, files: Iterable[str]) -> tuple[list[Notebook], list[str]]:
+    """Those that can be read, and what there is to say about them all."""
+    paths = [file for file in files if file.lower().endswith(ENDING)]
+    found, notes = [], []
+    for path in paths[:MAX_NOTEBOOKS]:
+        try:
+            notebook = read_notebook(folder, path)
+        except UnreadableNotebook as error:
+            notes.append(f"{quote(path)} cannot be read as a notebook: it is {error}")
+        else:
+            found.append(notebook)
+            notes += [notebook.note] if notebook.note else []
+    if len(paths) > MAX_NOTEBOOKS:
+        notes.append(f"{len(paths) - MAX_NOTEBOOKS} of {len(paths)} notebooks were not read")
+    return found, notes
+
+
+def parts_holding(
+    file: str, names: Collection[str], notebooks: Iterable[Notebook], folder: Path, *, surely: bool
+) -> list[str]:
+    """Write, for each notebook that has any of these names, the part that defines them; the paths of those parts.
+
+    A value assigned to the name may be a function made by a call, or the result of trying one out: it counts
+    only where no notebook defines the name, and never where `surely` is asked for: another file holds it, too.
+    """
+    read = {notebook.path: Definitions(notebook) for notebook in notebooks}
+    levels = {path: max(map(definitions.level, names)) for path, definitions in read.items()}
+    least = DEFINED if surely or DEFINED in levels.values() else 1
+    parts = []
+    for path, level in levels.items():
+        if level >= least:
+            parts.append(f"{path}#{PurePosixPath(file).name}")
+            (folder / parts[-1]).write_text(json.dumps(read[path].part(set(names))), encoding="utf-8")
+    return parts

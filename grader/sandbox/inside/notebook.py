@@ -1,0 +1,50 @@
+"""The part of a notebook that was asked for: statements of its cells, each compiled under its own cell's name."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import json
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+_SEPARATOR = ".ipynb#"  # hw3.ipynb#attention.py: what hw3.ipynb holds of attention.py
+
+
+def is_part(file: str) -> bool:
+    return _SEPARATOR in file
+
+
+def trees(file: str) -> list[tuple[str, ast.Module]]:
+    """For each cell its name, `hw3.ipynb cell 7`, and the statements to run."""
+    with open(file, encoding="utf-8") as stored:
+        part = json.load(stored)
+    notebook = file.rpartition("#")[0]
+    return [(f"{notebook} cell {cell['cell']}", _kept(cell, set(part["names"]))) for cell in part["cells"]]
+
+
+def _kept(cell: dict[str, Any], names: set[str]) -> ast.Module:
+    tree: ast.Module = ast.parse(cell["source"])
+    tree.body = [tree.body[index] for index in cell["keep"]]
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):  # `import numpy as np, torchvision` for the sake of np
+            node.names = [alias for alias in node.names if _bound(alias) in names | {"*"}]
+    return tree
+
+
+def _bound(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def run(path: str) -> ModuleType:
+    """A module with these definitions in it."""
+    module = ModuleType(os.path.splitext(os.path.basename(path).partition(_SEPARATOR)[2])[0])
+    sys.modules[module.__name__] = module  # where dataclasses look themselves up
+    vars(module)["display"] = lambda *shown, **options: None  # every notebook has it without an import
+    for place, tree in trees(path):
+        # Annotations stay text: what only they name was not taken along.
+        program = compile(tree, place, "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
+        exec(program, vars(module))
+    return module

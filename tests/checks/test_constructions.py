@@ -1,0 +1,255 @@
+"""Constructions are judged by what attention computes with them: many ways are right, and each slip is named."""
+
+from __future__ import annotations
+
+import textwrap
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from grader.checks.claimed_layers import BORDERS, LAYERS, LayerName, convolved
+from grader.checks.constructions import attention_becomes
+from grader.errors import StudentFault
+from grader.model import Limits, Outcome, Status
+from grader.sandbox import BoxRunner
+from tests.conftest import MakeSubmission
+
+SHIFTS = """
+def heads(C, P, kernel, scale, wrap=False, swap=1):
+    e, n = C.shape
+    for t in range(3):
+        S = np.eye(n)[np.clip(np.arange(n) + swap * (t - 1), 0, n - 1)].T
+        if wrap:
+            S = np.eye(n)[[0, *(1 + (np.arange(n - 2) + t - 1) % (n - 2)), n - 1]].T
+        yield (np.hstack([np.zeros((n, e)), scale * S]), np.hstack([np.zeros((n, e)), np.eye(n)]),
+               np.hstack([kernel[:, :, t], np.zeros((len(kernel), n))]))
+"""
+
+EDGES = """
+def f(C, P, kernel):  # beyond either end stands the token two further in
+    made = list(heads(C, P, kernel, 100))
+    n = C.shape[1]
+    for (W_Q, _, _), column, row in ((made[0], 1, 3), (made[2], n - 2, n - 4)):
+        W_Q[:, len(C) + column] = 0
+        W_Q[row, len(C) + column] = 100
+    return made, 'zero'
+"""
+FAR = """
+def f(C, P, kernel):  # clamped twice: to the padding, which is zero
+    made = list(heads(C, P, kernel, 100))
+    n = C.shape[1]
+    return [(np.hstack([W_Q[:, :len(C)], np.roll(W_Q[:, len(C):], -1, axis=1)]), W_K, W_V) for W_Q, W_K, W_V in made]
+"""
+
+RIGHT: list[tuple[LayerName, str]] = [
+    ("copied_value", "def f(K, V, j): return K[:, j], 200"),
+    ("copied_value", "def f(K, V, j): return 1e4 * K[:, [j]]"),
+    ("copied_value", "def f(K, V, j): return {'q': K[:, j], 'beta': float('inf')}"),
+    ("copied_value", "def f(K, V, j): return -np.linalg.pinv(K.T)[:, j], -50.0"),
+    ("copied_value", "def f(K, V, j): return list(1000 * K[:, j])"),
+    ("mean", "def f(K, V): return np.zeros(len(K)), 1.0"),
+    ("mean", "def f(K, V): return np.zeros((1, len(K)))"),
+    ("mean", "def f(K, V): return K[:, 0], 0"),
+    ("mean", "def f(K, V): return K.sum(1), 1e-6"),
+    ("identity", "def f(C): I = np.eye(len(C)); return I, I, I, 100"),
+    ("identity", "def f(C): I = np.eye(len(C)); return 1e3 * I, I, I"),
+    ("identity", "def f(C): I = np.eye(len(C)); return I, I, 2 * I, I / 2, np.float64(100)"),
+    ("identity", "def f(C): return {'W_Q': 99 * C.T, 'W_K': C.T, 'W_V': C @ C.T}"),
+    ("identity", "def f(C): R = np.linalg.qr(np.random.randn(len(C), len(C)))[0]; return R, R, R, R.T, float('inf')"),
+    ("permutation", "def f(C, order): P = np.eye(C.shape[1])[:, order]; return 50 * P @ C.T, C.T, np.eye(len(C))"),
+    ("permutation", "def f(C, order): return C[:, order] @ C.T, np.eye(len(C)), np.eye(len(C)), 1000"),
+    ("pointwise_convolution", "def f(C, W): I = np.eye(len(C)); return I, I, W, 100"),
+    ("pointwise_convolution", "def f(C, W): I = np.eye(len(C)); return 50 * I, I, I, W"),
+    ("convolution", SHIFTS + "def f(C, P, kernel): return list(heads(C, P, kernel, 100)), 'zero'"),
+    ("convolution", SHIFTS + "def f(C, P, kernel): return 'zeros', 100, list(heads(C, P, kernel, 1))"),
+    ("convolution", SHIFTS + "def f(C, P, k): return {'heads': list(heads(C, P, k, 40, wrap=True)), 'border': 'Wrap'}"),
+    (
+        "convolution",
+        SHIFTS + "def f(C, P, k): return tuple((*h, np.eye(len(k)), 9) for h in heads(C, P, k, 9)), 'zero'",
+    ),
+]
+
+WRONG: list[tuple[LayerName, str, Status, str]] = [
+    ("copied_value", "def f(K, V, j): return K[:, j]", Status.PARTIAL, "only in the limit, for β is too small: with K"),
+    ("copied_value", "def f(K, V, j): return K[:, j - 1], 500", Status.FAILED, "it counts keys from 1"),
+    ("copied_value", "def f(K, V, j): return K[:, j], -500", Status.FAILED, "the scores have the wrong sign"),
+    (
+        "copied_value",
+        "def f(K, V, j): return V[:, j], 500",
+        Status.FAILED,
+        "q should have one entry for each of the 12 rows",
+    ),
+    ("copied_value", "def f(K, V, j): return K[:, 0], 500", Status.FAILED, "inputs. With K"),
+    ("copied_value", "def f(K, V, j): return K[:, j], V[:, j]", Status.FAILED, "should return q, or q and β"),
+    ("copied_value", "def f(K, V, j): return K[:, j], 1e307", Status.FAILED, "scores too large to compute with"),
+    ("mean", "def f(K, V): return K[:, 0], 1.0", Status.PARTIAL, "β is too large"),
+    ("mean", "def f(K, V): return K[:, 0] * np.nan", Status.FAILED, "gives NaN"),
+    ("identity", "def f(C): I = np.eye(len(C)); return I, I, I", Status.PARTIAL, "with 1000 times that β off by"),
+    (
+        "identity",
+        "def f(C): I = np.eye(len(C)); return I, I, 2 * I, 99",
+        Status.FAILED,
+        "weights A are right in the limit, but W_V",
+    ),
+    ("identity", "def f(C): I = np.eye(len(C)); return 0 * I, I, I", Status.FAILED, "every token gets the mean of all"),
+    (
+        "identity",
+        "def f(C): return C, C, C",
+        Status.FAILED,
+        "W_Q should have 6 columns, one for each row of the tokens (C 6×2); ",
+    ),
+    ("identity", "def f(C): I = np.eye(len(C)); return I, I", Status.FAILED, "should return W_Q, W_K and W_V"),
+    ("identity", "def f(C): return C", Status.FAILED, "should return W_Q, W_K and W_V"),
+    ("identity", "def f(C): return None", Status.FAILED, "should return W_Q, W_K and W_V"),
+    ("identity", "def f(C): return 'I', 'I', 'I'", Status.FAILED, "several numbers or words"),
+    (
+        "permutation",
+        "def f(C, order): P = np.eye(C.shape[1])[order]; return 50 * P @ C.T, C.T, np.eye(len(C))",
+        Status.FAILED,
+        "rows and columns of the permutation are swapped",
+    ),
+    (
+        "permutation",
+        "def f(C, order): I = np.eye(len(C)); return I, I, I, 99",
+        Status.FAILED,
+        "leaves every token where it is",
+    ),
+    (
+        "pointwise_convolution",
+        "def f(C, W): I = np.eye(len(C)); return I, I, I, 100",
+        Status.FAILED,
+        "makes an output that is not",
+    ),
+    (
+        "pointwise_convolution",
+        "def f(C, W): I = np.eye(len(C)); return I, I, -W, 100",
+        Status.FAILED,
+        "but W_V (or W_O W_V)",
+    ),
+    (
+        "convolution",
+        SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 100))",
+        Status.PARTIAL,
+        "is 'zero', which is not stated",
+    ),
+    (
+        "convolution",
+        SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99)), 'wrap'",
+        Status.PARTIAL,
+        "'zero', not as stated",
+    ),
+    (
+        "convolution",
+        SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99)), 'none'",
+        Status.FAILED,
+        "is one of zero, wrap, clamp",
+    ),
+    (
+        "convolution",
+        SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99, swap=-1)), 'zero'",
+        Status.FAILED,
+        "kernel is mirrored",
+    ),
+    (
+        "convolution",
+        SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99, swap=0)), 'zero'",
+        Status.FAILED,
+        "inputs. With C",
+    ),
+    (
+        "convolution",
+        SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99))[1:2], 'zero'",
+        Status.FAILED,
+        "only the token itself",
+    ),
+    (
+        "convolution",
+        SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 3)), 'zero'",
+        Status.PARTIAL,
+        "β is too small",
+    ),
+    ("convolution", SHIFTS + "def f(C, P, k): return [], 'zero'", Status.FAILED, "should return a list of heads"),
+    ("convolution", SHIFTS + "def f(C, P, k): return k", Status.FAILED, "W_Q should have 9 columns"),
+    ("convolution", SHIFTS + EDGES, Status.PARTIAL, "neither padded with zeros, nor wrapped around, nor clamped"),
+    ("convolution", SHIFTS + FAR, Status.FAILED, "every head looks one token too far to the side after"),
+]
+
+
+class Direct:
+    """A student who is trusted: the function runs right here."""
+
+    printed = ""
+
+    def __init__(self, code: str) -> None:
+        self._names: dict[str, Any] = {"np": np}
+        exec(textwrap.dedent(code), self._names)
+
+    def call(self, file: str, function: str, *args: Any) -> Any:
+        return self._names[function](*args)
+
+
+def judged(student: Any, layer: LayerName, seed: int) -> Outcome:
+    try:
+        return attention_becomes(
+            student, np.random.default_rng(seed), file="constructions.py", function="f", layer=layer
+        )
+    except StudentFault as fault:
+        return Outcome(fault.status, Fraction(0), fault.message, fault.detail)
+
+
+@pytest.mark.parametrize(("layer", "code"), RIGHT)
+def test_every_right_way_passes_whatever_is_drawn(layer: LayerName, code: str) -> None:
+    for seed in range(30):
+        outcome = judged(Direct(code), layer, seed)
+        assert outcome.status is Status.PASSED, f"seed {seed}: {outcome.message}: {outcome.detail}"
+        assert outcome.evidence["off_by"] <= 1e-2
+        assert next(iter(outcome.evidence["off_by_with_beta_times"])) == "1"
+
+
+@pytest.mark.parametrize(("layer", "code", "status", "said"), WRONG)
+def test_each_slip_is_named(layer: LayerName, code: str, status: Status, said: str) -> None:
+    for seed in range(10):
+        outcome = judged(Direct(code), layer, seed)
+        assert (outcome.status, said in outcome.message) == (status, True), f"seed {seed}: {outcome.message}"
+        assert "\n" not in outcome.message
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_what_is_claimed_is_what_torch_computes(layer: LayerName) -> None:
+    modes = {"zero": "zeros", "wrap": "circular", "clamp": "replicate"}
+    for trial in LAYERS[layer](np.random.default_rng(3)):
+        if layer == "pointwise_convolution":
+            C, W = (torch.tensor(array) for array in trial.args)
+            found = torch.nn.functional.conv1d(C[None], W[:, :, None])[0]
+            np.testing.assert_allclose(found.numpy(), trial.want)
+        if layer == "convolution":
+            padded, _, kernel = trial.args
+            for border in BORDERS:
+                conv = torch.nn.Conv1d(*kernel.shape[1::-1], 3, padding=1, bias=False, padding_mode=modes[border])
+                conv.weight.data = torch.tensor(kernel)
+                found = conv(torch.tensor(padded[None, :, 1:-1]))[0].detach()
+                np.testing.assert_allclose(found.numpy(), convolved(padded[:, 1:-1], kernel, border))
+
+
+def test_no_mistake_looks_like_right_work_or_like_another() -> None:
+    for layer, draw in LAYERS.items():
+        for trial in draw(np.random.default_rng(5)):
+            for name, output in trial.mistakes.items():
+                same = output.shape == trial.want.shape and np.abs(output - trial.want).max() < 0.05
+                assert not same, f"{layer}: {name}"
+
+
+def test_values_from_a_box_are_judged_alike(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    code = "import numpy as np\n" + SHIFTS + "def f(C, P, kernel): return list(heads(C, P, kernel, 100)), 'zero'"
+    with boxes.open(submission(**{"constructions.py": code}), Limits(), 0) as box:
+        assert judged(box, "convolution", 0).status is Status.PASSED
+
+
+def test_a_message_never_shows_the_students_beta() -> None:
+    """β may depend on hidden inputs."""
+    outcome = judged(Direct("def f(K, V, j): return K[:, j], 0.123456"), "copied_value", 0)
+    assert "0.12" not in outcome.message + str(outcome.evidence)
+    assert "0.1235" in outcome.detail
