@@ -27,7 +27,7 @@ from grader.report.exports.delivery import Format, Options, deliver, export
 from grader.report.exports.gradescope import HiddenChecks
 from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
 from grader.report.exports.moodle import FEEDBACK_COLUMN
-from grader.report.json_report import to_json
+from grader.report.json_report import as_data, to_json
 from grader.report.listings import print_checks, print_diagnosis, print_rubric
 from grader.report.points import shown
 from grader.report.terminal import print_report
@@ -65,6 +65,7 @@ OnlyOption = Annotated[
 JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the JSON report here; - for stdout.")
 ]
+HtmlOption = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write the report as a web page here.")]
 FailUnderOption = Annotated[float | None, typer.Option("--fail-under", metavar="POINTS", help="Exit 1 below this.")]
 UnsafeOption = Annotated[
     bool, typer.Option("--unsafe", help="Run even where the box lacks layers. Only for your own code.")
@@ -112,6 +113,7 @@ def run(
     only: OnlyOption = None,
     seed: SeedOption = 0,
     json: JsonOption = None,
+    html: HtmlOption = None,
     fail_under: FailUnderOption = None,
     unsafe: UnsafeOption = False,
 ) -> None:
@@ -126,7 +128,7 @@ def run(
             report = grade(
                 loaded, opened, runner, seed=seed, secret=read_secret(), notes=opened.notes, progress=progress
             )
-        _deliver(report, json)
+        _deliver(report, json, html)
         _tell_staff(report)
         raise typer.Exit(_exit_code(report, fail_under))
 
@@ -196,17 +198,25 @@ def _progress(rubric: Rubric) -> Iterator[ProgressCallback]:
         yield step
 
 
-def _deliver(report: Report, json: str | None) -> None:
+def _deliver(report: Report, json: str | None, html: str | None) -> None:
     text = to_json(report)
     if json == "-":
         sys.stdout.buffer.write(text.encode())
-        return
-    print_report(report, Console())
-    if json is not None:
-        try:
-            Path(json).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{json}: the JSON report cannot be written: {error.strerror}") from None
+    else:
+        print_report(report, Console())
+    if json is not None and json != "-":
+        _write(json, text, "JSON report")
+    if html is not None:
+        from grader.report.html import student_page  # costs 0.1 s, and most runs draw no page
+
+        _write(html, student_page(as_data(report)), "page")
+
+
+def _write(file: str, text: str, what: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: the {what} cannot be written: {error.strerror}") from None
 
 
 def _tell_staff(report: Report) -> None:

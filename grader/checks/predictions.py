@@ -120,6 +120,7 @@ def _judged(
         "interval": [round(low, 4), round(high, 4)],
         "baseline": {"answer": baseline, "right": always.right, "total": always.total},
         "tier": str(tier) if tier else None,
+        "tiers": [{"right": one.needed(right.total), "score": str(one.score)} for one in tiers],
         "nearly_right": nearly,
         **_remarks(handed),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -55,18 +56,35 @@ def matches_reference(
         got.append(value)
         want = np.asarray(right(*case.args, **case.kwargs))
         if found := difference(value, want, rtol, atol):
-            wrong.append((trial, case, found))
+            wrong.append((trial, case, found, _heat_map(value, want, case)))
     if not wrong:
         return passed(f"right on all {len(cases)} inputs", evidence={"inputs": len(cases)})
-    trial, case, found = wrong[0]
+    trial, case, found, figure = wrong[0]
     slip = name_the_slip(reference, [(case.args, case.kwargs) for case in cases], got)
     looks = f"; it looks as if {slip}" if slip else ""
     return failed(
         f"wrong on {len(wrong)} of {len(cases)} inputs{looks}. With {case.label} {found.summary}",
         found.detail,
         evidence={"inputs": len(cases), "wrong": len(wrong), "off_by": found.size, "looks_like": slip},
+        revealing={"figure": figure} if figure else {},
         trial=trial,
     )
+
+
+_HEAT_MAP_SIDE = 12  # rows and columns a phone can show
+
+
+def _heat_map(got: Array, want: Array, case: Case) -> dict[str, Any] | None:
+    """The student's matrix beside the right one, for reports that draw; NaN and infinity are left blank."""
+    if got.ndim != 2 or want.ndim != 2 or not got.size:
+        return None
+    shown = {}
+    for name, matrix in (("student", got), ("reference", want)):
+        rows = matrix[:_HEAT_MAP_SIDE, :_HEAT_MAP_SIDE].tolist()
+        shown[name] = [[round(value, 4) if math.isfinite(value) else None for value in row] for row in rows]
+    whole = max(*got.shape, *want.shape) <= _HEAT_MAP_SIDE
+    part = "The output" if whole else "The first rows and columns of the output"
+    return {"kind": "heatmap", "title": f"{part} with {case.label}", **shown}
 
 
 @check

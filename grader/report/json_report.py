@@ -25,6 +25,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "schema": SCHEMA_VERSION,
         "submission": report.submission,
         "rubric": report.rubric.name,
+        "title": report.rubric.title,
         "rubric_sha256": report.rubric.sha256,
         "grader_version": __version__,
         "seed": report.seed,
@@ -54,6 +55,7 @@ def _problem(result: ProblemResult) -> dict[str, Any]:
 def _check(result: CheckResult) -> dict[str, Any]:
     return {
         "id": result.check.id,
+        "asks": result.check.summary,
         "status": str(result.outcome.status),
         "points": rounded(result.points),
         "max_points": rounded(result.check.points),

@@ -220,6 +220,18 @@ def test_right_values_in_the_wrong_shape_are_told_so(boxes: BoxRunner, submissio
     assert "its shape is not 2×3 as asked; it looks transposed: it is 3×2" in said[0]
 
 
+def test_a_wrong_output_is_shown_beside_the_right_one(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    code = "def attention(Q, K, V, beta):\n    H = Q[:2, :3] / 3\n    H[0, 0] = float('nan')\n    return H"
+    report = _grade(boxes, submission, "2.1", "attention.py", code)
+    evidence = {result.check.id: result.outcome.evidence for result in report.problems[0].checks}
+    assert [name for name, found in evidence.items() if "figure" in found] == ["matches_reference"]
+    figure = evidence["matches_reference"]["figure"]
+    assert (figure["kind"], figure["student"][0][0]) == ("heatmap", None)  # JSON has no NaN
+    assert [len(row) for row in figure["reference"]] == [3, 3]
+    values = [*figure["student"][1], *figure["reference"][0], *figure["reference"][1]]
+    assert values == [round(value, 4) for value in values]
+
+
 def test_a_stub_earns_nothing(boxes: BoxRunner, submission: MakeSubmission) -> None:
     stubs = [
         "import numpy as np\ndef attention(Q, K, V, beta): return np.zeros((len(V), Q.shape[1]))",

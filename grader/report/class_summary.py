@@ -1,0 +1,154 @@
+"""What a class has in common, from its JSON reports: how hard each part was, what went wrong, who needs a person."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_Data = Mapping[str, Any]
+_BINS = 10
+_REPLAY = re.compile(r" \(seed \d+, trial \d+\)$")
+_NUMERAL = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,/×]\d+)*(?:e[-+]?\d+)?(?!\w|\.\w)")  # not the 1 of q_1 or 1.b.ii
+_NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One problem over the whole class. Optional ones count only those who handed them in."""
+
+    id: str
+    title: str
+    max_points: float
+    students: int
+    mean: float
+    full: int
+    zero: int
+
+    @property
+    def share(self) -> float:
+        return self.mean / self.max_points
+
+
+@dataclass(frozen=True)
+class Mistake:
+    part: str
+    check: str
+    what: str
+    students: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LikeAnswers:
+    """Answers that mean the same, the commonest spelling first."""
+
+    part: str
+    status: str
+    spellings: tuple[tuple[str, int], ...]
+    students: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ForAPerson:
+    part: str
+    title: str
+    status: str  # review or ungraded
+    students: tuple[str, ...]
+
+
+def bins(reports: Sequence[_Data]) -> tuple[list[int], list[str]]:
+    """How many students have less than 10 %, 20 %, … of the points; full marks belong to the last class."""
+    counts = [0] * _BINS
+    for report in reports:
+        share = report["points"] / report["max_points"] if report["max_points"] else 0.0
+        counts[min(int(share * _BINS), _BINS - 1)] += 1
+    return counts, [str(100 * number // _BINS) for number in range(_BINS)]
+
+
+def parts(reports: Sequence[_Data]) -> list[Part]:
+    """The hardest first."""
+    by_id: dict[str, list[_Data]] = defaultdict(list)
+    for _, problem in _problems(reports):
+        if problem["max_points"]:
+            by_id[problem["id"]].append(problem)
+    found = []
+    for part, problems in by_id.items():
+        points, most = [problem["points"] for problem in problems], problems[0]["max_points"]
+        full, zero = sum(one >= most for one in points), sum(one == 0 for one in points)
+        found.append(Part(part, problems[0]["title"], most, len(points), sum(points) / len(points), full, zero))
+    return sorted(found, key=lambda part: part.share)
+
+
+def mistakes(reports: Sequence[_Data]) -> list[Mistake]:
+    """The commonest first."""
+    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for report, problem, check in _checks(reports):
+        if problem["max_points"] and check["status"] not in _NOT_A_MISTAKE:
+            found[problem["id"], check["id"], _cause(check)].append(report["submission"])
+    ordered = sorted(found.items(), key=lambda item: -len(item[1]))
+    return [Mistake(*key, tuple(students)) for key, students in ordered]
+
+
+def _cause(check: _Data) -> str:
+    """What is wrong, without what is one student's own: two students rarely err by the same number.
+
+    A message is a cause, then perhaps a colon and details. A file's name before the colon is no cause.
+    """
+    if check["status"] == "missing":
+        return "nothing was handed in"
+    named = check["evidence"].get("looks_like")
+    if isinstance(named, str) and named:
+        return f"it looks as if {named}"
+    message = _REPLAY.sub("", check["message"])
+    head, colon, _ = message.partition(": ")
+    return _NUMERAL.sub("…", head if colon and " " in head else message)
+
+
+def like_answers(reports: Sequence[_Data]) -> list[LikeAnswers]:
+    """Formulas that were read, grouped by what they do where that was measured, else by their canonical spelling."""
+    found: dict[tuple[Any, ...], list[tuple[str, str]]] = defaultdict(list)
+    for report, problem, check in _checks(reports):
+        read = check["evidence"].get("read_as")
+        spelling = ", ".join(map(str, read)) if isinstance(read, list) else read
+        if isinstance(spelling, str) and spelling:
+            key = (problem["id"], check["id"], check["status"], _measured(check["evidence"]) or spelling)
+            found[key].append((report["submission"], spelling))
+    groups = []
+    for (part, _, status, _), answers in found.items():
+        spellings = Counter(spelling for _, spelling in answers).most_common()
+        groups.append(LikeAnswers(part, status, tuple(spellings), tuple(student for student, _ in answers)))
+    order = {problem["id"]: number for number, (_, problem) in reversed(list(enumerate(_problems(reports))))}
+    return sorted(groups, key=lambda group: (order[group.part], -len(group.students)))
+
+
+def _measured(evidence: _Data) -> tuple[Any, ...] | None:
+    """Weights at several scales tell queries apart, whatever letters they are written in; at one scale they do not:
+    1000(k_a + k_b) and 10⁶(k_a + k_b) reach the same limit."""
+    match evidence.get("weights_by_scale"):
+        case [_, _, *_] as rows if all(isinstance(row, Mapping) for row in rows):
+            return tuple(round(float(value), 3) for row in rows for value in row.values())
+    return None
+
+
+def for_a_person(reports: Sequence[_Data]) -> list[ForAPerson]:
+    """What a person has still to look at; our own faults first, since they may hide any score."""
+    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for report, problem in _problems(reports):
+        if problem["status"] in ("review", "ungraded"):
+            found[problem["id"], problem["title"], problem["status"]].append(report["submission"])
+    ordered = sorted(found.items(), key=lambda item: item[0][2] != "ungraded")
+    return [ForAPerson(*key, tuple(students)) for key, students in ordered]
+
+
+def _problems(reports: Sequence[_Data]) -> Iterator[tuple[_Data, _Data]]:
+    for report in reports:
+        for problem in report["problems"]:
+            yield report, problem
+
+
+def _checks(reports: Sequence[_Data]) -> Iterator[tuple[_Data, _Data, _Data]]:
+    for report, problem in _problems(reports):
+        for check in problem["checks"]:
+            yield report, problem, check

@@ -1,0 +1,179 @@
+"""Pages for students and for the class, made from JSON reports alone, so that stored ones can be drawn again.
+
+Students' words reach these pages. Three things keep them harmless: every value is quoted (no control characters, no
+tricks with direction) and then escaped, without a template having to ask; figures are built from numbers; and the
+page's own policy forbids scripts, requests and any style but its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+from urllib.parse import quote as quote_address
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from grader.model import Status
+from grader.quoting import quote
+from grader.report import class_summary
+from grader.report.drawing import drawn
+from grader.report.figures import DRAWN_KEYS, figures_in
+from grader.report.scores import bar, histogram, ring
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_LONGEST = 4000  # characters of one value: more than any message has
+_FACT = 300
+_LISTED = 40  # mistakes and groups of answers: what only one or two did is in their own reports
+
+# A sign and a word with every colour. The last is what the word means, for a student.
+_STATUSES = {
+    Status.PASSED: ("✓", "good", "right"),
+    Status.PARTIAL: ("◐", "warn", "partly right"),
+    Status.FAILED: ("✗", "bad", "it was there, or ran, and is not right"),
+    Status.CRASHED: ("!", "bad", "the code raised an error, took too long or hit a limit"),
+    Status.MISSING: ("∅", "bad", "nothing was handed in for it"),
+    Status.SKIPPED: ("→", "muted", "not tried, because something it builds on is not right"),
+    Status.REVIEW: ("?", "person", "a person decides; the points are provisional"),
+    Status.UNGRADED: ("⚠", "ours", "it could not be graded, and that is not your fault; a person will look at it"),
+}
+
+
+def student_page(data: Mapping[str, Any]) -> str:
+    """One student's report. `data` is the JSON report; keys it does not know it ignores."""
+    shown = [problem for problem in data["problems"] if problem["max_points"] or problem["points"]]
+    lost = sorted(shown, key=lambda problem: problem["points"] - problem["max_points"])
+    found = [status for status in Status if status in _all_statuses(data)]
+    return _page(
+        "student.html",
+        report=data,
+        title=data.get("title") or data["rubric"],
+        ring=ring(_share(data), f"{data['points']:g}", f"{data['max_points']:g}"),
+        right=sum(problem["status"] == Status.PASSED for problem in shown),
+        parts=len(shown),
+        lost=[problem for problem in lost if problem["points"] < problem["max_points"]][:3],
+        review=[problem for problem in shown if problem["status"] == Status.REVIEW],
+        ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
+        hidden=any(check["visibility"] == "hidden" for problem in shown for check in problem["checks"]),
+        problems=[(problem, _entries(problem["checks"])) for problem in shown],
+        left_out=[problem for problem in data["problems"] if problem not in shown],
+        legend=[(status, _STATUSES[status][2]) for status in found],
+    )
+
+
+def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[str, str] | None = None) -> str:
+    """The whole class, for staff. `pages` has, for each submission, the place of its own page relative to this one."""
+    points = [report["points"] for report in reports]
+    mistakes = class_summary.mistakes(reports)
+    answers = class_summary.like_answers(reports)
+    most = max((report["max_points"] for report in reports), default=0)
+    return _page(
+        "class.html",
+        title=title,
+        reports=sorted(reports, key=lambda report: report["submission"]),
+        pages={name: f"./{quote_address(place)}" for name, place in (pages or {}).items()},
+        mean=mean(points) if points else 0,
+        median=median(points) if points else 0,
+        lowest=min(points, default=0),
+        highest=max(points, default=0),
+        most=most,
+        histogram=histogram(*class_summary.bins(reports), x="share of the points, from … %"),
+        parts=[(part, bar(part.share, f"{part.share:.0%} of the points")) for part in class_summary.parts(reports)],
+        mistakes=mistakes[:_LISTED],
+        more_mistakes=len(mistakes[_LISTED:]),
+        answers=answers[:_LISTED],
+        more_answers=len(answers[_LISTED:]),
+        for_a_person=class_summary.for_a_person(reports),
+    )
+
+
+def _all_statuses(data: Mapping[str, Any]) -> set[str]:
+    checks = {check["status"] for problem in data["problems"] for check in problem["checks"]}
+    return checks | {problem["status"] for problem in data["problems"]}
+
+
+def _share(data: Mapping[str, Any]) -> float:
+    return float(data["points"] / data["max_points"]) if data["max_points"] else 0.0
+
+
+def _entries(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One entry a check; those left out in a row for the same reason share one."""
+    entries = []
+    for (_, number), group in groupby(
+        enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] == "skipped" else pair[0])
+    ):
+        same = [check for _, check in group]
+        evidence = same[0]["evidence"] if number >= 0 else {}
+        figures = [drawn(figure) for figure in figures_in(evidence)]
+        facts = [(_words(key), _fact(value)) for key, value in evidence.items() if _worth_saying(key, value, figures)]
+        names = ", ".join(_words(check["id"]) for check in same)
+        worth = sum(check["max_points"] for check in same)
+        entries.append({"check": same[0], "names": names, "worth": worth, "figures": figures, "facts": facts})
+    return entries
+
+
+def _words(name: str) -> str:
+    """Checks are named by sentences about right work: `rows_sum_to_one`."""
+    return name.replace("_", " ")
+
+
+def _worth_saying(key: str, value: Any, figures: Sequence[Markup]) -> bool:
+    return value not in (None, "", [], {}) and not (figures and key in DRAWN_KEYS)
+
+
+def _fact(value: Any) -> str:
+    """Evidence in words: a list as a list, a mapping as `a: 1, b: 2`; what lies deeper as JSON."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        said = ", ".join(f"{_words(key)}: {_plain(item)}" for key, item in value.items())
+    else:
+        said = ", ".join(map(_plain, value)) if isinstance(value, list) else str(value)
+    return quote(said, _LONGEST if isinstance(value, str) else _FACT)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list | Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _status(status: str) -> Markup:
+    sign, look, _ = _STATUSES[Status(status)]
+    return Markup('<span class="status {}"><span aria-hidden="true">{}</span> {}</span>').format(look, sign, status)
+
+
+def _quoted(value: Any) -> Any:
+    """What any template prints goes through here before it is escaped; markup is what this package made itself."""
+    if isinstance(value, Markup):
+        return value
+    return f"{value:.6g}" if isinstance(value, float) else quote(str(value), _LONGEST)
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        finalize=_quoted,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = (_TEMPLATES / "style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": _status, "words": _words}
+    return environment
+
+
+def _page(template: str, **values: Any) -> str:
+    return _templates().get_template(template).render(**values)

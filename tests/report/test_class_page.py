@@ -1,0 +1,97 @@
+"""A class in one page: what is counted is what is in the reports."""
+
+from __future__ import annotations
+
+from grader.report import class_summary
+from grader.report.html import class_page
+from tests.report.made_reports import Data, Page, checked, problem, report
+
+
+def _answer(name: str, formula: str, weight: float, status: str = "passed") -> Data:
+    rows = [{"scale": scale, "a": weight, "b": weight} for scale in (1, 2)]
+    check = checked("averages", status, evidence={"read_as": formula, "weights_by_scale": rows})
+    return report(name, problem("1.b", check, status=status, points=int(status == "passed")))
+
+
+def test_full_marks_and_zero_lie_in_the_outer_classes() -> None:
+    reports = [
+        report(str(n), problem("1", points=points, max_points=20)) for n, points in enumerate((0, 1.9, 2, 19, 20))
+    ]
+    counts, labels = class_summary.bins(reports)
+    assert dict(zip(labels, counts, strict=True)) == dict.fromkeys(labels, 0) | {"0": 2, "10": 1, "90": 2}
+
+
+def test_parts_are_ordered_by_difficulty_and_optional_ones_count_those_who_tried() -> None:
+    reports = [
+        report("a", problem("1", points=4, max_points=4), problem("2", max_points=2), problem("3", max_points=0)),
+        report("b", problem("1", points=2, max_points=4), problem("2", points=1, max_points=2), problem("3", points=1)),
+    ]
+    found = {part.id: (part.students, part.mean, part.full, part.zero) for part in class_summary.parts(reports)}
+    assert list(found) == ["2", "1", "3"]
+    assert found == {"1": (2, 3, 1, 0), "2": (2, 0.5, 0, 1), "3": (1, 1, 1, 0)}
+
+
+def test_a_mistake_is_the_same_whatever_its_numbers() -> None:
+    def with_message(name: str, message: str, **more: object) -> Data:
+        return report(name, problem("1", checked(message=message, **more)))
+
+    reports = [
+        with_message("a", "off by 0.21 at (0, 3): got 1.389, expected 1.604 (seed 7, trial 0)"),
+        with_message("b", "off by 1e-3 at (2, 13): got 1, expected 2 (seed 7, trial 1)"),
+        with_message("c", "q_1 is wrong"),
+        with_message("d", "dev.predictions: 3 lines are empty"),
+        with_message("e", "dev.predictions: 17 lines are empty"),
+        with_message("f", "wrong on 3 of 8 inputs", evidence={"looks_like": "β is left out"}),
+        with_message("g", "wrong on 8 of 8 inputs", evidence={"looks_like": "β is left out"}),
+        with_message("h", "there is no answer to 1", status="missing"),
+        with_message("i", "fine", status="passed"),
+        with_message("j", "not tried", status="skipped"),
+    ]
+    assert {(found.what, "".join(found.students)) for found in class_summary.mistakes(reports)} == {
+        ("off by … at (…, …)", "ab"),
+        ("q_1 is wrong", "c"),
+        ("dev.predictions: … lines are empty", "de"),
+        ("it looks as if β is left out", "fg"),
+        ("nothing was handed in", "h"),
+    }
+
+
+def test_like_answers_are_together_in_whatever_letters_they_are_written() -> None:
+    reports = [
+        _answer("a", "q = C(k_b + k_a)", 0.5),
+        _answer("b", "q = β(k_a + k_b)", 0.5),
+        _answer("c", "q = β(k_a + k_b)", 0.5),
+        _answer("d", "q = k_a", 0.2, "failed"),
+    ]
+    first, second = class_summary.like_answers(reports)
+    assert first.spellings == (("q = β(k_a + k_b)", 2), ("q = C(k_b + k_a)", 1))
+    assert (first.students, first.status) == (("a", "b", "c"), "passed")
+    assert (second.spellings, second.status) == ((("q = k_a", 1),), "failed")
+
+
+def test_answers_that_were_not_measured_go_by_their_spelling() -> None:
+    reports = [
+        report(name, problem("1", checked(evidence={"read_as": read})))
+        for name, read in (("a", ["q_1 = μ_a", "q_2 = μ_b"]), ("b", ["q_1 = μ_a", "q_2 = μ_b"]), ("c", "M = Aᵀ"))
+    ]
+    assert [(group.spellings[0], group.students) for group in class_summary.like_answers(reports)] == [
+        (("q_1 = μ_a, q_2 = μ_b", 2), ("a", "b")),
+        (("M = Aᵀ", 1), ("c",)),
+    ]
+
+
+def test_the_page_says_it_all_and_leads_to_each_student() -> None:
+    reports = [
+        _answer("bob", "q = β(k_a + k_b)", 0.5),
+        report("alice", problem("1.b", checked(status="review", points=0.5), status="review", points=0.5)),
+        report("zoë", problem("1.b", checked(status="ungraded"), status="ungraded")),
+    ]
+    page = Page(class_page(reports, "Autumn", {"zoë": "students/zoë ?.html"}))
+    assert "3 submissions. Mean 0.5, median 0.5, from 0 to 1, of 1 points." in page.text
+    assert "1.b Title of 1.b ⚠ ungraded 1 student: show names zoë 1.b Title of 1.b ? review" in page.text
+    assert "q = β(k_a + k_b) ✓ passed" in page.text
+    assert "alice provisional 0.5 / 1 bob final 1 / 1 zoë provisional 0 / 1" in page.text
+    assert [address for address in page.values("href") if not address.startswith("#")] == [
+        "./students/zo%C3%AB%20%3F.html",
+        "./students/zo%C3%AB%20%3F.html",
+    ]

@@ -1,0 +1,231 @@
+"""Pages: harmless whatever students write, readable by everyone, exact, small, and made from JSON alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.model import Status
+from grader.report.drawing import DEEPEST
+from grader.report.html import class_page, student_page
+from tests.conftest import REPOSITORY
+from tests.report.made_reports import Data, Page, checked, problem, report
+from tests.test_cli import grader
+
+HOSTILE = (
+    '</title></style></svg></td>"><script>document.title="owned"</script><img src=x onerror=alert(1)>'
+    "' onmouseover='alert(1) javascript:alert(1) {{ 7 * 7 }} {% raw %} "
+    "\x1b[2J \u202efull marks\u202c &lt; =HYPERLINK(1)"
+)
+LONDON = {"answer": HOSTILE, "right": 1, "total": 9}
+FIGURES = [
+    {"kind": "heatmap", "title": HOSTILE, "rows": HOSTILE, "student": [[1, None], [-2, 3]], "reference": [[1, 2]]},
+    {"kind": "lines", "x": HOSTILE, "y": HOSTILE, "at": [1, 2], "series": {HOSTILE: [0.1, 0.9]}},
+    {"kind": "samples", "x": HOSTILE, "samples": {HOSTILE: [0.1, 0.2]}},
+    {"kind": "accuracy", "right": 1, "total": 9, "interval": [0, 0.4], "baseline": LONDON},
+]
+ELEMENTS = {
+    *("html", "head", "meta", "title", "style", "body", "header", "main", "footer", "nav", "aside", "section", "div"),
+    *("a", "span", "strong", "p", "h1", "h2", "h3", "ul", "li", "dl", "dt", "dd", "details", "summary"),
+    *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
+    *("figure", "figcaption", "svg", "rect", "circle", "path", "text"),
+}
+ACTING = ("style", "src", "srcset", "action", "xlink:href")
+STYLE = (REPOSITORY / "grader" / "report" / "templates" / "style.css").read_text()
+
+
+def _all_hostile(data: Any) -> Any:
+    """The same with every word of it, names of keys in evidence too, in a student's hand."""
+    if isinstance(data, dict):
+        kept = ("status", "visibility", "kind", "rubric_sha256")
+        return {key: item if key in kept else _all_hostile(item) for key, item in data.items()}
+    if isinstance(data, list):
+        return [_all_hostile(item) for item in data]
+    return HOSTILE if isinstance(data, str) else data
+
+
+def _every_kind_of_check() -> Data:
+    evidence = {"figure": FIGURES, "read_as": "q = k_a", HOSTILE: HOSTILE, "deep": {HOSTILE: [{HOSTILE: 1}]}}
+    checks = [
+        checked(f"check_{status}", status, evidence=evidence, visibility=seen)
+        for status, seen in product(Status, ("public", "hidden"))
+    ]
+    whole = report("alice", *(problem(f"1.{status}", *checks, status=status, max_points=3) for status in Status))
+    return whole | {"notes": ["a note"], "isolation": {"layers": [], "missing": ["landlock"]}}
+
+
+def _pages() -> dict[str, str]:
+    data = _every_kind_of_check()
+    hostile = _all_hostile(data)
+    return {
+        "student": student_page(data),
+        "hostile": student_page(hostile),
+        "class": class_page([data, report("bob", problem("1.a"))], "A class", {"alice": "students/alice.html"}),
+        "hostile class": class_page([hostile] * 3, HOSTILE, {HOSTILE: HOSTILE}),
+    }
+
+
+PAGES = _pages()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_holds_nothing_that_acts(name: str) -> None:
+    page = Page(PAGES[name])
+    assert {tag for tag, _ in page.elements} <= ELEMENTS
+    attributes = {attribute for _, some in page.elements for attribute in some}
+    assert not {one for one in attributes if one.startswith("on") or one in ACTING}
+    assert all(address.startswith(("#", "./")) for address in page.values("href"))
+    assert "\x1b" not in PAGES[name]
+    assert "\u202e" not in PAGES[name]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_forbids_everything_but_its_own_style(name: str) -> None:
+    policies = [one["content"] for one in Page(PAGES[name]).every("meta") if "http-equiv" in one]
+    style = re.search(r"<style>(.*?)</style>", PAGES[name], re.DOTALL)
+    assert style
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert policies == [f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"]
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+
+
+def test_students_words_are_shown_as_they_were_written() -> None:
+    shown = Page(student_page(_all_hostile(_every_kind_of_check()))).text
+    assert '"><script>document.title="owned"</script>' in shown
+    assert "{{ 7 * 7 }}" in shown
+    assert "�[2J �full marks� &lt;" in shown
+
+
+@settings(deadline=None)  # a busy machine is no fault of a page
+@given(st.text(max_size=60))
+def test_any_words_leave_a_well_formed_page(words: str) -> None:
+    page = Page(student_page(report("a", problem("1", checked(message=words, evidence={"said": words})))))
+    assert {tag for tag, _ in page.elements} <= ELEMENTS
+
+
+@pytest.mark.parametrize("name", ["student", "class"])
+def test_a_page_can_be_used_without_seeing_it(name: str) -> None:
+    page = Page(PAGES[name])
+    tags = [tag for tag, _ in page.elements]
+    assert [tags.count(tag) for tag in ("h1", "main", "header", "footer", "nav")] == [1, 1, 1, 1, 1]
+    levels = [int(tag[1]) for tag in tags if re.fullmatch(r"h\d", tag)]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert all(one.get("aria-label") and one.get("role") == "img" for one in page.every("svg"))
+    assert all(one.get("scope") for one in page.every("th"))
+    identities = list(page.values("id"))
+    assert len(identities) == len(set(identities))
+    targets = {address[1:] for address in page.values("href") if address.startswith("#")}
+    assert targets | set(page.values("aria-labelledby")) <= set(identities)
+    assert page.every("html") == [{"lang": "en"}]
+
+
+def test_every_status_has_a_word_and_a_sign() -> None:
+    shown = Page(PAGES["student"]).text
+    signs = re.findall(r"(\S) (passed|partial|failed|crashed|missing|skipped|review|ungraded)\b", shown)
+    assert len({sign for sign, _ in signs if not sign.isalnum()}) == len(Status)
+
+
+def _theme(text: str) -> dict[str, tuple[int, ...]]:
+    return {
+        name: tuple(int(colour[place : place + 2], 16) for place in (0, 2, 4))
+        for name, colour in re.findall(r"--(\w+): #([0-9a-f]{6});", text)
+    }
+
+
+LIGHT, DARK = (_theme(block) for block in re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL))
+
+
+def _contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    def luminance(colour: tuple[float, ...]) -> float:
+        channels = [part / 255 for part in colour]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_stands_out_in_both_themes(theme: dict[str, tuple[int, ...]]) -> None:
+    assert theme.keys() == LIGHT.keys()
+    for ground in ("page", "surface"):
+        for words in ("text", "muted", "link", "good", "warn", "bad", "person", "ours"):
+            assert _contrast(theme[words], theme[ground]) >= 4.5, f"{words} on {ground}"
+        for drawn in ("one", "two", "three"):
+            assert _contrast(theme[drawn], theme[ground]) >= 3, f"{drawn} on {ground}"
+        for drawn in ("one", "two"):
+            cell = tuple(DEEPEST * a + (1 - DEEPEST) * b for a, b in zip(theme[drawn], theme[ground], strict=True))
+            assert _contrast(theme["text"], cell) >= 4.5, f"a number on the deepest cell of {drawn} on {ground}"
+
+
+def test_a_page_of_sixty_points_with_a_figure_for_every_part_is_small() -> None:
+    matrix = [[-0.1234] * 12] * 12
+    figure = {"kind": "heatmap", "title": "The output", "student": matrix, "reference": matrix}
+    first = checked(evidence={"figure": figure}, message="off by 0.21 at (0, 3): got 1.389, expected 1.604 " * 4)
+    data = report("a", *(problem(f"{n}.a", first, *[checked()] * 5, max_points=6) for n in range(10)))
+    assert len(student_page(data).encode()) < 300_000
+
+
+def test_a_page_says_what_is_final_what_is_lost_and_what_is_not_yet_known() -> None:
+    parts = [
+        problem("1.a", checked(status="passed", points=2, max_points=2), status="passed", points=2, max_points=2),
+        problem("1.b", checked(status="review", points=0.5), status="review", points=0.5, max_points=3),
+        problem("1.c", checked(), max_points=10),
+        problem("1.d", checked(status="missing"), status="missing", max_points=0),
+    ]
+    shown = Page(student_page(report("alice", *parts))).text
+    assert "2.5 of 15 points so far. 1 of 3 parts right." in shown
+    assert "Most points lost: 1.c (10), 1.b (2.5)." in shown
+    assert "A person has still to look at these. Points may go up or down. 1.b Title of 1.b: 0.5 of 3 so far" in shown
+    assert "Optional, and not handed in: 1.d Title of 1.d." in shown
+    settled = Page(student_page(report("alice", parts[0]))).text
+    assert "Not final" not in settled
+    assert "so far" not in settled
+
+
+def test_what_was_left_out_for_one_reason_is_said_once() -> None:
+    why = "not tried, because returns_an_array did not pass"
+    skipped = [checked(name, "skipped", message=why) for name in ("sums_to_one", "is_finite")]
+    shown = Page(student_page(report("a", problem("1", checked(), *skipped)))).text
+    assert shown.count(why) == 1
+    assert "sums to one, is finite 0 of 2" in shown
+
+
+def test_older_and_newer_reports_are_drawn_too() -> None:
+    data = report("a", problem("1", checked()))
+    new = data | {"overrides": [{"by": "ta"}], "problems": [data["problems"][0] | {"override": 1}]}
+    assert "off by 0.2" in student_page(new)
+    assert "A class" in class_page([new], "A class")
+    del data["title"], data["problems"][0]["checks"][0]["asks"]
+    assert "off by 0.2" in student_page(data)
+
+
+def test_an_empty_class_and_an_empty_report_have_pages() -> None:
+    assert "0 submissions" in Page(class_page([], "Nobody")).text
+    assert "0 of 0 points" in Page(student_page(report("a"))).text
+
+
+def test_run_writes_a_page_with_a_figure_for_public_checks_only(tmp_path: Path) -> None:
+    page, data = tmp_path / "dora.html", tmp_path / "dora.json"
+    done = grader("run", "submissions/dora", "--only", "2.1", "--html", page, "--json", data)
+    assert done.returncode == 0
+    figures = {
+        check["id"]: check["visibility"]
+        for check in json.loads(data.read_text())["problems"][0]["checks"]
+        if "figure" in check["evidence"]
+    }
+    assert figures == {"matches_reference": "public"}
+    assert len(Page(page.read_text()).every("svg")) == 1 + 3  # the ring; student, reference, difference
+    done = grader("run", "submissions/dora", "--only", "2.1", "--html", "no/such/folder/a.html")
+    assert done.returncode == 2
+    assert done.stderr == "grader: no/such/folder/a.html: the page cannot be written: No such file or directory\n"
