@@ -47,7 +47,7 @@ class _Work:
     def __init__(self, submission: Submission, rubric: Rubric, secret: Secret | None) -> None:
         self.submission = submission
         self.secret = secret
-        self._parts = [problem.id for problem in rubric.problems]
+        self._parts = rubric.parts or tuple(problem.id for problem in rubric.problems)
 
     @cached_property
     def answers(self) -> Answers:

@@ -182,6 +182,7 @@ class Rubric:
     problems: tuple[Problem, ...]
     path: Path
     sha256: str
+    parts: tuple[str, ...] = ()  # every id, also where only some problems are graded
 
     @property
     def definitions(self) -> Mapping[str, frozenset[str]]:

@@ -249,3 +249,15 @@ def test_the_report_says_what_in_the_sheet_could_not_be_placed(boxes: BoxRunner,
     report = grade(rubric, submission(**{"answers.md": "## 1\nyes\n## 7\nno\n"}), boxes, notes=("first",))
     assert report.points == 1
     assert report.notes == ("first", "answers.md:3: '7' is no part of this assignment; parts are 1")
+
+
+def test_grading_one_problem_leaves_the_other_parts_of_the_sheet_known(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    def looks(student: Any, rng: Any) -> Outcome:
+        return passed(student.answer.part)
+
+    problem = Problem("1.a", "One", Fraction(1), (_check(looks),), Limits(cpu_seconds=5))
+    rubric = Rubric("r", "R", Fraction(2), (problem,), Path("r.yaml"), "0" * 64, ("1.a", "1.b"))
+    sheet = submission(**{"answers.md": "## 1.a\n\none\n\n## 1.b\n\nother\n"})
+    assert grade(rubric, sheet, boxes).notes == ()

@@ -45,12 +45,13 @@ def _by_hand(
         outputs = by_hand.outputs(matrices, list(free), tokens, targets, np.random.default_rng(seed))
     except Misfit as misfit:
         return wrong("the matrices do not fit together", f"{misfit.what} in {', '.join(texts)}")
-    evidence = {"read_as": texts, "errors": {f"c_{token}": list(found) for token, found in outputs.errors.items()}}
+    errors = {f"c_{token}": list(found) for token, found in outputs.errors.items()}
+    evidence = {"read_as": texts, "errors": errors, "norms": list(by_hand.NORMS)}
     missed = [token for token in targets if not outputs.reaches(token)]
     if not missed:
         return right("every output tends to its target", "; ".join(texts), evidence)
     names = " and ".join(f"c_{token}" for token in missed)
-    norm = f"{by_hand.LARGEST_NORM:g}"
+    norm = f"{by_hand.NORMS[-1]:g}"
     off = "; ".join(f"c_{token} is off by {outputs.errors[token][-1]:.2g} β at β = {norm}" for token in missed)
     detail = f"{off} with {', '.join(texts)}"
     if len(missed) < len(targets):

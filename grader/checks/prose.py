@@ -67,9 +67,10 @@ def _detail(judgement: Judgement, ideas: list[Idea], wrong: list[Claim]) -> str:
 
 
 def _revealing(judgement: Judgement, ideas: list[Idea]) -> dict[str, object]:
+    """An idea's id may give it away, so what was not found goes by its label."""
     return {
         "found": {idea: _words(said) for idea, said in judgement.found.items()},
-        "not_found": [idea.id for idea in ideas if idea.id not in judgement.found],
+        "not_found": [idea.label for idea in ideas if idea.id not in judgement.found],
         "wrong_claims": {claim: _words(said) for claim, said in judgement.wrong.items()},
     }
 

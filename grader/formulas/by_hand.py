@@ -24,8 +24,7 @@ VOCABULARY = Vocabulary(
 )
 EXPECTED = ("D", "D")
 _SIZE = 7  # more than four dimensions, so that K = I is more than the four u's
-_NORMS = (4.0, 8.0, 16.0, 32.0)
-LARGEST_NORM = _NORMS[-1]
+NORMS = (4.0, 8.0, 16.0, 32.0)
 NEAR = 0.02  # of the error, relative to the norm β, at the largest of these norms
 
 Combination = Mapping[str, Fraction]  # {"b": 1, "c": -1} is u_b − u_c
@@ -53,7 +52,7 @@ def outputs(
     """Each token's output at norms from 4 to 32, where the free letters grow as the norm does."""
     basis = np.linalg.qr(rng.standard_normal((_SIZE, 4)))[0].T  # (4, D)
     errors: dict[int, list[float]] = {token: [] for token in targets}
-    for beta in _NORMS:
+    for beta in NORMS:
         u = dict(zip(_LABELS, beta * basis, strict=True))
         x = {number: _combined(parts, u) for number, parts in tokens.items()}
         arrays = {f"u_{label}": vector[:, None] for label, vector in u.items()}

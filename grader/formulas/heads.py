@@ -22,6 +22,7 @@ from grader.formulas.verdicts import Verdict, partly, right, wrong
 from grader.formulas.writer import plain
 
 _DRAWS = 400  # of the first key's length
+_SHOWN = 200  # of them, as dots of a figure
 _RATIOS = 3  # draws of how the free letters compare, each between a half and two
 _TOLERANCE = 1e-3
 _ALL = 0.98  # the weight of a key that is copied; a fixed scale may leave a little to the others
@@ -48,7 +49,7 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
     evidence: dict[str, Any] = {
         "read_as": list(formulas.values()),
         "n": setting.n,
-        "spread_of_c": _spread(queries, keys, spread, rng),
+        **_samples_of_c(queries, keys, spread, rng),
         "weights": [None if one is None else [round(float(share), 4) for share in one[:2]] for one in reached],
     }
     copies = [_copied(one) for one in reached]
@@ -100,17 +101,24 @@ def _copied(weights: Array | None) -> int | None:
     return int(weights.argmax())
 
 
-def _spread(queries: list[Query], keys: Array, variance: Fraction, rng: np.random.Generator) -> float | None:
-    """The standard deviation of v_a's share in c when k_a's length is random, given that it is positive."""
+def _samples_of_c(queries: list[Query], keys: Array, variance: Fraction, rng: np.random.Generator) -> dict[str, Any]:
+    """v_a's share in c when k_a's length is random, given that it is positive: for one averaging head, and these."""
     lengths = 1 + np.sqrt(float(variance)) * rng.standard_normal(_DRAWS)
     kept = lengths[lengths > _SHORTEST]
-    shares = np.zeros(len(kept))
-    for query in queries:
-        fixed = query.scores(keys, _SCALE)  # the query is chosen once; the key is drawn
-        if not np.isfinite(fixed).all():
-            return None
-        for place, length in enumerate(kept):
-            scores = fixed.copy()
-            scores[0] *= length
-            shares[place] += float(weights_of(scores)[0]) / len(queries)
-    return round(float(np.std(shares)), 6)
+    heads = [query.scores(keys, _SCALE) for query in queries]  # the queries are chosen once; the key is drawn
+    if not all(np.isfinite(scores).all() for scores in heads):
+        return {}
+    samples = {"one head": _shares([_SCALE * keys @ (keys[0] + keys[1])], kept), "two heads": _shares(heads, kept)}
+    figure = {"kind": "samples", "title": "c when the length of k_a varies", "x": "share of v_a in c"}
+    shown = {name: [round(float(share), 3) for share in shares[:_SHOWN]] for name, shares in samples.items()}
+    return {"spread_of_c": round(float(np.std(samples["two heads"])), 6), "figure": {**figure, "samples": shown}}
+
+
+def _shares(heads: list[Array], lengths: Array) -> Array:
+    shares = np.zeros(len(lengths))
+    for scores in heads:
+        for place, length in enumerate(lengths):
+            drawn = scores.copy()
+            drawn[0] *= length
+            shares[place] += float(weights_of(drawn)[0]) / len(heads)
+    return shares

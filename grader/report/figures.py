@@ -95,7 +95,7 @@ Figure = Annotated[HeatMap | Lines | Samples | Accuracy, Field(discriminator="ki
 _READER: TypeAdapter[HeatMap | Lines | Samples | Accuracy] = TypeAdapter(Figure)
 
 # Evidence that a figure says better: the page does not repeat these in words.
-DRAWN_KEYS = frozenset({"figure", "weights_by_scale", "errors", "right", "total", "interval", "baseline", "tiers"})
+DRAWN_KEYS = frozenset({"figure", "weights_by_scale", "errors", "norms", "right", "total", "interval", "baseline", "tiers"})
 
 
 def figures_in(evidence: Mapping[str, Any]) -> list[HeatMap | Lines | Samples | Accuracy]:
@@ -124,14 +124,13 @@ def _understood(evidence: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "top": 1,
             }
     match evidence:
-        case {"errors": {**errors}} if errors:
-            longest = max((len(values) for values in errors.values() if isinstance(values, list)), default=0)
+        case {"errors": {**errors}, "norms": [*norms]} if errors:
             yield {
                 "kind": "lines",
                 "title": "Distance from the targets, relative to β, as β grows",
-                "x": "step, β larger each time",
+                "x": "β",
                 "y": "distance",
-                "at": list(range(1, longest + 1)),
+                "at": norms,
                 "series": errors,
             }
     match evidence:

@@ -132,7 +132,7 @@ def test_points_are_the_share_of_weight_and_provisional() -> None:
     assert (outcome.status, outcome.score) == (Status.REVIEW, Fraction(1, 4))
     assert outcome.message == "found 1 of 2 ideas"
     assert "“sum to one”" in outcome.detail
-    assert outcome.revealing["not_found"] == ["sign"]
+    assert outcome.revealing["not_found"] == ["what it is about"]
 
 
 def test_a_rubric_may_take_the_score_as_it_is() -> None:

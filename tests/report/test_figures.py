@@ -71,7 +71,7 @@ def test_labels_do_not_lie_on_one_another() -> None:
 
 
 def test_errors_at_growing_norms_are_lines() -> None:
-    (label,) = _labels({"errors": {"c_1": [1.1, 0.4, 0.0], "c_2": [0.5, 0.5, 0.5]}})
+    (label,) = _labels({"errors": {"c_1": [1.1, 0.4, 0.0], "c_2": [0.5, 0.5, 0.5]}, "norms": [4, 8, 16]})
     assert "c_1 from 1.1 to 0; c_2 from 0.5 to 0.5" in label
 
 
@@ -122,7 +122,7 @@ def test_accuracy_stands_beside_its_interval_baseline_and_tiers() -> None:
         {"weights_by_scale": [{"scale": 1, "a": "inf"}]},
         {"weights_by_scale": [{"scale": 1, "a": 1}, {"scale": 2}]},
         {"weights_by_scale": []},
-        {"errors": {"c_1": ["inf"]}},
+        {"errors": {"c_1": ["inf"]}, "norms": [4]},
         {"errors": "many"},
         {"right": 1, "total": 0, "interval": [0, 1]},
     ],
