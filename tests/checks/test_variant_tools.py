@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from grader.checks.variants.choice import complete_variants
 
+from grader.alternatives import handed_in as alternatives_in
 from grader.checks.variants import cross_attention, rotations
 from grader.checks.variants.arithmetic import layer_norm, turn
 from grader.checks.variants.layers import Linear, Norm
 from grader.checks.variants.workbench import BOTTLENECK, HEADS, WIDTH
 from grader.model import Limits
+from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission
 from reference import gpt, rope
 from tests.checks.variant_grading import Files, right
-from tests.conftest import MakeSubmission
+from tests.conftest import REPOSITORY, MakeSubmission
 
 RNG = np.random.default_rng(5)
+VARIANT = next(
+    problem for problem in load_rubric(REPOSITORY / "rubrics" / "nlp-a5.yaml").problems if problem.id == "2.g.i"
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +74,6 @@ def test_wrong_angles_differ_from_right_ones() -> None:
         assert not np.allclose(slip(8, 9), rotations.angles(8, 9))
 
 
-class _Student:
-    """A submission in a box, as the engine shows it to checks."""
-
-    def __init__(self, box: Any, submission: OpenedSubmission) -> None:
-        self.probe, self.call, self.read = box.probe, box.call, submission.read
-
-
 STUBS = {
     "pass": "class SynthesizerAttention:\n    def __init__(self, config): self.n = 1\n    def forward(self, x): pass\n",
     "raising": "def precompute_rotary_emb(dim, n):\n    '''Fill in.'''\n    raise NotImplementedError\n"
@@ -92,7 +87,7 @@ STUBS = {
 def test_a_stub_is_no_variant(torch_boxes: BoxRunner, submission: MakeSubmission, kind: str) -> None:
     handed_in = submission(**{"attention.py": STUBS[kind]})
     with torch_boxes.open(handed_in, Limits(), 0) as box:
-        assert complete_variants(_Student(box, handed_in)) == []  # type: ignore[arg-type]
+        assert alternatives_in(VARIANT, handed_in, box) == []
 
 
 ROTARY, SYNTHESIZER = (right(variant)["starter"]["attention.py"] for variant in ("rope", "synthesizer"))
@@ -113,4 +108,4 @@ def test_every_complete_variant_is_listed(
 ) -> None:
     handed_in = submission(**files)
     with torch_boxes.open(handed_in, Limits(), 0) as box:
-        assert complete_variants(_Student(box, handed_in)) == want  # type: ignore[arg-type]
+        assert [one.name for one in alternatives_in(VARIANT, handed_in, box)] == want
