@@ -38,10 +38,13 @@ def _fraction(value: Any) -> Fraction:
 Share = Annotated[Fraction, BeforeValidator(_fraction)]
 
 
+_DOTS = " \t\n.…–—-?!_*"  # what stands where an answer was left out
+
+
 def _outcome(judge: Callable[..., Verdict], student: Student, partial: Fraction, *args: Any) -> Outcome:
     """Read and judged where it can be killed; what cannot be read or decided goes to a person."""
     answer = student.answer
-    if not any(letter.isalnum() for piece in answer.pieces for letter in piece.text):
+    if not any(piece.text.strip(_DOTS) for piece in answer.pieces):
         raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
     try:
         verdict: Verdict = apart(judge, answer, *args)
