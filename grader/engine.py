@@ -45,7 +45,7 @@ class _Work:
 
     def __init__(self, submission: Submission, rubric: Rubric) -> None:
         self.submission = submission
-        self._parts = [problem.id for problem in rubric.problems]
+        self._parts = list(rubric.parts) or [problem.id for problem in rubric.problems]
 
     @cached_property
     def answers(self) -> Answers:

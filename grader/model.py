@@ -181,6 +181,7 @@ class Rubric:
     problems: tuple[Problem, ...]
     path: Path
     sha256: str
+    parts: tuple[str, ...] = ()  # of the whole assignment, in order: an answer sheet holds them, graded or not
 
 
 class Submission(Protocol):

@@ -143,7 +143,8 @@ class _Reading:
             raise self._verdict()
         beside = path.parent / "checks.py"
         digest = hashlib.sha256(text.encode() + (beside.read_bytes() if beside.exists() else b""))
-        return Rubric(written.rubric, written.title, written.points, tuple(problems), path, digest.hexdigest())
+        parts = tuple(problem.id for problem in problems)
+        return Rubric(written.rubric, written.title, written.points, tuple(problems), path, digest.hexdigest(), parts)
 
     def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
         place: Place = ("problems", index)
