@@ -9,6 +9,7 @@ that they reach the tier their sample declares.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,15 @@ def test_the_same_seed_gives_the_same_report_and_another_seed_the_same_grade(box
 @pytest.mark.parametrize("sample", ["alice", "ines"])  # one that is right, one whose data set is wrong by chance only
 def test_another_seed_gives_the_same_grade(torch_boxes: BoxRunner, sample: str) -> None:
     assert rounded(_grade(torch_boxes, sample, seed=7).points) == DECLARED[sample]["points"]
+
+
+def test_a_part_graded_alone_gets_the_same_grade(boxes: BoxRunner) -> None:
+    rubric = load_rubric(REPOSITORY / "rubrics" / "nlp-a5.yaml")
+    with open_submission(REPOSITORY / "submissions" / "alice") as submission:
+        for part in ("1.b.ii", "1.d.i", "3.a"):  # headings `ii.`, `i.` and `(a)`, which other parts have too
+            alone = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == part))
+            report = grade(alone, submission, boxes)
+            assert (report.points, report.notes) == (report.max_points, ())
 
 
 def _timeless(report: Report) -> dict[str, Any]:

@@ -112,6 +112,8 @@ class _Said:
         """'share' if it states this accuracy, as a percentage, a fraction or two counts; 'count' if only the hits."""
         values = [number.value for number in self.numbers]
         counts = {(want.right, want.total), (want.total, want.right)}
+        if re.search(rf"\b{want.total}\s*(?:out of|of|/)\s*{want.right}\b", self.text):
+            return ""  # 300 out of 15
         if counts.intersection(pairwise(values)):
             return "share"
         for number in self.numbers:

@@ -15,6 +15,7 @@ from grader.formulas.verdicts import HALF, Verdict, undecided
 from grader.model import Outcome, Status, Student
 from grader.quoting import quote
 
+_DOTS = " \t\n.…–—-?!_*"  # what stands where an answer was left out
 _DETAIL_CHARACTERS = 600  # two formulas and what is wrong with them; it holds students' own symbols, so it is quoted
 
 
@@ -36,7 +37,7 @@ def formula_outcome(judge: Callable[..., Verdict], student: Student, partial: Fr
     The judge is found by its module and name in another process, so it stands at the top level of its module.
     """
     answer = student.answer
-    if not any(letter.isalnum() for piece in answer.pieces for letter in piece.text):
+    if not any(piece.text.strip(_DOTS) for piece in answer.pieces):
         raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
     try:
         verdict: Verdict = apart(judge, answer, *args)

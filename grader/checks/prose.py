@@ -42,7 +42,7 @@ def gives_the_ideas(
     else:
         status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
     return Outcome(
-        status, score, message, detail=_detail(judgement, ideas, wrong), revealing=_revealing(judgement, ideas)
+        status, score, message, detail=_detail(judgement, ideas, wrong, asked), revealing=_revealing(judgement, ideas)
     )
 
 
@@ -56,14 +56,15 @@ def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: in
     return min(Fraction(sum(found), sum(heaviest)), *caps, Fraction(1))
 
 
-def _detail(judgement: Judgement, ideas: list[Idea], wrong: list[Claim]) -> str:
+def _detail(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], asked: int) -> str:
+    """Behind the count of ideas found: which, and which not as long as one is still asked for."""
     found = [f"{idea.label} (“{_words(judgement.found[idea.id])}”)" for idea in ideas if idea.id in judgement.found]
-    missing = [idea.label for idea in ideas if idea.id not in judgement.found]
+    missing = [idea.label for idea in ideas if idea.id not in judgement.found and len(found) < asked]
     claims = [
         f"{claim.label} (“{_words(judgement.wrong[claim.id])}”)" for claim in wrong if claim.id in judgement.wrong
     ]
-    lists = {"found": found, "not found": missing, "looks wrong": claims}
-    return "; ".join(f"{name}: {', '.join(labels)}" for name, labels in lists.items() if labels)
+    lists = {"": found, "not found: ": missing, "looks wrong: ": claims}
+    return "; ".join(f"{name}{', '.join(labels)}" for name, labels in lists.items() if labels)
 
 
 def _revealing(judgement: Judgement, ideas: list[Idea]) -> dict[str, object]:

@@ -95,7 +95,9 @@ Figure = Annotated[HeatMap | Lines | Samples | Accuracy, Field(discriminator="ki
 _READER: TypeAdapter[HeatMap | Lines | Samples | Accuracy] = TypeAdapter(Figure)
 
 # Evidence that a figure says better: the page does not repeat these in words.
-DRAWN_KEYS = frozenset({"figure", "weights_by_scale", "errors", "norms", "right", "total", "interval", "baseline", "tiers"})
+DRAWN_KEYS = frozenset(
+    {"figure", "weights_by_scale", "errors", "norms", "right", "total", "interval", "baseline", "tiers"}
+)
 
 
 def figures_in(evidence: Mapping[str, Any]) -> list[HeatMap | Lines | Samples | Accuracy]:
