@@ -60,11 +60,18 @@ def _status(status: Status) -> Text:
 def _feedback(report: Report) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for problem in report.problems:
-        told = [result for result in problem.checks if result.outcome.status is not Status.PASSED]
+        told = [result for result in problem.checks if not _is_settled(result)]
         if told and problem.max_points:
             parts.append(Text(f"\n{problem.problem.id} {_title(problem)}", style="bold"))
             parts += [_told(result) for result in _without_repeats(told)]
     return parts
+
+
+def _is_settled(result: CheckResult) -> bool:
+    """Passed, or prose in which nothing was missed: a person still reads it, and there is nothing to say before."""
+    evidence = result.outcome.evidence
+    complete = result.outcome.score == 1 and "not_found" in evidence and not evidence.get("wrong_claims")
+    return result.outcome.status is Status.PASSED or complete
 
 
 def _without_repeats(results: list[CheckResult]) -> list[CheckResult]:
@@ -89,6 +96,13 @@ def _told(result: CheckResult) -> RenderableType:
 
 def _remarks(report: Report) -> list[RenderableType]:
     remarks = [*report.notes]
+    waiting = [
+        problem.problem.id
+        for problem in report.problems
+        if any(result.outcome.status is Status.REVIEW and _is_settled(result) for result in problem.checks)
+    ]
+    if waiting:
+        remarks.append(f"the ideas asked for were found in the prose of {', '.join(waiting)}; a person still reads it")
     if report.provisional:
         remarks.append("points are provisional: a person has still to look at what is marked review or ungraded")
     if report.isolation.missing:
