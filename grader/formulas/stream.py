@@ -17,6 +17,10 @@ from grader.model import Answer, Piece
 _WRITTEN_OUT = re.compile(r"\\begin\{(\w*matrix|cases|array)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL)
 _END_OF_ROW = re.compile(r"\\\\(?:\[[^\]]{0,40}\])?")  # \\ and \\[2pt]
 _END_OF_SENTENCE = re.compile(r"\n|(?<=[a-z)])\.\s+(?=[A-Z])")
+# What Python does not compute. An apostrophe after a letter or bracket transposes; k["a"] is k_a.
+_NOT_COMPUTED = re.compile(
+    r'''"""(?:.|\n)*?(?:"""|\Z)|(?<!\[)"[^"\n]*"|(?<![\w)\]}.'\[])'[^'\n]*'|\#[^\n]*''',
+)
 _UNFINISHED = ("RELATION", "OPERATOR", "+", "-", "(", "/")
 
 
@@ -58,14 +62,20 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
 def _rows(piece: Piece) -> Iterator[tuple[int, str]]:
     """Rows of a display, lines and sentences of prose: what is wrong in one does not spoil the others."""
     pattern = _END_OF_ROW if piece.kind == "math" else _END_OF_SENTENCE
-    whole = [found.span() for found in _WRITTEN_OUT.finditer(piece.text)]
+    text = piece.text if piece.kind != "code" else _NOT_COMPUTED.sub(_blank, piece.text)
+    whole = [found.span() for found in _WRITTEN_OUT.finditer(text)]
     start = 0
-    for found in pattern.finditer(piece.text):
+    for found in pattern.finditer(text):
         if any(begin < found.start() < end for begin, end in whole):
             continue
-        yield start, piece.text[start : found.start()]
+        yield start, text[start : found.start()]
         start = found.end()
-    yield start, piece.text[start:]
+    yield start, text[start:]
+
+
+def _blank(found: re.Match[str]) -> str:
+    """As many blanks, on as many lines, so that every place stays where it was."""
+    return re.sub(r"[^\n]", " ", found[0])
 
 
 def _begins_anew(piece: Piece, stream: Stream) -> bool:
