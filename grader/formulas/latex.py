@@ -18,6 +18,7 @@ _ONE_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _COMMANDS_AND_DOLLARS = re.compile(r"\\[A-Za-z]+|[$]")
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\s*([0-9])")
+_COST = re.compile(r"\s*\\?(?:mathcal\s*\{?\s*)?[OΘ]\}?\s*(?:\\left\s*)?\(")
 _SCRIPT = re.compile(r"\s*[_^]")
 
 
@@ -47,7 +48,7 @@ class LatexReader(SignReader):
         elif name == "sum":
             yield self._sum(start)
         elif name in ("begin", "end"):
-            yield self._environment(start)
+            yield self._environment(name, start)
         elif name == "lim":
             self._skip_script()
             self._skip_script()
@@ -152,10 +153,10 @@ class LatexReader(SignReader):
                 return
             yield from self._braced(Token("NUMBER", Fraction(digit[1]), digit.start(1), digit.end()))
 
-    def _environment(self, start: int) -> Token:
+    def _environment(self, name: str, start: int) -> Token:
         environment = self._group()
         plain = environment.rstrip("*")
-        if plain in spelling.DISPLAYS:
+        if plain in spelling.DISPLAYS or (plain == "cases" and (name == "end" or self._arranges(environment))):
             if plain in ("array", "alignat") and self._text[self._at : self._at + 1] == "{":
                 self._group()  # how many columns there are
             return Token("BREAK", environment, start, self._at)
@@ -164,6 +165,13 @@ class LatexReader(SignReader):
         end = self._text.find(closing, self._at)
         self._at = len(self._text) if end < 0 else end + len(closing)
         return Token("OPAQUE", f"\\begin{{{quote(environment, 20)}}}", start, self._at)
+
+    def _arranges(self, environment: str) -> bool:
+        """Whether every row in this brace is an equation or a cost by itself, and not one of several values."""
+        end = self._text.find(f"\\end{{{environment}}}", self._at)
+        rows = [row for row in self._text[self._at : max(end, self._at)].split("\\\\") if row.strip()]
+        equations = not self._last_is("RELATION") and all("=" in row.partition("&")[0] for row in rows)
+        return bool(rows) and (equations or all(_COST.match(row) for row in rows))
 
     def _skip_script(self) -> None:
         if self._take(_SCRIPT):
