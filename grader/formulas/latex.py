@@ -27,7 +27,7 @@ class LatexReader(SignReader):
 
     def _command(self, name: str, start: int) -> Iterator[Token]:
         unstarred = name.rstrip("*")
-        if unstarred and unstarred != name and unstarred not in spelling.TEXT_COMMANDS:
+        if unstarred and unstarred != name and unstarred not in spelling.TEXT_COMMANDS | spelling.WITH_ARGUMENT:
             self._at -= 1
         name = unstarred or name
         if name in spelling.SPACES or name in spelling.DECORATIONS or name in spelling.WITH_ARGUMENT:
@@ -100,6 +100,8 @@ class LatexReader(SignReader):
         after = self._text[self._at : self._at + 1]
         if name in spelling.WITH_ARGUMENT and after == "{":
             self._group()
+            if name in ("color", "textcolor"):
+                self._take_off_braces()
         elif name in ("left", "right") and after == ".":
             self._at += 1
         elif name in spelling.DECORATIONS:

@@ -44,6 +44,9 @@ class NameReader(Cursor):
         if word in spelling.KEYWORDS and self._ahead(_EQUALS_SIGN):
             yield Token("NAME", Symbol(word), start, self._at)
             return
+        if word in spelling.INFINITIES:
+            yield Token("CONSTANT", "∞", start, self._at)
+            return
         digits = self._ahead(_DIGITS)
         if digits and word + digits[0] in self._vocabulary.words:  # q1, k2
             self._at = digits.end()
@@ -63,6 +66,8 @@ class NameReader(Cursor):
     def _split(self, word: str) -> list[str] | None:
         """The fewest symbols a run of letters is made of; None if it is a word of prose."""
         known = self._vocabulary.recognised
+        if self._prose and word.lower() in spelling.SHORT_WORDS and word not in known:
+            return None
         if len(word) == 1 or word in known:
             return [word]
         best: list[list[str] | None] = [[]] + [None] * len(word)
@@ -95,6 +100,8 @@ class NameReader(Cursor):
 
     def _function(self, name: str, start: int) -> Token:
         """softmax_{rows} says over what, softmax_β with which scale."""
+        if name == "identity" and not self._ahead(_APPLIED):  # the identity matrix
+            return Token("IDENTITY", "", start, self._at)
         if name == "softmax" and (below := self._take(_OVER)):
             name = "softmax over rows" if below[1] == "row" else "softmax over columns"
         return Token("FUNCTION", name, start, self._at)

@@ -10,6 +10,8 @@ from itertools import pairwise
 from grader.formulas.clauses import Stream
 from grader.formulas.expressions import Symbol
 from grader.formulas.lexer import read_tokens
+from grader.formulas.remarks import remarks_apart, without_numbers
+from grader.formulas.stated import stated
 from grader.formulas.tokens import Token, Unreadable
 from grader.formulas.vocabulary import Vocabulary
 from grader.model import Answer, Piece
@@ -44,7 +46,8 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
             if tokens or start:
                 tokens.append(Token("ROW", "", start, start))
             try:
-                row = read_tokens(text, vocabulary, prose=piece.kind == "prose")
+                row = read_tokens(without_numbers(text), vocabulary, prose=piece.kind == "prose")
+                row = remarks_apart(row, text, vocabulary, piece.kind == "prose")
             except Unreadable as fault:
                 defines = _defined_in(text[: fault.place], vocabulary)
                 unread.append(UnreadRow(piece, text, fault.cause, start + fault.place, defines))
@@ -56,7 +59,7 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
         stream.extend((token, piece) for token in tokens)
         if formula:
             stream.append((Token("BREAK", "soft", 0, 0), piece))
-    return stream, unread
+    return stated(stream, vocabulary), unread
 
 
 def _rows(piece: Piece) -> Iterator[tuple[int, str]]:
