@@ -18,6 +18,7 @@ _ONE_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _COMMANDS_AND_DOLLARS = re.compile(r"\\[A-Za-z]+|[$]")
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\s*([0-9])")
+_BLACKBOARD_ONE = re.compile(r"\s*(?:\{\s*[1I]\s*\}|[1I])(?!\s*[_^(\[{])")
 _COST = re.compile(r"\s*\\?(?:mathcal\s*\{?\s*)?[OΘ]\}?\s*(?:\\left\s*)?\(")
 _SCRIPT = re.compile(r"\s*[_^]")
 
@@ -30,7 +31,9 @@ class LatexReader(SignReader):
         if unstarred and unstarred != name and unstarred not in spelling.TEXT_COMMANDS | spelling.WITH_ARGUMENT:
             self._at -= 1
         name = unstarred or name
-        if name in spelling.SPACES or name in spelling.DECORATIONS or name in spelling.WITH_ARGUMENT:
+        if name in ("mathbb", "mathds") and self._take(_BLACKBOARD_ONE):
+            yield Token("IDENTITY", "", start, self._at)
+        elif name in spelling.SPACES or name in spelling.DECORATIONS or name in spelling.WITH_ARGUMENT:
             self._skip(name)
         elif name in spelling.MARKS:
             yield self._marked(name, start)
@@ -45,6 +48,9 @@ class LatexReader(SignReader):
         elif name in ("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"):
             yield Token("FRACTION", name, start, self._at)
             yield from self._short_fraction()
+        elif name in ("overset", "underset", "stackrel"):  # what stands above or below says nothing here
+            self._group()
+            self._take_off_braces()
         elif name == "sum":
             yield self._sum(start)
         elif name in ("begin", "end"):

@@ -25,6 +25,7 @@ _AFTER_SUM = re.compile(r"\s*[_({]")
 _LABELLED_SIGMA = re.compile(r"\s*_\s*\{?\s*([^\W\d_])\s*\}?(?!\s*=)")
 _BIG_SUM = re.compile(r"\s*(?:\^|_\s*\{[^{}]*(?:=|≠|∈|\\ne|\\in)|_\s*\w\s*\^)")
 
+_FIRST_IDEOGRAPH = "\u2e80"  # from here on letters are words of languages that write without spaces
 # Letters that name nothing may stand in a run of known ones (2βk), but few: more of them are a word.
 _LOOSE_LETTERS, _LOOSE_LETTERS_IN_PROSE, _LONGEST_LOOSE_RUN = 2, 1, 3
 
@@ -43,6 +44,9 @@ class NameReader(Cursor):
             return
         if word in spelling.KEYWORDS and self._ahead(_EQUALS_SIGN):
             yield Token("NAME", Symbol(word), start, self._at)
+            return
+        if self._prose and word[0] >= _FIRST_IDEOGRAPH:
+            yield Token("WORD", word, start, self._at)
             return
         if word in spelling.INFINITIES:
             yield Token("CONSTANT", "∞", start, self._at)
@@ -110,6 +114,8 @@ class NameReader(Cursor):
         applied = self._ahead(_APPLIED)
         if piece in ("σ", "sigma") and applied and self._vocabulary.find("σ") is None:
             return Token("FUNCTION", "σ", start, self._at)
+        if piece == "t" and applied and "%*%" in self._text:  # R's t(A)
+            return Token("FUNCTION", "transpose", start, self._at)
         if piece == "E" and applied and self._vocabulary.means:
             return Token("FUNCTION", "E", start, self._at)
         mark = ""

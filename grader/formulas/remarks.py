@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from grader.formulas import spelling
 from grader.formulas.expressions import Symbol
@@ -47,7 +48,16 @@ def remarks_apart(tokens: Sequence[Token], text: str, vocabulary: Vocabulary, pr
         )
         if found[at].kind in _DASHES and spaced and _begins_remark(found[at + 1 :]):
             found[at] = _break(found[at])
+    if "O" in vocabulary.functions:  # orders are known here, so what is left open is of a higher one
+        for at, (token, after) in enumerate(pairwise(tokens)):
+            higher = after.kind == "ELLIPSIS" or str(after.value).lower() in ("higher", "terms", "h")
+            if token.kind == "+" and higher and _ends_here(tokens[at + 2 :]):
+                found[at : at + 2] = _break(token), _break(after)
     return found
+
+
+def _ends_here(after: Sequence[Token]) -> bool:
+    return not after or after[0].kind in ("BREAK", "WORD", "RELATION", "ROW")
 
 
 def _break(token: Token) -> Token:

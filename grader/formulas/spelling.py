@@ -79,7 +79,7 @@ DISPLAYS = _words(
 
 RELATIONS = _spelled(
     {
-        "=": "= := == ≔ ≜ ≝ ← ≡ ⇐ coloneqq coloneq triangleq equiv leftarrow gets doteq",
+        "=": "= := == <- ≔ ≜ ≝ ← ≡ ⇐ coloneqq coloneq triangleq equiv leftarrow gets doteq",
         "≈": "≈ approx simeq cong ≅ ≃ approxeq",
         "∼": "sim ∼ ~",
         "∝": "∝ propto varpropto",

@@ -17,8 +17,7 @@ from grader.formulas.vocabulary import Vocabulary
 _EQUAL = ("=", "≈", "∝", "∼")
 _COPULAS = frozenset(
     """
-    is are be should must can could will would equals equal to becomes gives chosen as given by simply just then
-    defined set
+    is be should must will equals equal to becomes gives chosen as given by simply just then defined set
     """.split()  # noqa: SIM905
 )
 _MAX_COPULAS = 5
