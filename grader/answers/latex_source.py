@@ -6,8 +6,11 @@ import re
 from itertools import islice
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
-_DEFINITION = re.compile(r"\\(?:(?:re)?newcommand\*?\s*\{?|def\s*|providecommand\*?\s*\{?)\\([A-Za-z]+)\}?\s*(?=\{)")
-_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_DEFINITION = re.compile(
+    r"\\(?:(?:re)?newcommand\*?\s*\{?|def\s*|providecommand\*?\s*\{?|(DeclareMathOperator)\*?\s*\{?)"
+    r"\\([A-Za-z]+)\}?\s*(?:\[1\]\s*)?(?=\{)"
+)
+_COMMAND = re.compile(r"\\([A-Za-z]+)(\{[^{}\n]{0,80}\})?")
 _MAX_DEFINITIONS = 200
 _MAX_GROUP = 2_000  # characters: a title or argument that is longer was not closed
 _MAX_ROUNDS = 5  # a name may stand for other names
@@ -37,12 +40,13 @@ def group_end(text: str, position: int) -> int:
 
 
 def _definitions(text: str) -> dict[str, str]:
-    """Names without arguments. What takes arguments is left as it is written."""
+    """Names with one argument or none. What takes more is left as it is written."""
     names: dict[str, str] = {}
     for found in islice(_DEFINITION.finditer(text), _MAX_DEFINITIONS):
         meaning = text[found.end() + 1 : group_end(text, found.end()) - 1]
-        if "#" not in meaning and len(meaning) < 500:
-            names[found[1]] = " ".join(meaning.split())
+        if "#" not in meaning.replace("#1", "") and len(meaning) < 500:
+            written = " ".join(meaning.split())
+            names[found[2]] = f"\\operatorname{{{written}}}" if found[1] else written
     return names
 
 
@@ -52,7 +56,11 @@ def _spelled_out(text: str, names: dict[str, str]) -> str:
     limit = len(text) + _MAX_GROWTH
 
     def meaning(command: re.Match[str]) -> str:
-        return names.get(command[1], command[0])
+        written = names.get(command[1])
+        if written is None or ("#1" in written and command[2] is None):
+            return command[0]
+        given = command[2] or ""
+        return written.replace("#1", given[1:-1]) if "#1" in written else written + given
 
     text = _DEFINITION.sub("", text)
     for _ in range(_MAX_ROUNDS):

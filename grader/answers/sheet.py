@@ -9,6 +9,7 @@ from grader.answers.cutting import cut
 from grader.answers.latex import latex_lines
 from grader.answers.markdown import markdown_lines
 from grader.answers.outline import Outline
+from grader.answers.unseen import seen
 from grader.answers.yaml_sheet import cut_yaml
 from grader.errors import Ambiguous, Missing, WrongKind
 from grader.model import Answers, Submission
@@ -60,5 +61,7 @@ def cut_into_parts(text: str, file: str, parts: Sequence[str]) -> Answers:
     ending = file.lower().rpartition(".")[2]
     if ending in ("yaml", "yml"):
         return cut_yaml(text, file, outline)
-    lines = latex_lines(text) if ending == "tex" else markdown_lines(text)
-    return cut(lines, file, outline)
+    is_latex = ending == "tex"
+    visible = seen(text, latex=is_latex)
+    answers = cut(latex_lines(visible.text) if is_latex else markdown_lines(visible.text), file, outline)
+    return replace(answers, notes=(*answers.notes, *(f"{quote(file, 80)}:{note}" for note in visible.notes)))

@@ -10,6 +10,7 @@ from grader.answers.cutting import MAX_NOTES
 from grader.answers.labels import read_label
 from grader.answers.markdown import inline_pieces
 from grader.answers.outline import Node, Outline
+from grader.answers.unseen import seen
 from grader.errors import WrongKind
 from grader.model import Answer, Answers, Piece
 from grader.quoting import quote
@@ -128,7 +129,10 @@ class _Sheet:
             return [piece for index, below in enumerate(value) for piece in self._pieces(below, (*place, index), key)]
         if value is None or not str(value).strip():
             return []
-        text = str(getattr(value, "text", value)).strip()
+        visible = seen(str(getattr(value, "text", value)))
+        for note in visible.notes:
+            self._note(line, note.partition(": ")[2])
+        text = visible.text.strip()
         if not key or key.lower() in _WORDS or "$" in text or "\\(" in text:
             return inline_pieces(text, line)
         says_it_itself = re.match(re.escape(key) + r"\s*(?:=|\\approx|≈)", text)

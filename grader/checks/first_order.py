@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import perturbation
-from grader.formulas.expressions import Add, Symbol, negative
+from grader.formulas.expressions import Add, Apply, Expression, Symbol, Transpose, negative
 from grader.formulas.reading import Question, expression, found_for, judged_proposal
 from grader.formulas.shapes import UNSIZED, Typed, shown
 from grader.formulas.statements import Proposed, Statements, read_statements
@@ -58,10 +58,24 @@ def _found(statements: Statements) -> Proposed | Verdict:
     """The last formula for the change, or for the changed output written as a change."""
     found = found_for(_QUESTION, statements)
     if isinstance(found, Proposed):
-        return found
+        return replace(found, chains=tuple(tuple(_without_remainder(one) for one in chain) for chain in found.chains))
     outputs = statements.proposals([expression(text, statements.vocabulary) for text in _CHANGED_OUTPUTS])
     readable = [one for one in outputs if one.members]
     if not readable:
         return found
-    chains = (tuple(Add((member, negative(_OUTPUT))) for member in chain) for chain in readable[-1].chains)
+    chains = (tuple(_change(member) for member in chain) for chain in readable[-1].chains)
     return replace(readable[-1], chains=tuple(chains))
+
+
+def _change(output: Expression) -> Expression:
+    """What the changed output has more than h_j. A prime on it changes it; it transposes nothing."""
+    column = output.of if isinstance(output, Transpose) else output
+    return Add((_without_remainder(column), negative(_OUTPUT)))
+
+
+def _without_remainder(formula: Expression) -> Expression:
+    """To first order: `… + O(‖ε‖²)` is what stands before it."""
+    if not isinstance(formula, Add):
+        return formula
+    kept = tuple(term for term in formula.terms if not (isinstance(term, Apply) and term.function in ("O", "o")))
+    return kept[0] if len(kept) == 1 else replace(formula, terms=kept) if kept else formula

@@ -18,6 +18,10 @@ _COMPREHENSION = re.compile(
     r"\bsum\(\s*+\[?(?P<body>[^\n]{1,300}?)(?<!\s)\s++for\s++(?P<index>\w)\s++in\s++range\((?P<range>[^()]*)\)"
     r"\s*+\]?\s*+\)"
 )
+_BETWEEN = r"[^|⟨⟩,=+\n]{1,40}?"
+_KET_OR_BRA = re.compile(
+    rf"\|\s*+(?P<ket>{_BETWEEN})(?:\\rangle(?![A-Za-z])|⟩)|(?:\\langle(?![A-Za-z])|⟨)(?P<bra>{_BETWEEN})\|"
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ def written_out(text: str) -> Source:
             put(_plain(letter), place)
     if inside:
         put("}", len(text))
-    return _sum_written_out(Source("".join(letters), [*places, len(text)]))
+    return _kets_written_out(_sum_written_out(Source("".join(letters), [*places, len(text)])))
 
 
 def _plain(letter: str) -> str:
@@ -79,3 +83,17 @@ def _sum_written_out(source: Source) -> Source:
     written = text[: found.start()] + lead + text[start:stop] + ")" + text[found.end() :]
     moved = [*places[: found.start()], *[places[found.start()]] * len(lead), *places[start:stop]]
     return Source(written, [*moved, places[stop], *places[found.end() :]])
+
+
+def _kets_written_out(source: Source) -> Source:
+    """|k⟩ as (k) and ⟨k| as (k)^T: physicists' columns and rows."""
+    text, places = "", []
+    at = 0
+    for found in _KET_OR_BRA.finditer(source.text):
+        start, end = found.span(found.lastgroup or 0)
+        closes = ")" if found.lastgroup == "ket" else ")^T"
+        text += source.text[at : found.start()] + "(" + source.text[start:end] + closes
+        places += [*source.places[at : found.start()], source.places[found.start()], *source.places[start:end]]
+        places += [source.places[end]] * len(closes)
+        at = found.end()
+    return Source(text + source.text[at:], [*places, *source.places[at:]]) if at else source

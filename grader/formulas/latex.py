@@ -18,6 +18,8 @@ _ONE_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _COMMANDS_AND_DOLLARS = re.compile(r"\\[A-Za-z]+|[$]")
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\s*([0-9])")
+_BLACKBOARD_ONE = re.compile(r"\s*(?:\{\s*[1I]\s*\}|[1I])(?!\s*[_^(\[{])")
+_COST = re.compile(r"\s*\\?(?:mathcal\s*\{?\s*)?[OΘ]\}?\s*(?:\\left\s*)?\(")
 _SCRIPT = re.compile(r"\s*[_^]")
 
 
@@ -26,10 +28,12 @@ class LatexReader(SignReader):
 
     def _command(self, name: str, start: int) -> Iterator[Token]:
         unstarred = name.rstrip("*")
-        if unstarred and unstarred != name and unstarred not in spelling.TEXT_COMMANDS:
+        if unstarred and unstarred != name and unstarred not in spelling.TEXT_COMMANDS | spelling.WITH_ARGUMENT:
             self._at -= 1
         name = unstarred or name
-        if name in spelling.SPACES or name in spelling.DECORATIONS or name in spelling.WITH_ARGUMENT:
+        if name in ("mathbb", "mathds") and self._take(_BLACKBOARD_ONE):
+            yield Token("IDENTITY", "", start, self._at)
+        elif name in spelling.SPACES or name in spelling.DECORATIONS or name in spelling.WITH_ARGUMENT:
             self._skip(name)
         elif name in spelling.MARKS:
             yield self._marked(name, start)
@@ -44,10 +48,13 @@ class LatexReader(SignReader):
         elif name in ("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"):
             yield Token("FRACTION", name, start, self._at)
             yield from self._short_fraction()
+        elif name in ("overset", "underset", "stackrel"):  # what stands above or below says nothing here
+            self._group()
+            self._take_off_braces()
         elif name == "sum":
             yield self._sum(start)
         elif name in ("begin", "end"):
-            yield self._environment(start)
+            yield self._environment(name, start)
         elif name == "lim":
             self._skip_script()
             self._skip_script()
@@ -99,6 +106,8 @@ class LatexReader(SignReader):
         after = self._text[self._at : self._at + 1]
         if name in spelling.WITH_ARGUMENT and after == "{":
             self._group()
+            if name in ("color", "textcolor"):
+                self._take_off_braces()
         elif name in ("left", "right") and after == ".":
             self._at += 1
         elif name in spelling.DECORATIONS:
@@ -152,10 +161,10 @@ class LatexReader(SignReader):
                 return
             yield from self._braced(Token("NUMBER", Fraction(digit[1]), digit.start(1), digit.end()))
 
-    def _environment(self, start: int) -> Token:
+    def _environment(self, name: str, start: int) -> Token:
         environment = self._group()
         plain = environment.rstrip("*")
-        if plain in spelling.DISPLAYS:
+        if plain in spelling.DISPLAYS or (plain == "cases" and (name == "end" or self._arranges(environment))):
             if plain in ("array", "alignat") and self._text[self._at : self._at + 1] == "{":
                 self._group()  # how many columns there are
             return Token("BREAK", environment, start, self._at)
@@ -164,6 +173,13 @@ class LatexReader(SignReader):
         end = self._text.find(closing, self._at)
         self._at = len(self._text) if end < 0 else end + len(closing)
         return Token("OPAQUE", f"\\begin{{{quote(environment, 20)}}}", start, self._at)
+
+    def _arranges(self, environment: str) -> bool:
+        """Whether every row in this brace is an equation or a cost by itself, and not one of several values."""
+        end = self._text.find(f"\\end{{{environment}}}", self._at)
+        rows = [row for row in self._text[self._at : max(end, self._at)].split("\\\\") if row.strip()]
+        equations = not self._last_is("RELATION") and all("=" in row.partition("&")[0] for row in rows)
+        return bool(rows) and (equations or all(_COST.match(row) for row in rows))
 
     def _skip_script(self) -> None:
         if self._take(_SCRIPT):

@@ -19,13 +19,15 @@ __all__ = ["Token", "Unreadable", "read_tokens"]
 
 _PIECE = re.compile(
     r"""
-    (?P<comment>(?<!\\)%[^\n]*)
+    (?P<product>%\*%)                          # R's
+  | (?P<comment>(?<!\\)%[^\n]*)
   | (?P<space>[ \t\n\r\f\v]+)
   | (?P<fraction>[½⅓⅔¼¾⅛⅕])
   | (?P<number>
         \d+(?:\{,\}\d{3})+(?:\.\d+)?          # 10{,}000 as LaTeX wants it
       | \d{1,3}(?:,\d{3})+(?![\d,])           # 10,000
       | \d+(?:_\d{3})+                        # 10_000
+      | \d+,(?:\d{1,2}|\d{4,})(?=\s*\()       # 1,5 (k_a + k_b): a decimal comma, where no list can be meant
       | (?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+   # 1e6
       | \d+\.\d+ | \.\d+ | \d+
     )
@@ -33,7 +35,7 @@ _PIECE = re.compile(
   | (?P<dotted>(?:[A-Za-z]\w*+\.){1,8}[A-Za-z]\w*)  # np.linalg.pinv, A.T
   | (?P<command>\\(?:[A-Za-z]+\*?|.))
   | (?P<word>[^\W\d_]+)
-  | (?P<sign>>>>|<<<|>>|<<|->|=>|:=|==|!=|<=|>=|\.\.\.|\*\*|\|\||.)
+  | (?P<sign>(?<=\s)<-(?=\s)|>>>|<<<|>>|<<|->|=>|:=|==|!=|<=|>=|\.\.\.|\*\*|\|\||.)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -72,6 +74,8 @@ class _Lexer(LatexReader):
         match piece.lastgroup:
             case "space" if text.count("\n") > 1:  # an empty line
                 yield Token("BREAK", "\n", start, self._at)
+            case "product":
+                yield Token("OPERATOR", "@", start, self._at)
             case "fraction":
                 yield Token("NUMBER", Fraction(*spelling.FRACTIONS[text]), start, self._at)
             case "number":

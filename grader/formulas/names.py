@@ -25,6 +25,7 @@ _AFTER_SUM = re.compile(r"\s*[_({]")
 _LABELLED_SIGMA = re.compile(r"\s*_\s*\{?\s*([^\W\d_])\s*\}?(?!\s*=)")
 _BIG_SUM = re.compile(r"\s*(?:\^|_\s*\{[^{}]*(?:=|≠|∈|\\ne|\\in)|_\s*\w\s*\^)")
 
+_FIRST_IDEOGRAPH = "\u2e80"  # from here on letters are words of languages that write without spaces
 # Letters that name nothing may stand in a run of known ones (2βk), but few: more of them are a word.
 _LOOSE_LETTERS, _LOOSE_LETTERS_IN_PROSE, _LONGEST_LOOSE_RUN = 2, 1, 3
 
@@ -43,6 +44,12 @@ class NameReader(Cursor):
             return
         if word in spelling.KEYWORDS and self._ahead(_EQUALS_SIGN):
             yield Token("NAME", Symbol(word), start, self._at)
+            return
+        if self._prose and word[0] >= _FIRST_IDEOGRAPH:
+            yield Token("WORD", word, start, self._at)
+            return
+        if word in spelling.INFINITIES:
+            yield Token("CONSTANT", "∞", start, self._at)
             return
         digits = self._ahead(_DIGITS)
         if digits and word + digits[0] in self._vocabulary.words:  # q1, k2
@@ -63,6 +70,8 @@ class NameReader(Cursor):
     def _split(self, word: str) -> list[str] | None:
         """The fewest symbols a run of letters is made of; None if it is a word of prose."""
         known = self._vocabulary.recognised
+        if self._prose and word.lower() in spelling.SHORT_WORDS and word not in known:
+            return None
         if len(word) == 1 or word in known:
             return [word]
         best: list[list[str] | None] = [[]] + [None] * len(word)
@@ -95,6 +104,8 @@ class NameReader(Cursor):
 
     def _function(self, name: str, start: int) -> Token:
         """softmax_{rows} says over what, softmax_β with which scale."""
+        if name == "identity" and not self._ahead(_APPLIED):  # the identity matrix
+            return Token("IDENTITY", "", start, self._at)
         if name == "softmax" and (below := self._take(_OVER)):
             name = "softmax over rows" if below[1] == "row" else "softmax over columns"
         return Token("FUNCTION", name, start, self._at)
@@ -103,6 +114,8 @@ class NameReader(Cursor):
         applied = self._ahead(_APPLIED)
         if piece in ("σ", "sigma") and applied and self._vocabulary.find("σ") is None:
             return Token("FUNCTION", "σ", start, self._at)
+        if piece == "t" and applied and "%*%" in self._text:  # R's t(A)
+            return Token("FUNCTION", "transpose", start, self._at)
         if piece == "E" and applied and self._vocabulary.means:
             return Token("FUNCTION", "E", start, self._at)
         mark = ""

@@ -42,6 +42,7 @@ SHIFTED = Vocabulary(  # k_i becomes k_i + ε
         Declared("α"),
     ),
     dimensions=("d", "n", "m", "t"),
+    functions=frozenset({"O", "o"}),
     marks_matter=True,
 )
 SCALED = replace(  # k_i becomes αk_i; an ε here is the student's own

@@ -8,17 +8,23 @@ from fractions import Fraction
 
 from grader.formulas import spelling
 from grader.formulas.cursor import labels_in
+from grader.formulas.expressions import Symbol
 from grader.formulas.names import NameReader
 from grader.formulas.tokens import MAX_DECIMAL_EXPONENT, MAX_DIGITS, Token, Unreadable
 from grader.formulas.vocabulary import Vocabulary
 from grader.quoting import quote
 
 _SEPARATORS = re.compile(r"\{,\}|[_,]")
+_DECIMAL_COMMA = re.compile(r"\d+,(?:\d{1,2}|\d{4,})")
 _COLUMN = re.compile(r"\s*:\s*,\s*(\w)\s*\]")
 _SPACED_BRACES = re.compile(r"[{}\s]")
 _FACES = re.compile(r"\\(?:mathsf|mathrm|text|rm|textrm|mathbf|mathit|operatorname|sf|intercal(?=.)|,|!)")
 _ONE_RAISED = re.compile(r"\s*([0-9]\d*|[A-Za-z])")
 _INVERSE_TRANSPOSES = ("-T", "-top", "-\\top", "-\\intercal", "-⊤")
+_EQUATES = re.compile(r"\s*(?:=|≈|:=)")
+_IN_BRACKETS = re.compile(r"""["']?([a-z])["']?\]""")
+_EUCLIDEAN = re.compile(r"\s*(?:2|\{\s*2\s*\})")
+_CLOSING_CARET = re.compile(r"\^(?![\w{(])")
 _PRIMES = ("'", "prime", "′")
 _STARS = ("*", "ast", "star", "∗")
 
@@ -34,6 +40,10 @@ class SignReader(NameReader):
         match sign:
             case "~" if not self._prose:  # a space that does not break, in LaTeX
                 pass
+            case "*" if self._last_is("NAME") and self._ahead(_EQUATES):  # q* = …, the best q
+                yield Token("STAR", "*", start, self._at)
+            case "[" if self._last_is("NAME") and (label := self._label()):  # k[a] and k["a"] are k_a
+                yield Token("INDEX", (label,), start, self._at)
             case "^" | "**":
                 yield from self._superscript(start)
             case "[" if self._last_is("NAME") and (column := self._take(_COLUMN)):  # A[:, i] is a_i
@@ -51,6 +61,8 @@ class SignReader(NameReader):
                     yield Token("_", "_", start, self._at)
                 elif self._last_is("NAME", "TRANSPOSE", "PRIME", "}"):
                     yield self._index(start)
+                elif self._last_is("NORM_CLOSE") and self._take(_EUCLIDEAN):
+                    pass  # the usual norm
                 elif not self._prose:
                     raise Unreadable("'_' should stand after a letter", start)
             case "'" | "’" | "′" | "`" | "ʹ":
@@ -86,7 +98,7 @@ class SignReader(NameReader):
                 raise Unreadable(f"the character '{quote(sign)}' has no meaning here", start)
 
     def _number(self, text: str, start: int) -> Token:
-        text = _SEPARATORS.sub("", text)
+        text = text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else _SEPARATORS.sub("", text)
         if len(text) > MAX_DIGITS:
             raise Unreadable(f"a number of {len(text):,} digits; up to {MAX_DIGITS} are read", start)
         _, _, exponent = text.lower().partition("e")
@@ -94,6 +106,17 @@ class SignReader(NameReader):
             cause = f"the number {quote(text, 30)} is too large; exponents up to {MAX_DECIMAL_EXPONENT} are read"
             raise Unreadable(cause, start)
         return Token("NUMBER", Fraction(text), start, self._at)
+
+    def _label(self) -> str:
+        """The index in brackets of a letter that has such an index."""
+        found = self._ahead(_IN_BRACKETS)
+        name = self._last.value if self._last is not None else None
+        if found is None or not isinstance(name, Symbol) or name.index:
+            return ""
+        if self._vocabulary.find(name.name, (found[1],)) is None:
+            return ""
+        self._at = found.end()
+        return found[1]
 
     def _index(self, start: int) -> Token:
         """An index that does not follow its letter at once: k^T_a."""
@@ -115,6 +138,8 @@ class SignReader(NameReader):
     def _superscript(self, start: int) -> Iterator[Token]:
         before = self._at
         plain = _FACES.sub("", _SPACED_BRACES.sub("", self._group())).lstrip("\\")
+        if self._prose and self._take(_CLOSING_CARET):  # A^T^, as some Markdown has it
+            self._text = f"{self._text[: self._at - 1]} {self._text[self._at :]}"
         if plain in spelling.TRANSPOSES or plain in _PRIMES:
             yield Token("TRANSPOSE", "T", start, self._at)
         elif plain in spelling.DAGGERS:

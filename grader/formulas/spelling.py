@@ -79,7 +79,7 @@ DISPLAYS = _words(
 
 RELATIONS = _spelled(
     {
-        "=": "= := == ≔ ≜ ≝ ← ≡ ⇐ coloneqq coloneq triangleq equiv leftarrow gets doteq",
+        "=": "= := == <- ≔ ≜ ≝ ← ≡ ⇐ coloneqq coloneq triangleq equiv leftarrow gets doteq",
         "≈": "≈ approx simeq cong ≅ ≃ approxeq",
         "∼": "sim ∼ ~",
         "∝": "∝ propto varpropto",
@@ -118,6 +118,10 @@ ELLIPSES = _words("… ... dots ldots cdots ⋯ dotsb dotsc dotsm vdots ddots")
 SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ᵀᵗⁿᵐᵈᵖⁱᵝᵅᵞᵏʲˣ", "0123456789+-()Ttnmdpiβαγkjx", strict=True))
 SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧ", "0123456789+-aehijklmnoprstuvxβγ", strict=True))
 FRACTIONS = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅕": (1, 5)}
+
+INFINITIES = _words("inf Inf infty")
+# Never a product of letters where words stand.
+SHORT_WORDS = _words("as so is at in on we to of or if by be an am do it my no us ie eg via aka has all")
 
 # Words that stand for a scale, and what they say about its size.
 LARGE_WORDS = _words(

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from grader.formulas import spelling
 from grader.formulas.clauses import Stream
 from grader.formulas.expressions import Symbol
 from grader.formulas.lexer import read_tokens
+from grader.formulas.remarks import remarks_apart, without_numbers
+from grader.formulas.stated import stated
 from grader.formulas.tokens import Token, Unreadable
 from grader.formulas.vocabulary import Vocabulary
 from grader.model import Answer, Piece
 
 _WRITTEN_OUT = re.compile(r"\\begin\{(\w*matrix|cases|array)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL)
 _END_OF_ROW = re.compile(r"\\\\(?:\[[^\]]{0,40}\])?")  # \\ and \\[2pt]
+_ESCAPED_TWICE = re.compile(rf"(?<!\\)\\\\(?=(?:frac|sum|top|cdot|{'|'.join(spelling.LETTERS)})(?![A-Za-z]))")
 _END_OF_SENTENCE = re.compile(r"\n|(?<=[a-z)])\.\s+(?=[A-Z])")
+# What Python does not compute. An apostrophe after a letter or bracket transposes; k["a"] is k_a.
+_NOT_COMPUTED = re.compile(
+    r'''\["\w+"\]|"""(?:.|\n)*?(?:"""|\Z)|(?<!\[)"[^"\n]*"|(?<![\w)\]}.'\[])'[^'\n]*'|\#[^\n]*''',
+)
+_GOES_ON = ("+", "-", "OPERATOR", "(")
 _UNFINISHED = ("RELATION", "OPERATOR", "+", "-", "(", "/")
 
 
@@ -37,14 +46,15 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
     for piece in answer.pieces:
         tokens: list[Token] = []
         for start, text in _rows(piece):
-            if tokens or start:
-                tokens.append(Token("ROW", "", start, start))
             try:
-                row = read_tokens(text, vocabulary, prose=piece.kind == "prose")
+                row = read_tokens(without_numbers(text), vocabulary, prose=piece.kind == "prose")
+                row = remarks_apart(row, text, vocabulary, piece.kind == "prose")
             except Unreadable as fault:
                 defines = _defined_in(text[: fault.place], vocabulary)
                 unread.append(UnreadRow(piece, text, fault.cause, start + fault.place, defines))
                 continue
+            if (tokens or start) and not _goes_on(tokens, row):
+                tokens.append(Token("ROW", "", start, start))
             tokens.extend(replace(one, start=one.start + start, end=one.end + start) for one in row)
         formula = piece.kind != "prose" and any(one.kind == "RELATION" for one in tokens)
         if (stream and _begins_anew(piece, stream)) or (formula and not _awaits_more(stream)):
@@ -52,20 +62,39 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
         stream.extend((token, piece) for token in tokens)
         if formula:
             stream.append((Token("BREAK", "soft", 0, 0), piece))
-    return stream, unread
+    return stated(stream, vocabulary), unread
 
 
 def _rows(piece: Piece) -> Iterator[tuple[int, str]]:
     """Rows of a display, lines and sentences of prose: what is wrong in one does not spoil the others."""
     pattern = _END_OF_ROW if piece.kind == "math" else _END_OF_SENTENCE
-    whole = [found.span() for found in _WRITTEN_OUT.finditer(piece.text)]
+    text = piece.text
+    if piece.kind == "code":
+        text = _NOT_COMPUTED.sub(_blank, text)
+    elif piece.kind == "math":
+        text = _ESCAPED_TWICE.sub(r" \\", text)
+    whole = [found.span() for found in _WRITTEN_OUT.finditer(text)]
     start = 0
-    for found in pattern.finditer(piece.text):
+    for found in pattern.finditer(text):
         if any(begin < found.start() < end for begin, end in whole):
             continue
-        yield start, piece.text[start : found.start()]
+        yield start, text[start : found.start()]
         start = found.end()
-    yield start, piece.text[start:]
+    yield start, text[start:]
+
+
+def _blank(found: re.Match[str]) -> str:
+    """As many blanks, on as many lines, so that every place stays where it was."""
+    return found[0] if found[0].startswith("[") else re.sub(r"[^\n]", " ", found[0])
+
+
+def _goes_on(tokens: Sequence[Token], row: Sequence[Token]) -> bool:
+    """Whether a row begins in the middle of the formula before it: `+ βk_b`, or `(k_a + k_b)` after `q = β`."""
+    if not tokens or not row or tokens[-1].kind in ("BREAK", "WORD", "ROW") or row[0].kind not in _GOES_ON:
+        return False
+    if any(one.kind in ("RELATION", "WORD") for one in row):
+        return False
+    return row[0].kind != "(" or (tokens[-1].kind == "NAME" and any(one.kind == "NAME" for one in row))
 
 
 def _begins_anew(piece: Piece, stream: Stream) -> bool:

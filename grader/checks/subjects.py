@@ -1,0 +1,194 @@
+"""Which model a cost belongs to, by the words around it.
+
+A cost belongs to the model it is said to be "of", "for" or "with", right behind it; else to the one named last before
+it; else, where the first cost stands before any name, to the one named next. Models that are only compared with
+("unlike the full model") own nothing that follows. Costs that are denied, compared with, or of memory are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from grader.formulas.expressions import Apply, Expression, Symbol, symbols_in, walk
+from grader.formulas.statements import Statements
+from grader.formulas.tokens import Token
+
+MARKS = ("O", "Θ", "Ω")
+_NEAR = 3  # words within which a "not" or a "than" is about a cost or a model
+_BELONGS = ("of", "for", "with", "in", "by", "using", "under")
+_ARTICLES = ("the", "a", "an", "our", "this", "that")
+_DENIALS = ("not", "never", "isn", "cannot")
+_COMPARISONS = ("than", "unlike", "versus", "vs", "over", "instead", "compared", "rather", "against")
+_RELATIVE = ("which", "whose", "that", "with", "at")  # "than the vanilla model, which takes …" goes on about that one
+_OF_ALL = ("alike", "both", "same", "equally", "each")
+_OF_TIME = ("time", "compute", "computation", "computational", "runtime", "flops")
+_OF_OTHER_THINGS = (
+    *("memory", "space", "storage", "ram", "parameters", "activations"),
+    *("ratio", "speedup", "saving", "savings", "reduction", "improvement"),
+)
+_GENERAL = ("transformer", "transformers", "full", "normal", "regular", "gpt")  # a Perceiver is a transformer, too
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One cost, from its place in the answer's tokens to just after it."""
+
+    begins: int
+    ends: int
+    value: Expression
+
+
+@dataclass(frozen=True)
+class _Mention:
+    at: int
+    subject: str
+
+
+def costs_by_subject(statements: Statements, words: Mapping[str, list[str]]) -> dict[str, list[list[Expression]]]:
+    """For each model its costs in order; those joined by "or" stand together."""
+    return _Owners(statements, words).found()
+
+
+class _Owners:
+    def __init__(self, statements: Statements, words: Mapping[str, list[str]]) -> None:
+        self._tokens = statements.tokens
+        self._names = list(words)
+        self._costs = list(_costs(statements))
+        self._taken = [False] * (len(self._tokens) + 1)  # places that belong to a cost
+        for cost in self._costs:
+            self._taken[cost.begins : cost.ends] = [True] * (cost.ends - cost.begins)
+        self._mentions = list(self._all_mentions(words))
+
+    def found(self) -> dict[str, list[list[Expression]]]:
+        counted = [cost for at, cost in enumerate(self._costs) if self._counts(at)]
+        if not counted or not self._mentions:
+            return {}
+        before = list(dict.fromkeys(one.subject for one in self._mentions if one.at < counted[0].ends))
+        said_behind = any(self._behind(cost) for cost in counted)
+        if len(before) == len(self._names) == len(counted) > 1 and not said_behind:  # "A and B: x and y respectively"
+            return {subject: [[cost.value]] for subject, cost in zip(before, counted, strict=True)}
+        result: dict[str, list[list[Expression]]] = {}
+        earlier: Cost | None = None
+        for cost in counted:
+            for owner in self._owners(cost, bool(before)):
+                own = result.setdefault(owner, [])
+                if own and earlier is not None and self._words(earlier.ends, cost.begins)[:1] == ["or"]:
+                    own[-1].append(cost.value)
+                else:
+                    own.append([cost.value])
+            earlier = cost
+        return result
+
+    # ---- models ----
+
+    def _all_mentions(self, words: Mapping[str, list[str]]) -> Iterator[_Mention]:
+        last: _Mention | None = None
+        for at, token in enumerate(self._tokens):
+            said = [label.lower() for label in token.value.index] if isinstance(token.value, Symbol) else []
+            said += [str(token.value).lower()] if token.kind in ("WORD", "NAME") else []  # T_{vanilla} names one, too
+            for subject, spellings in words.items():
+                if not set(said) & set(spellings):
+                    continue
+                other = last is not None and last.subject != subject and self._is_one_sentence(last.at, at)
+                if (other and said[-1] in _GENERAL) or self._is_compared(at):
+                    continue
+                last = _Mention(at, subject)
+                yield last
+
+    def _is_one_sentence(self, start: int, end: int) -> bool:
+        """Without a cost in it, and with no "and" that would begin another thing."""
+        between = self._tokens[start + 1 : end]
+        return not any(self._taken[start:end]) and not any(_ends_sentence(one) or one.value == "and" for one in between)
+
+    def _is_compared(self, at: int) -> bool:
+        before = self._words_before(at)
+        after = self._said(at + 1, at + 2 * _NEAR)
+        goes_on = next((word for word in after if word not in ("model", "one", "transformer", "attention")), "")
+        return any(word in _COMPARISONS for word in before) and goes_on not in _RELATIVE
+
+    # ---- costs ----
+
+    def _owners(self, cost: Cost, names_come_first: bool) -> list[str]:
+        if behind := self._behind(cost):
+            return [behind]
+        earlier = [one for one in self._mentions if one.at < cost.ends]
+        if names_come_first and earlier:
+            start = self._sentence_start(cost.begins)
+            here = list(dict.fromkeys(one.subject for one in earlier if one.at >= start))
+            shared = any(str(token.value).lower() in _OF_ALL for token in self._tokens[start : cost.begins])
+            return here if shared and len(here) > 1 else [earlier[-1].subject]
+        later = [one.subject for one in self._mentions if one.at >= cost.ends]
+        return [later[0] if later else self._mentions[-1].subject]
+
+    def _behind(self, cost: Cost) -> str | None:
+        """The model named right after a cost: `O(…) for the Perceiver`."""
+        words = self._words(cost.ends, len(self._tokens))
+        if not words or words[0] not in _BELONGS:
+            return None
+        skipped = len(list(takewhile(lambda word: word in (*_BELONGS, *_ARTICLES), words)))
+        at = self._places(cost.ends)[skipped : skipped + 1]
+        return next((one.subject for one in self._mentions if [one.at] == at), None)
+
+    def _counts(self, number: int) -> bool:
+        cost = self._costs[number]
+        before = self._words_before(cost.begins)
+        if any(word in _DENIALS for word in before):
+            return False
+        if any(word in _COMPARISONS for word in before) and self._behind(cost) is None:
+            return False
+        start = self._costs[number - 1].ends if number else 0
+        said = [*self._said(max(start, self._sentence_start(cost.begins)), cost.begins)]
+        said += self._words(cost.ends, len(self._tokens))[:1]
+        about = [word for word in said if word in (*_OF_TIME, *_OF_OTHER_THINGS)]
+        return not about or about[-1] in _OF_TIME
+
+    # ---- words ----
+
+    def _words(self, start: int, end: int) -> list[str]:
+        """The words that follow each other from here on."""
+        return [str(self._tokens[at].value).lower() for at in self._places(start) if at < end]
+
+    def _places(self, start: int) -> list[int]:
+        places = (at for at in range(start, len(self._tokens)) if not _is_seam(self._tokens[at]))
+        return list(takewhile(lambda at: self._tokens[at].kind in ("WORD", "NAME") and not self._taken[at], places))
+
+    def _words_before(self, at: int) -> list[str]:
+        before = (one for one in reversed(self._tokens[max(0, at - 2 * _NEAR) : at]) if not _is_seam(one))
+        return [str(one.value).lower() for one in takewhile(lambda one: one.kind == "WORD", before)][:_NEAR]
+
+    def _said(self, start: int, end: int) -> list[str]:
+        return [str(token.value).lower() for token in self._tokens[start:end] if token.kind == "WORD"]
+
+    def _sentence_start(self, at: int) -> int:
+        return next((place + 1 for place in range(at - 1, -1, -1) if _ends_sentence(self._tokens[place])), 0)
+
+
+def _ends_sentence(token: Token) -> bool:
+    return token.kind == "ROW" or (token.kind == "BREAK" and token.value in (".", "", "\n"))
+
+
+def _is_seam(token: Token) -> bool:
+    """The border of mathematics and prose, which no reader sees."""
+    return token.kind == "BREAK" and token.value == "soft"
+
+
+def _costs(statements: Statements) -> Sequence[Cost]:
+    """The last cost of each clause; if some are written as O(…), only those."""
+    marked: list[Cost] = []
+    unmarked: list[Cost] = []
+    for clause in statements.clauses:
+        for tokens in reversed(clause.members):
+            value = statements.read(tokens)
+            if value is None or not symbols_in(value):
+                continue
+            begins = next((at for at in range(clause.order, clause.ends) if statements.tokens[at] is tokens[0]), None)
+            cost = Cost(clause.order if begins is None else begins, clause.ends, value)
+            if any(isinstance(part, Apply) and part.function in MARKS for part in walk(value)):
+                marked.append(cost)
+                break
+            if not isinstance(value, Symbol):
+                unmarked.append(cost)
+                break
+    return marked or unmarked

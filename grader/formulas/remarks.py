@@ -1,0 +1,95 @@
+"""Remarks beside a formula: `M = AAᵀ (the projection)`, `q = β(k_a + k_b) – β is large`, `(3) M = …`, `AAᵀ (d×d)`.
+
+A remark ends the formula before it; what it says (of the size of β, say) is still read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from grader.formulas import spelling
+from grader.formulas.expressions import Symbol
+from grader.formulas.tokens import Token
+from grader.formulas.vocabulary import Vocabulary
+
+_NUMBERED = re.compile(r"\A\s*\(\d{1,2}[a-z]?\)(?=\s*\S.*(?:=|≈))|(?:\.{4,}|…{2,}|\s{3,})\s*\(\d{1,2}[a-z]?\)\s*\Z")
+_DASHES = ("-", "/")
+_STARTERS = spelling.LINKING_WORDS | frozenset(
+    ["since", "as", "if", "because", "has", "have", "so", "when", "here", "equivalently", "or", "see", "from", "by"]
+)
+_VERBS = frozenset(["is", "are", "has", "have", "denotes", "being", "can", "should", "must", "may", "tends", "goes"])
+_MANY_WORDS = 3  # so many words are a remark whatever they are; `(key a + key b)` has two
+
+
+def without_numbers(row: str) -> str:
+    """A row without the number of its equation, and as long as before."""
+    return _NUMBERED.sub(lambda found: " " * len(found[0]), row)
+
+
+def remarks_apart(tokens: Sequence[Token], text: str, vocabulary: Vocabulary, prose: bool) -> list[Token]:
+    """The tokens of a row, with breaks where remarks begin and end."""
+    found = list(tokens)
+    opened: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.kind == "(":
+            opened.append(at)
+        elif token.kind == ")" and opened:
+            begin = opened.pop()
+            inner = tokens[begin + 1 : at]
+            if _is_remark(inner) or _are_dimensions(inner, text[token.start - 8 : token.end], vocabulary):
+                for place in (begin, at, *_commas_of(tokens, begin, at)):
+                    found[place] = _break(tokens[place])
+    for at in range(len(found) - 1) if prose else ():
+        spaced = (
+            text[found[at].start - 1 : found[at].start].isspace() and text[found[at].end : found[at].end + 1] == " "
+        )
+        if found[at].kind in _DASHES and spaced and _begins_remark(found[at + 1 :]):
+            found[at] = _break(found[at])
+    if "O" in vocabulary.functions:  # orders are known here, so what is left open is of a higher one
+        for at, (token, after) in enumerate(pairwise(tokens)):
+            higher = after.kind == "ELLIPSIS" or str(after.value).lower() in ("higher", "terms", "h")
+            if token.kind == "+" and higher and _ends_here(tokens[at + 2 :]):
+                found[at : at + 2] = _break(token), _break(after)
+    return found
+
+
+def _ends_here(after: Sequence[Token]) -> bool:
+    return not after or after[0].kind in ("BREAK", "WORD", "RELATION", "ROW")
+
+
+def _break(token: Token) -> Token:
+    return replace(token, kind="BREAK")
+
+
+def _is_remark(inner: Sequence[Token]) -> bool:
+    words = [str(token.value).lower() for token in inner if token.kind == "WORD"]
+    return len(words) >= _MANY_WORDS or any(
+        word in _STARTERS | spelling.LARGE_WORDS | spelling.SMALL_WORDS for word in words
+    )
+
+
+def _are_dimensions(inner: Sequence[Token], text: str, vocabulary: Vocabulary) -> bool:
+    names = [token.value.name for token in inner if isinstance(token.value, Symbol)]
+    product = [token.kind for token in inner] == ["NAME", "OPERATOR", "NAME"] and ("×" in text or "times" in text)
+    return product and set(names) <= set(vocabulary.dimensions)
+
+
+def _commas_of(tokens: Sequence[Token], begin: int, end: int) -> list[int]:
+    """The commas directly in a bracket; in a remark they separate clauses."""
+    depth, places = 0, []
+    for at in range(begin, end):
+        depth += (tokens[at].kind == "(") - (tokens[at].kind == ")")
+        if depth == 1 and tokens[at].kind == "COMMA":
+            places.append(at)
+    return places
+
+
+def _begins_remark(after: Sequence[Token]) -> bool:
+    """Words, or a letter that something is said about."""
+    words = [str(token.value).lower() if token.kind == "WORD" else "" for token in after[:2]]
+    if words[0]:
+        return words[0] in _STARTERS or all(words)
+    return after[0].kind == "NAME" and len(words) > 1 and words[1] in _VERBS
