@@ -15,7 +15,8 @@ LAYERS = [
     {"grader", "grader.model", "grader.errors", "grader.quoting", "grader.suggestions", "grader.yaml_source"},
     {"grader.compare", "grader.registry", "grader.formulas", "grader.prose"},
     {"grader.checks", "grader.sandbox", "grader.report"},
-    {"grader.alternatives", "grader.answers", "grader.archives", "grader.catalogue", "grader.engine", "grader.rubric", "grader.submission"},
+    {"grader.alternatives", "grader.answers", "grader.archives", "grader.catalogue", "grader.choosing", "grader.engine", "grader.rubric", "grader.submission"},
+    {"grader.batch"},
     {"grader.cli", "grader.__main__"},
 ]
 INSIDE = "grader.sandbox.inside"
