@@ -139,11 +139,11 @@ def _plan(order: Order, gradebook: Gradebook, chosen: list[HandedIn]) -> Plan:
     elif before is not None:
         rubric = Path(before.rubric_path)
     else:
-        rubric = _rubric_of(chosen)
+        rubric = rubric_of(chosen)
     return Plan(rubric.resolve(), data.resolve() if data else None, problems, seed or 0, order.unsafe)
 
 
-def _rubric_of(chosen: list[HandedIn]) -> Path:
+def rubric_of(chosen: list[HandedIn]) -> Path:
     """The one that the submissions name or fit. If they disagree, staff decide: no student chooses for a class."""
     named: dict[Path, str] = {}
     for handed_in in chosen[:_ASKED_FOR_THEIR_RUBRIC]:

@@ -29,9 +29,19 @@ def a_result(student: str = "alice", points: str = "7/3", status: str = "review"
         {"id": "1.b", "title": "B", "status": "missing", "points": 0, "max_points": 0, "checks": []},
     ]
     report = {
-        **{"schema": 1, "submission": student, "rubric": "r", "rubric_sha256": "0" * 64, "grader_version": "1"},
-        **{"seed": 0, "points": shown, "max_points": 4, "provisional": True, "seconds": 0.1, "notes": []},
-        **{"isolation": {"layers": [], "missing": []}, "problems": problems},
+        "schema": 1,
+        "submission": student,
+        "rubric": "r",
+        "rubric_sha256": "0" * 64,
+        "grader_version": "1",
+        "seed": 0,
+        "points": shown,
+        "max_points": 4,
+        "provisional": True,
+        "seconds": 0.1,
+        "notes": [],
+        "isolation": {"layers": [], "missing": []},
+        "problems": problems,
     }
     exact = {"points": {"1.a": points, "1.b": "0"}, "worth": {"1.a": "4", "1.b": "3"}, "scores": {}}
     return Result(student, "", "graded", "s", "c", "r", "{}", True, exact, report)
