@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,15 @@ class PlainStudent:
         if probe == "names_used":
             names, complete = reading.mentions(file)
             return {"names": names, "complete": complete}
+        if probe == "call":
+            return self.call(file, request["function"], *request["args"], **request["kwargs"])
         assert probe == "call_showing_arguments", probe
         args, kwargs = [np.copy(one) for one in request["args"]], dict(request["kwargs"])
         self.call(file, request["function"], *request["args"], **request["kwargs"])
         return {"args": args, "kwargs": kwargs}
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        return (self.probe(probe, file, **request) for request in requests)
 
 
 def cases(problems: tuple[str, ...], student: PlainStudent | None = None) -> list[tuple[str, Callable[[], Outcome]]]:

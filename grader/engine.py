@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -70,6 +70,9 @@ class _Student:
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         return self._box.probe(probe, file, **request)
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        return self._box.probe_each(probe, file, requests)
 
     @property
     def printed(self) -> str:
