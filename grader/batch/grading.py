@@ -170,4 +170,3 @@ def _beside(earlier: Result, now: Result | None, order: list[str]) -> Result | N
         settled=now.settled and earlier.settled,
         report={**now.report, "problems": kept},
     )
-
