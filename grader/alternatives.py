@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from grader.errors import Missing, StudentFault
+from grader.errors import Killed, Missing, StudentFault
 from grader.model import Alternative, Box, Check, CheckResult, Outcome, Problem, Status, Submission
 
 
@@ -23,6 +23,8 @@ def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> 
         if _is_there(file, submission):
             try:
                 states = box.probe("definition_states", file, names=list(alternative.defines))
+            except Killed:  # it says nothing about the file
+                raise
             except StudentFault:  # why a file cannot be read, the checks that need it say
                 return False
             return isinstance(states, dict) and all(states.get(name) == "written" for name in alternative.defines)

@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,10 +14,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from grader import __version__
+from grader.batch import commands as batch_commands
 from grader.catalogue import known_checks
+from grader.choosing import choose_rubric
+from grader.choosing import only as narrowed
 from grader.engine import Progress as ProgressCallback
 from grader.engine import grade
-from grader.errors import BoxUnsafe, RubricError, StaffFault, StudentFault, UsageError
+from grader.errors import BoxUnsafe, RubricError, StaffFault, UsageError
 from grader.model import Check, Problem, Report, Rubric, Status
 from grader.proving.listing import print_proof
 from grader.proving.proof import load_proof
@@ -31,11 +33,11 @@ from grader.report.json_report import as_data, to_json
 from grader.report.listings import print_checks, print_diagnosis, print_rubric
 from grader.report.points import shown
 from grader.report.terminal import print_report
-from grader.rubric import find_rubric, load_rubric, rubric_choices
+from grader.rubric import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
 from grader.sandbox.doctor import diagnose
 from grader.secret import read_secret
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission import open_submission
 
 EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED = 1, 2, 3
 
@@ -121,7 +123,7 @@ def run(
     with _faults_in_one_line(), open_submission(submission) as opened:
         if data is not None and not data.is_dir():
             raise UsageError(f"{data}: there is no such folder of data")
-        loaded = _only(load_rubric(_choose_rubric(rubric, opened, submission), data), only or [])
+        loaded = narrowed(load_rubric(choose_rubric(rubric, opened, submission), data), only or [])
         libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
         with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
             runner.start()
@@ -131,50 +133,6 @@ def run(
         _deliver(report, json, html)
         _tell_staff(report)
         raise typer.Exit(_exit_code(report, fail_under))
-
-
-def _choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Path) -> Path:
-    if named is not None:
-        return find_rubric(named, handed_in)
-    if submission.rubric is not None:
-        try:
-            return find_rubric(submission.rubric, handed_in, by_staff=False)
-        except UsageError as error:
-            raise UsageError(f"submission.yaml: {error}") from None
-    fitting: dict[str, int] = {}
-    choices = rubric_choices(handed_in)
-    for name, path in choices.items():
-        fitting[name] = _files_found(load_rubric(path), submission)
-    best = max(fitting.values(), default=0)
-    names = [name for name, found in fitting.items() if found == best]
-    if not best or len(names) > 1:
-        which = "several rubrics fit" if best else "no rubric fits what was handed in"
-        raise UsageError(f"{which}; choose one with --rubric: {', '.join(sorted(choices)) or 'there are none here'}")
-    return choices[names[0]]
-
-
-def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:
-    submission = submission.for_rubric(rubric)
-    asked = {file for problem in rubric.problems for check in problem.every_check for file in check.files}
-    found = 0
-    for file in asked:
-        try:
-            submission.find(file)
-        except StudentFault:
-            continue
-        found += 1
-    return found
-
-
-def _only(rubric: Rubric, wanted: list[str]) -> Rubric:
-    if not wanted:
-        return rubric
-    ids = [problem.id for problem in rubric.problems]
-    chosen = {own for own in ids for want in wanted if own == want or own.startswith(f"{want}.")}
-    for want in wanted:
-        if not any(own == want or own.startswith(f"{want}.") for own in ids):
-            raise UsageError(f"{rubric.name} has no problem '{want}'; it has {', '.join(ids)}")
-    return replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id in chosen))
 
 
 @contextmanager
@@ -317,7 +275,7 @@ def prove_rubric(
     """Prove a rubric: gold gets everything, a stub nothing, every sample what it declares, every mutant less."""
     with _faults_in_one_line():
         loaded = load_rubric(find_rubric(name), data)
-        chosen = [problem.id for problem in _only(loaded, only or []).problems]
+        chosen = [problem.id for problem in narrowed(loaded, only or []).problems]
         with _bar() as (bar, task):
             proven = prove(
                 loaded,
@@ -346,6 +304,10 @@ def doctor() -> None:
         diagnosis = diagnose()
         print_diagnosis(diagnosis, Console())
         raise typer.Exit(0 if diagnosis.fit else EXIT_USAGE)
+
+
+for command in (batch_commands.batch, batch_commands.override, batch_commands.rescore):
+    app.command()(_faults_in_one_line()(command))
 
 
 @app.callback(invoke_without_command=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.alternatives import handed_in, undecided
 from grader.answers import read_answers
-from grader.errors import BoxLost, BoxRefused, Missing, StudentFault, TimedOut
+from grader.errors import BoxLost, BoxRefused, Killed, Missing, StudentFault, TimedOut
 from grader.model import (
     Alternative,
     Answer,
@@ -34,7 +34,7 @@ from grader.model import (
 from grader.quoting import quote
 from grader.secret import Secret
 
-_ATTEMPTS = 2  # a limit of time, or a fork server that went away, gets a second try before it counts
+_ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
 
 _PRINTED_CHARACTERS = 2000
 
@@ -72,6 +72,9 @@ class _Student:
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         return self._box.probe(probe, file, **request)
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        return self._box.probe_each(probe, file, requests)
 
     @property
     def printed(self) -> str:
@@ -131,7 +134,7 @@ def _grade_problem(
     for check in checks:
         progress(problem, check)
         began, timed_out = time.perf_counter(), False
-        outcome = _blocked(check, gates, results)
+        outcome = blocked(check, gates, results)
         if outcome is None:
             # A problem that has run out of time twice does so by itself: its other checks need no second try.
             attempts = 1 if any(result.timed_out for result in results) else _ATTEMPTS
@@ -149,15 +152,20 @@ def _grade_problem(
         if check.gate:
             gates.append(check.id)
     points = sum((result.points for result in results), Fraction(0))
-    return ProblemResult(problem, _status(results, points, problem.points), points, tuple(results), chosen)
+    return ProblemResult(problem, status_of(results, points, problem.points), points, tuple(results), chosen)
 
 
 def _alternatives(rubric: Rubric, problem: Problem, work: _Work, runner: Runner, seed: int) -> list[Alternative]:
-    with runner.open(work.submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as box:
-        return handed_in(problem, work.submission, box)
+    for _ in range(_ATTEMPTS):
+        try:
+            with runner.open(work.submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as box:
+                return handed_in(problem, work.submission, box)
+        except (Killed, BoxLost):
+            continue
+    raise BoxLost(f"{problem.id}: the box that looks at what was handed in ended {_ATTEMPTS} times")
 
 
-def _blocked(check: Check, gates: list[str], results: list[CheckResult]) -> Outcome | None:
+def blocked(check: Check, gates: list[str], results: list[CheckResult]) -> Outcome | None:
     """Skipped if a check it needs did not pass; ungraded if that was our fault. A gate is needed by all below it."""
     by_id = {result.check.id: result.outcome.status for result in results}
     waiting = [needed for needed in (*gates, *check.needs) if by_id[needed] not in (Status.PASSED, Status.REVIEW)]
@@ -196,6 +204,8 @@ def _judge(
                 return _with_output(outcome, printed), False
         except TimedOut as fault:
             outcome, timed_out = _with_output(_from_fault(fault), printed), True
+        except Killed as fault:
+            outcome, timed_out = _with_output(_from_fault(fault), printed), False
         except StudentFault as fault:
             return _with_output(_from_fault(fault), printed), False
         except BoxRefused:
@@ -244,7 +254,8 @@ def _as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
     return Outcome(outcome.status, outcome.score, message, evidence={**outcome.evidence, **outcome.revealing})
 
 
-def _status(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:
+def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:
+    """A problem's, from those of its checks."""
     found = {result.outcome.status for result in results}
     for unsettled in (Status.UNGRADED, Status.REVIEW):
         if unsettled in found:

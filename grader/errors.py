@@ -31,6 +31,10 @@ class TimedOut(Crashed):
     """It hit a limit of time. A busy machine can do that too, so it is tried once more before it counts."""
 
 
+class Killed(Crashed):
+    """Something ended it from outside: the kernel, short of memory, or a person. Tried once more before it counts."""
+
+
 class Missing(StudentFault):
     """What the check needs was not handed in."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -110,6 +110,9 @@ class Box(Protocol):
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         """What one of the box's probes finds out about a student's file."""
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        """The same for several requests, one after the other in the box, without a wait in between."""
 
     @property
     def printed(self) -> str:

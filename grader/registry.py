@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType, UnionType
 from typing import Annotated, Any, TypeVar
@@ -15,6 +15,7 @@ from grader.model import CheckFunction, Outcome
 
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
+_RESCORE = "__rescored_by__"
 REQUIRED: Any = inspect.Parameter.empty
 
 
@@ -34,7 +35,8 @@ def _existing(name: str, info: ValidationInfo) -> str:
 
 
 # A file that belongs to the rubric: found below `--data`, else beside the rubric. The check receives its path.
-DataFile = Annotated[str, AfterValidator(_existing)]
+_FOUND_IN_DATA = AfterValidator(_existing)
+DataFile = Annotated[str, _FOUND_IN_DATA]
 
 
 def _in_words(annotation: Any) -> str:
@@ -70,6 +72,10 @@ class Parameter:
     def is_a_name(self) -> bool:
         """Plain text beside a student's file names something that file defines."""
         return self.annotation is str
+
+    @property
+    def is_data_file(self) -> bool:
+        return _FOUND_IN_DATA in getattr(self.annotation, "__metadata__", ())
 
     def read(self, value: Any, context: Mapping[str, Any]) -> Any:
         """The value as the check will get it; ValueError in one line if it does not fit."""
@@ -113,6 +119,34 @@ def check(function: _Function) -> _Function:
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
     setattr(function, _MARK, Definition(name, function, summary, parameters))
     return function
+
+
+def definition_of(function: CheckFunction) -> Definition | None:
+    """How a check was defined; None for a function that was never marked as one."""
+    found = getattr(function, _MARK, None)
+    return found if isinstance(found, Definition) else None
+
+
+_Rescorer = Callable[..., Outcome | None]
+
+
+def rescores(judged: CheckFunction, *changeable: str) -> Callable[[_Rescorer], _Rescorer]:
+    """Mark `(stored: Outcome, **parameters) -> Outcome | None`: the check's verdict from what it found at first.
+
+    It is asked when nothing but these parameters of the check has changed; None says that the evidence is not enough.
+    """
+
+    def mark(rescorer: _Rescorer) -> _Rescorer:
+        setattr(judged, _RESCORE, (frozenset(changeable), rescorer))
+        return rescorer
+
+    return mark
+
+
+def rescorer_for(judged: CheckFunction, changed: Iterable[str]) -> _Rescorer | None:
+    """What can judge anew after these parameters changed, if the check offers it."""
+    changeable, rescorer = getattr(judged, _RESCORE, (frozenset(), None))
+    return rescorer if set(changed) <= changeable else None
 
 
 def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:

@@ -28,12 +28,14 @@ LAYERS = [
         "grader.answers",
         "grader.archives",
         "grader.catalogue",
+        "grader.choosing",
         "grader.engine",
         "grader.notebooks",
         "grader.proving",
         "grader.rubric",
         "grader.submission",
     },
+    {"grader.batch"},
     {"grader.cli", "grader.__main__"},
 ]
 INSIDE = "grader.sandbox.inside"

@@ -14,8 +14,8 @@ from grader.checks.alignment import Split, doubt_about
 from grader.checks.prediction_files import Handed, read_predictions
 from grader.checks.tiers import Tier, Tiers
 from grader.errors import Missing
-from grader.model import Outcome, Status, Student, failed, passed
-from grader.registry import DataFile, StudentFile, check
+from grader.model import Evidence, Outcome, Status, Student, failed, passed
+from grader.registry import DataFile, StudentFile, check, rescores
 from reference.birthplaces import Accuracy, constant_baseline
 
 _NEARLY_ALL = 0.95  # of one answer, or right: no model of this homework does either
@@ -99,39 +99,60 @@ def _judged(
         status = Status.REVIEW if doubt.mendable else Status.FAILED
         return Outcome(status, Fraction(0), f"{file}: {doubt.cause}; it is not scored", evidence=evidence)
     right, always = split.right(handed.places), constant_baseline(split.questions, baseline)
-    tier = next((tier for tier in tiers if tier.met_by(right)), None)
-    score = tier.score if tier else Fraction(0)
-    nearly = split.nearly_right(handed.places) - right.right
-    better = next((tier for tier in tiers if tier.met_by(Accuracy(right.right + nearly, right.total))), None)
-    missed = next((tier for tier in reversed(tiers) if tier.score > score), None)
-    message = f"{file}: {right}; always {baseline}: {always.right}/{always.total} = {100 * always.rate:.1f} %"
-    message += f"; it reaches {tier}" if tier else "; it reaches no tier"
-    message += f"; the next is {missed}" if missed else ""
-    message += f"; {nearly} more would be right but for case, punctuation or spaces" if nearly else ""
-    reasons = _suspicions(student, file, split, handed, right, baseline, unlike) if tier else []
-    if handed.undressed and tier:
-        reasons.append(f"the course's own script would not have read it as it is ({'; '.join(handed.departures)})")
-    if better is not tier:
-        reasons.append(f"with them it would reach {better}")
     low, high = right.interval
     evidence = {
         "right": right.right,
         "total": right.total,
         "interval": [round(low, 4), round(high, 4)],
         "baseline": {"answer": baseline, "right": always.right, "total": always.total},
+        "nearly_right": split.nearly_right(handed.places) - right.right,
+        "suspicions": _suspicions(student, file, split, handed, right, baseline, unlike),
+        "undressed": handed.undressed,
+        **_remarks(handed),
+    }
+    return _verdict(file, evidence, tiers)
+
+
+def _verdict(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
+    """What the tiers make of what was found, and of nothing else: new tiers need no new reading of the file."""
+    right = Accuracy(evidence["right"], evidence["total"])
+    baseline = evidence["baseline"]["answer"]
+    always = Accuracy(evidence["baseline"]["right"], evidence["baseline"]["total"])
+    departures, harmless = evidence["remarks"][: evidence["departures"]], evidence["remarks"][evidence["departures"] :]
+    tier = next((tier for tier in tiers if tier.met_by(right)), None)
+    score = tier.score if tier else Fraction(0)
+    nearly = evidence["nearly_right"]
+    better = next((tier for tier in tiers if tier.met_by(Accuracy(right.right + nearly, right.total))), None)
+    missed = next((tier for tier in reversed(tiers) if tier.score > score), None)
+    message = f"{file}: {right}; always {baseline}: {always.right}/{always.total} = {100 * always.rate:.1f} %"
+    message += f"; it reaches {tier}" if tier else "; it reaches no tier"
+    message += f"; the next is {missed}" if missed else ""
+    message += f"; {nearly} more would be right but for case, punctuation or spaces" if nearly else ""
+    reasons = list(evidence["suspicions"]) if tier else []
+    if evidence["undressed"] and tier:
+        reasons.append(f"the course's own script would not have read it as it is ({'; '.join(departures)})")
+    if better is not tier:
+        reasons.append(f"with them it would reach {better}")
+    evidence = {
+        **evidence,
         "tier": str(tier) if tier else None,
         "tiers": [{"right": one.needed(right.total), "score": str(one.score)} for one in tiers],
-        "nearly_right": nearly,
-        **_remarks(handed),
     }
     if reasons:
         return Outcome(Status.REVIEW, score, f"{message}. For a person: {'; '.join(reasons)}", evidence=evidence)
     status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
-    return Outcome(status, score, message + _aside(handed.harmless), evidence=evidence)
+    return Outcome(status, score, message + _aside(harmless), evidence=evidence)
+
+
+@rescores(predictions_reach, "tiers")
+def _reached_before(stored: Outcome, *, file: str, tiers: list[Tier], **_: Any) -> Outcome | None:
+    if "right" not in stored.evidence:  # missing, or in doubt: no tier has a say in that
+        return stored
+    return _verdict(file, stored.evidence, tiers)
 
 
 def _remarks(handed: Handed) -> dict[str, Any]:
-    return {"remarks": [*handed.departures, *handed.harmless]}
+    return {"remarks": [*handed.departures, *handed.harmless], "departures": len(handed.departures)}
 
 
 def _aside(remarks: list[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,13 +23,19 @@ def _returned(student: Student, file: str, function: str, *args: Any, **kwargs: 
     return numbers(student.call(file, function, *args, **kwargs), f"{function}()")
 
 
+def _returned_for_each(student: Student, file: str, function: str, cases: Sequence[Case]) -> Iterator[Array]:
+    requests = [{"function": function, "args": list(case.args), "kwargs": case.kwargs} for case in cases]
+    for value in student.probe_each("call", file, requests):
+        yield numbers(value, f"{function}()")
+
+
 @check
 def returns_an_array(
     student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, inputs: Inputs
 ) -> Outcome:
     """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
     first, again = next(INPUTS[inputs](rng)), next(INPUTS[inputs](rng))  # the same shapes, other numbers
-    one, other = (_returned(student, file, function, *case.args, **case.kwargs) for case in (first, again))
+    one, other = _returned_for_each(student, file, function, [first, again])
     if np.array_equal(one, other, equal_nan=True):
         return failed(f"{function}() returns the same array whatever it is given")
     return passed(f"{function}() runs and returns an array")
@@ -51,8 +57,8 @@ def matches_reference(
     right = reference_function(reference)
     cases = list(INPUTS[inputs](rng))
     got, wrong = [], []
-    for trial, case in enumerate(cases):
-        value = _returned(student, file, function, *case.args, **case.kwargs)
+    values = _returned_for_each(student, file, function, cases)
+    for trial, (case, value) in enumerate(zip(cases, values, strict=True)):
         got.append(value)
         want = np.asarray(right(*case.args, **case.kwargs))
         if found := difference(value, want, rtol, atol):
@@ -133,11 +139,11 @@ def stays_finite_at_extreme_scores(
 ) -> Outcome:
     """Scores of ±10⁴ give the right weights, not NaN, infinity or zero."""
     right = reference_function(reference)
-    for name, Q, K, V in _extreme_scores(rng):
-        got = _returned(student, file, function, Q, K, V, 1.0)
-        if found := difference(got, right(Q, K, V, 1.0)):
+    cases = [Case(name, (Q, K, V, 1.0)) for name, Q, K, V in _extreme_scores(rng)]
+    for case, got in zip(cases, _returned_for_each(student, file, function, cases), strict=True):
+        if found := difference(got, right(*case.args)):
             hint = "" if np.isfinite(got).all() else "; subtract each query's largest score before exp"
-            return failed(f"with scores {name} {found.summary}{hint}", found.detail)
+            return failed(f"with scores {case.label} {found.summary}{hint}", found.detail)
     return passed("scores of ±10⁴ are handled")
 
 
@@ -170,8 +176,11 @@ def reordering_tokens_reorders_outputs(
     for case in INPUTS["multi_head"](rng):
         C, *rest = case.args
         order = rng.permutation(C.shape[1])
-        before = _one_output_per_token(_returned(student, file, function, C, *rest), case)
-        after = _one_output_per_token(_returned(student, file, function, C[:, order], *rest), case)
+        reordered = replace(case, args=(C[:, order], *rest))
+        before, after = (
+            _one_output_per_token(output, case)
+            for output in _returned_for_each(student, file, function, [case, reordered])
+        )
         if found := difference(after, before[:, order]):
             message = f"with the tokens reordered the output is not just reordered: {found.summary} ({case.label})"
             return failed(message, found.detail)
@@ -210,9 +219,9 @@ def _influence(
     C, *rest = case.args
     changed = C.copy()
     changed[:, source] += rng.normal(size=len(C))
+    cases = [replace(case, args=(tokens, *rest)) for tokens in (C, changed)]
     before, after = (
-        _one_output_per_token(_returned(student, file, function, tokens, *rest, **case.kwargs), case)[:, target]
-        for tokens in (C, changed)
+        _one_output_per_token(output, case)[:, target] for output in _returned_for_each(student, file, function, cases)
     )
     return float(np.abs(after - before).max() / (1 + np.abs(before).max()))
 
@@ -232,9 +241,9 @@ def leaves_inputs_unchanged(
     student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, inputs: Inputs
 ) -> Outcome:
     """The caller's arrays are the same after the call."""
-    for case in INPUTS[inputs](rng):
-        request = {"function": function, "args": list(case.args), "kwargs": case.kwargs}
-        after = student.probe("call_showing_arguments", file, **request)
+    cases = list(INPUTS[inputs](rng))
+    requests = [{"function": function, "args": list(case.args), "kwargs": case.kwargs} for case in cases]
+    for case, after in zip(cases, student.probe_each("call_showing_arguments", file, requests), strict=True):
         before: dict[str, Any] = {f"argument number {n}": arg for n, arg in enumerate(case.args, start=1)} | case.kwargs
         match after:
             case {"args": list(args), "kwargs": dict(kwargs)}:

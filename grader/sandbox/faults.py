@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.errors import Crashed, Missing, NotImportable, StudentFault, TimedOut, WrongKind
+from grader.errors import Crashed, Killed, Missing, NotImportable, StudentFault, TimedOut, WrongKind
 from grader.model import Limits
 from grader.quoting import place, quote
 
@@ -20,7 +20,6 @@ _ENDINGS = {
     -signal.SIGFPE: "crashed the Python interpreter (arithmetic error)",
     -signal.SIGILL: "crashed the Python interpreter (illegal instruction)",
     -signal.SIGSYS: "made a system call that is not allowed",
-    -signal.SIGKILL: "was killed, probably for using too much memory",
 }
 _IMPORT_HINTS = {
     "EOFError": "it asks for input while being imported; move that under `if __name__ == '__main__':`",
@@ -109,6 +108,8 @@ def ended(asked: Asked, code: int, cpu_seconds: float, limits: Limits) -> Studen
     """The box's process is gone. `code` is its exit code, negative for a signal."""
     if code == -signal.SIGKILL and cpu_seconds >= limits.cpu_seconds:
         return used_up(asked, limits)
+    if code == -signal.SIGKILL:
+        return Killed(f"{asked} was killed, probably for using too much memory")
     ending = _ENDINGS.get(code) if code < 0 else "ended its own process instead of returning"
     return Crashed(f"{asked} {ending or f'died of signal {-code}'}")
 

@@ -8,6 +8,7 @@ import selectors
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,8 @@ class Line:
         self._looked = 0.0
         self._frames = wire.Frames()
         self._answers: list[Any] = []
+        self._owed = 0
+        self._unsent = memoryview(b"")
         self._deadline = time.monotonic() + _JAIL_SECONDS
         self.printed = bytearray()
         self._open = True
@@ -99,9 +102,21 @@ class Line:
         return answer
 
     def ask(self, request: dict[str, Any], asked: Asked) -> Any:
+        return next(self.ask_each([request], asked))
+
+    def ask_each(self, requests: list[dict[str, Any]], asked: Asked) -> Iterator[Any]:
+        """The answer to each, in order. All are sent at once, so that neither side waits for the other in between."""
+        while self._owed:  # what nobody waited for is not the answer to this
+            self._answer(b"", asked)
+        frame = b"".join(piece for request in requests for piece in wire.pack(request))
+        self._owed = len(requests)
+        for _ in requests:
+            yield self._answer(frame, asked)
+            frame = b""
+
+    def _answer(self, frame: bytes, asked: Asked) -> Any:
         if not self._open:
             raise Crashed(f"{asked} cannot be asked any more: its box has ended")
-        frame = b"".join(wire.pack(request))
         try:
             answer = self._exchange(frame, asked)
         except _OverLimit as over:
@@ -112,13 +127,17 @@ class Line:
             raise Crashed(f"{asked} answered the grader with something that is not an answer ({error})") from None
         if answer is None:
             raise self._explain_silence(asked)
+        self._owed -= 1
         return answer
 
     def _exchange(self, frame: bytes, asked: Asked) -> Any:
-        """Send a frame and wait for the answer; None if the box hangs up. Output is drained all the while."""
-        unsent = memoryview(frame)
+        """Send a frame and wait for an answer; None if the box hangs up. Output is drained all the while."""
+        if frame:
+            self._unsent = memoryview(frame)
+        if self._answers:
+            return self._answers.pop(0)
         with selectors.DefaultSelector() as selector:
-            writing = selectors.EVENT_WRITE if unsent else 0
+            writing = selectors.EVENT_WRITE if self._unsent else 0
             selector.register(self._socket, selectors.EVENT_READ | writing)
             selector.register(self._output, selectors.EVENT_READ)
             while not self._answers:
@@ -130,8 +149,8 @@ class Line:
                         continue
                     try:
                         if events & selectors.EVENT_WRITE:
-                            unsent = unsent[self._socket.send(unsent) :]
-                            if not unsent:
+                            self._unsent = self._unsent[self._socket.send(self._unsent) :]
+                            if not self._unsent:
                                 selector.modify(self._socket, selectors.EVENT_READ)
                         if events & selectors.EVENT_READ:
                             data = self._socket.recv(_READ_BYTES)

@@ -7,7 +7,7 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -129,12 +129,16 @@ class _Box:
         return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        return next(self.probe_each(probe, file, [request]))
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         place = self._submission.find(file)
-        asked = Asked(place, str(request.get("function") or request.get("name") or ""), self._submission.folder)
+        first = requests[0]
+        asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
         if self._line is None:
             self._line = self._open()
-        reply = self._line.ask({"probe": probe, "file": place, **request}, asked)
-        return faults.value_of(reply, asked)
+        for reply in self._line.ask_each([{"probe": probe, "file": place, **request} for request in requests], asked):
+            yield faults.value_of(reply, asked)
 
     @property
     def printed(self) -> str:

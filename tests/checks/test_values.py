@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -265,8 +266,11 @@ class Direct:
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         args = [np.array(arg) if isinstance(arg, np.ndarray) else arg for arg in request["args"]]
-        self._function(*args, **request["kwargs"])
-        return {"args": args, "kwargs": request["kwargs"]}
+        returned = self._function(*args, **request["kwargs"])
+        return np.asarray(returned) if probe == "call" else {"args": args, "kwargs": request["kwargs"]}
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        return (self.probe(probe, file, **request) for request in requests)
 
 
 def _judged(function: Any, problem: str, seed: int) -> dict[str, Outcome]:

@@ -1,0 +1,184 @@
+"""How many submissions a second: this grader, a pytest process for each submission, and the bare student code.
+
+    python -m benchmarks.throughput                     # 100, 500 and 2,000 submissions, some twenty minutes
+    python -m benchmarks.throughput --sizes 40          # a quick look
+
+All run in one go on the same submissions and the same checks (dl-hw3's implementation part). The pytest process calls
+the same check functions on the student's module in its own process, with no box. "An empty pytest process" imports what
+the problems need and tests nothing: no process for each submission can be quicker. "Bare" imports the student's files
+and makes the same calls, and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.batch.finding import Found
+from grader.batch.running import Order, Tally, run_batch
+from grader.rubric import load_rubric
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+RUBRIC = REPOSITORY / "rubrics" / "dl-hw3.yaml"
+MODEL = REPOSITORY / "submissions" / "alice"
+PYTEST_PROCESSES = 12  # each takes a second or more; their mean is steady long before that
+BARE_ROUNDS = 20
+CORES = len(os.sched_getaffinity(0))
+
+TEST = """
+import sys
+import numpy as np
+import pytest
+from benchmarks.plain_student import cases
+
+@pytest.mark.parametrize(("name", "judge"), cases({problems!r}))
+def test_check(name, judge):
+    assert judge().score == 1
+"""
+EMPTY = "{imports}\n\ndef test_nothing():\n    pass\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="100,500,2000")
+    parser.add_argument("--problems", default="2.1,2.2", help="of dl-hw3: which ones count")
+    arguments = parser.parse_args()
+    problems = tuple(arguments.problems.split(","))
+    with tempfile.TemporaryDirectory(prefix="throughput-") as temporary:
+        folder = Path(temporary)
+        asked = [one for one in load_rubric(RUBRIC).problems if one.id in problems]
+        checks = sum(len(one.checks) for one in asked)
+        libraries = dict.fromkeys(name for one in asked for name in one.libraries)
+        print(f"dl-hw3 {', '.join(problems)}: {checks} checks, {CORES} cores, load {os.getloadavg()[0]:.1f}")
+        seconds = _pytest(folder, TEST.format(problems=problems), 1)
+        both = _pytest(folder, TEST.format(problems=problems), CORES)
+        empty = _pytest(folder, EMPTY.format(imports="\n".join(f"import {name}" for name in libraries)), CORES)
+        bare = _bare(problems)
+        print(f"pytest, one process a submission, one at a time: {1 / seconds:.2f}/s")
+        print(f"pytest, one process a submission, {CORES} at a time: {1 / both:.2f}/s")
+        print(f"an empty pytest process, {CORES} at a time: {1 / empty:.2f}/s")
+        print(f"bare student compute, one core: {1 / bare:.1f}/s")
+        for size in map(int, arguments.sizes.split(",")):
+            submissions = _class(folder / f"class-{size}", size)
+            for jobs in (1, 2):
+                print(_line(_grader(submissions, folder / f"out-{size}-{jobs}", jobs, problems), seconds, both, bare))
+
+
+def _class(folder: Path, size: int) -> Path:
+    for number in range(size):
+        target = folder / f"s{number:05}"
+        shutil.copytree(MODEL, target)
+        with (target / "attention.py").open("a") as file:
+            file.write(f"\n# {number}\n")  # no two are the same, so nothing is taken for unchanged
+    return folder
+
+
+def _pytest(folder: Path, test: str, at_a_time: int) -> float:
+    """Seconds a submission."""
+    (folder / "test_submission.py").write_text(test)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "test_submission.py")]
+    environment = {**os.environ, "PYTHONPATH": f"{MODEL}:{REPOSITORY}", "OMP_NUM_THREADS": "1"}
+
+    def once(_: int) -> None:
+        done = subprocess.run(command, cwd=MODEL, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+
+    once(0)  # warms the disk
+    began = time.perf_counter()
+    with ThreadPoolExecutor(at_a_time) as pool:
+        list(pool.map(once, range(PYTEST_PROCESSES)))
+    return (time.perf_counter() - began) / PYTEST_PROCESSES
+
+
+def _bare(problems: tuple[str, ...]) -> float:
+    """Seconds a submission for its imports and calls alone, in a process that has the libraries loaded."""
+    code = f"from benchmarks.plain_student import bare_seconds; print(bare_seconds({problems!r}, {BARE_ROUNDS}))"
+    environment = {**os.environ, "PYTHONPATH": f"{MODEL}:{REPOSITORY}", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=MODEL, env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+@dataclass
+class _Measured:
+    size: int
+    jobs: int
+    moments: list[float] = field(default_factory=list)  # when each submission was done
+    seconds: float = 0.0
+    largest_mb: dict[str, float] = field(default_factory=dict)
+    at_half_mb: float = 0.0
+
+
+def _grader(submissions: Path, out: Path, jobs: int, problems: tuple[str, ...]) -> _Measured:
+    measured = _Measured(len(list(submissions.iterdir())), jobs)
+    over = threading.Event()
+    memory = threading.Thread(target=_watch_memory, args=(measured, over))
+    memory.start()
+
+    def watch(tally: Tally) -> None:
+        if tally.done:
+            measured.moments.append(time.perf_counter())
+
+    began = time.perf_counter()
+    order = Order(submissions, out, jobs, rubric=str(RUBRIC), problems=problems)
+    tally = run_batch(order, lambda found: _all_there(found, measured.size), watch)
+    measured.seconds = time.perf_counter() - began
+    over.set()
+    memory.join()
+    assert (tally.done, tally.ungraded) == (measured.size, 0)
+    return measured
+
+
+def _all_there(found: Found, size: int) -> None:
+    assert len(found.submissions) == size
+
+
+def _watch_memory(measured: _Measured, over: threading.Event) -> None:
+    own = os.getpid()
+    while not over.wait(0.25):
+        parents: dict[int, int] = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        jobs = [process for process, parent in parents.items() if parent == own]
+        sizes = {"grader": _resident_mb(own), "job": max(map(_resident_mb, jobs), default=0.0)}
+        for name, size in sizes.items():
+            measured.largest_mb[name] = max(measured.largest_mb.get(name, 0.0), size)
+        if len(measured.moments) <= measured.size // 2:
+            measured.at_half_mb = max(measured.at_half_mb, sizes["job"])
+
+
+def _resident_mb(process: int) -> float:
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def _line(measured: _Measured, seconds: float, both: float, bare: float) -> str:
+    moments, quarter = measured.moments, max(2, measured.size // 4)
+    first = (moments[quarter - 1] - moments[0]) / (quarter - 1)
+    last = (moments[-1] - moments[-quarter]) / (quarter - 1)
+    each = measured.seconds / measured.size
+    return (
+        f"grader, {measured.jobs} job{'s' if measured.jobs > 1 else ''}, {measured.size:5} submissions: "
+        f"{1 / each:.2f}/s with its start, {1 / ((first + last) / 2):.2f}/s running; "
+        f"{seconds / each:.1f} × pytest, {both / each:.1f} × {CORES} pytests; {each / bare:.0f} × the bare compute; "
+        f"last quarter costs {last / first:.2f} × the first; grader {measured.largest_mb['grader']:.0f} MB, "
+        f"job {measured.largest_mb['job']:.0f} MB ({measured.at_half_mb:.0f} MB in the first half)"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""A whole class: found, graded by several jobs, kept in a gradebook."""

@@ -1,0 +1,171 @@
+"""`grader batch`, `override` and `rescore`: what they are asked, and what they print."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from grader import __version__
+from grader.batch import fingerprints
+from grader.batch.files import write_files
+from grader.batch.finding import Found
+from grader.batch.gradebook import Gradebook, Run
+from grader.batch.rescoring import NeedsGrading, rescored
+from grader.batch.results import result_of
+from grader.batch.running import Order, Tally, Watch, run_batch
+from grader.errors import UsageError
+from grader.quoting import quote
+from grader.report.points import shown
+from grader.rubric import find_rubric, load_rubric
+
+EXIT_USAGE, EXIT_UNGRADED, EXIT_STOPPED = 2, 3, 130
+_FAULTS_SHOWN = 20
+
+OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the gradebook and its files go.")]
+
+
+def batch(
+    submissions: Annotated[Path, typer.Argument(help="A folder of submissions, or a bulk download (.zip).")],
+    out: OutOption,
+    rubric: Annotated[str | None, typer.Option("--rubric", metavar="NAME|PATH", help="For the whole class.")] = None,
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Course data for the rubric.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="How many at a time. Default: one a core.")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", metavar="STUDENT", help="Grade only these.")] = None,
+    skip: Annotated[list[str] | None, typer.Option("--skip", metavar="STUDENT", help="Leave these out.")] = None,
+    problem: Annotated[list[str] | None, typer.Option("--problem", metavar="ID", help="Grade only this one.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Draws other inputs. Default: 0.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the last batch, as it was begun.")] = False,
+    unsafe: Annotated[bool, typer.Option("--unsafe", help="Run even where the box lacks layers.")] = False,
+) -> None:
+    """Grade a whole class. What has not changed since the last time is not graded again."""
+    order = Order(
+        submissions,
+        out,
+        jobs or len(os.sched_getaffinity(0)),
+        rubric=rubric,
+        data=data,
+        problems=tuple(problem or ()),
+        students=tuple(only or ()),
+        without=tuple(skip or ()),
+        seed=seed,
+        resume=resume,
+        unsafe=unsafe,
+    )
+    twice: list[str] = []
+
+    def found(everything: Found) -> None:
+        twice.extend(everything.twice)
+        for line in (*everything.twice, *everything.notes):
+            print(f"grader: {line}", file=sys.stderr)
+
+    with _progress() as watch:
+        tally = run_batch(order, found, watch)
+    for line in tally.faults[:_FAULTS_SHOWN]:
+        print(f"grader: {line}", file=sys.stderr)
+    if len(tally.faults) > _FAULTS_SHOWN:
+        print(f"grader: and {len(tally.faults) - _FAULTS_SHOWN} more", file=sys.stderr)
+    print(_summary(tally, out))
+    if tally.stopped:
+        raise typer.Exit(EXIT_STOPPED)
+    raise typer.Exit(EXIT_UNGRADED if tally.ungraded or twice else 0)
+
+
+def _summary(tally: Tally, out: Path) -> str:
+    counts = ", ".join(f"{often} {how}" for how, often in sorted(tally.how.items())) or "none"
+    ungraded = f"; {tally.ungraded} ungraded in some part: run it again" if tally.ungraded else ""
+    rest = f"; stopped with {tally.total - tally.done} to go: the same command goes on" if tally.stopped else ""
+    return f"{tally.done} of {tally.total} submissions: {counts}{ungraded}{rest}. {out / 'gradebook.csv'}"
+
+
+@contextmanager
+def _progress() -> Iterator[Watch]:
+    columns = (
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
+        *(TextColumn("{task.fields[rate]}"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("starting", total=None, rate="")
+
+        def watch(tally: Tally) -> None:
+            failed = tally.how["not opened"] + tally.how["given up"]
+            speed = bar.tasks[task].finished_speed or bar.tasks[task].speed
+            bar.update(
+                task,
+                total=tally.total,
+                completed=tally.done,
+                description=f"{failed} failed, {tally.ungraded} ungraded",
+                rate=f"{speed:.1f}/s" if speed else "",
+            )
+
+        yield watch
+
+
+def override(
+    student: Annotated[str, typer.Argument(help="As in the gradebook.")],
+    part: Annotated[str, typer.Argument(help="The problem's id, such as 1.c.ii.")],
+    points: Annotated[str, typer.Argument(help="Such as 2.5; 'withdraw' takes the last override back.")],
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides.")],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The student reads it.")],
+    out: OutOption = Path("grades"),
+) -> None:
+    """Decide a part by hand. Every decision is kept, with what was there before, and survives grading again."""
+    try:
+        decided = None if points == "withdraw" else Fraction(points)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"'{quote(points, 40)}' is no number of points, such as 2.5") from None
+    with Gradebook(out) as gradebook:
+        made = gradebook.override(student, part, decided, quote(by), quote(why, 1000))
+        write_files(gradebook, out)
+        latest = gradebook.latest(student)
+    assert latest is not None
+    stands = made.new if made.new is not None else Fraction(latest.exact["points"][part])
+    print(f"{student} {part}: {shown(made.old)} → {shown(stands)}, by {made.by}: {made.why}")
+
+
+def rescore(
+    out: Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `grader batch` wrote.")],
+    rubric: Annotated[str, typer.Option("--rubric", metavar="NAME|PATH", help="With the new points.")],
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Course data for the rubric.")] = None,
+) -> None:
+    """Give new points for what was found before, without running student code. All or nothing."""
+    with Gradebook(out) as gradebook:
+        before = gradebook.last_run()
+        if before is None:
+            raise UsageError(f"{out}: nothing has been graded here")
+        path = find_rubric(rubric)
+        folder = data or (Path(before.data) if before.data else None)
+        loaded = load_rubric(path, folder)
+        conditions = fingerprints.of_conditions(loaded, before.seed)
+        students = 0
+        for result in gradebook.everyone():  # all of them, before any is changed
+            try:
+                if result.conditions_sha256 != conditions:
+                    raise NeedsGrading("the data, the grader or the choice of problems has changed")
+                rescored(result, loaded)
+            except NeedsGrading as cause:
+                raise UsageError(f"this change needs grading again: {result.student}, {cause}") from None
+            students += 1
+        run = Run(str(path.resolve()), str(folder.resolve()) if folder else None, before.seed, before.problems)
+        number = gradebook.begin_run(run, loaded.name, __version__)
+        for result in gradebook.everyone():
+            report = rescored(result, loaded)
+            made = result_of(
+                report,
+                name=result.name,
+                how="rescored",
+                submission_sha256=result.submission_sha256,
+                conditions_sha256=conditions,
+            )
+            gradebook.add(number, made)
+        write_files(gradebook, out)
+    print(f"{students} submissions rescored. {out / 'gradebook.csv'}")

@@ -1,0 +1,108 @@
+"""What people open: files made from the gradebook, which is the record. They can be thrown away and made again."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from grader.batch.gradebook import Gradebook
+from grader.batch.grades import grade_of
+from grader.errors import StaffFault
+from grader.model import Status
+from grader.report.html import class_page, student_page
+
+_RESERVED = ("index", "gradebook")
+_LONGEST_NAME_BYTES = 150
+# What a spreadsheet takes for a formula. A quote before it makes it text: https://owasp.org/www-community/attacks/CSV_Injection
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class FilesFault(StaffFault):
+    """A file could not be written; the gradebook has it all the same."""
+
+
+def write_files(gradebook: Gradebook, folder: Path) -> None:
+    """Every student's report and the class's table, as they stand in the gradebook now."""
+    grades = [summary for data, name in _grades(gradebook) if (summary := _write_student(folder, data, name))]
+    _write(folder / "gradebook.csv", as_csv(grades))
+    _write_pages(gradebook, folder)
+
+
+def _grades(gradebook: Gradebook) -> Iterator[tuple[dict[str, Any], str]]:
+    for result in gradebook.everyone():
+        yield grade_of(result, gradebook.standing(result.student)), result.name
+
+
+def _write_student(folder: Path, data: dict[str, Any], name: str) -> dict[str, Any]:
+    """Writes the student's JSON; returns what the table needs of it, so that no more is held for the whole class."""
+    _write(folder / f"{file_name(data['submission'])}.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    problems = data["problems"]
+    return {
+        "student": data["submission"],
+        "name": name,
+        "parts": {one["id"]: one["points"] if one["max_points"] else "" for one in problems},
+        "points": data["points"],
+        "max_points": data["max_points"],
+        "provisional": "yes" if data["provisional"] else "no",
+        "overridden": " ".join(one["id"] for one in problems if "override" in one),
+        "ungraded": " ".join(one["id"] for one in problems if one["status"] == Status.UNGRADED),
+    }
+
+
+def _write_pages(gradebook: Gradebook, folder: Path) -> None:
+    """A page per student and `index.html` for the class."""
+    reports = [data for data, _ in _grades(gradebook)]
+    for data in reports:
+        _write(folder / f"{file_name(data['submission'])}.html", student_page(data))
+    if reports:
+        title = reports[0].get("title") or reports[0]["rubric"]
+        pages = {data["submission"]: f"{file_name(data['submission'])}.html" for data in reports}
+        _write(folder / "index.html", class_page(reports, title, pages))
+
+
+def file_name(student: str) -> str:
+    """A name no file system stumbles over, the id itself where it can be; two ids never share one."""
+    plain = re.sub(r"[^\w.@+ -]", "_", student).strip(" ").lstrip(".-") or "_"
+    if len(plain.encode()) > _LONGEST_NAME_BYTES:
+        plain = plain.encode()[:_LONGEST_NAME_BYTES].decode(errors="ignore")
+    if plain == student and plain.lower() not in _RESERVED:
+        return plain
+    return f"{plain}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"
+
+
+def as_csv(grades: list[dict[str, Any]]) -> str:
+    """One row a student, one column a part, totals; no cell that a spreadsheet would take for a formula."""
+    parts = list(dict.fromkeys(part for grade in grades for part in grade["parts"]))
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    after = ("points", "max_points", "provisional", "overridden", "ungraded")
+    table.writerow(["student", "name", *map(_harmless, parts), *after])
+    for grade in grades:
+        own = [grade["parts"].get(part, "") for part in parts]
+        row = (grade["student"], grade["name"], *own, *(grade[column] for column in after))
+        table.writerow([_harmless(cell) for cell in row])
+    return text.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA) else cell
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all: a reader never sees half a file, and a full disk leaves the old one."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        reason = f"{path} cannot be written: {error.strerror}"
+        raise FilesFault(f"{reason}; the gradebook has it, and the same command writes it again") from None

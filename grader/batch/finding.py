@@ -1,0 +1,165 @@
+"""Whose work lies where: a folder of submissions, or what Gradescope, Canvas and Moodle give for download.
+
+These name files after students in ways of their own; the names are read back into ids, and nothing is renamed on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from grader.archives import ENDINGS, members
+from grader.batch.gradescope import METADATA, submitters
+from grader.errors import UsageError
+from grader.quoting import quote
+
+# A bulk download is staff's own file, but what is in it was made by students.
+_MAX_FILES = 500_000
+_MAX_BYTES = 64 * 2**30
+_LITTER = ("__MACOSX",)
+_ID_CHARACTERS = 80
+
+# Canvas: doejane_LATE_4711_815_attention-1.py: sorted name, lateness, the id of the user, that of the file, and the
+# file's name with the number of the attempt. Text typed into Canvas has no id of a file.
+_CANVAS = re.compile(r"(?P<name>[^_]+)(?:_(?P<late>LATE))?_(?P<id>\d+)_(?:(?P<number>\d+)_(?P<file>.+)|text\.html)")
+_ANONYMOUS = re.compile(r"(?P<name>anon)_(?:(?P<late>LATE)_)?(?P<id>\w+?)_(?P<number>\d+)_(?P<file>.+)")
+_ATTEMPT = re.compile(r"-\d+(?=\.[^.]+$|\.tar\.gz$)")
+# Moodle: a folder called Jane Doe_4711_assignsubmission_file_ for each student.
+_MOODLE = re.compile(r"(?P<name>[^_]+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?")
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """One student's work before it is opened."""
+
+    student: str  # the id: what the gradebook, files and overrides go by
+    path: Path
+    name: str = ""  # a person's name, where the source has one
+    late: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    submissions: tuple[HandedIn, ...]
+    twice: tuple[str, ...]  # lines about ids that more than one thing goes by; none of them is in `submissions`
+    notes: tuple[str, ...]
+
+
+def find_submissions(place: Path, workspace: Path) -> Found:
+    """Everything handed in under a folder or in a bulk download. What has to be unpacked goes to `workspace`."""
+    if not place.exists():
+        raise UsageError(f"{quote(str(place))}: there is no such folder of submissions")
+    if place.is_file():
+        if not place.name.lower().endswith(ENDINGS):
+            raise UsageError(f"{quote(str(place))} is neither a folder of submissions nor a .zip or .tar.gz of them")
+        place = _unpacked(place, workspace / "download")
+    notes: list[str] = []
+    found = sorted(_read(_descend(place), workspace, notes), key=lambda one: (one.student, str(one.path)))
+    count = Counter(one.student for one in found)
+    twice = []
+    for student in (student for student, often in count.items() if often > 1):
+        places = " and ".join(quote(one.path.name) for one in found if one.student == student)
+        twice.append(f"{student} is there more than once ({places}), so none of them is graded; keep one")
+    return Found(tuple(one for one in found if count[one.student] == 1), tuple(twice), tuple(notes))
+
+
+def _read(folder: Path, workspace: Path, notes: list[str]) -> Iterator[HandedIn]:
+    named = submitters(folder / METADATA) if (folder / METADATA).is_file() else {}
+    attached: dict[tuple[str, str], list[tuple[Path, re.Match[str]]]] = {}
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.name.startswith(".") or entry.name in (*_LITTER, METADATA):
+            continue
+        canvas = _CANVAS.fullmatch(entry.name) or _ANONYMOUS.fullmatch(entry.name)
+        if entry.is_symlink():
+            notes.append(f"{quote(entry.name)} is a link and was left out")
+        elif entry.name in named:
+            for student, name in named[entry.name]:
+                yield HandedIn(_id(student), entry, quote(name, _ID_CHARACTERS))
+        elif entry.is_dir():
+            moodle = _MOODLE.fullmatch(entry.name)
+            who = HandedIn(_id(entry.name), entry)
+            yield replace(who, student=moodle["id"], name=quote(moodle["name"], _ID_CHARACTERS)) if moodle else who
+        elif canvas:
+            attached.setdefault((canvas["name"], canvas["id"]), []).append((entry, canvas))
+        elif entry.name.lower().endswith(ENDINGS):
+            yield HandedIn(_id(_without_ending(entry.name)), entry)
+        else:
+            notes.append(f"{quote(entry.name)} is neither a folder nor an archive and was left out")
+    for (name, student), files in attached.items():
+        late = any(match["late"] for _, match in files)
+        yield HandedIn(_id(student), _together(files, workspace / "attached" / student), quote(name, 80), late)
+
+
+def _together(files: list[tuple[Path, re.Match[str]]], target: Path) -> Path:
+    """One archive stands for itself; files that were attached one by one lie together under their own names."""
+    if len(files) == 1 and files[0][0].name.lower().endswith(ENDINGS):
+        return files[0][0]
+    target.mkdir(parents=True)
+    original = [match["file"] or "text.html" for _, match in files]
+    plain = [_ATTEMPT.sub("", name) for name in original]
+    for (path, _), given, name in zip(files, original, plain, strict=True):
+        own = name if plain.count(name) == 1 else given  # a.py and a-1.py in one attempt are two files
+        if own in (".", "..") or (target / own).exists():
+            own = path.name
+        shutil.copyfile(path, target / own)
+    return target
+
+
+def _id(name: str) -> str:
+    return quote(name, _ID_CHARACTERS)
+
+
+def _without_ending(name: str) -> str:
+    for ending in ENDINGS:
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return name
+
+
+def _descend(folder: Path) -> Path:
+    """Downloads come in a folder of their own; step into it. A folder with files in it is somebody's work."""
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".") and entry.name not in _LITTER]
+    if len(entries) == 1 and entries[0].is_dir() and not entries[0].is_symlink():
+        inner = entries[0]
+        inside = [entry for entry in inner.iterdir() if not entry.name.startswith(".")]
+        a_class = (inner / METADATA).is_file() or (inside and all(_stands_for_a_student(entry) for entry in inside))
+        return inner if a_class else folder
+    return folder
+
+
+def _stands_for_a_student(entry: Path) -> bool:
+    return entry.is_dir() or entry.name.lower().endswith(ENDINGS) or bool(_CANVAS.fullmatch(entry.name))
+
+
+def _unpacked(archive: Path, target: Path) -> Path:
+    """The download's files under `target`. Names that would lead outside stop it: no learning platform writes them."""
+    count = size = 0
+    shown = quote(str(archive))
+    try:
+        for member in members(archive):
+            place = PurePosixPath(member.name.replace("\\", "/"))
+            if place.is_absolute() or ".." in place.parts or "\0" in member.name or not place.parts:
+                raise UsageError(f"{shown}: refused, because '{quote(member.name)}' points outside the archive")
+            if member.content is None or set(_LITTER) & set(place.parts):
+                continue
+            count += 1
+            copy = target / place
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            with copy.open("xb") as stream:
+                while chunk := member.content.read(1 << 20):
+                    size += len(chunk)
+                    if size > _MAX_BYTES or count > _MAX_FILES:
+                        raise UsageError(f"{shown}: more than {_MAX_FILES} files or {_MAX_BYTES >> 30} GiB; split it")
+                    stream.write(chunk)
+    except UsageError:
+        raise
+    except Exception as error:  # zlib, struct, unicode, a full disk: decoders raise all kinds of things
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+        raise UsageError(f"{shown}: the download cannot be unpacked ({quote(reason)})") from None
+    target.mkdir(parents=True, exist_ok=True)
+    return target

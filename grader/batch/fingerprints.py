@@ -1,0 +1,113 @@
+"""What a result depends on, as hashes: what was handed in, what was asked, and everything else that could matter."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+import grader
+from grader.model import Check, Problem, Rubric
+from grader.registry import definition_of
+from grader.submission import OpenedSubmission
+
+Definition = dict[str, Any]
+
+
+def of_submission(submission: OpenedSubmission) -> str:
+    """Every file's place and content, whatever archive or folder they came in."""
+    parts = []
+    for file in sorted(submission.files):
+        with (submission.folder / file).open("rb") as stream:
+            parts.append((file, hashlib.file_digest(stream, "sha256").hexdigest()))
+    return _digest({"files": parts, "notes": submission.notes})
+
+
+def of_file(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def of_conditions(rubric: Rubric, seed: int) -> str:
+    """The course's data, the grader's own source, the seed, and which problems were asked for."""
+    files = {Path(name).name: of_file(Path(name)) for problem in rubric.problems for name in _data_files(problem)}
+    problems = [problem.id for problem in rubric.problems]
+    return _digest({"data": files, "grader": _of_ourselves(), "seed": seed, "problems": problems})
+
+
+def _of_ourselves() -> str:
+    """Of the source, not only the version: a check that was mended grades anew."""
+    package = Path(grader.__file__).parent
+    sources = [*package.rglob("*.py"), *package.rglob("*.lark"), *(package.parent / "reference").rglob("*.py")]
+    # How results are kept and shown changes none of them.
+    apart = (package / "report", package / "batch", package / "cli.py")
+    judging = [path for path in sorted(sources) if not any(path.is_relative_to(other) for other in apart)]
+    return _digest([(path.relative_to(package.parent).as_posix(), of_file(path)) for path in judging])
+
+
+def definition(rubric: Rubric) -> Definition:
+    """All a rubric says but its points and titles: two rubrics with the same one ask the same questions."""
+    return {"rubric": rubric.name, "problems": {problem.id: _problem(problem) for problem in rubric.problems}}
+
+
+def _problem(problem: Problem) -> Definition:
+    return {
+        "optional": problem.optional,
+        "limits": asdict(problem.limits),
+        "libraries": list(problem.libraries),
+        "checks": {check.id: _check(check) for check in problem.checks},
+        "alternatives": {
+            one.name: {
+                "files": list(one.files),
+                "defines": list(one.defines),
+                "beside": list(one.beside),
+                "checks": {check.id: _check(check) for check in one.checks},
+            }
+            for one in problem.alternatives
+        },
+    }
+
+
+def _check(check: Check) -> Definition:
+    known = definition_of(check.function)
+    parameters = {}
+    for name, value in check.parameters.items():
+        is_data = known is not None and name in known.parameters and known.parameters[name].is_data_file
+        parameters[name] = Path(value).name if is_data else _plain(value)
+    return {
+        "check": check.function.__name__,
+        "parameters": parameters,
+        "visibility": check.visibility,
+        "needs": list(check.needs),
+        "gate": check.gate,
+    }
+
+
+def _data_files(problem: Problem) -> Iterable[str]:
+    for check in problem.every_check:
+        known = definition_of(check.function)
+        for name, value in check.parameters.items():
+            if known is not None and value and known.parameters[name].is_data_file:
+                yield value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return {name: _plain(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()

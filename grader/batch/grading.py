@@ -1,0 +1,172 @@
+"""One submission of a class: opened, compared with what the gradebook has of it, graded if it must be."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+from grader.batch import fingerprints
+from grader.batch.finding import HandedIn
+from grader.batch.gradebook import Result
+from grader.batch.rescoring import NeedsGrading, rescored, stand_in
+from grader.batch.results import result_of
+from grader.choosing import only
+from grader.engine import grade
+from grader.errors import BoxRefused, UsageError
+from grader.model import CheckResult, Isolation, Limits, Outcome, ProblemResult, Report, Status
+from grader.quoting import quote
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from grader.submission import OpenedSubmission, open_submission
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a whole batch has in common; small enough to hand to every job."""
+
+    rubric: Path
+    data: Path | None
+    problems: tuple[str, ...]
+    seed: int
+    unsafe: bool
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What became of one submission. `result` is None where the gradebook already has it."""
+
+    handed_in: HandedIn
+    result: Result | None
+    faults: tuple[str, ...] = ()  # ours, for staff
+
+
+class Grading:
+    """Grades submissions one after another, in boxes from one warm fork server."""
+
+    def __init__(self, plan: Plan) -> None:
+        whole = load_rubric(plan.rubric, plan.data)
+        self._rubric = only(whole, list(plan.problems))
+        self._order = [problem.id for problem in whole.problems]
+        self._plan = plan
+        self._conditions = fingerprints.of_conditions(self._rubric, plan.seed)
+        libraries = dict.fromkeys(name for problem in self._rubric.problems for name in problem.libraries)
+        self._runner = BoxRunner(tuple(libraries), unsafe=plan.unsafe)
+
+    @cached_property
+    def _isolation(self) -> Isolation:
+        """Which layers boxes have, tried with one of our own: a report must not depend on who was graded before."""
+        with tempfile.TemporaryDirectory(prefix="grader-") as folder:
+            (Path(folder) / "tried.py").write_text("def tried():\n    return 1\n")
+            with self._runner.open(OpenedSubmission("", Path(folder), 0, ("tried.py",)), Limits(), 0) as box:
+                box.call("tried.py", "tried")
+        return self._runner.isolation
+
+    def of(self, handed_in: HandedIn, stored: Result | None) -> Graded:
+        """The result of one submission. Raises only if no box can be made at all."""
+        try:
+            with _opened(handed_in) as submission:
+                content = fingerprints.of_submission(submission)
+                if stored is not None and self._still_holds(stored, content):
+                    if stored.rubric_sha256 == self._rubric.sha256:
+                        return Graded(handed_in, None)
+                    with contextlib.suppress(NeedsGrading):
+                        return self._result(handed_in, rescored(stored, self._rubric), content, "rescored")
+                result = self._result(handed_in, self._graded(submission), content, "graded")
+                if self._plan.problems and stored is not None and stored.submission_sha256 == content:
+                    result = replace(result, result=_beside(stored, result.result, self._order))
+                return result
+        except UsageError as fault:  # what was handed in cannot be opened: a person decides
+            return self._not_opened(handed_in, stored, str(fault))
+        except BoxRefused:
+            raise
+        except Exception as fault:  # ours, whatever it is: it costs the student nothing and stops nobody else
+            return self.given_up(handed_in, f"{type(fault).__name__}: {quote(str(fault))}")
+
+    def given_up(self, handed_in: HandedIn, cause: str) -> Graded:
+        """Ungraded throughout: never silently zero, and tried again by the next batch."""
+        message = "this could not be graded; the fault is the grader's, not the submission's"
+        report = self._one_verdict(handed_in, "could_be_graded", Outcome(Status.UNGRADED, Fraction(0), message))
+        return replace(self._result(handed_in, report, "", "given up"), faults=(cause,))
+
+    def _not_opened(self, handed_in: HandedIn, stored: Result | None, why: str) -> Graded:
+        content = fingerprints.of_file(handed_in.path) if handed_in.path.is_file() else ""
+        if stored is not None and self._still_holds(stored, content) and self._rubric.sha256 == stored.rubric_sha256:
+            return Graded(handed_in, None)
+        why = why.replace(quote(str(handed_in.path)), quote(handed_in.path.name))
+        report = self._one_verdict(handed_in, "can_be_opened", Outcome(Status.REVIEW, Fraction(0), why))
+        return self._result(handed_in, report, content, "not opened")
+
+    def _one_verdict(self, handed_in: HandedIn, name: str, outcome: Outcome) -> Report:
+        """A report in which the same goes for every problem."""
+        problems = []
+        for problem in self._rubric.problems:
+            check = stand_in(name, problem.points)
+            result = CheckResult(check, outcome, Fraction(0), 0.0)
+            problems.append(ProblemResult(problem, outcome.status, Fraction(0), (result,)))
+        return Report(handed_in.student, self._rubric, self._plan.seed, tuple(problems), self._isolation, 0.0)
+
+    def _still_holds(self, stored: Result, content: str) -> bool:
+        same = (stored.submission_sha256, stored.conditions_sha256) == (content, self._conditions)
+        return same and stored.settled and bool(content)
+
+    def _graded(self, submission: OpenedSubmission) -> Report:
+        plan = self._plan
+        try:
+            report = grade(self._rubric, submission, self._runner, seed=plan.seed, notes=submission.notes)
+        except BoxRefused:
+            raise
+        except Exception:  # the fork server went away where no check stood to be tried again
+            report = grade(self._rubric, submission, self._runner, seed=plan.seed, notes=submission.notes)
+        return replace(report, isolation=self._isolation)
+
+    def _result(self, handed_in: HandedIn, report: Report, content: str, how: str) -> Graded:
+        if handed_in.late:
+            report = replace(report, notes=("handed in late, says the download", *report.notes))
+        result = result_of(
+            report, name=handed_in.name, how=how, submission_sha256=content, conditions_sha256=self._conditions
+        )
+        faults = [
+            f"{one.problem.id} {check.check.id} is ungraded: {check.fault}"
+            for one in report.problems
+            for check in one.checks
+            if check.fault
+        ]
+        return Graded(handed_in, result, tuple(faults))
+
+    def close(self) -> None:
+        self._runner.close()
+
+    def __enter__(self) -> Grading:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+@contextlib.contextmanager
+def _opened(handed_in: HandedIn) -> Iterator[OpenedSubmission]:
+    with open_submission(handed_in.path) as opened:
+        yield replace(opened, name=handed_in.student)
+
+
+def _beside(earlier: Result, now: Result | None, order: list[str]) -> Result | None:
+    """When only some problems were asked for, the others stay as they were graded before, for the same work."""
+    assert now is not None
+    problems = {one["id"]: one for one in (*earlier.report["problems"], *now.report["problems"])}
+    definition, asked = json.loads(earlier.definition), json.loads(now.definition)
+    definition["problems"] |= asked["problems"]
+    exact = {kind: {**earlier.exact[kind], **now.exact[kind]} for kind in now.exact}
+    kept = [problems[part] for part in order if part in problems]
+    return replace(
+        now,
+        definition=json.dumps(definition),
+        exact=exact,
+        settled=now.settled and earlier.settled,
+        report={**now.report, "problems": kept},
+    )

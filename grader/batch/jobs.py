@@ -1,0 +1,125 @@
+"""Jobs: processes that grade, each with its own fork server. One that dies is replaced, its work given out again."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+
+from grader.batch.finding import HandedIn
+from grader.batch.gradebook import Result
+from grader.batch.grading import Graded, Grading, Plan
+from grader.errors import StaffFault
+
+_ATTEMPTS = 3  # two jobs can be lost to somebody's `kill`; a third would be the submission's own doing
+_FAREWELL_SECONDS = 10
+
+# Spawned, not forked: a job holds none of the parent's files, so that when the parent is killed it hears it at once.
+_context = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """No job can grade here; the same would happen to all."""
+
+    fault: StaffFault
+
+
+def _work(line: Connection, plan: Plan, workspace: str) -> None:
+    """What a job does: grade what it is given until the line is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what ends
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    tempfile.tempdir = workspace  # so that the parent can clear up behind a job that was killed
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        try:
+            with Grading(plan) as grading:
+                while True:
+                    match line.recv():
+                        case (HandedIn() as handed_in, stored):
+                            line.send(grading.of(handed_in, stored))
+                        case (HandedIn() as handed_in, stored, str(cause)):
+                            line.send(grading.given_up(handed_in, cause))
+        except StaffFault as fault:
+            line.send(_Refused(fault))
+
+
+class _Job:
+    def __init__(self, plan: Plan, workspace: Path) -> None:
+        self.line, theirs = _context.Pipe()
+        self.process: SpawnProcess = _context.Process(target=_work, args=(theirs, plan, str(workspace)))
+        self.process.start()
+        theirs.close()
+        self.task: HandedIn | None = None
+
+    def close(self) -> None:
+        self.line.close()
+        self.process.terminate()
+        self.process.join(_FAREWELL_SECONDS)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+
+class Jobs:
+    """`count` processes, started at once and ended with the block."""
+
+    def __init__(self, plan: Plan, count: int, workspace: Path) -> None:
+        self._plan = plan
+        self._workspace = workspace
+        self._jobs = [_Job(plan, workspace) for _ in range(count)]
+
+    def grade(self, waiting: Iterable[HandedIn], stored: Callable[[str], Result | None]) -> Iterator[Graded]:
+        """Every submission's result, as they come. `stored` says what the gradebook has of a student."""
+        queue, lost = deque(waiting), dict[HandedIn, int]()
+        while queue or any(job.task for job in self._jobs):
+            for job in self._jobs:
+                if job.task is None and queue:
+                    self._give(job, queue.popleft(), stored, lost)
+            busy = {job.line: job for job in self._jobs if job.task}
+            for line in wait(list(busy)):
+                assert isinstance(line, Connection)
+                job = busy[line]
+                assert job.task is not None
+                try:
+                    answer = line.recv()
+                except (EOFError, OSError):
+                    lost[job.task] = lost.get(job.task, 0) + 1
+                    queue.appendleft(job.task)
+                    self._replace(job)
+                    continue
+                if isinstance(answer, _Refused):
+                    raise answer.fault
+                job.task = None
+                yield answer
+
+    def _give(
+        self, job: _Job, task: HandedIn, stored: Callable[[str], Result | None], lost: dict[HandedIn, int]
+    ) -> None:
+        known = stored(task.student)
+        job.task = task
+        with contextlib.suppress(OSError):  # it is gone: waiting for its answer says so
+            if lost.get(task, 0) >= _ATTEMPTS:
+                job.line.send((task, known, f"{_ATTEMPTS} jobs ended while they graded it"))
+            else:
+                job.line.send((task, known))
+
+    def _replace(self, job: _Job) -> None:
+        job.close()
+        self._jobs[self._jobs.index(job)] = _Job(self._plan, self._workspace)
+
+    def __enter__(self) -> Jobs:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for job in self._jobs:
+            job.line.close()  # all at once, so that they end side by side
+        for job in self._jobs:
+            job.close()

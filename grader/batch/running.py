@@ -1,0 +1,158 @@
+"""A batch from beginning to end: find, grade what changed, keep, write."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader import __version__
+from grader.batch.files import write_files
+from grader.batch.finding import Found, HandedIn, find_submissions
+from grader.batch.gradebook import Gradebook, GradebookFault, Run
+from grader.batch.grading import Graded, Plan
+from grader.batch.jobs import Jobs
+from grader.choosing import choose_rubric, only
+from grader.errors import StaffFault, UsageError
+from grader.rubric import find_rubric, load_rubric
+from grader.submission import open_submission
+from grader.suggestions import did_you_mean
+
+_ASKED_FOR_THEIR_RUBRIC = 20  # submissions; all that say something must say the same
+
+
+@dataclass(frozen=True)
+class Order:
+    """What staff asked for on the command line."""
+
+    submissions: Path
+    out: Path
+    jobs: int
+    rubric: str | None = None
+    data: Path | None = None
+    problems: tuple[str, ...] = ()
+    students: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    seed: int | None = None
+    resume: bool = False
+    unsafe: bool = False
+
+
+@dataclass
+class Tally:
+    """How far a batch has come."""
+
+    total: int
+    done: int = 0
+    how: Counter[str] = field(default_factory=Counter)  # graded | rescored | unchanged | not opened | given up
+    ungraded: int = 0
+    faults: list[str] = field(default_factory=list)  # lines for staff
+    stopped: bool = False
+
+    def count(self, graded: Graded) -> None:
+        self.done += 1
+        self.how[graded.result.how if graded.result else "unchanged"] += 1
+        self.ungraded += bool(graded.result and not graded.result.settled)
+        self.faults += [f"{graded.handed_in.student}: {fault}" for fault in graded.faults]
+
+
+Watch = Callable[[Tally], None]
+
+
+def run_batch(order: Order, found: Callable[[Found], None], watch: Watch) -> Tally:
+    """Grade a class. Ctrl-C stops it with all that was graded in the gradebook; Tally says how far it came."""
+    if order.data is not None and not order.data.is_dir():
+        raise UsageError(f"{order.data}: there is no such folder of data")
+    with (
+        tempfile.TemporaryDirectory(prefix="grader-batch-", ignore_cleanup_errors=True) as temporary,
+        Gradebook(order.out, new=not order.resume) as gradebook,
+        _alone_in(order.out),
+    ):
+        workspace = Path(temporary)
+        everything = find_submissions(order.submissions, workspace)
+        found(everything)
+        chosen = _chosen(everything.submissions, order)
+        plan = _plan(order, gradebook, chosen)
+        rubric = only(load_rubric(plan.rubric, plan.data), list(plan.problems))  # a typo stops here, before any job
+        data = str(plan.data) if plan.data else None
+        run = gradebook.begin_run(Run(str(plan.rubric), data, plan.seed, plan.problems), rubric.name, __version__)
+        tally = Tally(len(chosen))
+        watch(tally)
+        try:
+            with Jobs(plan, max(1, min(order.jobs, len(chosen))), workspace) as jobs:
+                for graded in jobs.grade(chosen, gradebook.latest):
+                    if graded.result is not None:
+                        gradebook.add(run, graded.result)
+                    tally.count(graded)
+                    watch(tally)
+        except KeyboardInterrupt:
+            tally.stopped = True
+        write_files(gradebook, order.out)
+        return tally
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """Two batches into one gradebook would grade everything twice; the lock goes with the process, however it ends."""
+    try:
+        lock = os.open(out / "gradebook.lock", os.O_CREAT | os.O_RDWR, 0o644)
+    except OSError as error:
+        raise GradebookFault(f"{out}: no grades can be kept here: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise UsageError(f"{out}: another batch is writing its grades here") from None
+    finally:
+        os.close(lock)
+
+
+def _chosen(submissions: tuple[HandedIn, ...], order: Order) -> list[HandedIn]:
+    known = [one.student for one in submissions]
+    for student in (*order.students, *order.without):
+        if student not in known:
+            raise UsageError(f"nothing was handed in by '{student}'{did_you_mean(student, known)}")
+    chosen = [one for one in submissions if not order.students or one.student in order.students]
+    chosen = [one for one in chosen if one.student not in order.without]
+    if not chosen:
+        raise UsageError(f"{order.submissions}: there is no submission to grade")
+    return chosen
+
+
+def _plan(order: Order, gradebook: Gradebook, chosen: list[HandedIn]) -> Plan:
+    """With --resume, what is not said on the command line is as it was in the run before."""
+    before = gradebook.last_run() if order.resume else None
+    if order.resume and before is None:
+        raise UsageError(f"{order.out}: there is no batch to resume")
+    data, seed, problems = order.data, order.seed, order.problems
+    if before is not None:
+        data = data or (Path(before.data) if before.data else None)
+        seed = before.seed if seed is None else seed
+        problems = problems or before.problems
+    if order.rubric is not None:
+        rubric = find_rubric(order.rubric, order.submissions)
+    elif before is not None:
+        rubric = Path(before.rubric_path)
+    else:
+        rubric = rubric_of(chosen)
+    return Plan(rubric.resolve(), data.resolve() if data else None, problems, seed or 0, order.unsafe)
+
+
+def rubric_of(chosen: list[HandedIn]) -> Path:
+    """The one that the submissions name or fit. If they disagree, staff decide: no student chooses for a class."""
+    named: dict[Path, str] = {}
+    for handed_in in chosen[:_ASKED_FOR_THEIR_RUBRIC]:
+        try:
+            with open_submission(handed_in.path) as opened:
+                named.setdefault(choose_rubric(None, opened, handed_in.path), handed_in.student)
+        except StaffFault:  # it cannot be opened, or names nothing: the others say
+            continue
+    if len(named) == 1:
+        return next(iter(named))
+    says = ", ".join(f"{student} is for {path.stem}" for path, student in named.items())
+    raise UsageError(f"give the class's rubric with --rubric: {says or 'no submission says or shows which one it is'}")

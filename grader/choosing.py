@@ -1,0 +1,57 @@
+"""Which rubric a submission is graded by, and which of its problems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from grader.errors import StudentFault, UsageError
+from grader.model import Rubric
+from grader.rubric import find_rubric, load_rubric, rubric_choices
+from grader.submission import OpenedSubmission
+
+
+def choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Path) -> Path:
+    """The one staff name, else the one the submission names, else the one that fits what was handed in."""
+    if named is not None:
+        return find_rubric(named, handed_in)
+    if submission.rubric is not None:
+        try:
+            return find_rubric(submission.rubric, handed_in, by_staff=False)
+        except UsageError as error:
+            raise UsageError(f"submission.yaml: {error}") from None
+    fitting: dict[str, int] = {}
+    choices = rubric_choices(handed_in)
+    for name, path in choices.items():
+        fitting[name] = _files_found(load_rubric(path), submission)
+    best = max(fitting.values(), default=0)
+    names = [name for name, found in fitting.items() if found == best]
+    if not best or len(names) > 1:
+        which = "several rubrics fit" if best else "no rubric fits what was handed in"
+        raise UsageError(f"{which}; choose one with --rubric: {', '.join(sorted(choices)) or 'there are none here'}")
+    return choices[names[0]]
+
+
+def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:
+    submission = submission.for_rubric(rubric)
+    asked = {file for problem in rubric.problems for check in problem.every_check for file in check.files}
+    found = 0
+    for file in asked:
+        try:
+            submission.find(file)
+        except StudentFault:
+            continue
+        found += 1
+    return found
+
+
+def only(rubric: Rubric, wanted: list[str]) -> Rubric:
+    """The rubric with only these problems (2.1) or groups of them (2); with all of them, if none is named."""
+    if not wanted:
+        return rubric
+    ids = [problem.id for problem in rubric.problems]
+    chosen = {own for own in ids for want in wanted if own == want or own.startswith(f"{want}.")}
+    for want in wanted:
+        if not any(own == want or own.startswith(f"{want}.") for own in ids):
+            raise UsageError(f"{rubric.name} has no problem '{want}'; it has {', '.join(ids)}")
+    return replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id in chosen))

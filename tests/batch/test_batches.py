@@ -1,0 +1,195 @@
+"""`grader batch` as a TA types it."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from grader.batch.finding import HandedIn
+from grader.batch.gradebook import Gradebook
+from grader.batch.running import rubric_of
+from grader.errors import UsageError
+from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
+from tests.batch.test_gradebook import SCHEMA
+from tests.conftest import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A class of twenty, graded once by two jobs."""
+    folder = tmp_path_factory.mktemp("class")
+    make_class(folder / "in", 20)
+    done = batch(folder / "in", folder / "out", "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("20 of 20 submissions: 18 graded, 2 not opened.")
+    return folder / "in", folder / "out"
+
+
+def test_everyone_is_graded_and_nothing_broken_stops_the_rest(graded: tuple[Path, Path]) -> None:
+    _, out = graded
+    rows = {row["student"]: row for row in csv.DictReader((out / "gradebook.csv").open())}
+    assert len(rows) == 20
+    points = {student: float(row["points"]) for student, row in rows.items()}
+    assert (points["s000"], points["s001"], points["s002"], points["s003"]) == (5, 1, 0, 0)
+    assert rows["s009"]["provisional"] == "yes"
+    report = json.loads((out / "s009.json").read_text())
+    assert {problem["status"] for problem in report["problems"]} == {"review"}
+    assert report["problems"][0]["checks"][0]["message"].startswith("s009.zip: the archive cannot be opened")
+    for path in out.glob("*.json"):
+        jsonschema.validate(json.loads(path.read_text()), SCHEMA)
+
+
+def test_the_number_of_jobs_changes_nothing_but_times(graded: tuple[Path, Path], tmp_path: Path) -> None:
+    submissions, out = graded
+    assert batch(submissions, tmp_path / "out", "--jobs", "1").returncode == 0
+    assert contents(tmp_path / "out") == contents(out)
+
+
+def test_a_batch_is_what_run_says_of_each(graded: tuple[Path, Path], tmp_path: Path) -> None:
+    submissions, out = graded
+    grader("run", submissions / "s001", "--rubric", RUBRIC, "--json", tmp_path / "alone.json")
+    alone, together = (json.loads(path.read_text()) for path in (tmp_path / "alone.json", out / "s001.json"))
+    assert [p["points"] for p in alone["problems"]] == [p["points"] for p in together["problems"]]
+    assert [c["message"] for c in alone["problems"][0]["checks"]] == [
+        c["message"] for c in together["problems"][0]["checks"]
+    ]
+
+
+def test_only_what_changed_is_graded_again(graded: tuple[Path, Path], tmp_path: Path) -> None:
+    submissions, out = (shutil.copytree(folder, tmp_path / folder.name) for folder in graded)
+    (submissions / "s001" / "attention.py").write_text(WORKS["right"])
+    said = batch(submissions, out).stdout
+    assert said.startswith("20 of 20 submissions: 1 graded, 19 unchanged.")
+    done = grader("override", "s001", "1.b", "0.5", "--by", "Kim", "--why", "asked twice", "--out", out)
+    assert done.stdout == "s001 1.b: 1 → 0.5, by Kim: asked twice\n"
+    said = batch(submissions, out, "--seed", "1", "--only", "s001", "--only", "s002").stdout
+    assert said.startswith("2 of 2 submissions: 2 graded.")
+    with Gradebook(out) as gradebook:
+        assert [result.report["points"] for result in gradebook.history("s001")] == [1, 5, 5]
+    row = next(row for row in csv.DictReader((out / "gradebook.csv").open()) if row["student"] == "s001")
+    assert (row["1.a"], row["1.b"], row["points"], row["overridden"]) == ("4", "0.5", "4.5", "1.b")
+
+
+def test_one_problem_is_graded_again_and_the_others_stay(graded: tuple[Path, Path], tmp_path: Path) -> None:
+    submissions, out = (shutil.copytree(folder, tmp_path / folder.name) for folder in graded)
+    batch(submissions, out, "--problem", "1.b", "--seed", "3", "--only", "s000")
+    report = json.loads((out / "s000.json").read_text())
+    assert [(problem["id"], problem["points"]) for problem in report["problems"]] == [("1.a", 4), ("1.b", 1)]
+    assert (report["points"], report["max_points"]) == (5, 5)
+    batch(submissions, tmp_path / "new", "--problem", "1.b", "--only", "s000")
+    report = json.loads((tmp_path / "new" / "s000.json").read_text())
+    assert (report["points"], report["max_points"]) == (1, 1)
+
+
+def test_new_points_need_no_grading_by_batch_or_by_rescore(graded: tuple[Path, Path], tmp_path: Path) -> None:
+    submissions, out = (shutil.copytree(folder, tmp_path / folder.name) for folder in graded)
+    text = RUBRIC.read_text()
+    text = (
+        text.replace("points: 5\n", "points: 9\n")
+        .replace("points: 4\n", "points: 8\n")
+        .replace("points: 4}", "points: 8}")
+    )
+    (tmp_path / "dearer.yaml").write_text(text)
+    shutil.copytree(out, tmp_path / "by-batch")
+    done = grader("rescore", out, "--rubric", tmp_path / "dearer.yaml")
+    assert done.stdout.startswith("20 submissions rescored."), done.stderr
+    assert json.loads((out / "s000.json").read_text())["points"] == 9
+    by_batch = ("batch", submissions, "--out", tmp_path / "by-batch", "--rubric", tmp_path / "dearer.yaml")
+    # What could not be opened says the same again: there is nothing in it to rescore.
+    assert grader(*by_batch).stdout.startswith("20 of 20 submissions: 2 not opened, 18 rescored.")
+    assert (tmp_path / "by-batch" / "gradebook.csv").read_text() == (out / "gradebook.csv").read_text()
+    (tmp_path / "other.yaml").write_text(text.replace("inputs: column_attention", "inputs: multi_head"))
+    before = contents(out)
+    refused = grader("rescore", out, "--rubric", tmp_path / "other.yaml")
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "grader: this change needs grading again: s000, 1.a returns_an_array: 'inputs' has changed\n"
+    )
+    assert contents(out) == before
+
+
+def test_two_submissions_with_one_id_are_said(tmp_path: Path) -> None:
+    make_class(tmp_path / "in", 1)
+    shutil.make_archive(str(tmp_path / "in" / "s001"), "zip", tmp_path / "in" / "s000")
+    shutil.copy(tmp_path / "in" / "s001.zip", tmp_path / "in" / "s000.zip")
+    done = batch(tmp_path / "in", tmp_path / "out")
+    assert done.returncode == 3
+    assert done.stdout.startswith("1 of 1 submissions: 1 graded.")
+    assert "s000 is there more than once (s000 and s000.zip), so none of them is graded" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--only", "s00"], "nothing was handed in by 's00'; did you mean 's000'?"),
+        (["--problem", "7"], "small-class has no problem '7'; it has 1.a, 1.b"),
+        (["--resume"], "there is no gradebook"),
+        (["--data", "nowhere"], "there is no such folder of data"),
+    ],
+)
+def test_a_batch_that_cannot_be_run_as_asked_is_one_line(tmp_path: Path, more: list[str], said: str) -> None:
+    make_class(tmp_path / "in", 1)
+    done = batch(tmp_path / "in", tmp_path / "out", *more)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_student_chooses_the_rubric_for_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rubrics").mkdir()
+    for name in ("one", "other"):
+        (tmp_path / "rubrics" / f"{name}.yaml").write_text(RUBRIC.read_text().replace("small-class", name))
+    make_class(tmp_path / "in", 3)
+    monkeypatch.chdir(tmp_path)
+    chosen = [HandedIn(path.name, path) for path in sorted((tmp_path / "in").iterdir())]
+    for handed_in in chosen:
+        (handed_in.path / "submission.yaml").write_text("rubric: one\n")
+    assert rubric_of(chosen).stem == "one"
+    (chosen[1].path / "submission.yaml").write_text("rubric: other\n")
+    with pytest.raises(UsageError, match="with --rubric: s000 is for one, s001 is for other"):
+        rubric_of(chosen)
+
+
+def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    make_class(tmp_path / "in", 60)
+    command = [*COMMAND, "batch", tmp_path / "in", "--out", tmp_path / "out", "--rubric", RUBRIC, "--jobs", "2"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    running = subprocess.Popen(command, env=ENVIRONMENT, cwd=REPOSITORY, text=True, start_new_session=True, **pipes)  # type: ignore[call-overload]
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and running.poll() is None:
+        time.sleep(0.05)
+        if (tmp_path / "out" / "gradebook.db").exists():
+            with Gradebook(tmp_path / "out") as gradebook:
+                if len(gradebook.students()) >= 3:
+                    break
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does it: to all of them
+    said, complained = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in complained
+    assert "to go: the same command goes on" in said
+    deadline = time.monotonic() + 10
+    while (left := _in_session(running.pid)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
+    done = batch(tmp_path / "in", tmp_path / "out")
+    assert "60 of 60 submissions" in done.stdout
+    assert "unchanged" in done.stdout
+
+
+def _in_session(leader: int) -> list[str]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[3]) == leader:
+                found.append(stat.parent.name)
+    return found

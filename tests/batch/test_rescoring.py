@@ -1,0 +1,124 @@
+"""New points and tiers on old evidence give what grading anew would give, or say that they cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.batch.finding import HandedIn
+from grader.batch.gradebook import Result
+from grader.batch.grading import Graded, Grading, Plan
+from grader.batch.rescoring import NeedsGrading, rescored
+from grader.rubric import load_rubric
+from tests.batch.classes import RIGHT, without_times
+from tests.conftest import REPOSITORY
+
+RUBRIC = """
+rubric: changing
+title: T
+points: 10
+problems:
+  - id: 1.a
+    title: Attention
+    points: 5
+    with: {file: attention.py, function: attention, reference: attention.attention, inputs: column_attention}
+    checks:
+      - {check: returns_an_array, gate: true}
+      - {check: matches_reference, points: 3}
+      - {check: leaves_inputs_unchanged, points: 2, needs: [matches_reference]}
+  - id: 2.f
+    title: Predictions
+    points: 5
+    with: {file: vanilla.pretrain.dev.predictions, labels: birth_dev.tsv}
+    checks:
+      - {check: predictions_reach, points: 5, tiers: [{accuracy: 0.1, score: 1}, {accuracy: 0.05, score: 1/2}]}
+"""
+NORA = REPOSITORY / "submissions" / "nora"
+DATA = REPOSITORY / "rubrics" / "nlp-a5"
+
+_TIERS = "tiers: [{accuracy: 0.1, score: 1}, {accuracy: 0.05, score: 1/2}]"
+_MATCHES = "matches_reference, points: 3"
+
+CHANGES = {
+    "points of checks": (_MATCHES, "matches_reference, points: 4", "points: 2, needs", "points: 1, needs"),
+    "points of a problem": (
+        *("points: 10\n", "points: 12\n", "reach, points: 5", "reach, points: 7"),
+        *("title: Predictions\n    points: 5", "title: Predictions\n    points: 7"),
+    ),
+    "a higher bar": ("accuracy: 0.1,", "accuracy: 0.9,"),
+    "a bar nobody reaches": (_TIERS, "tiers: [{accuracy: 0.99, score: 1}]"),
+    "a finer score": (
+        _TIERS,
+        "tiers: [{accuracy: 0.9, score: 1}, {accuracy: 0.2, score: 2/3}, {right: 1, score: 0.1}]",
+    ),
+    "a title": ("title: Attention", "title: Something else"),
+}
+NEED_GRADING = {
+    "another tolerance": (_MATCHES, f"{_MATCHES}, rtol: 0.1", "1.a matches_reference: 'rtol' has"),
+    "other inputs": ("inputs: column_attention", "inputs: multi_head", "1.a returns_an_array: 'inputs' has"),
+    "a check less": ("      - {check: returns_an_array, gate: true}\n", "", "1.a: its checks are not the same"),
+    "hidden": ("returns_an_array, gate: true", "returns_an_array, gate: true, visibility: hidden", "'visibility' has"),
+    "a limit": ("points: 10\n", "points: 10\nlimits: {cpu_seconds: 3}\n", "1.a: 'limits' has"),
+    "another id": ("id: 2.f", "id: 2.g", "2.g is new"),
+    "another baseline": ("labels: birth_dev.tsv", "labels: birth_dev.tsv, baseline: Paris", "'baseline' has"),
+}
+
+
+def written(folder: Path, *changes: str) -> Path:
+    text = RUBRIC
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / f"rubric{abs(hash(text))}.yaml"
+    path.write_text(text)
+    return path
+
+
+def graded(rubric: Path, folder: Path, stored: Result | None = None) -> Graded:
+    with Grading(Plan(rubric, DATA, (), 0, False)) as grading:
+        return grading.of(HandedIn("nora", folder), stored)
+
+
+@pytest.fixture(scope="module", params=["right", "wrong", "with nothing"])
+def work(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("work")
+    if request.param != "with nothing":
+        code = RIGHT if request.param == "right" else RIGHT.replace("beta * ", "")
+        (folder / "attention.py").write_text(code)
+        name = "vanilla.pretrain.dev.predictions"
+        (folder / name).write_bytes((NORA / name).read_bytes())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def first(work: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    result = graded(written(tmp_path_factory.mktemp("rubric")), work).result
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_rescored_is_what_grading_anew_gives(change: str, work: Path, first: Result, tmp_path: Path) -> None:
+    rubric = written(tmp_path, *CHANGES[change])
+    anew = graded(rubric, work).result
+    again = graded(rubric, work, first).result
+    assert anew is not None
+    assert again is not None
+    assert (anew.how, again.how) == ("graded", "rescored")
+    assert again.exact == anew.exact
+    assert without_times(again.report) == without_times(anew.report)
+    assert again.definition == anew.definition
+
+
+@pytest.mark.parametrize("change", NEED_GRADING)
+def test_what_evidence_cannot_tell_needs_grading(change: str, first: Result, tmp_path: Path) -> None:
+    old, new, said = NEED_GRADING[change]
+    if "was not handed in" in str(first.report):
+        return  # nothing was tried, so nothing needs to be tried again
+    with pytest.raises(NeedsGrading, match=said):
+        rescored(first, load_rubric(written(tmp_path, old, new), DATA))
+
+
+def test_the_same_work_and_rubric_are_not_graded_again(work: Path, first: Result, tmp_path: Path) -> None:
+    assert graded(written(tmp_path), work, first).result is None

@@ -1,0 +1,74 @@
+"""Several requests sent at once are answered one by one, in order, and never mixed up with later ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.errors import Crashed
+from grader.model import Limits
+from grader.sandbox import BoxRunner
+from tests.conftest import MakeSubmission
+
+CODE = """
+import os
+import numpy as np
+
+seen = []
+buffer = np.zeros(3)
+
+def count(x):
+    seen.append(x)
+    return len(seen) + 1000 * x
+
+def same_buffer(x):
+    buffer[:] = x
+    return buffer
+
+def large(x):
+    return x + 1
+
+def breaks_at_three(x):
+    if x == 3:
+        raise ValueError("three")
+    if x == 5:
+        os._exit(1)
+    return x
+"""
+
+
+def requests(function: str, *values: Any) -> list[dict[str, Any]]:
+    return [{"function": function, "args": [value], "kwargs": {}} for value in values]
+
+
+def test_answers_come_in_order_as_each_call_left_them(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    with boxes.open(submission(CODE), Limits(), 0) as box:
+        assert list(box.probe_each("call", "work.py", requests("count", 5, 6, 7))) == [5001, 6002, 7003]
+        buffers = list(box.probe_each("call", "work.py", requests("same_buffer", 1, 2)))
+    assert [array.tolist() for array in buffers] == [[1, 1, 1], [2, 2, 2]]
+
+
+def test_more_than_a_pipe_holds_goes_through_both_ways(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    arrays = [np.full((700, 700), float(number)) for number in range(6)]
+    with boxes.open(submission(CODE), Limits(), 0) as box:
+        answers = list(box.probe_each("call", "work.py", requests("large", *arrays)))
+    assert [float(answer[3, 3]) for answer in answers] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_nobody_waited_for_is_not_taken_for_a_later_answer(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    with boxes.open(submission(CODE), Limits(), 0) as box:
+        first = box.probe_each("call", "work.py", requests("count", 1, 2, 3))
+        assert next(first) == 1001
+        assert box.call("work.py", "count", 9) == 9004
+
+
+def test_a_fault_is_that_of_its_own_request(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    with boxes.open(submission(CODE), Limits(), 0) as box:
+        answers = box.probe_each("call", "work.py", requests("breaks_at_three", 1, 3, 5))
+        assert next(answers) == 1
+        with pytest.raises(Crashed, match="raised ValueError"):
+            next(answers)
+        with pytest.raises(Crashed, match="ended its own process"):
+            box.call("work.py", "count", 1)
