@@ -16,12 +16,11 @@ from grader.batch.gradebook import Gradebook
 from grader.batch.grades import grade_of
 from grader.errors import StaffFault
 from grader.model import Status
+from grader.report.exports.cells import harmless
 from grader.report.html import class_page, student_page
 
 _RESERVED = ("index", "gradebook")
 _LONGEST_NAME_BYTES = 150
-# What a spreadsheet takes for a formula. A quote before it makes it text: https://owasp.org/www-community/attacks/CSV_Injection
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class FilesFault(StaffFault):
@@ -92,7 +91,7 @@ def as_csv(grades: list[dict[str, Any]]) -> str:
 
 
 def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA) else cell
+    return harmless(cell) if isinstance(cell, str) else cell
 
 
 def _write(path: Path, text: str) -> None:
