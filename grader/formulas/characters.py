@@ -19,8 +19,9 @@ _COMPREHENSION = re.compile(
     r"\s*+\]?\s*+\)"
 )
 _BETWEEN = r"[^|⟨⟩,=+\n]{1,40}?"
+_LEFT, _RIGHT = r"(?:\\langle(?![A-Za-z])|⟨)", r"(?:\\rangle(?![A-Za-z])|⟩)"
 _KET_OR_BRA = re.compile(
-    rf"\|\s*+(?P<ket>{_BETWEEN})(?:\\rangle(?![A-Za-z])|⟩)|(?:\\langle(?![A-Za-z])|⟨)(?P<bra>{_BETWEEN})\|"
+    rf"{_LEFT}(?P<bra>{_BETWEEN})\|(?:(?P<inner>{_BETWEEN}){_RIGHT})?|\|\s*+(?P<ket>{_BETWEEN}){_RIGHT}"
 )
 
 
@@ -86,14 +87,15 @@ def _sum_written_out(source: Source) -> Source:
 
 
 def _kets_written_out(source: Source) -> Source:
-    """|k⟩ as (k) and ⟨k| as (k)^T: physicists' columns and rows."""
-    text, places = "", []
-    at = 0
+    """|k⟩ as (k), ⟨k| as (k)^T, ⟨k|q⟩ as their product: physicists' columns and rows."""
+    text, places, at = "", list[int](), 0
     for found in _KET_OR_BRA.finditer(source.text):
-        start, end = found.span(found.lastgroup or 0)
-        closes = ")" if found.lastgroup == "ket" else ")^T"
-        text += source.text[at : found.start()] + "(" + source.text[start:end] + closes
-        places += [*source.places[at : found.start()], source.places[found.start()], *source.places[start:end]]
-        places += [source.places[end]] * len(closes)
+        text += source.text[at : found.start()]
+        places += source.places[at : found.start()]
+        for group, closes in (("bra", ")^T"), ("inner", ")"), ("ket", ")")):
+            if found[group] is not None:
+                start, end = found.span(group)
+                text += f"({found[group]}{closes}"
+                places += [source.places[start], *source.places[start:end], *[source.places[end]] * len(closes)]
         at = found.end()
     return Source(text + source.text[at:], [*places, *source.places[at:]]) if at else source

@@ -40,7 +40,7 @@ class SignReader(NameReader):
         match sign:
             case "~" if not self._prose:  # a space that does not break, in LaTeX
                 pass
-            case "*" if self._last_is("NAME") and self._ahead(_EQUATES):  # q* = …, the best q
+            case "*" if self._follows_a_name(start) and self._ahead(_EQUATES):  # q* = …, the best q
                 yield Token("STAR", "*", start, self._at)
             case "[" if self._last_is("NAME") and (label := self._label()):  # k[a] and k["a"] are k_a
                 yield Token("INDEX", (label,), start, self._at)
@@ -106,6 +106,9 @@ class SignReader(NameReader):
             cause = f"the number {quote(text, 30)} is too large; exponents up to {MAX_DECIMAL_EXPONENT} are read"
             raise Unreadable(cause, start)
         return Token("NUMBER", Fraction(text), start, self._at)
+
+    def _follows_a_name(self, start: int) -> bool:
+        return self._last is not None and self._last.kind == "NAME" and self._last.end == start
 
     def _label(self) -> str:
         """The index in brackets of a letter that has such an index."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from grader.formulas import spelling
+from grader.formulas.assignments import assigned
 from grader.formulas.clauses import Stream
 from grader.formulas.expressions import Symbol
 from grader.formulas.lexer import read_tokens
@@ -43,6 +44,7 @@ class UnreadRow:
 def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[UnreadRow]]:
     stream: Stream = []
     unread: list[UnreadRow] = []
+    earlier: dict[Symbol, list[Token]] = {}
     for piece in answer.pieces:
         tokens: list[Token] = []
         for start, text in _rows(piece):
@@ -55,7 +57,8 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
                 continue
             if (tokens or start) and not _goes_on(tokens, row):
                 tokens.append(Token("ROW", "", start, start))
-            tokens.extend(replace(one, start=one.start + start, end=one.end + start) for one in row)
+            placed = [replace(one, start=one.start + start, end=one.end + start) for one in row]
+            tokens.extend(assigned(placed, earlier) if piece.kind == "code" else placed)
         formula = piece.kind != "prose" and any(one.kind == "RELATION" for one in tokens)
         if (stream and _begins_anew(piece, stream)) or (formula and not _awaits_more(stream)):
             stream.append((Token("BREAK", "", 0, 0), piece))
