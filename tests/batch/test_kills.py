@@ -17,8 +17,9 @@ from grader.batch.gradebook import Gradebook
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, batch, contents, make_class
 from tests.conftest import REPOSITORY
 
-KILLS = 20
-STUDENTS = 200
+# KILLS=20 repeats the whole trial, which takes minutes; the suite makes a short one of it.
+KILLS = int(os.environ.get("KILLS", "5"))
+STUDENTS = 10 * KILLS
 # How far below the grader each kind of process is: grader → job → stand-in → fork server → box.
 DEPTH = {"grader": 0, "job": 1, "fork server": 3, "box": 4}
 
@@ -60,7 +61,7 @@ def _running(submissions: Path, out: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.slow
-def test_twenty_kills_at_random_moments_change_no_grade(tmp_path: Path) -> None:
+def test_kills_at_random_moments_change_no_grade(tmp_path: Path) -> None:
     make_class(tmp_path / "in", STUDENTS)
     assert batch(tmp_path / "in", tmp_path / "undisturbed", "--jobs", "2").returncode == 0
     chance, killed, out = random.Random(7), list[str](), tmp_path / "disturbed"

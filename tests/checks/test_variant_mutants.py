@@ -28,7 +28,8 @@ def test_at_least_95_of_100_small_changes_are_noticed(tmp_path: Path, variant: s
     (tmp_path / variant).mkdir()
     for name, text in files.items():
         (tmp_path / variant / name).write_text(text)
-    mutants = [mutant for mutant in code_mutants(files[file], file) if not _is_harmless(mutant)]
+    # Every third: `grader rubric test nlp-a5` tries them all on the samples' own code.
+    mutants = [mutant for mutant in code_mutants(files[file], file) if not _is_harmless(mutant)][::3]
     (problem,) = (problem for problem in RUBRIC.problems if problem.id == variant)
     checks = tuple(check.id for check in problem.checks)
     bench = Bench(RUBRIC, tmp_path)
