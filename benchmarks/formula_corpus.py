@@ -48,6 +48,7 @@ class Entry:
     file: str
     verdict: str
     why: str
+    now: str = ""  # what it gets so far, where that is not yet what it deserves
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def entries() -> Iterator[Entry]:
             text = one["text"] if "text" in one else one["repeat"]["unit"] * one["repeat"]["times"]
             form = one.get("format", "md")
             sheet = f"# {part}\n\n{text}\n" if form == "md" else text
-            yield Entry(one["id"], part, sheet, f"answers.{form}", one["verdict"], one["why"])
+            yield Entry(one["id"], part, sheet, f"answers.{form}", one["verdict"], one["why"], one.get("now", ""))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from grader.formulas.expressions import Expression
 from grader.formulas.reading import Question, found_for, settled
 from grader.formulas.shapes import UNSIZED, Misfit, shown
 from grader.formulas.statements import read_statements
-from grader.formulas.verdicts import HALF, Verdict, partly, right, wrong
+from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wrong
+from grader.formulas.vocabulary import SCALAR
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
 from grader.registry import check
@@ -75,6 +76,8 @@ def _matrices(answer: Answer) -> dict[str, Expression] | Verdict:
             return one
         if one.shape == UNSIZED:
             return wrong(f"{name} is zero, so it tells no two tokens apart", f"{name} = {plain(one.expression)}")
+        if one.shape == SCALAR and (unknown := by_hand.VOCABULARY.free(one.expression)):
+            return undecided(f"the formula for {name} could not be read", f"it is not said what {plain(unknown[0])} is")
         if one.shape != by_hand.EXPECTED:
             return wrong(f"{name} should be a square matrix", f"{name} = {plain(one.expression)} is {shown(one.shape)}")
         found[name] = one.expression

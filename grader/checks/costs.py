@@ -63,7 +63,8 @@ def _grows(
         others = alternatives[1:]
         if any(_differ(alternatives[0], other, statements, list(variables), pairs, fixed) for other in others):
             either = " or ".join(plain(one) for one in alternatives)
-            return undecided(f"it is not clear which cost of the {name} model is meant", either)
+            where = f"{answer.file}:{answer.line}"
+            return undecided(f"it is not clear which cost of the {name} model is meant", f"{where}: {either}")
     evidence = {name: plain(given[name]) for name in costs if name in given}
     faults: list[_Fault] = []
     for name, key in costs.items():
@@ -73,7 +74,8 @@ def _grows(
         try:
             fault = _fault(name, given[name], expression(key, vocabulary), statements, list(variables), pairs, fixed)
         except Unreadable as unread:
-            return undecided(f"the cost of the {name} model could not be read", unread.cause)
+            cause = f"{answer.file}:{answer.line}: {unread.cause}"
+            return undecided(f"the cost of the {name} model could not be read", cause)
         if fault:
             faults.append(fault)
     if not faults:

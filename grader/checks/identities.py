@@ -100,6 +100,9 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
         if identity.agree(found, expression(slip.equals, vocabulary), vocabulary, rng, axis).holds:
             return Verdict(slip.score, slip.because, formula, evidence)
     want = typed(expression(reading.equals[0], vocabulary), vocabulary, found.shape)
+    unknown = [symbol for symbol in vocabulary.free(found.expression) if symbol.name.isupper()]
+    if want.shape != found.shape and unknown:
+        return undecided(f"the formula for {reading.name} could not be read", f"it is not said what {unknown[0]} is")
     if want.shape != found.shape:
         return wrong(f"{reading.name} has the wrong shape", f"{formula} is {shown(found.shape)}", evidence)
     nearest = min(tried, key=lambda agreement: agreement.off_by)

@@ -27,6 +27,7 @@ from grader.formulas.expressions import (
     Transpose,
 )
 from grader.formulas.shapes import Misfit
+from grader.formulas.tokens import Unreadable
 from grader.formulas.vocabulary import ONE
 from grader.formulas.writer import plain
 
@@ -120,7 +121,7 @@ class _Evaluation:
         if not symbol.index and symbol.name in bound:
             return np.array([[float(bound[symbol.name])]])
         if symbol not in values.scalars:
-            raise Misfit(f"{plain(symbol)} is not one of the symbols of this question")
+            raise Unreadable(f"it is not said what {plain(symbol)} is")
         return np.array([[values.scalars[symbol]]])
 
     def _place(self, symbol: Symbol, label: str, count: int, bound: Mapping[str, int]) -> int:

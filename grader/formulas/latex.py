@@ -147,8 +147,8 @@ class LatexReader(SignReader):
         """A function or symbol set upright: \\operatorname{softmax}, A^{\\text{T}}."""
         if word in self._vocabulary.functions:
             return self._function(word, start)
-        if word in spelling.FUNCTIONS:
-            return self._function(spelling.FUNCTIONS[word], start)
+        if (function := spelling.FUNCTIONS.get(word) or spelling.FUNCTIONS.get(word.lower())) and len(word) > 1:
+            return self._function(function, start)
         if word in spelling.TRANSPOSES and self._last_is("^"):
             return Token("NAME", Symbol("T"), start, self._at)
         return self._name_token(word, start) if len(word) == 1 or word in self._vocabulary.recognised else None

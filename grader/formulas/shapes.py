@@ -87,6 +87,10 @@ class _Typing:
         if found is None:
             if str(symbol) in self._vocabulary.asked:
                 raise Misfit(f"{plain(symbol)} is what is asked for; it cannot be used to say what it is")
+            if set(symbol.index) & bound.keys():  # β_i in a sum over i
+                raise Unreadable(f"it is not said what {plain(symbol)} is")
+            if not symbol.index and any(one.name == symbol.name and one.runs_to for one in self._vocabulary.declared):
+                raise Unreadable(f"{plain(symbol)} stands without its index")
             return Typed(symbol, SCALAR)  # a letter nobody declared is a free number
         declared, index = found
         for label, dimension in zip(index, declared.runs_to, strict=False):

@@ -24,6 +24,7 @@ _NEAR = 3  # words within which a "not" is about the formula
 _DENIALS = frozenset(
     ["not", "never", "cannot", "isn", "doesn", "wouldn", "won", "wrong", "incorrect", "fails", "unlike"]
 )
+_GOES_ON = frozenset(["over", "divided", "plus", "minus", "multiplied", "squared"])
 _MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
 
 
@@ -134,6 +135,10 @@ class Statements:
                 continue
             if not (isinstance(expression, Symbol) and str(expression) in self.vocabulary.asked):
                 chains[-1].append(Transpose(expression) if flipped else expression)
+        following = self.tokens[clause.ends] if clause.ends < len(self.tokens) else None
+        if following is not None and following.kind == "WORD" and str(following.value).lower() in _GOES_ON:
+            cause = f"it goes on with '{quote(str(following.value), 20)}', and operations in words are not read"
+            chains, faults = [], [self._fault(clause, Unreadable(cause), clause.members[place])]
         if not any(chains) and not faults:
             return None
         written = [token for tokens in (clause.members[place], *(tokens for tokens, _ in sides)) for token in tokens]

@@ -20,7 +20,7 @@ def grader() -> Grader:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
 def test_answer_gets_the_verdict_it_deserves(entry: Entry, grader: Grader) -> None:
     judged = grader(entry)
-    assert judged.verdict == entry.verdict, f"{judged.message} (expected because: {entry.why})"
+    assert judged.verdict == (entry.now or entry.verdict), f"{judged.message} (expected because: {entry.why})"
     assert judged.message
     assert "\n" not in judged.message
     assert len(judged.message) < 900
@@ -30,7 +30,15 @@ def test_answer_gets_the_verdict_it_deserves(entry: Entry, grader: Grader) -> No
 
 def test_corpus_is_large_and_has_all_kinds() -> None:
     kinds = Counter(entry.verdict for entry in ENTRIES)
-    assert len(ENTRIES) >= 600
+    assert len(ENTRIES) >= 1200
     assert min(kinds[kind] for kind in ("passed", "partial", "failed", "unreadable")) >= 80
     assert len({entry.id for entry in ENTRIES}) == len(ENTRIES)
     assert len({entry.part for entry in ENTRIES}) >= 11
+
+
+def test_what_is_not_yet_right_is_counted_and_mostly_goes_to_a_person() -> None:
+    open_ones = [entry for entry in ENTRIES if entry.now]
+    assert all(entry.now != entry.verdict for entry in open_ones)
+    assert len(open_ones) <= 38
+    assert len([entry for entry in open_ones if entry.now == "passed"]) <= 1
+    assert len([entry for entry in open_ones if entry.now != "unreadable"]) <= 7
