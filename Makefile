@@ -33,6 +33,8 @@ types: setup
 bench: setup
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.reference_speed
+	$(BIN)/python -m benchmarks.formula_corpus
+	$(BIN)/python -m benchmarks.prose_accuracy
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

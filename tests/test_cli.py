@@ -135,7 +135,8 @@ def test_a_submission_cannot_bring_a_rubric_and_its_code(tmp_path: Path, way: st
     for folder in (hers, hers / "rubrics"):
         shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", folder / "dl-hw3.yaml")
         (folder / "checks.py").write_text(f"open({str(tmp_path / 'escaped')!r}, 'w')")
-    (hers / "attention.py").write_text("")
+    for name in ("attention.py", "multihead.py"):  # together they fit one rubric only
+        (hers / name).write_text("")
     if way == "named by path":
         (hers / "submission.yaml").write_text(f"rubric: {hers / 'dl-hw3.yaml'}\n")
     done = grader("run", ".", *(["--rubric", "dl-hw3"] if way.startswith("asked") else []), cwd=hers)

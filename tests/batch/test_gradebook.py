@@ -154,7 +154,7 @@ def test_no_cell_is_a_formula_to_a_spreadsheet() -> None:
     assert len(read) == len(HOSTILE) + 1
     for row in read:
         for cell in row:
-            number = cell.replace(".", "").lstrip("-").isdigit()
+            number = cell.replace(".", "").lstrip("+-").isdigit()
             assert number or not cell.strip(" ").startswith(("=", "+", "-", "@", "\t")), cell
     assert read[1][2] == "-1.5"
 
