@@ -11,7 +11,7 @@ from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.checks.readings import Reading, vocabulary_of, with_readable_keys
 from grader.formulas import identity
 from grader.formulas.expressions import Symbol, symbols_in
-from grader.formulas.reading import Question, expression, judged
+from grader.formulas.reading import UNREAD, Question, expression, judged
 from grader.formulas.shapes import Misfit, Typed, shown, typed
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, undecided, wrong
@@ -43,6 +43,9 @@ def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdic
             return verdict
         verdicts.append(verdict)
     decided = [verdict for verdict in verdicts if verdict.score is not None]
+    unread = [verdict for verdict in verdicts if UNREAD in verdict.evidence]
+    if unread and not any(verdict.score for verdict in decided):  # another reading only fails it for its shapes
+        return unread[0]
     return max(decided, key=lambda verdict: verdict.score or 0) if decided else verdicts[0]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import heads, weights
-from grader.formulas.expressions import Constant, Symbol, rebuilt
+from grader.formulas.expressions import Constant, Expression, Symbol, rebuilt
 from grader.formulas.queries import Query, Setting
 from grader.formulas.reading import Question, found_for, judged, settled
 from grader.formulas.shapes import Misfit, Typed
@@ -45,6 +46,9 @@ def _weights(
 
     def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
         query = _query(found, statements, setting)
+        if drawn and _calls_means_random(statements, setting):
+            found = replace(found, expression=_with_random_keys(found.expression, setting))
+            query = replace(query, expression=found.expression)
         verdict = weights.judge(found, query, targets, name, np.random.default_rng(seed))
         if proposed.relation == "∝" and verdict.score == HALF:
             message = "the weights tend to what is asked, if the constant is large"
@@ -52,6 +56,26 @@ def _weights(
         return verdict
 
     return judged(answer, setting.vocabulary(name), Question(name, expected=_VECTOR, up_to_scale=True), judge)
+
+
+def _calls_means_random(statements: Statements, setting: Setting) -> bool:
+    """`where m_i = k_i are the keys`: what was read as a mean is said to be a key."""
+    for clause in statements.clauses:
+        for place, relation in enumerate(clause.relations):
+            left, right = (statements.read(clause.members[place + step]) for step in (0, 1))
+            names = (left.name, right.name) if isinstance(left, Symbol) and isinstance(right, Symbol) else ()
+            if relation == "=" and names == (setting.known, setting.drawn):
+                return True
+    return False
+
+
+def _with_random_keys(expression: Expression, setting: Setting) -> Expression:
+    return rebuilt(
+        expression,
+        lambda part: (
+            Symbol(setting.drawn, part.index) if isinstance(part, Symbol) and part.name == setting.known else part
+        ),
+    )
 
 
 def _query(found: Typed, statements: Statements, setting: Setting) -> Query:

@@ -20,6 +20,7 @@ from grader.formulas.writer import plain
 from grader.model import Answer
 from grader.quoting import quote
 
+MISFIT, UNREAD = "does_not_fit", "not_read"
 Judge = Callable[[Typed, Statements, Proposed], Verdict]
 
 
@@ -130,6 +131,8 @@ def _judged_chain(
     first = (decided or verdicts)[0]
     if any(one.score != first.score for one in decided):
         lowest = min(decided, key=lambda one: one.score or 0)
+        if MISFIT in lowest.evidence:  # perhaps misread; the others can be right all the same
+            return undecided(f"not all of the formula for {question.name} could be read", lowest.detail)
         detail = f"'{quote(found.text, 80)}' equates things that are not equal; {lowest.detail or lowest.message}"
         return replace(lowest, message=f"the chain of equations for {question.name} contradicts itself", detail=detail)
     return first
@@ -150,10 +153,10 @@ def _judged_member(
             return undecided(unread, f"{found.place}: it is not said what {plain(expanded)} is")
         return judge(known, statements, found)
     except Unreadable as fault:
-        return undecided(unread, f"{found.place}: {fault.cause}")
+        return undecided(unread, f"{found.place}: {fault.cause}", {UNREAD: fault.cause})
     except Misfit as misfit:
         detail = f"in {question.name} = {plain(member)}: {misfit.what}"
-        return wrong(f"the formula for {question.name} does not fit together", detail)
+        return wrong(f"the formula for {question.name} does not fit together", detail, {MISFIT: misfit.what})
 
 
 def _says_nothing(found: Typed, vocabulary: Vocabulary, question: Question) -> bool:

@@ -87,7 +87,7 @@ class _Typing:
         if found is None:
             if str(symbol) in self._vocabulary.asked:
                 raise Misfit(f"{plain(symbol)} is what is asked for; it cannot be used to say what it is")
-            if set(symbol.index) & bound.keys():  # β_i in a sum over i
+            if any(letter in bound for label in symbol.index for letter in label):  # β_i, δ_ia in a sum over i
                 raise Unreadable(f"it is not said what {plain(symbol)} is")
             if not symbol.index and any(one.name == symbol.name and one.runs_to for one in self._vocabulary.declared):
                 raise Unreadable(f"{plain(symbol)} stands without its index")
@@ -202,7 +202,7 @@ class _Typing:
             case function if function in self._vocabulary.functions:  # O(…) is as large as what it holds
                 return arguments[0]
         if any(argument.shape not in (SCALAR, UNSIZED) for argument in arguments):
-            raise Misfit(f"{expression.function} is taken of {plain(inner[0])}, which is {shown(shape)}")
+            raise Unreadable(f"{expression.function} is taken of {plain(inner[0])}, which is {shown(shape)}")
         return Typed(applied, SCALAR)
 
     def _big_sum(self, expression: Sum, bound: Mapping[str, str]) -> Typed:

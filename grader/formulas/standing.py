@@ -49,7 +49,7 @@ def _sentence(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
 
 def _ends_a_sentence(tokens: Sequence[Token], at: int) -> bool:
     token, before = tokens[at], tokens[at - 1] if at else None
-    if token.kind == "BREAK" and token.value == "." and before is not None and len(_word(before)) == 1:
+    if token.kind == "BREAK" and token.value == "." and before is not None and before.end - before.start == 1:
         return False  # i.e. and e.g.
     return token.kind == "ROW" or (token.kind == "BREAK" and token.value in _ENDS)
 

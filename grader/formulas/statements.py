@@ -185,6 +185,8 @@ class Statements:
                     continue
                 if left.name in self.vocabulary.dimensions:  # `e.g. d = 1` is an example
                     continue
+                if set(left.index) & {"i", "j", "l"}:  # `β_i = 0 otherwise` defines a family, with exceptions
+                    continue
                 right = self.read(clause.members[place + 1])
                 if right is not None and left not in symbols_in(right):
                     found[left] = right

@@ -39,6 +39,6 @@ def test_corpus_is_large_and_has_all_kinds() -> None:
 def test_what_is_not_yet_right_is_counted_and_mostly_goes_to_a_person() -> None:
     open_ones = [entry for entry in ENTRIES if entry.now]
     assert all(entry.now != entry.verdict for entry in open_ones)
-    assert len(open_ones) <= 38
-    assert len([entry for entry in open_ones if entry.now == "passed"]) <= 1
-    assert len([entry for entry in open_ones if entry.now != "unreadable"]) <= 7
+    assert len(open_ones) <= 36
+    assert not [entry for entry in open_ones if entry.now == "passed"]
+    assert len([entry for entry in open_ones if entry.now != "unreadable"]) <= 1

@@ -138,7 +138,6 @@ def test_what_cannot_be_read_is_explained_with_its_place(text: str, cause: str) 
         ("A B", "A is d×m and B is d×p: they cannot be multiplied"),
         ("a_i a_i^T", "stands outside a sum over i"),
         ("1/A", "it divides by A, which is d×m"),
-        ("exp(A)", "exp is taken of A"),
     ],
 )
 def test_what_does_not_fit_together_is_said_in_the_students_symbols(text: str, what: str) -> None:
