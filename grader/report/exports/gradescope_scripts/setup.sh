@@ -20,11 +20,9 @@ if ! "$python" -m venv "$root/venv"; then
     "$python" -m venv --clear "$root/venv"
 fi
 
-# pip's usual torch brings gigabytes for a GPU that an autograder has not got. Where PyTorch's index of CPU builds may be
-# used, put its address into TORCH_INDEX above this line.
-"$root/venv/bin/python" -m pip install --disable-pip-version-check --no-cache-dir \
-    ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} \
-    --constraint constraints.txt --editable .
+# pip's usual torch brings gigabytes for a GPU that an autograder has not got. Where PyTorch's CPU builds may be used, say so
+# with pip's own environment variables above this line.
+"$root/venv/bin/python" -m pip install --disable-pip-version-check --no-cache-dir --constraint constraints.txt --editable .
 
 # Says in the build log what isolation there is. Grading refuses by itself where a required layer is missing.
 "$root/venv/bin/python" -m grader doctor || true
