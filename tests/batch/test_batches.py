@@ -160,11 +160,18 @@ def test_no_student_chooses_the_rubric_for_a_class(tmp_path: Path, monkeypatch: 
         rubric_of(chosen)
 
 
+def _heeds_ctrl_c() -> None:
+    """What is started in the background of a shell ignores Ctrl-C, and so do its children unless told otherwise."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> None:
     make_class(tmp_path / "in", 60)
     command = [*COMMAND, "batch", tmp_path / "in", "--out", tmp_path / "out", "--rubric", RUBRIC, "--jobs", "2"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    running = subprocess.Popen(command, env=ENVIRONMENT, cwd=REPOSITORY, text=True, start_new_session=True, **pipes)  # type: ignore[call-overload]
+    running = subprocess.Popen(
+        command, env=ENVIRONMENT, cwd=REPOSITORY, text=True, start_new_session=True, preexec_fn=_heeds_ctrl_c, **pipes
+    )  # type: ignore[call-overload]
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and running.poll() is None:
         time.sleep(0.05)
