@@ -16,7 +16,7 @@ from grader.submission import open_submission
 from tests.conftest import REPOSITORY
 
 LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv"
-SAMPLES = {"nlp-a5": ("nora", "jonas"), "dl-hw3": ("ben", "dora")}
+SAMPLES = {"nlp-a5": ("alice", "nora", "jonas", "stub"), "dl-hw3": ("ben", "dora", "evan")}
 
 
 @pytest.fixture(scope="module")

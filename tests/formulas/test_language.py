@@ -130,6 +130,12 @@ def test_what_cannot_be_read_is_explained_with_its_place(text: str, cause: str) 
     assert "\n" not in caught.value.cause
 
 
+def test_a_function_of_a_matrix_is_not_guessed_at() -> None:
+    """Entry by entry, or of the matrix? A person decides."""
+    with pytest.raises(Unreadable, match="exp is taken of A, which is d×m"):
+        typed(_read("exp(A)"), BASES)
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
