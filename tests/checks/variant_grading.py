@@ -1,4 +1,7 @@
-"""Grading the students' files under `variants/`, right ones and right ones with something changed."""
+"""Grading the students' files under `variants/`, right ones and right ones with something changed.
+
+Perceiver, Synthesizer and RoPE are three ways to do one problem; encoder block, patches and ViT are problems of another.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ from typing import Any
 import yaml
 
 from grader.engine import grade
-from grader.model import Outcome
+from grader.model import Outcome, Problem, Rubric
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from tests.conftest import REPOSITORY, MakeSubmission
 
 FOLDER = Path(__file__).parent / "variants"
 RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "variants.yaml")
+BLOCKS = load_rubric(REPOSITORY / "tests" / "rubrics" / "blocks.yaml")
+_BLOCK_IDS = {"encoder": "2.3", "patches": "2.4", "vit": "2.5"}
 Files = dict[str, str]
 
 
@@ -26,7 +31,8 @@ def right(variant: str) -> dict[str, Files]:
         if path.is_dir():
             found[path.name] = {file.name: file.read_text() for file in sorted(path.glob("*.py"))}
         elif path.suffix == ".py":
-            found[path.stem] = {"attention.py": path.read_text()}
+            file = f"{variant}.py" if variant in _BLOCK_IDS else "attention.py"
+            found[path.stem] = {file: path.read_text()}
     return found
 
 
@@ -44,10 +50,16 @@ def changed(variant: str, case: dict[str, Any]) -> Files:
     return files
 
 
+def problem_of(variant: str) -> tuple[Rubric, Problem]:
+    rubric = BLOCKS if variant in _BLOCK_IDS else RUBRIC
+    (asked,) = (problem for problem in rubric.problems if problem.id == _BLOCK_IDS.get(variant, variant))
+    return rubric, asked
+
+
 def outcomes(
     variant: str, files: Files, boxes: BoxRunner, submission: MakeSubmission, seed: int = 0, only: str = ""
 ) -> dict[str, Outcome]:
-    (asked,) = (problem for problem in RUBRIC.problems if problem.id == variant)
+    rubric, asked = problem_of(variant)
     asked = replace(asked, checks=tuple(check for check in asked.checks if only in ("", check.id)))
-    (problem,) = grade(replace(RUBRIC, problems=(asked,)), submission(**files), boxes, seed=seed).problems
+    (problem,) = grade(replace(rubric, problems=(asked,)), submission(**files), boxes, seed=seed).problems
     return {result.check.id: result.outcome for result in problem.checks}

@@ -1,8 +1,9 @@
-"""What every module of the three variants is held to: shapes, batches kept apart, repeatable, trained throughout."""
+"""What every module is held to: shapes, batches kept apart, repeatable, trained throughout."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from grader.quoting import quote
 
 Inputs = tuple[Array, ...]
 _Reading = TypeVar("_Reading")
+_AXES = {3: "batch × tokens × width", 4: "batch × channels × height × width"}
 # Steps of differences, and how far the slopes they give may be off. The first is for float64. Code that computes in
 # float32 inside gives noise with it; larger ones, which may step over a kink of ReLU, then tell gradients from none.
 _STEPS = ((1e-5, 1e-4), (1e-3, 3e-2), (1e-2, 3e-2))
@@ -29,7 +31,8 @@ def wrong_shape(bench: Workbench, inputs: Inputs, want: tuple[int, ...]) -> Outc
     except TimedOut:
         raise
     except Crashed as fault:
-        raise Crashed(f"{fault.message}, given {given} (batch × tokens × width)", fault.detail) from None
+        axes = _AXES.get(inputs[0].ndim, "")
+        raise Crashed(f"{fault.message}, given {given} ({axes})", fault.detail) from None
     if output.shape != want:
         detail = f"it gives {compare.shape(output.shape)}"
         return failed(f"{bench.name} should turn {given} into {compare.shape(want)}", detail)
@@ -43,17 +46,42 @@ def not_a_function_of_its_input(bench: Workbench, inputs: Inputs) -> Outcome | N
     items = [tuple(array[n : n + 1] for array in inputs) for n in range(len(inputs[0]))]
     together, again, *alone = bench.run(inputs, inputs, *items).outputs
     if difference(again, together):
-        return failed(
-            f"{bench.name} gives two answers to one input in evaluation mode: is something drawn anew in forward()?"
-        )
+        return _answers_twice(bench, inputs)
     for number, single in enumerate(alone):
         if found := difference(single, together[number : number + 1]):
             return failed(f"{bench.name}: an item's output depends on the others in its batch: {found.summary}")
     once, twice = bench.run(inputs, inputs, settings=DROPOUT).outputs
-    if difference(once, twice):
-        return failed(
-            f"{bench.name} drops values out in evaluation mode as well; use nn.Dropout, or pass training=self.training"
-        )
+    return _drops_out(bench) if difference(once, twice) else None
+
+
+def _drops_out(bench: Workbench) -> Outcome:
+    return failed(
+        f"{bench.name} drops values out in evaluation mode as well; use nn.Dropout, or pass training=self.training"
+    )
+
+
+def _answers_twice(bench: Workbench, inputs: Inputs) -> Outcome:
+    if any(name in ("bernoulli_", "bernoulli", "native_dropout") for name in bench.drawn(inputs)):
+        return _drops_out(bench)
+    return failed(
+        f"{bench.name} gives two answers to one input in evaluation mode: is something drawn anew in forward()? "
+        "What is learned, such as a token or a position, is drawn once, as an nn.Parameter in __init__()"
+    )
+
+
+def changes_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
+    """None if the caller's tensors are the same after the call."""
+    if all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, bench.run(inputs).given[0], strict=True)):
+        return None
+    return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …")
+
+
+def differs_in_float32(bench: Workbench, inputs: Inputs) -> Outcome | None:
+    """None if single precision, as models are trained in, gives the same values but for rounding."""
+    (single,) = replace(bench, precision="float32").run(inputs).outputs
+    # Twenty times what float32 keeps of values near one, through a few layers.
+    if found := difference(single, bench.run(inputs).outputs[0], rtol=1e-3, atol=1e-3):
+        return failed(f"{bench.name} gives other values in float32 than in float64: {found.summary}")
     return None
 
 
@@ -63,12 +91,12 @@ def explanation(
     """The first reading whose arithmetic gives every output."""
     for reading, compute in readings:
         pairs = zip(inputs, outputs, strict=True)
-        if all(_agree(compute(*given), output) for given, output in pairs):
+        if all(agree(compute(*given), output) for given, output in pairs):
             return reading
     return None
 
 
-def _agree(want: Array, output: Array) -> bool:
+def agree(want: Array, output: Array) -> bool:
     return want.shape == output.shape and np.allclose(output, want, rtol=compare.RTOL, atol=compare.ATOL)
 
 

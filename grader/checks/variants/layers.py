@@ -76,7 +76,7 @@ def _sides(values: Values) -> dict[str, tuple[int, ...]]:
     return {name: values[name].squeeze().shape for name in values}
 
 
-def _partner(name: str, names: Mapping[str, object]) -> str:
+def partner(name: str, names: Mapping[str, object]) -> str:
     """`attn.key.weight` → `attn.key.bias`, if there is one."""
     head, _, leaf = name.rpartition(".")
     other = f"{head}.{leaf.replace('weight', 'bias')}".lstrip(".")
@@ -86,18 +86,18 @@ def _partner(name: str, names: Mapping[str, object]) -> str:
 def linears(values: Values, inner: int, outer: int) -> list[Linear]:
     """Every map from `inner` to `outer` features. Weights that hold two or three such maps count as that many."""
     sides, found = _sides(values), []
-    owned = {_partner(name, sides) for name in sides}
-    loose = [name for name, side in sides.items() if side == (outer,) and name not in owned and not _is_weight(name)]
+    owned = {partner(name, sides) for name in sides}
+    loose = [name for name, side in sides.items() if side == (outer,) and name not in owned and not is_weight(name)]
     for name, side in sides.items():
         if len(side) != 2:
             continue
-        if _is_weight(name):
+        if is_weight(name):
             parts = side[0] // outer
             if side == (parts * outer, inner) and (parts == 1 or parts in (2, 3)):
                 rows = [(n * outer, (n + 1) * outer) for n in range(parts)] if parts > 1 else [None]
-                found += [Linear(name, _partner(name, sides), part) for part in rows]
+                found += [Linear(name, partner(name, sides), part) for part in rows]
         else:
-            for bias in (*([vector for vector in loose if _leaf_alike(name, vector)] or loose), ""):
+            for bias in (*([vector for vector in loose if leaf_alike(name, vector)] or loose), ""):
                 found += [Linear(name, bias, None, False)] if side == (inner, outer) else []
                 found += [Linear(name, bias, None, True)] if side == (outer, inner) else []
     return list(dict.fromkeys(found))
@@ -113,20 +113,26 @@ def maps(values: Values, width: int, heads: int) -> list[Map]:
     return [*linears(values, width, width), *stacks]
 
 
-def _is_weight(name: str) -> bool:
+def is_weight(name: str) -> bool:
     """A layer's own, as torch names it; a bare parameter may be anything."""
     return "weight" in name.rpartition(".")[2]
 
 
-def _leaf_alike(one: str, other: str) -> bool:
-    """w1 and b1, W_q and b_q: alike but for their first letter."""
-    return one.rpartition(".")[2][1:] == other.rpartition(".")[2][1:]
+def leaf_alike(one: str, other: str) -> bool:
+    """w1 and b1, W_q and b_q: alike but for their first letter; gamma_1 and beta_1: alike in how they end."""
+    first, second = one.rpartition(".")[2], other.rpartition(".")[2]
+    return first[1:] == second[1:] or bool(_ending(first)) and _ending(first) == _ending(second)
+
+
+def _ending(leaf: str) -> str:
+    found = re.search(r"_[a-z0-9]+$|[0-9]+$", leaf, re.IGNORECASE)
+    return found.group() if found else ""
 
 
 def norms(values: Values, width: int) -> list[Norm]:
     sides = _sides(values)
     gains = [name for name, side in sides.items() if side == (width,) and "weight" in name.rpartition(".")[2]]
-    return [Norm(name, partner) for name in gains if (partner := _partner(name, sides))]
+    return [Norm(name, shift) for name in gains if (shift := partner(name, sides))]
 
 
 def of_size(values: Values, *sides: int) -> list[str]:

@@ -40,16 +40,17 @@ class Ran:
     outputs: list[Array]
     gradients: dict[str, Array]
     input_gradients: list[list[Array | None]]
+    given: list[list[Array]]  # the inputs as they are afterwards
 
 
 @dataclass
 class Workbench:
-    """One module of a student's, built from the same configuration for every question."""
+    """One module of a student's, built from the same settings for every question."""
 
     student: Student
     file: str
     name: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any] | list[Any]  # a configuration, or plain arguments
     precision: str = "float64"
     values: dict[str, Array] = field(default_factory=dict)  # its parameters, as the grader has set them
     trainable: list[str] = field(default_factory=list)
@@ -58,7 +59,10 @@ class Workbench:
     def run(self, *inputs: Sequence[Array], cotangents: Sequence[Array] = (), **changed: Any) -> Ran:
         """Outputs for each list of inputs. `values` replaces some parameters, `settings` some of the configuration."""
         values = self.values | changed.get("values", {})
-        reply = self._ask({**self.settings, **changed.get("settings", {})}, values, inputs, cotangents)
+        config = self.settings
+        if isinstance(config, Mapping):
+            config = {**config, **changed.get("settings", {})}
+        reply = self._ask(config, values, inputs, cotangents)
         gradients = {name: self._like(name, value) for name, value in reply["gradients"].items() if name in values}
         return Ran(
             [numbers(output, self.name) for output in reply["outputs"]],
@@ -67,6 +71,7 @@ class Workbench:
                 [numbers(gradient, self.name) if gradient is not None else None for gradient in row]
                 for row in reply["input_gradients"]
             ],
+            [[numbers(array, self.name) for array in row] for row in reply["given"]],
         )
 
     def _like(self, name: str, value: Any) -> Array:
@@ -75,14 +80,25 @@ class Workbench:
             raise Crashed(f"{self.name} answered with gradients of impossible shape")
         return gradient
 
-    def _ask(self, config: Mapping[str, Any], values: Any, inputs: Any, cotangents: Any) -> dict[str, Any]:
+    def drawn(self, inputs: Sequence[Array]) -> list[str]:
+        """The operations by which it draws random numbers in evaluation mode, as torch calls them."""
+        request = {"name": self.name, "config": self.settings, "inputs": list(inputs), "precision": self.precision}
+        match self.student.probe("random_operations", self.file, **request):
+            case list(names):
+                return [name for name in names if isinstance(name, str)]
+        return []
+
+    def _ask(
+        self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
+    ) -> dict[str, Any]:
         request = {
             "name": self.name,
-            "config": dict(config),
+            "config": config,
             "parameters": dict(values),
             "inputs": [list(arrays) for arrays in inputs],
             "cotangents": list(cotangents),
             "precision": self.precision,
+            "changes": list(changes),
         }
         match self.student.probe("run_configured", self.file, **request):
             case {
@@ -92,7 +108,9 @@ class Workbench:
                 "outputs": list(outputs),
                 "gradients": dict(),
                 "input_gradients": list(rows),
-            } as reply if len(outputs) == len(rows) == len(inputs):
+                "given": list(given),
+                "changed": list(),
+            } as reply if len(outputs) == len(rows) == len(given) == len(inputs):
                 return dict(reply)
         raise Crashed(f"{self.name} gave no outputs")
 
@@ -111,15 +129,23 @@ class Workbench:
         }
         self.values = {name: _random(rng, value.shape) for name, value in found.items()}
 
+    def run_changed(self, *inputs: Sequence[Array], changes: Sequence[Mapping[str, Array]]) -> list[list[Array]]:
+        """For each change of the parameters, the outputs for each list of inputs."""
+        reply = self._ask(self.settings, self.values, inputs, (), [dict(change) for change in changes])
+        rows = reply["changed"]
+        if len(rows) != len(changes) or not all(isinstance(row, list) and len(row) == len(inputs) for row in rows):
+            raise Crashed(f"{self.name} gave no outputs")
+        return [[numbers(output, self.name) for output in row] for row in rows]
+
     def influential(self, rng: np.random.Generator, inputs: Sequence[Array]) -> set[str]:
         """The parameters the output depends on."""
-        before = self.run(inputs).outputs[0]
-        used = set()
-        for name, value in self.values.items():
-            after = self.run(inputs, values={name: value + rng.normal(size=value.shape)}).outputs[0]
-            if after.shape != before.shape or not np.allclose(after, before, rtol=0, atol=1e-7):
-                used.add(name)
-        return used
+        changes = [{name: value + rng.normal(size=value.shape)} for name, value in self.values.items()]
+        (before,), *after = self.run_changed(inputs, changes=[{}, *changes])
+        return {
+            name
+            for name, (output,) in zip(self.values, after, strict=True)
+            if output.shape != before.shape or not np.allclose(output, before, rtol=0, atol=1e-7)
+        }
 
 
 def _random(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -138,8 +164,11 @@ def build(
     **settings: Any,
 ) -> Workbench:
     """The module on a workbench, in float64; in float32 if it runs on these inputs only so, as the course trains it."""
-    file = first_of(student, files)
-    bench = Workbench(student, file, name, {**_SETTINGS, **settings})
+    return started(Workbench(student, first_of(student, files), name, {**_SETTINGS, **settings}), rng, *inputs)
+
+
+def started(bench: Workbench, rng: np.random.Generator, *inputs: Sequence[Array]) -> Workbench:
+    """The module with random parameters, in float64; in float32 if it runs on these inputs only so."""
     try:
         bench.look(rng, inputs[0])
         bench.run(*inputs)

@@ -1,4 +1,4 @@
-"""Modules and functions of the language model, built from a configuration as the course's starter code builds them."""
+"""Modules and functions built from a configuration, as the course's starter code does, or from plain arguments."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ class Configuration(SimpleNamespace):
 def run_configured(
     file: str,
     name: str,
-    config: dict[str, Any],
+    config: dict[str, Any] | list[Any],
     parameters: dict[str, Any],
     inputs: list[list[Any]],
     cotangents: list[Any],
     precision: str = "float64",
+    changes: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Build a module in evaluation mode, give these parameters new values and run it on each list of inputs.
 
-    With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>.
+    With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>. `given` are
+    the inputs as they are afterwards. `changed` are the outputs for all inputs with each of the changes, one at a time,
+    in what the parameters are.
     """
     import torch
 
     dtype = getattr(torch, precision)
-    torch.manual_seed(0)  # what is drawn outside the parameters is the same each time it is built
-    module = call_as_asked(student_code.attribute(file, name), [Configuration(**config)], {})
-    module = (module.double() if precision == "float64" else module.float()).eval()  # .to() would spoil complex buffers
+    module = _built(file, name, config, precision)
     given = [[torch.tensor(np.array(array), dtype=dtype) for array in arrays] for arrays in inputs]
     with torch.no_grad():
         if given and any(torch.nn.parameter.is_lazy(value) for value in module.parameters()):
             module(*given[0])  # lazy layers have no parameters before their first input
         own = dict(module.named_parameters())
-        for key, value in parameters.items():
-            own[key].copy_(torch.tensor(value))
+        _set(own, parameters)
     outputs, total = [], torch.zeros((), dtype=dtype)
     for number, tensors in enumerate(given):
         with torch.set_grad_enabled(bool(cotangents)):
@@ -68,7 +68,60 @@ def run_configured(
         "outputs": outputs,
         "gradients": {key: value.grad for key, value in own.items() if value.grad is not None},
         "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given],
+        "given": given,
+        "changed": [_changed(module, own, change, given) for change in changes or []],
     }
+
+
+def _set(own: dict[str, Any], values: dict[str, Any]) -> None:
+    import torch
+
+    for key, value in values.items():
+        own[key].copy_(torch.tensor(value))
+
+
+def _changed(module: Any, own: dict[str, Any], change: dict[str, Any], given: list[list[Any]]) -> list[Any]:
+    import torch
+
+    with torch.no_grad():
+        kept = {key: own[key].clone() for key in change}
+        _set(own, change)
+        outputs = [call_as_asked(module.forward, tensors, {}) for tensors in given]
+        for key, value in kept.items():
+            own[key].copy_(value)
+    return outputs
+
+
+def _built(file: str, name: str, config: dict[str, Any] | list[Any], precision: str) -> Any:
+    import torch
+
+    torch.manual_seed(0)  # what is drawn outside the parameters is the same each time it is built
+    arguments = config if isinstance(config, list) else [Configuration(**config)]
+    module = call_as_asked(student_code.attribute(file, name), arguments, {})
+    # .to() would spoil complex buffers
+    return (module.double() if precision == "float64" else module.float()).eval()
+
+
+def random_operations(
+    file: str, name: str, config: dict[str, Any] | list[Any], inputs: list[Any], precision: str = "float64"
+) -> list[str]:
+    """Which of torch's operations a module asks for random numbers in evaluation mode: `bernoulli_` is dropout."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    called: set[str] = set()
+
+    class Listening(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if torch.Tag.nondeterministic_seeded in function.tags:
+                called.add(function.overloadpacket.__name__)
+            return function(*args, **(kwargs or {}))
+
+    module = _built(file, name, config, precision)
+    given = [torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in inputs]
+    with Listening(), torch.no_grad():
+        call_as_asked(module.forward, given, {})
+    return sorted(called)
 
 
 def _fits(output: Any, cotangent: Any) -> bool:

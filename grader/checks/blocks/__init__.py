@@ -1,0 +1,1 @@
+"""What the checks of encoder block, patch embedding and ViT share."""

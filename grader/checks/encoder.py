@@ -1,0 +1,187 @@
+"""The encoder block of 2.3: y = LN(x + Attn(x)), z = LN(y + FFN(y)) with ReLU; judged on the student's own layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import numpy as np
+
+from grader import compare
+from grader.checks.blocks import properties
+from grader.checks.blocks.anatomy import Anatomy, constant_over_tokens, feed_forward_pairs, norm_candidates
+from grader.checks.blocks.attending import MIXES
+from grader.checks.blocks.equations import POST, RELU
+from grader.checks.blocks.projections import loose_vectors
+from grader.checks.blocks.readings import (
+    Single,
+    Wanted,
+    first,
+    several_readings,
+    shared_readings,
+    singles,
+    unlike_alone,
+)
+from grader.checks.variants.judgements import (
+    changes_its_input,
+    differs_in_float32,
+    not_a_function_of_its_input,
+    trained,
+    wrong_shape,
+)
+from grader.checks.variants.workbench import Workbench, started
+from grader.compare import Array
+from grader.model import Outcome, Student, failed, passed
+from grader.registry import StudentFile, check
+
+_NAME = "EncoderBlock"
+_WANTED = Wanted((POST,), (RELU,))
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    width: int
+    heads: int
+    hidden: int
+
+
+# No two sizes of the first agree, nor is one a multiple that packing would give. Then one head; at last
+# a hidden layer narrower than the block.
+_SIZES = (_Sizes(20, 5, 14), _Sizes(6, 1, 11), _Sizes(8, 4, 3))
+_BATCHES = ((2, 7), (1, 3), (3, 2), (1, 1))  # batch and tokens
+
+
+def _bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: _Sizes) -> Workbench:
+    bench = Workbench(student, file, name, [sizes.width, sizes.heads, sizes.hidden])
+    return started(bench, rng, (rng.normal(size=(2, 3, sizes.width)),))
+
+
+@check
+def encodes_any_batch_of_tokens(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+) -> Outcome:
+    """(B, N, dim) → (B, N, dim) for any B and N, each item by itself, repeatable, in float32 too, its input untouched."""
+    for sizes in _SIZES:
+        bench = _bench(student, rng, file, name, sizes)
+        for batch, tokens in _BATCHES:
+            x = rng.normal(size=(batch, tokens, sizes.width))
+            if wrong := wrong_shape(bench, (x,), x.shape):
+                return wrong
+        x = rng.normal(size=(3, 5, sizes.width))
+        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
+            if wrong := look(bench, (x,)):
+                return wrong
+    return passed(f"right shapes for {len(_SIZES) * len(_BATCHES)} sizes, in float32 and float64")
+
+
+@check
+def encoder_matches_its_equations(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+) -> Outcome:
+    """y = LN(x + Attn(x)), z = LN(y + FFN(y)), FFN with ReLU, scores over √(dim/heads): from its own parameters."""
+    outcome = None
+    for sizes in _SIZES:
+        bench = _bench(student, rng, file, name, sizes)
+        outcome = _judged(bench, rng, sizes)
+        if outcome.score < 1 or outcome.evidence.get("judged_by") == "properties":
+            return outcome
+    assert outcome is not None
+    return outcome
+
+
+def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcome:
+    inputs = [rng.normal(size=(batch, tokens, sizes.width)) for batch, tokens in _BATCHES]
+    single = [rng.normal(size=(1, 1, sizes.width)) for _ in range(3)]
+    ran = bench.run(*((x,) for x in (*inputs, *single))).outputs
+    turn = _axes(ran[0], inputs[0])
+    if turn is None:
+        return failed(
+            f"{bench.name} should turn {compare.shape(inputs[0].shape)} into the same shape",
+            f"it gives {compare.shape(ran[0].shape)}",
+        )
+    if turn != (0, 1, 2) and all(output.ndim == 3 for output in ran):
+        ran = [output.transpose(turn) for output in ran]
+    outputs, alone = ran[: len(inputs)], ran[len(inputs) :]
+    outcome = _explained(bench, rng, sizes, (inputs, outputs), (single, alone))
+    if turn == (0, 1, 2) or outcome.score < 1:
+        return outcome
+    return failed(
+        f"its values are right, but not their shape: {compare.shape(inputs[0].shape)} should stay so",
+        f"it gives {compare.shape(tuple(inputs[0].shape[turn.index(n)] for n in range(3)))}",
+    )
+
+
+def _axes(output: Array, x: Array) -> tuple[int, ...] | None:
+    """How to turn the axes of an output so that it has the shape of x."""
+    if output.ndim != 3:
+        return None
+    return next((order for order in permutations(range(3)) if output.transpose(order).shape == x.shape), None)
+
+
+_Seen = tuple[list[Array], list[Array]]
+
+
+def _anatomy(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, x: Array, token: Array) -> Anatomy:
+    used = bench.influential(rng, (x,))
+    loose = loose_vectors(bench.values, sizes.width)
+    without = bench.run_changed((x,), changes=[{name: np.zeros_like(bench.values[name])} for name in loose])
+    gains = [name for name, (output,) in zip(loose, without, strict=True) if constant_over_tokens(output)]
+    return Anatomy(
+        bench.values,
+        sizes.width,
+        sizes.heads,
+        frozenset(bench.influential(rng, (token,))),
+        frozenset(used),
+        feed_forward_pairs(bench.values, sizes.width, sizes.hidden),
+        norm_candidates(bench.values, sizes.width, gains),
+    )
+
+
+def _explained(
+    bench: Workbench, rng: np.random.Generator, sizes: _Sizes, several: _Seen, alone: _Seen
+) -> Outcome:
+    anatomy = _anatomy(bench, rng, sizes, several[0][0], alone[0][0])
+    found = singles(anatomy, _WANTED, np.concatenate(alone[0]), np.concatenate(alone[1]))
+    if not found:
+        slip = None if anatomy.is_too_much else first(unlike_alone(anatomy, _WANTED), *several, lambda x: x)
+        return _wrong(bench, rng, sizes, anatomy, [slip.slip or slip.single.way.norm] if slip else [])
+    if departures := min((single.departures(_WANTED) for single in found), key=len):
+        return _wrong(bench, rng, sizes, anatomy, departures)
+    if any(first(several_readings(anatomy, single), *several, lambda x: x) for single in found):
+        count = len(_SIZES) * len(_BATCHES)
+        return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
+    return _wrong(bench, rng, sizes, anatomy, _attention_slips(anatomy, found, several))
+
+
+def _attention_slips(anatomy: Anatomy, singles: list[Single], several: _Seen) -> list[str]:
+    for slip in MIXES:
+        for single in singles:
+            if first(several_readings(anatomy, single, [slip]), *several, lambda x: x):
+                return [slip]
+    found = next((slip for single in singles if (slip := first(shared_readings(anatomy, single), *several, lambda x: x))), None)
+    return [found.slip] if found else []
+
+
+def _wrong(
+    bench: Workbench, rng: np.random.Generator, sizes: _Sizes, anatomy: Anatomy, departures: list[str]
+) -> Outcome:
+    if departures:
+        message = f"{bench.name} is not the block asked for; it looks as if {', and '.join(departures)}"
+        return failed(message, evidence={"looks_like": departures})
+    needed = 4 * sizes.width**2 + 2 * sizes.width * sizes.hidden
+    if wrong := properties.of_an_encoder(bench, rng, sizes.width, needed):
+        return wrong
+    if anatomy.unread():
+        return properties.left_to_a_person()
+    return failed(f"the values of {bench.name} are not those of LN(y + FFN(y)) with y = LN(x + Attn(x))")
+
+
+@check
+def encoder_is_trained(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+) -> Outcome:
+    """Gradients flow back to its input and to every parameter it uses."""
+    bench = _bench(student, rng, file, name, _SIZES[0])
+    if not bench.values:
+        return failed(f"{name} has no parameters: nothing of it is trained or saved")
+    return trained(bench, rng, (rng.normal(size=(2, 4, _SIZES[0].width)),))
