@@ -143,7 +143,7 @@ def _explained(
     anatomy = _anatomy(bench, rng, sizes, several[0][0], alone[0][0])
     found = singles(anatomy, _WANTED, np.concatenate(alone[0]), np.concatenate(alone[1]))
     if not found:
-        slip = None if anatomy.is_too_much else first(unlike_alone(anatomy, _WANTED), *several, lambda x: x)
+        slip = first(unlike_alone(anatomy, _WANTED), several[0][:1], several[1][:1], lambda x: x)
         return _wrong(bench, rng, sizes, anatomy, [slip.slip or slip.single.way.norm] if slip else [])
     if departures := min((single.departures(_WANTED) for single in found), key=len):
         return _wrong(bench, rng, sizes, anatomy, departures)

@@ -49,11 +49,18 @@ def inward(values: Values, names: Iterable[str], width: int, heads: int) -> list
             axes = {**sizes, "part": packed} if packed > 1 else sizes
             for bias in _biases(values, name, matrix.shape[1]):
                 offset = values[bias].reshape(-1) if bias else np.zeros(matrix.shape[1])
-                for layout in permutations(axes):
+                for layout in _layouts(axes):
                     both = np.vstack([matrix, offset]).reshape(-1, *(axes[axis] for axis in layout))
                     parts = _ordered(both, layout, packed, width)
                     found += [Projection(name, bias, layout, n, part[:-1], part[-1]) for n, part in enumerate(parts)]
     return [*found, *_stacked(values, set(names), width, heads)]
+
+
+def _layouts(axes: dict[str, int]) -> list[tuple[str, ...]]:
+    """Every order of the axes that is another order of the numbers."""
+    long = [axis for axis, size in axes.items() if size > 1]
+    short = tuple(axis for axis, size in axes.items() if size == 1)
+    return [(*short, *order) for order in permutations(long)]
 
 
 def _ordered(both: Array, layout: tuple[str, ...], packed: int, width: int) -> Array:
@@ -82,7 +89,8 @@ def outward(values: Values, names: Iterable[str], width: int, heads: int) -> lis
                 by_head = turned.T
                 by_turns = by_head.reshape(width // heads, heads, width).swapaxes(0, 1).reshape(width, width)
                 found.append(Projection(name, bias, ("head", "feature"), 0, by_head, offset))
-                found.append(Projection(name, bias, ("feature", "head"), 0, by_turns, offset))
+                if 1 < heads < width:
+                    found.append(Projection(name, bias, ("feature", "head"), 0, by_turns, offset))
     return found
 
 

@@ -44,6 +44,11 @@ class Single:
     tail: str  # what follows the block, by name
     finish: Function
 
+    @property
+    def is_plain(self) -> bool:
+        """Heads in blocks of features, parts wherever: who makes a slip has not also chosen an unusual layout."""
+        return all(found is None or "feature" not in found.layout[:-1] for found in (self.value, self.output))
+
     def departures(self, wanted: Wanted) -> list[str]:
         """What is not as asked, in words."""
         found = self.way.departures(wanted.orders, wanted.activations)
@@ -96,8 +101,11 @@ def singles(anatomy: Anatomy, wanted: Wanted, x: Array, output: Array, tails: Ta
     if anatomy.is_too_much:
         return []
     for way in ways(wanted.orders, wanted.activations):
+        right = not way.departures(wanted.orders, wanted.activations)
         found = [
-            reading for reading, compute in single_readings(anatomy, [way], tails) if agree(reading.finish(compute(x)), output)
+            reading
+            for reading, compute in single_readings(anatomy, [way], tails)
+            if (right or reading.is_plain) and agree(reading.finish(compute(x)), output)
         ]
         if found:
             return found
@@ -160,16 +168,13 @@ UNLIKE_ALONE = [
 def unlike_alone(anatomy: Anatomy, wanted: Wanted) -> Iterator[tuple[Several, Callable[[Array], Array]]]:
     """Blocks that are right but for an attention in which one token alone is not itself."""
     anatomy = replace(anatomy, alone=anatomy.used)
+    if anatomy.is_too_much:
+        return
     usual = (wanted.orders[0], wanted.activations[0])
     for way, slips in ((Way(*usual), UNLIKE_ALONE), (Way(*usual, OVER_TOKENS), [RIGHT])):
         for single, _ in single_readings(anatomy, [way]):
-            if single.output and _in_blocks(single.value) and _in_blocks(single.output):
+            if single.output and single.is_plain:
                 yield from several_readings(anatomy, single, slips)
-
-
-def _in_blocks(projection: Projection | None) -> bool:
-    """Heads in blocks of features, parts wherever: who makes such a slip has not also chosen an unusual layout."""
-    return projection is None or [axis for axis in projection.layout if axis != "part"] in (["head", "feature"], ["stacked"])
 
 
 def first(readings: Iterator[tuple[Several, Callable[[Array], Array]]], inputs: Sequence[Array], outputs: Sequence[Array], finish: Function) -> Several | None:

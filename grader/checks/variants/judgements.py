@@ -61,7 +61,8 @@ def _drops_out(bench: Workbench) -> Outcome:
 
 
 def _answers_twice(bench: Workbench, inputs: Inputs) -> Outcome:
-    if any(name in ("bernoulli_", "bernoulli", "native_dropout") for name in bench.drawn(inputs)):
+    once, twice = bench.without_dropout(inputs, inputs)
+    if difference(once, twice) is None:
         return _drops_out(bench)
     return failed(
         f"{bench.name} gives two answers to one input in evaluation mode: is something drawn anew in forward()? "

@@ -80,13 +80,14 @@ class Workbench:
             raise Crashed(f"{self.name} answered with gradients of impossible shape")
         return gradient
 
-    def drawn(self, inputs: Sequence[Array]) -> list[str]:
-        """The operations by which it draws random numbers in evaluation mode, as torch calls them."""
-        request = {"name": self.name, "config": self.settings, "inputs": list(inputs), "precision": self.precision}
-        match self.student.probe("random_operations", self.file, **request):
-            case list(names):
-                return [name for name in names if isinstance(name, str)]
-        return []
+    def without_dropout(self, *inputs: Sequence[Array]) -> list[Array]:
+        """Its outputs, fresh parameters and all, with torch's dropout switched off by force."""
+        request = {"name": self.name, "config": self.settings, "precision": self.precision}
+        request["inputs"] = [list(arrays) for arrays in inputs]
+        match self.student.probe("run_without_dropout", self.file, **request):
+            case list(outputs) if len(outputs) == len(inputs):
+                return [numbers(output, self.name) for output in outputs]
+        raise Crashed(f"{self.name} gave no outputs")
 
     def _ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()

@@ -102,26 +102,30 @@ def _built(file: str, name: str, config: dict[str, Any] | list[Any], precision: 
     return (module.double() if precision == "float64" else module.float()).eval()
 
 
-def random_operations(
-    file: str, name: str, config: dict[str, Any] | list[Any], inputs: list[Any], precision: str = "float64"
-) -> list[str]:
-    """Which of torch's operations a module asks for random numbers in evaluation mode: `bernoulli_` is dropout."""
+def run_without_dropout(
+    file: str, name: str, config: dict[str, Any] | list[Any], inputs: list[list[Any]], precision: str = "float64"
+) -> list[Any]:
+    """The outputs of a module built once, with torch's dropout switched off whatever its `training` says."""
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    called: set[str] = set()
-
-    class Listening(TorchDispatchMode):
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if torch.Tag.nondeterministic_seeded in function.tags:
-                called.add(function.overloadpacket.__name__)
-            return function(*args, **(kwargs or {}))
+    from torch.nn import functional
 
     module = _built(file, name, config, precision)
-    given = [torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in inputs]
-    with Listening(), torch.no_grad():
-        call_as_asked(module.forward, given, {})
-    return sorted(called)
+    given = [[torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in arrays] for arrays in inputs]
+    attend = functional.scaled_dot_product_attention
+    switched = [
+        (functional, "dropout", lambda x, *rest, **more: x),
+        (torch, "dropout", lambda x, *rest, **more: x),
+        (functional, "scaled_dot_product_attention", lambda *args, **more: attend(*args, **{**more, "dropout_p": 0.0})),
+    ]
+    kept = [(place, key, getattr(place, key)) for place, key, _ in switched]
+    try:
+        for place, key, quiet in switched:
+            setattr(place, key, quiet)
+        with torch.no_grad():
+            return [call_as_asked(module.forward, tensors, {}) for tensors in given]
+    finally:
+        for place, key, was in kept:
+            setattr(place, key, was)
 
 
 def _fits(output: Any, cotangent: Any) -> bool:

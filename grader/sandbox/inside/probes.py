@@ -9,7 +9,7 @@ import numpy as np
 
 from . import dataset_probe, definitions, source, student_code
 from .calls import call_as_asked
-from .configured import random_operations, rotate, run_configured
+from .configured import rotate, run_configured, run_without_dropout
 from .script import run_script
 
 Probe = Callable[..., Any]
@@ -93,9 +93,9 @@ PROBES: dict[str, Probe] = {
         draw_items,
         forward,
         names_used,
-        random_operations,
         rotate,
         run_configured,
         run_script,
+        run_without_dropout,
     )
 }

@@ -1,0 +1,187 @@
+"""The patch embedding of 2.4: one linear map for every patch, patches row by row.
+
+Such a map is its answers to single pixels and to a black image, so those are taken and looked at: which pixels a token
+depends on, whether every patch is treated alike, and whether that is all there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from grader import compare
+from grader.checks.variants.judgements import (
+    changes_its_input,
+    differs_in_float32,
+    not_a_function_of_its_input,
+    trained,
+    wrong_shape,
+)
+from grader.checks.variants.workbench import Workbench, started
+from grader.compare import Array
+from grader.model import Outcome, Status, Student, failed, passed
+from grader.registry import StudentFile, check
+
+_NAME = "PatchEmbedding"
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    image: int
+    patch: int
+    channels: int
+    dim: int
+
+    @property
+    def side(self) -> int:
+        return self.image // self.patch
+
+    @property
+    def tokens(self) -> int:
+        return self.side**2
+
+    def images(self, rng: np.random.Generator, batch: int) -> Array:
+        return rng.normal(size=(batch, self.channels, self.image, self.image))
+
+
+# Sizes that differ from each other; then one channel, patches of one pixel, and a single patch.
+_SIZES = (_Sizes(6, 2, 3, 7), _Sizes(8, 2, 1, 5), _Sizes(3, 1, 2, 4), _Sizes(4, 4, 3, 10))
+
+
+def _bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: _Sizes) -> Workbench:
+    bench = Workbench(student, file, name, [sizes.image, sizes.patch, sizes.channels, sizes.dim])
+    return started(bench, rng, (sizes.images(rng, 2),))
+
+
+@check
+def makes_one_token_of_each_patch(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+) -> Outcome:
+    """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, in float32 too, input untouched."""
+    for sizes in _SIZES:
+        bench = _bench(student, rng, file, name, sizes)
+        for batch in (2, 1, 3):
+            x = sizes.images(rng, batch)
+            if wrong := wrong_shape(bench, (x,), (batch, sizes.tokens, sizes.dim)):
+                return _with_hint(wrong, bench, x, sizes)
+        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
+            if wrong := look(bench, (sizes.images(rng, 3),)):
+                return wrong
+    return passed(f"one token for each patch, for {len(_SIZES)} sizes of images and patches")
+
+
+def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: _Sizes) -> Outcome:
+    got, batch = bench.run((x,)).outputs[0].shape, len(x)
+    hints = {
+        (batch, sizes.dim, sizes.tokens): "it looks transposed, with the features before the tokens",
+        (batch, sizes.dim, sizes.side, sizes.side): "the grid of patches is not flattened into one axis of tokens",
+        (batch, sizes.side, sizes.side, sizes.dim): "the grid of patches is not flattened into one axis of tokens",
+        (batch, sizes.tokens + 1, sizes.dim): "there is one token too many; the class token belongs to the ViT",
+        (sizes.tokens, batch, sizes.dim): "tokens come before the batch",
+    }
+    hint = hints.get(got, "")
+    return failed(f"{wrong.message}{'; ' if hint else ''}{hint}", wrong.detail)
+
+
+@check
+def maps_every_patch_alike_row_by_row(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+) -> Outcome:
+    """Token n is one learned linear map of the pixels of patch n, the same for every patch, patches row by row."""
+    outcome = passed("")
+    for sizes in _SIZES:
+        outcome = _judged(_bench(student, rng, file, name, sizes), rng, sizes)
+        if outcome.score < 1 or outcome.status is Status.REVIEW:
+            return outcome
+    return outcome
+
+
+def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcome:
+    pixels = sizes.channels * sizes.image**2
+    impulses = np.eye(pixels).reshape(pixels, sizes.channels, sizes.image, sizes.image)
+    x = sizes.images(rng, 2)
+    # One picture at a time: a map that mixes the batch is another check's concern.
+    (black, *parts), drawn = (
+        [bench.run(*((image[None],) for image in images)).outputs for images in ([0 * x[0], *impulses], x)]
+    )
+    want = (1, sizes.tokens, sizes.dim)
+    if any(output.shape != want for output in (black, *parts, *drawn)):
+        return failed(f"{bench.name} should give {compare.shape(want)} for one image")
+    offset = black[0]  # (N, dim)
+    answers = np.stack([part[0] - offset for part in parts])  # (pixels, N, dim)
+    for image, output in zip(x, drawn, strict=True):
+        if not _close(output[0], offset + np.tensordot(image.reshape(-1), answers, 1)):
+            return failed(
+                f"{bench.name} is not linear in the pixels: an activation or a LayerNorm stands where only a linear "
+                "map is asked for"
+            )
+    if wrong := _wrong_pixels(bench, answers, sizes):
+        return wrong
+    if not _close(offset, offset[:1].repeat(sizes.tokens, axis=0)):
+        return failed(f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches")
+    return _learned(bench, _of_each_patch(answers, sizes)[0], offset[0])
+
+
+def _close(got: Array, want: Array) -> bool:
+    return np.allclose(got, want, rtol=compare.RTOL, atol=compare.ATOL)
+
+
+def _owners(sizes: _Sizes, columns_first: bool = False) -> Array:
+    """Which patch each pixel belongs to: (C·S·S,)."""
+    place = np.arange(sizes.image) // sizes.patch
+    grid = place[:, None] * sizes.side + place[None, :]
+    return np.broadcast_to(grid.T if columns_first else grid, (sizes.channels, sizes.image, sizes.image)).reshape(-1)
+
+
+def _of_each_patch(answers: Array, sizes: _Sizes) -> Array:
+    """(N, pixels of a patch, dim): what each token makes of its own patch, pixels in one order."""
+    owners = _owners(sizes)
+    return np.stack([answers[owners == n, n] for n in range(sizes.tokens)])
+
+
+def _wrong_pixels(bench: Workbench, answers: Array, sizes: _Sizes) -> Outcome | None:
+    sees = np.abs(answers).max(axis=-1) > compare.ATOL  # (pixels, N)
+    own = _owners(sizes)[:, None] == np.arange(sizes.tokens)
+    if (sees & ~own).any():
+        if not (sees & (_owners(sizes, columns_first=True)[:, None] != np.arange(sizes.tokens))).any():
+            return failed(f"{bench.name} takes the patches column by column; row by row is asked for")
+        if (sees.sum(axis=0) <= own.sum(axis=0)).all():
+            return failed(
+                f"a token of {bench.name} is made of pixels of several patches: reshape() alone cuts an image into "
+                "lines, so split height and width first and bring both patch axes together with permute()"
+            )
+        return failed(f"a token of {bench.name} depends on pixels outside its patch; patches do not overlap")
+    if not (sees == own).all():
+        return failed(f"some pixels of a patch have no influence on its token in {bench.name}")
+    each = _of_each_patch(answers, sizes)
+    if not _close(each, each[:1].repeat(sizes.tokens, axis=0)):
+        return failed(f"{bench.name} treats patches differently; one map serves them all, as a convolution does")
+    return None
+
+
+def _learned(bench: Workbench, matrix: Array, offset: Array) -> Outcome:
+    """Whether the map's numbers are the module's parameters, in whatever order it flattens a patch."""
+    numbers = np.sort(matrix.reshape(-1))
+    weights = [value for value in bench.values.values() if value.size == numbers.size]
+    biases = [np.zeros_like(offset), *(value.reshape(-1) for value in bench.values.values() if value.size == offset.size)]
+    if sum(value.size for value in bench.values.values()) < numbers.size:
+        return failed(f"the map of {bench.name} is not learned: a tensor that is no nn.Parameter is neither trained nor saved")
+    if any(_close(np.sort(value.reshape(-1)), numbers) for value in weights) and any(
+        _close(offset, value) for value in biases
+    ):
+        return passed(f"one linear map for all patches, for {len(_SIZES)} sizes", evidence={"judged_by": "values"})
+    message = "each patch has the same linear map, but its numbers are not the parameters as they are; a person should look"
+    return Outcome(Status.REVIEW, Fraction(1), message, evidence={"judged_by": "properties"})
+
+
+@check
+def patch_embedding_is_trained(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+) -> Outcome:
+    """Gradients flow back to the image and to every parameter it uses."""
+    bench = _bench(student, rng, file, name, _SIZES[0])
+    if not bench.values:
+        return failed(f"{name} has no parameters: nothing of it is trained or saved")
+    return trained(bench, rng, (_SIZES[0].images(rng, 2),))
