@@ -78,11 +78,11 @@ class Anatomy:
         one = self.norms[0] if self.norms else PLAIN
         return [(one, one), (one, PLAIN), (PLAIN, one)] if self.norms else [(PLAIN, PLAIN)]
 
-    def unread(self) -> bool:
+    def unread(self, apart_from_the_head: bool = False) -> bool:
         """Whether some matrix in use is no candidate for anything: then no reading can be complete."""
         outer = outward(self.biases_apart, self.matrices(self.used), self.width, self.heads)
         known = {found.weight for found in (*self.inward(self.used), *outer)}
-        return not self.pairs or self.is_too_much or not set(self.matrices(self.used)) <= known
+        return not self.pairs or self.is_too_much or len(set(self.matrices(self.used)) - known) > apart_from_the_head
 
     @property
     def is_too_much(self) -> bool:

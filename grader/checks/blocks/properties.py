@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from grader.checks.blocks.tokens import Sizes
 from grader.checks.variants import properties
 from grader.checks.variants.workbench import Workbench
 from grader.compare import difference
+from grader.errors import Crashed, TimedOut
 from grader.model import Outcome, failed
 
 
@@ -33,3 +37,22 @@ def of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, needed
 
 def left_to_a_person() -> Outcome:
     return properties.by_properties(["tokens are a set", "tokens see each other", "weights sum to one"])
+
+
+def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Outcome | None:
+    """None if it has learned numbers enough, and its heads are really split."""
+    x = sizes.images(rng, 2)
+    # Patches, positions, attention, a feed-forward network no wider than the block, the head.
+    needed = sizes.dim * (sizes.channels * sizes.patch**2 + sizes.patches + 6 * sizes.dim + sizes.classes)
+    if few := properties.too_few_parameters(bench, bench.influential(rng, (x,)), needed):
+        return few
+    one_head = replace(bench, settings=replace(sizes, heads=1).arguments())
+    try:
+        (single,) = one_head.run((x,)).outputs
+    except TimedOut:
+        raise
+    except Crashed:  # a layer for each head: then there are as many as there should be
+        return None
+    if difference(single, bench.run((x,)).outputs[0]) is None:
+        return failed(f"{bench.name} computes the same with one head as with {sizes.heads}: heads are not split")
+    return None

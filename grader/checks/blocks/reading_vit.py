@@ -1,0 +1,213 @@
+"""What a ViT computes, found from the inside out: its parameters can make any tokens of any image.
+
+With equal tokens attention changes nothing, which shows the block and the head; with other tokens, set through class
+token and positions, queries and keys show; with images, the patch projection; with three blocks, the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import permutations, product
+
+import numpy as np
+
+from grader.checks.blocks.anatomy import Anatomy, feed_forward_pairs, norm_candidates
+from grader.checks.blocks.attending import MIXES, RIGHT
+from grader.checks.blocks.equations import POST, PRE, RELU, normalised
+from grader.checks.blocks.readings import Several, Single, Wanted, several_readings, shared_readings, singles
+from grader.checks.blocks.stack import Tail, finishes, layer_names, stacked, tail_of, tails
+from grader.checks.blocks.tokens import Sizes, WayIn, class_tokens, ways_in
+from grader.checks.variants.judgements import agree
+from grader.checks.variants.layers import Values, partner
+from grader.checks.variants.workbench import Workbench
+from grader.compare import Array
+
+_WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))
+_UNEXPLAINED = "something in its encoder or its head is unlike every reading left open"
+
+# Which token, or what of them, goes to the head; the class token's place is tried before all these.
+_POOLS: dict[str, Callable[[Array], Array]] = {
+    "the head reads the mean of all tokens instead of the class token": lambda x: x.mean(axis=1),
+    "the head reads the mean of the patches instead of the class token": lambda x: x[:, 1:].mean(axis=1),
+    "the head reads the last token instead of the class token": lambda x: x[:, -1],
+    "the head reads the first patch instead of the class token": lambda x: x[:, 1],
+    "the head reads the largest of the tokens instead of the class token": lambda x: x.max(axis=1),
+    "the head reads the sum of the tokens instead of the class token": lambda x: x.sum(axis=1),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A complete reading of a ViT with one block."""
+
+    names: tuple[str, ...]
+    way_in: WayIn
+    layout: int  # which of the orders in which pixels may be laid out
+    anatomy: Anatomy
+    block: Several
+    tail: Tail
+
+    @property
+    def order(self) -> str:
+        return self.block.single.way.order
+
+    @property
+    def activation(self) -> str:
+        return self.block.single.way.activation
+
+
+def read_one_block(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Found | str | None:
+    """The reading that gives its values, the mistake that does, or None if neither was found."""
+    said = ""
+    for way_in in _believable(bench, rng, sizes):
+        found = _read_from(bench, rng, sizes, way_in)
+        if isinstance(found, Found):
+            return found
+        said = said or found
+    return said or None
+
+
+def _believable(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> list[WayIn]:
+    """Ways in for which the image has no influence once tokens are set, and positions do what the class token does."""
+    x, tokens = sizes.images(rng, 2), rng.normal(size=(sizes.patches + 1, sizes.dim))
+    candidates = list(ways_in(bench.values, sizes))[:64]
+    rows = bench.run_changed((x,), changes=[way_in.with_tokens(bench.values, tokens) for way_in in candidates])
+    return [
+        way_in
+        for way_in, (logits,) in zip(candidates, rows, strict=True)
+        if np.allclose(logits[0], logits[1], rtol=0, atol=1e-6)
+    ]
+
+
+def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn) -> Found | str:
+    x = sizes.images(rng, 1)
+    draws = rng.normal(size=(4, sizes.dim))
+    equal = [np.ones((sizes.patches + 1, 1)) * row for row in draws]
+    muted = replace(bench, values={**bench.values, **way_in.with_tokens(bench.values, equal[0])})
+    alone = frozenset(muted.influential(rng, (x,)))
+    logits = _logits(bench, x, way_in, equal)
+    anatomies = _anatomies(bench, rng, sizes, way_in, alone, x)
+    said = _UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) else ""
+    for anatomy in anatomies:
+        likely = _likely_tails(bench, sizes, way_in, anatomy, x, equal)
+        ends = partial(finishes, anatomy.values, likely)
+        seen = singles(anatomy, _WANTED, draws[:, None], logits, ends)
+        if not seen:
+            continue
+        if departures := min((single.departures(_WANTED) for single in seen), key=len):
+            return ", and ".join(departures)
+        found = _attention(bench, rng, sizes, way_in, anatomy, seen)
+        if isinstance(found, Several):
+            return _patches(bench, rng, sizes, Found(tuple(bench.values), way_in, 0, anatomy, found, tail_of(found.single)))
+        said = found or said
+    return said
+
+
+def _is_usual(anatomy: Anatomy) -> bool:
+    """Whether every tensor has a part to play, so that an unusual model does not explain what readings do not."""
+    return not anatomy.unread(apart_from_the_head=True) and len(anatomy.norms) in (2, 3)
+
+
+def _likely_tails(
+    bench: Workbench, sizes: Sizes, way_in: WayIn, anatomy: Anatomy, x: Array, equal: list[Array]
+) -> list[Tail]:
+    """What may follow the blocks: with every matrix of theirs at zero, residuals alone are left of them."""
+    every = list(tails(anatomy.values, sizes.dim, sizes.classes, anatomy.norms))
+    pairs = [(), *permutations(anatomy.norms, 2)]  # LayerNorms of a post-norm block remain
+    found: list[Tail] = []
+    for layers in dict.fromkeys(tail.layers for tail in every):
+        kept = {layer.weight for layer in layers}
+        silent = {
+            name: np.zeros_like(anatomy.values[name])
+            for matrix, value in anatomy.values.items()
+            if value.squeeze().ndim > 1 and matrix not in kept
+            for name in (matrix, partner(matrix, anatomy.values))
+            if name
+        }
+        changes = [{**way_in.with_tokens(bench.values, tokens), **silent} for tokens in equal]
+        logits = np.concatenate([row for (row,) in bench.run_changed((x,), changes=changes)])
+        tokens = np.stack([each[0] for each in equal])
+        for tail, pair in product((tail for tail in every if tail.layers == layers), pairs):
+            given = reduce(lambda t, norm: normalised(anatomy.values, norm)(t), pair, tokens)
+            if tail.norm not in pair and tail not in found and agree(tail(given, anatomy.values), logits):
+                found.append(tail)
+    return found or every
+
+
+def _anatomies(
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, alone: frozenset[str], x: Array
+) -> list[Anatomy]:
+    """One for each pair of layers that may be the feed-forward network."""
+    outside = {way_in.class_token, way_in.positions, way_in.weight, way_in.bias}
+    values = {name: value for name, value in bench.values.items() if name not in outside}
+    used = frozenset(bench.influential(rng, (x,))) - outside
+    gains = [name for name in class_tokens(values, sizes) if name not in outside]
+    return [
+        Anatomy(values, sizes.dim, sizes.heads, alone - outside, used, (pair,), norm_candidates(values, sizes.dim, gains))
+        for pair in feed_forward_pairs(values, sizes.dim)
+    ]
+
+
+def _logits(bench: Workbench, x: Array, way_in: WayIn, tokens: list[Array]) -> Array:
+    """(draws, classes): what the model makes of tokens that its parameters, not its image, hold."""
+    rows = bench.run_changed((x,), changes=[way_in.with_tokens(bench.values, each) for each in tokens])
+    return np.concatenate([logits for (logits,) in rows])
+
+
+def _attention(
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, anatomy: Anatomy, seen: list[Single]
+) -> Several | str:
+    draws = rng.normal(size=(3, sizes.patches + 1, sizes.dim))
+    logits = _logits(bench, sizes.images(rng, 1), way_in, list(draws))
+
+    def first(slip: str, pool: Callable[[Array], Array]) -> Several | None:
+        for single in seen:
+            readings = shared_readings(anatomy, single) if slip == "shared" else several_readings(anatomy, single, [slip])
+            for reading, compute in readings:
+                # One at a time, as the model saw them: some mistakes mix a batch.
+                encoded = (compute(draws[n : n + 1]) for n in range(len(draws)))
+                pairs = zip(encoded, logits, strict=True)
+                if all(agree(tail_of(single)(pool(x), anatomy.values)[0], row) for x, row in pairs):
+                    return reading
+        return None
+
+    def class_token(x: Array) -> Array:
+        return np.asarray(x[:, way_in.place])
+
+    if found := first(RIGHT, class_token):
+        return found
+    for name, pool in _POOLS.items():
+        if first(RIGHT, pool):
+            return name
+    for slip in (*MIXES, "shared"):
+        if found := first(slip, class_token):
+            return found.slip
+    return ""
+
+
+def _patches(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> Found | str:
+    images = sizes.images(rng, 2)
+    (logits,) = bench.run((images,)).outputs
+    for layout, embedded in enumerate(found.way_in.embeddings(bench.values, sizes, images)):
+        encoded = found.block.run(found.anatomy, found.way_in.tokens(bench.values, embedded))
+        if agree(found.tail(encoded[:, found.way_in.place], found.anatomy.values), logits):
+            return replace(found, layout=layout)
+    return "its tokens are not its patches mapped linearly, with a class token and positions"
+
+
+def read_several_blocks(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> bool | None:
+    """Whether the same reading holds for a stack of blocks; None if names do not tell which layer is whose."""
+    names = layer_names(dict.fromkeys(found.names), bench.values, sizes.depth)
+    if names is None:
+        return None
+    inner = {name: layers for name, layers in names.items() if name in found.anatomy.values}
+    stack = stacked(found.anatomy, found.block, found.tail, inner, bench.values, sizes.depth)
+    if stack is None:
+        return None
+    images = sizes.images(rng, 2)
+    own: Values = {name: bench.values[layers[0]] for name, layers in names.items()}
+    embedded = list(found.way_in.embeddings(own, sizes, images))[found.layout]
+    encoded = stack.encode(found.way_in.tokens(own, embedded))
+    return agree(stack.logits(encoded[:, found.way_in.place]), bench.run((images,)).outputs[0])

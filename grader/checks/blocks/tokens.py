@@ -1,0 +1,115 @@
+"""A ViT's way in: class token, positions and patch projection among its tensors, and the tokens they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+
+from grader.checks.blocks.projections import loose_vectors
+from grader.checks.variants.layers import Values, is_weight, norms, partner
+from grader.compare import Array
+
+
+@dataclass(frozen=True)
+class Sizes:
+    image: int
+    patch: int
+    channels: int
+    dim: int
+    depth: int
+    heads: int
+    classes: int
+
+    @property
+    def side(self) -> int:
+        return self.image // self.patch
+
+    @property
+    def patches(self) -> int:
+        return self.side**2
+
+    def images(self, rng: np.random.Generator, batch: int) -> Array:
+        return rng.normal(size=(batch, self.channels, self.image, self.image))
+
+    def arguments(self) -> list[int]:
+        return [self.image, self.patch, self.channels, self.dim, self.depth, self.heads, self.classes]
+
+
+@dataclass(frozen=True)
+class WayIn:
+    """Which tensors make the tokens."""
+
+    class_token: str
+    positions: str
+    weight: str
+    bias: str
+    place: int  # of the class token among the tokens, 0 or −1
+
+    def with_tokens(self, values: Values, tokens: Array) -> dict[str, Array]:
+        """Parameters for which every image becomes these tokens (N + 1, D), the class token at its place."""
+        changed = {name: np.zeros_like(values[name]) for name in (self.weight, self.bias, self.class_token) if name}
+        rows = values[self.positions]
+        if rows.size == tokens.size:
+            return {**changed, self.positions: tokens.reshape(rows.shape)}
+        own = range(len(tokens))[self.place]
+        changed[self.class_token] = tokens[own].reshape(values[self.class_token].shape)
+        return {**changed, self.positions: np.delete(tokens, own, axis=0).reshape(rows.shape)}
+
+    def tokens(self, values: Values, embedded: Array) -> Array:
+        """(B, N, D) → (B, N + 1, D): the class token put in its place, positions added."""
+        class_token, rows = values[self.class_token].reshape(1, 1, -1), values[self.positions]
+        class_token = class_token.repeat(len(embedded), axis=0)
+        rows = rows.reshape(-1, embedded.shape[-1])
+        if len(rows) == embedded.shape[1]:
+            embedded, rows = embedded + rows, np.zeros(1)
+        parts = [class_token, embedded] if self.place == 0 else [embedded, class_token]
+        return np.concatenate(parts, axis=1) + rows
+
+    def embeddings(self, values: Values, sizes: Sizes, images: Array) -> Iterator[Array]:
+        """(B, N, D) for each order in which a patch's pixels, and the patches, may be laid out."""
+        s, p = sizes.side, sizes.patch
+        grid = images.reshape(len(images), sizes.channels, s, p, s, p)  # (B, C, row, P, column, P)
+        weight = values[self.weight]
+        weight = weight if is_weight(self.weight) or weight.shape[0] == sizes.dim else np.moveaxis(weight, -1, 0)
+        matrix = weight.reshape(sizes.dim, -1).T
+        offset = values[self.bias].reshape(-1) if self.bias else 0.0
+        # Positions are learned, so the order of the patches is nobody's concern here.
+        for inner, outer in product(permutations((1, 3, 5)), ((2, 4), (4, 2))):
+            flat = grid.transpose(0, *outer, *inner).reshape(len(images), s * s, -1)
+            yield flat @ matrix + offset
+
+
+def position_tensors(values: Values, sizes: Sizes) -> list[str]:
+    """Parameters with a row for each patch, and perhaps one for the class token."""
+    rows = (sizes.patches + 1, sizes.patches)
+    return [
+        name for count in rows for name, value in values.items() if value.squeeze().shape == (count, sizes.dim)
+    ]
+
+
+def class_tokens(values: Values, sizes: Sizes) -> list[str]:
+    """Vectors that belong to no layer torch knows."""
+    gains = {norm.gain for norm in norms(values, sizes.dim)}
+    embeddings = [
+        name
+        for name, value in values.items()
+        if value.size == sizes.dim and is_weight(name) and name not in gains and not partner(name, values)
+    ]
+    return [*loose_vectors(values, sizes.dim), *embeddings]
+
+
+def ways_in(values: Values, sizes: Sizes) -> Iterator[WayIn]:
+    count = sizes.channels * sizes.patch**2
+    weights = [
+        name
+        for name, value in values.items()
+        if value.size == count * sizes.dim and sizes.dim in value.shape and value.squeeze().shape[0] != sizes.patches + 1
+    ]
+    for positions, token, weight, place in product(
+        position_tensors(values, sizes), class_tokens(values, sizes), weights, (0, -1)
+    ):
+        biases = [partner(weight, values)] if is_weight(weight) else [*loose_vectors(values, sizes.dim), ""]
+        yield from (WayIn(token, positions, weight, bias, place) for bias in biases if bias != token)
