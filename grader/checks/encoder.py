@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
@@ -11,7 +11,7 @@ from grader import compare
 from grader.checks.blocks import properties
 from grader.checks.blocks.anatomy import Anatomy, constant_over_tokens, feed_forward_pairs, norm_candidates
 from grader.checks.blocks.attending import MIXES
-from grader.checks.blocks.equations import POST, RELU
+from grader.checks.blocks.equations import POST, RELU, Way
 from grader.checks.blocks.projections import loose_vectors
 from grader.checks.blocks.readings import (
     Single,
@@ -60,7 +60,7 @@ def _bench(student: Student, rng: np.random.Generator, file: str, name: str, siz
 def encodes_any_batch_of_tokens(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
 ) -> Outcome:
-    """(B, N, dim) → (B, N, dim) for any B and N, each item by itself, repeatable, in float32 too, its input untouched."""
+    """(B, N, dim) → (B, N, dim) for any B and N, each item by itself, repeatable, in float32 too, input untouched."""
     for sizes in _SIZES:
         bench = _bench(student, rng, file, name, sizes)
         for batch, tokens in _BATCHES:
@@ -137,17 +137,15 @@ def _anatomy(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, x: Array
     )
 
 
-def _explained(
-    bench: Workbench, rng: np.random.Generator, sizes: _Sizes, several: _Seen, alone: _Seen
-) -> Outcome:
+def _explained(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, several: _Seen, alone: _Seen) -> Outcome:
     anatomy = _anatomy(bench, rng, sizes, several[0][0], alone[0][0])
     found = singles(anatomy, _WANTED, np.concatenate(alone[0]), np.concatenate(alone[1]))
     if not found:
-        slip = first(unlike_alone(anatomy, _WANTED), several[0][:1], several[1][:1], lambda x: x)
+        slip = first(unlike_alone(anatomy, [Way(POST, RELU)]), several[0][:1], several[1][:1])
         return _wrong(bench, rng, sizes, anatomy, [slip.slip or slip.single.way.norm] if slip else [])
     if departures := min((single.departures(_WANTED) for single in found), key=len):
         return _wrong(bench, rng, sizes, anatomy, departures)
-    if any(first(several_readings(anatomy, single), *several, lambda x: x) for single in found):
+    if any(first(several_readings(anatomy, single), *several) for single in found):
         count = len(_SIZES) * len(_BATCHES)
         return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
     return _wrong(bench, rng, sizes, anatomy, _attention_slips(anatomy, found, several))
@@ -156,10 +154,10 @@ def _explained(
 def _attention_slips(anatomy: Anatomy, singles: list[Single], several: _Seen) -> list[str]:
     for slip in MIXES:
         for single in singles:
-            if first(several_readings(anatomy, single, [slip]), *several, lambda x: x):
+            if first(several_readings(anatomy, single, [slip]), *several):
                 return [slip]
-    found = next((slip for single in singles if (slip := first(shared_readings(anatomy, single), *several, lambda x: x))), None)
-    return [found.slip] if found else []
+    shared = (first(shared_readings(anatomy, single), *several) for single in singles)
+    return next(([found.slip] for found in shared if found), [])
 
 
 def _wrong(
@@ -177,9 +175,7 @@ def _wrong(
 
 
 @check
-def encoder_is_trained(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
-) -> Outcome:
+def encoder_is_trained(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME) -> Outcome:
     """Gradients flow back to its input and to every parameter it uses."""
     bench = _bench(student, rng, file, name, _SIZES[0])
     if not bench.values:

@@ -59,7 +59,7 @@ def _bench(student: Student, rng: np.random.Generator, file: str, name: str, siz
 def makes_one_token_of_each_patch(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
 ) -> Outcome:
-    """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, in float32 too, input untouched."""
+    """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, float32 too, input untouched."""
     for sizes in _SIZES:
         bench = _bench(student, rng, file, name, sizes)
         for batch in (2, 1, 3):
@@ -103,9 +103,9 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcom
     impulses = np.eye(pixels).reshape(pixels, sizes.channels, sizes.image, sizes.image)
     x = sizes.images(rng, 2)
     # One picture at a time: a map that mixes the batch is another check's concern.
-    (black, *parts), drawn = (
-        [bench.run(*((image[None],) for image in images)).outputs for images in ([0 * x[0], *impulses], x)]
-    )
+    (black, *parts), drawn = [
+        bench.run(*((image[None],) for image in images)).outputs for images in ([0 * x[0], *impulses], x)
+    ]
     want = (1, sizes.tokens, sizes.dim)
     if any(output.shape != want for output in (black, *parts, *drawn)):
         return failed(f"{bench.name} should give {compare.shape(want)} for one image")
@@ -120,7 +120,9 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcom
     if wrong := _wrong_pixels(bench, answers, sizes):
         return wrong
     if not _close(offset, offset[:1].repeat(sizes.tokens, axis=0)):
-        return failed(f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches")
+        return failed(
+            f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches"
+        )
     return _learned(bench, _of_each_patch(answers, sizes)[0], offset[0])
 
 
@@ -165,14 +167,19 @@ def _learned(bench: Workbench, matrix: Array, offset: Array) -> Outcome:
     """Whether the map's numbers are the module's parameters, in whatever order it flattens a patch."""
     numbers = np.sort(matrix.reshape(-1))
     weights = [value for value in bench.values.values() if value.size == numbers.size]
-    biases = [np.zeros_like(offset), *(value.reshape(-1) for value in bench.values.values() if value.size == offset.size)]
+    biases = [
+        np.zeros_like(offset),
+        *(value.reshape(-1) for value in bench.values.values() if value.size == offset.size),
+    ]
     if sum(value.size for value in bench.values.values()) < numbers.size:
-        return failed(f"the map of {bench.name} is not learned: a tensor that is no nn.Parameter is neither trained nor saved")
+        return failed(
+            f"the map of {bench.name} is not learned: a tensor that is no nn.Parameter is neither trained nor saved"
+        )
     if any(_close(np.sort(value.reshape(-1)), numbers) for value in weights) and any(
         _close(offset, value) for value in biases
     ):
         return passed(f"one linear map for all patches, for {len(_SIZES)} sizes", evidence={"judged_by": "values"})
-    message = "each patch has the same linear map, but its numbers are not the parameters as they are; a person should look"
+    message = "one linear map for all patches, but its numbers are not the parameters as they are; a person should look"
     return Outcome(Status.REVIEW, Fraction(1), message, evidence={"judged_by": "properties"})
 
 

@@ -1,7 +1,7 @@
 """The ViT of 2.5: patches, class token, learned positions, encoder, head; judged on the student's own parameters.
 
-Left open: pre-norm or post-norm, GELU or ReLU, where the class token stands and whether it has a position, a LayerNorm at
-the end, one layer or two in the head.
+Left open: pre-norm or post-norm, GELU or ReLU, where the class token stands and whether it has a position, a LayerNorm
+at the end, one layer or two in the head.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from itertools import product
 
 import numpy as np
 
-from grader import compare
 from grader.checks.blocks import properties
 from grader.checks.blocks.reading_vit import Found, read_one_block, read_several_blocks
 from grader.checks.blocks.tokens import Sizes, class_tokens, position_tensors
@@ -24,7 +23,7 @@ from grader.checks.variants.judgements import (
 )
 from grader.checks.variants.workbench import Workbench, started
 from grader.compare import Array, difference
-from grader.model import Outcome, Status, Student, failed, passed
+from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
 _NAME = "ViT"
@@ -68,9 +67,10 @@ def vit_learns_class_token_and_positions(
     bench = _bench(student, rng, file, name, _ONE)
     x = _ONE.images(rng, 2)
     used = bench.influential(rng, (x,))
-    places = {(_ONE.patches + 1, _ONE.dim), (_ONE.patches, _ONE.dim)}
+    places: set[tuple[int, ...]] = {(_ONE.patches + 1, _ONE.dim), (_ONE.patches, _ONE.dim)}
+    vector: set[tuple[int, ...]] = {(_ONE.dim,)}
     for what, candidates, shapes in (
-        ("class token", class_tokens(bench.values, _ONE), {(_ONE.dim,)}),
+        ("class token", class_tokens(bench.values, _ONE), vector),
         ("table of positions", position_tensors(bench.values, _ONE), places),
     ):
         if not any(found in used for found in candidates):
@@ -106,7 +106,7 @@ def _not_learned(bench: Workbench, what: str, is_there: bool, shapes: set[tuple[
 def vit_matches_its_equations(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
 ) -> Outcome:
-    """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by its own values."""
+    """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by values."""
     bench = _bench(student, rng, file, name, _ONE)
     found = read_one_block(bench, rng, _ONE)
     if isinstance(found, str):

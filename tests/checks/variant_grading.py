@@ -1,6 +1,6 @@
 """Grading the students' files under `variants/`, right ones and right ones with something changed.
 
-Perceiver, Synthesizer and RoPE are three ways to do one problem; encoder block, patches and ViT are problems of another.
+Perceiver, Synthesizer and RoPE are three ways to do one problem; encoder, patches and ViT are three problems.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations, product
 
 import numpy as np
@@ -31,7 +32,7 @@ class Anatomy:
     def single(self) -> Iterator[tuple[Projection | None, Projection | None]]:
         """Values and output projection; without the latter if there is none in use, without either at last."""
         outer = outward(self.biases_apart, self.matrices(self.alone), self.width, self.heads)
-        inner = self.inward(self.alone)
+        inner = inward(self.biases_apart, self.matrices(self.alone), self.width, self.heads)
         for value, output in product(inner, outer):
             if value.goes_with(output):
                 yield value, output
@@ -41,28 +42,27 @@ class Anatomy:
     def asking(self, value: Projection, output: Projection | None) -> Iterator[tuple[Projection, Projection]]:
         """Queries and keys, each a layer of its own."""
         others = [
-            found
-            for found in self.inward(self.used)
-            if found.goes_with(value) and (output is None or found.goes_with(output))
+            found for found in self.inward if found.goes_with(value) and (output is None or found.goes_with(output))
         ]
         yield from ((q, k) for q, k in permutations(others, 2) if q.goes_with(k) and _one_order(q, k, value))
 
     def shared(self, value: Projection) -> Iterator[tuple[str, Projection, Projection]]:
         """Queries and keys when one layer has two roles, and which."""
-        every = [
-            found
-            for found in self.inward(self.used)
-            if found.layout == value.layout or found.weight != value.weight
-        ]
+        every = [found for found in self.inward if found.layout == value.layout or found.weight != value.weight]
         yield from (("queries and keys", other, other) for other in every if other.goes_with(value))
         yield from (("keys and values", other, value) for other in every if other.goes_with(value))
         yield from (("queries and values", value, other) for other in every if other.goes_with(value))
         yield "queries, keys and values", value, value
 
-    def inward(self, names: Iterable[str]) -> list[Projection]:
-        return inward(self.biases_apart, self.matrices(names), self.width, self.heads)
+    @cached_property
+    def inward(self) -> list[Projection]:
+        return inward(self.biases_apart, self.matrices(self.used), self.width, self.heads)
 
-    @property
+    @cached_property
+    def outward(self) -> list[Projection]:
+        return outward(self.biases_apart, self.matrices(self.used), self.width, self.heads)
+
+    @cached_property
     def biases_apart(self) -> Values:
         """Without what is a LayerNorm's, which a bare matrix might be thought to add."""
         taken = {name for norm in self.norms for name in (norm.gain, norm.shift)}
@@ -80,11 +80,10 @@ class Anatomy:
 
     def unread(self, apart_from_the_head: bool = False) -> bool:
         """Whether some matrix in use is no candidate for anything: then no reading can be complete."""
-        outer = outward(self.biases_apart, self.matrices(self.used), self.width, self.heads)
-        known = {found.weight for found in (*self.inward(self.used), *outer)}
+        known = {found.weight for found in (*self.inward, *self.outward)}
         return not self.pairs or self.is_too_much or len(set(self.matrices(self.used)) - known) > apart_from_the_head
 
-    @property
+    @cached_property
     def is_too_much(self) -> bool:
         """Whether so much could be what that trying it all would take too long."""
         return len(list(self.single())) * len(self.norm_pairs()) * len(self.pairs) > _MOST_READINGS

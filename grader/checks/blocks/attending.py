@@ -43,7 +43,7 @@ def _view_as_rows(x: Array) -> Array:
 
 
 def _over_the_batch(q: Array, k: Array, v: Array, heads: int) -> Array:
-    return _Mixing()(*(each.swapaxes(0, 1) for each in (q, k, v)), heads).swapaxes(0, 1)
+    return _Mixing()(q.swapaxes(0, 1), k.swapaxes(0, 1), v.swapaxes(0, 1), heads).swapaxes(0, 1)
 
 
 def _over_heads(q: Array, k: Array, v: Array, heads: int) -> Array:
@@ -107,9 +107,7 @@ MIXES: dict[str, list[Mix]] = {
     "the softmax is left out": [_Mixing(weigh=lambda scores: scores)],
     "the weights are not normalised": [_Mixing(weigh=np.exp)],
     "the scale is applied behind the softmax": [
-        lambda q, k, v, heads: (
-            _Mixing(scale=lambda width, heads: 1.0)(q, k, v, heads) / sqrt(q.shape[-1] / heads)
-        )
+        lambda q, k, v, heads: _Mixing(scale=lambda width, heads: 1.0)(q, k, v, heads) / sqrt(q.shape[-1] / heads)
     ],
     "every token gets the same weight": [_Mixing(weigh=lambda scores: np.full_like(scores, 1 / scores.shape[-1]))],
 }

@@ -1,6 +1,6 @@
 """An encoder block's equations, and those with something done differently: each difference has a name.
 
-y = LN(x + Attn(x)); z = LN(y + FFN(y)), with FFN(y) = W₂ ReLU(W₁ y + b₁) + b₂. `reference.transformer` writes it in torch.
+y = LN(x + Attn(x)); z = LN(y + FFN(y)), with FFN(y) = W₂ ReLU(W₁ y + b₁) + b₂, as in `reference.transformer`.
 """
 
 from __future__ import annotations
@@ -154,16 +154,13 @@ class Way:
         return [*found, *([self.norm] if self.norm != FEATURES else [])]
 
 
-def ways(orders: tuple[str, ...], activations: tuple[str, ...]) -> list[Way]:
-    """The right ways, then those with one departure, then another order together with a likely activation."""
+def ways(orders: tuple[str, ...], activations: tuple[str, ...]) -> tuple[list[Way], list[Way]]:
+    """The right ways; those with one departure, then those with another order and a likely activation."""
     every = [Way(*choice) for choice in product(ORDERS, [*ACTIVATIONS, AGAIN], NORMS)]
     counts = [len(way.departures(orders, activations)) for way in every]
     two = [Way(order, activation) for order, activation in product(ORDERS, _LIKELY)]
-    return [
-        *(way for way, count in zip(every, counts, strict=True) if count == 0),
-        *(way for way, count in zip(every, counts, strict=True) if count == 1),
-        *(way for way in two if len(way.departures(orders, activations)) == 2),
-    ]
+    right, one = ([way for way, count in zip(every, counts, strict=True) if count == wanted] for wanted in (0, 1))
+    return right, [*one, *(way for way in two if len(way.departures(orders, activations)) == 2)]
 
 
 def feed_forward(widen: Function, narrow: Function, activation: str) -> Function:
@@ -188,5 +185,3 @@ def block(
 ) -> Array:
     one, two = (normalised(values, norm, way.norm) for norm in norms)
     return ORDERS[way.order](x, attend, feed_forward(*pair, way.activation), one, two)
-
-

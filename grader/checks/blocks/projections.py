@@ -1,7 +1,7 @@
 """The maps of multi-head attention, found among a module's tensors however they are packed.
 
-A tensor may hold one map, two or three; per head, in blocks, or with the heads taking turns; a matrix, one axis for each
-head, or a layer for each head. All of that is left open, because the weights are learned: each way is a candidate.
+A tensor may hold one map, two or three; per head, in blocks, or with the heads taking turns; a matrix, one axis for
+each head, or a layer for each head. All of that is left open, because the weights are learned: each way is a candidate.
 """
 
 from __future__ import annotations
@@ -119,9 +119,4 @@ def _biases(values: Values, name: str, size: int) -> list[str]:
 def loose_vectors(values: Values, size: int) -> list[str]:
     """Vectors of this size that are no part of a layer torch knows."""
     owned = {partner(name, values) for name in values}
-    return [
-        name
-        for name, value in values.items()
-        if value.size == size and not is_weight(name) and name not in owned
-    ]
-
+    return [name for name, value in values.items() if value.size == size and not is_weight(name) and name not in owned]

@@ -15,8 +15,18 @@ import numpy as np
 
 from grader.checks.blocks.anatomy import Anatomy, feed_forward_pairs, norm_candidates
 from grader.checks.blocks.attending import MIXES, RIGHT
-from grader.checks.blocks.equations import POST, PRE, RELU, normalised
-from grader.checks.blocks.readings import Several, Single, Wanted, several_readings, shared_readings, singles
+from grader.checks.blocks.equations import POST, PRE, RELU, Way, normalised
+from grader.checks.blocks.readings import (
+    Several,
+    Single,
+    Tails,
+    Wanted,
+    alone,
+    several_readings,
+    shared_readings,
+    singles,
+    unlike_alone,
+)
 from grader.checks.blocks.stack import Tail, finishes, layer_names, stacked, tail_of, tails
 from grader.checks.blocks.tokens import Sizes, WayIn, class_tokens, ways_in
 from grader.checks.variants.judgements import agree
@@ -25,6 +35,7 @@ from grader.checks.variants.workbench import Workbench
 from grader.compare import Array
 
 _WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))
+_MOST_WAYS_IN = 24
 _UNEXPLAINED = "something in its encoder or its head is unlike every reading left open"
 
 # Which token, or what of them, goes to the head; the class token's place is tried before all these.
@@ -61,46 +72,63 @@ class Found:
 def read_one_block(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Found | str | None:
     """The reading that gives its values, the mistake that does, or None if neither was found."""
     said = ""
-    for way_in in _believable(bench, rng, sizes):
-        found = _read_from(bench, rng, sizes, way_in)
+    believable = _believable(bench, rng, sizes)
+    for naming, way_in in product((False, True), believable):  # mistakes are looked for once nothing is right
+        found = _read_from(bench, rng, sizes, way_in, naming)
         if isinstance(found, Found):
             return found
-        said = said or found
+        if said in ("", _UNEXPLAINED):
+            said = found
     return said or None
 
 
 def _believable(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> list[WayIn]:
-    """Ways in for which the image has no influence once tokens are set, and positions do what the class token does."""
+    """Ways in for which the image has no influence once tokens are set, and no LayerNorm stands behind the patches."""
     x, tokens = sizes.images(rng, 2), rng.normal(size=(sizes.patches + 1, sizes.dim))
-    candidates = list(ways_in(bench.values, sizes))[:64]
-    rows = bench.run_changed((x,), changes=[way_in.with_tokens(bench.values, tokens) for way_in in candidates])
-    return [
-        way_in
-        for way_in, (logits,) in zip(candidates, rows, strict=True)
-        if np.allclose(logits[0], logits[1], rtol=0, atol=1e-6)
-    ]
+    white, step = np.ones_like(x), rng.normal(size=sizes.dim)
+    found = []
+    for way_in in list(ways_in(bench.values, sizes))[:_MOST_WAYS_IN]:
+        set_so = way_in.with_tokens(bench.values, tokens)
+        longer = [way_in.with_patches(bench.values, sizes, set_so, size * step) for size in (1, 2)]
+        placed = way_in.with_class_token(bench.values, tokens, step)
+        rows = bench.run_changed((white,), (x,), changes=[set_so, *longer, *placed])
+        (black, drawn), (short, _), (long, _), (one, _), (other, _) = rows
+        normed = _near(short, long) and not _near(short, black)
+        if _near(drawn[0], drawn[1]) and _near(one, other) and not normed:
+            found.append(way_in)
+    return found
 
 
-def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn) -> Found | str:
+def _near(one: Array, other: Array) -> bool:
+    return np.allclose(one, other, rtol=0, atol=1e-4)
+
+
+def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> Found | str:
     x = sizes.images(rng, 1)
     draws = rng.normal(size=(4, sizes.dim))
     equal = [np.ones((sizes.patches + 1, 1)) * row for row in draws]
     muted = replace(bench, values={**bench.values, **way_in.with_tokens(bench.values, equal[0])})
-    alone = frozenset(muted.influential(rng, (x,)))
+    to_equal = frozenset(muted.influential(rng, (x,)))
     logits = _logits(bench, x, way_in, equal)
-    anatomies = _anatomies(bench, rng, sizes, way_in, alone, x)
-    said = _UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) else ""
+    anatomies = _anatomies(bench, rng, sizes, way_in, to_equal, x)
+    larger = _logits(bench, x, way_in, [2 * each + 3 for each in equal])
+    normed_at_once = _near(larger, logits)  # by a LayerNorm before the encoder, which some have
+    said = _UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) and not normed_at_once else ""
     for anatomy in anatomies:
         likely = _likely_tails(bench, sizes, way_in, anatomy, x, equal)
         ends = partial(finishes, anatomy.values, likely)
-        seen = singles(anatomy, _WANTED, draws[:, None], logits, ends)
+        seen = singles(anatomy, _WANTED, draws[:, None], logits, ends, naming)
+        if not seen and naming:
+            said = _unlike_equal(bench, rng, sizes, way_in, anatomy, ends) or said
         if not seen:
             continue
         if departures := min((single.departures(_WANTED) for single in seen), key=len):
             return ", and ".join(departures)
-        found = _attention(bench, rng, sizes, way_in, anatomy, seen)
+        found = _attention(bench, rng, sizes, way_in, anatomy, seen, naming)
         if isinstance(found, Several):
-            return _patches(bench, rng, sizes, Found(tuple(bench.values), way_in, 0, anatomy, found, tail_of(found.single)))
+            return _patches(
+                bench, rng, sizes, Found(tuple(bench.values), way_in, 0, anatomy, found, tail_of(found.single))
+            )
         said = found or said
     return said
 
@@ -133,11 +161,11 @@ def _likely_tails(
             given = reduce(lambda t, norm: normalised(anatomy.values, norm)(t), pair, tokens)
             if tail.norm not in pair and tail not in found and agree(tail(given, anatomy.values), logits):
                 found.append(tail)
-    return found or every
+    return found or [tail for tail in every if len(tail.layers) == 1] or every
 
 
 def _anatomies(
-    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, alone: frozenset[str], x: Array
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, to_equal: frozenset[str], x: Array
 ) -> list[Anatomy]:
     """One for each pair of layers that may be the feed-forward network."""
     outside = {way_in.class_token, way_in.positions, way_in.weight, way_in.bias}
@@ -145,7 +173,9 @@ def _anatomies(
     used = frozenset(bench.influential(rng, (x,))) - outside
     gains = [name for name in class_tokens(values, sizes) if name not in outside]
     return [
-        Anatomy(values, sizes.dim, sizes.heads, alone - outside, used, (pair,), norm_candidates(values, sizes.dim, gains))
+        Anatomy(
+            values, sizes.dim, sizes.heads, to_equal - outside, used, (pair,), norm_candidates(values, sizes.dim, gains)
+        )
         for pair in feed_forward_pairs(values, sizes.dim)
     ]
 
@@ -157,33 +187,63 @@ def _logits(bench: Workbench, x: Array, way_in: WayIn, tokens: list[Array]) -> A
 
 
 def _attention(
-    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, anatomy: Anatomy, seen: list[Single]
+    bench: Workbench,
+    rng: np.random.Generator,
+    sizes: Sizes,
+    way_in: WayIn,
+    anatomy: Anatomy,
+    seen: list[Single],
+    naming: bool,
 ) -> Several | str:
     draws = rng.normal(size=(3, sizes.patches + 1, sizes.dim))
     logits = _logits(bench, sizes.images(rng, 1), way_in, list(draws))
 
     def first(slip: str, pool: Callable[[Array], Array]) -> Several | None:
         for single in seen:
-            readings = shared_readings(anatomy, single) if slip == "shared" else several_readings(anatomy, single, [slip])
+            readings = (
+                shared_readings(anatomy, single) if slip == "shared" else several_readings(anatomy, single, [slip])
+            )
             for reading, compute in readings:
                 # One at a time, as the model saw them: some mistakes mix a batch.
                 encoded = (compute(draws[n : n + 1]) for n in range(len(draws)))
                 pairs = zip(encoded, logits, strict=True)
-                if all(agree(tail_of(single)(pool(x), anatomy.values)[0], row) for x, row in pairs):
+                if all(_leads_to(tail_of(single), pool, x, anatomy.values, row) for x, row in pairs):
                     return reading
         return None
 
     def class_token(x: Array) -> Array:
         return np.asarray(x[:, way_in.place])
 
-    if found := first(RIGHT, class_token):
-        return found
+    if (found := first(RIGHT, class_token)) or not naming:
+        return found or ""
     for name, pool in _POOLS.items():
         if first(RIGHT, pool):
             return name
+    if any(
+        agree(tail_of(single)(class_token(alone(anatomy, single, draws)), anatomy.values), logits) for single in seen
+    ):
+        return "the class token attends to itself alone (a mask, or nn.MultiheadAttention without batch_first=True?)"
     for slip in (*MIXES, "shared"):
         if found := first(slip, class_token):
             return found.slip
+    return ""
+
+
+def _leads_to(tail: Tail, pool: Callable[[Array], Array], x: Array, values: Values, logits: Array) -> bool:
+    """Whether the tail gives these logits, be its LayerNorm before or behind what makes one token of all."""
+    return agree(tail(pool(x), values)[0], logits) or agree(tail.head(pool(tail.normed(x, values)), values)[0], logits)
+
+
+def _unlike_equal(
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, anatomy: Anatomy, ends: Tails
+) -> str:
+    """The mistake that explains its values, of those in whose attention equal tokens do not stay equal."""
+    tokens = rng.normal(size=(1, sizes.patches + 1, sizes.dim))
+    logits = _logits(bench, sizes.images(rng, 1), way_in, list(tokens))
+    usual = [Way(PRE, "GELU"), Way(POST, RELU), Way(PRE, RELU), Way(POST, "GELU")]
+    for reading, compute in unlike_alone(anatomy, usual, ends):
+        if agree(tail_of(reading.single)(compute(tokens)[:, way_in.place], anatomy.values), logits):
+            return reading.slip or reading.single.way.norm
     return ""
 
 

@@ -21,7 +21,6 @@ from grader.checks.variants.judgements import agree, explanation
 from grader.checks.variants.layers import Norm
 from grader.compare import Array
 
-_MOST_TRIED = 10_000  # readings, at about 0.1 ms; usual blocks need a tenth of that
 Tails = Callable[[tuple[Norm, ...]], Iterator[tuple[object, Function]]]
 
 
@@ -45,11 +44,6 @@ class Single:
     tail: object  # what follows the block
     finish: Function
 
-    @property
-    def is_plain(self) -> bool:
-        """Heads in blocks of features, parts wherever: who makes a slip has not also chosen an unusual layout."""
-        return all(found is None or "feature" not in found.layout[:-1] for found in (self.value, self.output))
-
     def departures(self, wanted: Wanted) -> list[str]:
         """What is not as asked, in words."""
         found = self.way.departures(wanted.orders, wanted.activations)
@@ -68,22 +62,24 @@ def _nothing_follows(left: tuple[Norm, ...]) -> Iterator[tuple[object, Function]
     yield None, lambda x: x
 
 
-def single_readings(
-    anatomy: Anatomy, tried: Sequence[Way], tails: Tails = _nothing_follows
-) -> Iterator[tuple[Single, Callable[[Array], Array]]]:
-    """Every reading in one of these ways."""
-    chosen = [
-        (value, output, norms, tail)
+_Choice = tuple[Projection | None, Projection | None, tuple[Norm, Norm], object, Function]
+
+
+def _choices(anatomy: Anatomy, tails: Tails) -> list[_Choice]:
+    return [
+        (value, output, norms, tail, finish)
         for (value, output), norms in product(anatomy.single(), anatomy.norm_pairs())
-        for tail in tails(tuple(norm for norm in anatomy.norms if norm not in norms))
+        for tail, finish in tails(tuple(norm for norm in anatomy.norms if norm not in norms))
     ]
-    for way, pair, (value, output, norms, (tail, finish)) in product(
-        tried, anatomy.pairs, chosen
-    ):
-        if (value is None) != ("no attention" in way.order):
-            continue
-        reading = Single(value, output, pair, norms, way, tail, finish)
-        yield reading, partial(_run, reading, anatomy, _attend_to_itself(value, output))
+
+
+def _in_ways(
+    anatomy: Anatomy, tried: Sequence[Way], choices: Sequence[_Choice]
+) -> Iterator[tuple[Single, Callable[[Array], Array]]]:
+    for way, pair, (value, output, norms, tail, finish) in product(tried, anatomy.pairs, choices):
+        if (value is None) == ("no attention" in way.order):
+            reading = Single(value, output, pair, norms, way, tail, finish)
+            yield reading, partial(_run, reading, anatomy, _attend_to_itself(value, output))
 
 
 def _attend_to_itself(value: Projection | None, output: Projection | None) -> Function:
@@ -97,25 +93,38 @@ def _run(reading: Single, anatomy: Anatomy, attend: Function, x: Array) -> Array
     return block(x, attend, (widen, narrow), reading.norms, anatomy.values, reading.way)
 
 
-def singles(anatomy: Anatomy, wanted: Wanted, x: Array, output: Array, tails: Tails = _nothing_follows) -> list[Single]:
-    """All readings of the first way that gives these outputs; several, if tensors can be read in several orders."""
+def singles(
+    anatomy: Anatomy,
+    wanted: Wanted,
+    x: Array,
+    output: Array,
+    tails: Tails = _nothing_follows,
+    naming: bool = True,
+) -> list[Single]:
+    """All readings of the first way that gives these outputs; several, if tensors can be read in several orders.
+
+    Without `naming`, right ways alone are tried.
+    """
     if anatomy.is_too_much:
         return []
-    tried = 0
-    for way in ways(wanted.orders, wanted.activations):
-        right = not way.departures(wanted.orders, wanted.activations)
-        readings = [
-            (reading, compute)
-            for reading, compute in single_readings(anatomy, [way], tails)
-            if right or reading.is_plain
-        ]
-        tried += len(readings)
-        if tried > _MOST_TRIED:
-            return []
-        found = [reading for reading, compute in readings if agree(reading.finish(compute(x)), output)]
-        if found:
-            return found
+    every = _choices(anatomy, tails)
+    whole = [choice for choice in every if choice[1]]
+    plain = [choice for choice in every if _is_plain(choice) and (choice[1] or choice[0] is None)]
+    without = [choice for choice in every if choice[0] and not choice[1]]
+    right, wrong = ways(wanted.orders, wanted.activations)
+    passes = [(right, whole), (wrong, plain), (right, without)] if naming else [(right, whole)]
+    for tried, choices in passes:
+        for way in tried:
+            readings = _in_ways(anatomy, [way], choices)
+            found = [reading for reading, compute in readings if agree(reading.finish(compute(x)), output)]
+            if found:
+                return found
     return []
+
+
+def _is_plain(choice: _Choice) -> bool:
+    """Heads in blocks of features, parts wherever: who makes a slip has not also chosen an unusual layout."""
+    return all(found is None or "feature" not in found.layout[:-1] for found in choice[:2])
 
 
 @dataclass(frozen=True)
@@ -159,7 +168,7 @@ def shared_readings(anatomy: Anatomy, single: Single) -> Iterator[tuple[Several,
         yield reading, partial(reading.run, anatomy)
 
 
-# These give other values than v even to a single token, so the first step cannot be taken.
+# These give other values than v to a single token, or to equal ones, so the first step cannot be taken.
 UNLIKE_ALONE = [
     "the softmax runs over the heads instead of the keys",
     "the attention runs over the heads of each token instead of the tokens",
@@ -168,21 +177,32 @@ UNLIKE_ALONE = [
     "the weights are not normalised",
     "the scale is applied behind the softmax",
     "each token is hidden from itself",
+    "the heads are joined without the transpose back, which mixes tokens",
+    "the heads are made by view() without a transpose, which mixes tokens",
+    "the softmax runs over the queries instead of the keys",
 ]
 
 
-def unlike_alone(anatomy: Anatomy, wanted: Wanted) -> Iterator[tuple[Several, Callable[[Array], Array]]]:
-    """Blocks that are right but for an attention in which one token alone is not itself."""
+def unlike_alone(
+    anatomy: Anatomy, usual: Sequence[Way], tails: Tails = _nothing_follows
+) -> Iterator[tuple[Several, Callable[[Array], Array]]]:
+    """Blocks that are right but for an attention in which one token, or equal ones, do not attend to themselves."""
     anatomy = replace(anatomy, alone=anatomy.used)
     if anatomy.is_too_much:
         return
-    usual = (wanted.orders[0], wanted.activations[0])
-    for way, slips in ((Way(*usual), UNLIKE_ALONE), (Way(*usual, OVER_TOKENS), [RIGHT])):
-        for single, _ in single_readings(anatomy, [way]):
-            if single.output and single.is_plain:
+    choices = [choice for choice in _choices(anatomy, tails) if choice[1] and _is_plain(choice)]
+    for right in usual:
+        for way, slips in ((right, UNLIKE_ALONE), (replace(right, norm=OVER_TOKENS), [RIGHT])):
+            for single, _ in _in_ways(anatomy, [way], choices):
                 yield from several_readings(anatomy, single, slips)
 
 
-def first(readings: Iterator[tuple[Several, Callable[[Array], Array]]], inputs: Sequence[Array], outputs: Sequence[Array], finish: Function) -> Several | None:
-    complete = ((reading, lambda x, compute=compute: finish(compute(x))) for reading, compute in readings)  # type: ignore[misc]
-    return explanation(complete, [(x,) for x in inputs], outputs)
+def alone(anatomy: Anatomy, single: Single, x: Array) -> Array:
+    """What the block makes of tokens that attend to themselves only."""
+    return _run(single, anatomy, _attend_to_itself(single.value, single.output), x)
+
+
+def first(
+    readings: Iterator[tuple[Several, Callable[[Array], Array]]], inputs: Sequence[Array], outputs: Sequence[Array]
+) -> Several | None:
+    return explanation(readings, [(x,) for x in inputs], outputs)

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.checks.blocks.anatomy import Anatomy
 from grader.checks.blocks.equations import ACTIVATIONS, Function, normalised
-from grader.checks.blocks.projections import Projection, outward
+from grader.checks.blocks.projections import Projection
 from grader.checks.blocks.readings import Several, Single
 from grader.checks.variants.layers import Linear, Norm, Values, linears
 from grader.compare import Array
@@ -29,8 +29,12 @@ class Tail:
     activation: str = ""
 
     def __call__(self, x: Array, values: Values) -> Array:
-        if self.norm:
-            x = normalised(values, self.norm)(x)
+        return self.head(self.normed(x, values), values)
+
+    def normed(self, x: Array, values: Values) -> Array:
+        return normalised(values, self.norm)(x) if self.norm else x
+
+    def head(self, x: Array, values: Values) -> Array:
         *hidden, last = self.layers
         for layer in hidden:
             x = ACTIVATIONS[self.activation](layer(x, values))
@@ -102,13 +106,11 @@ def stacked(
 
 
 def _moved(block: Several, body: Anatomy) -> Several | None:
-    inner = body.inward(body.used)
-    outer = outward(body.biases_apart, body.matrices(body.used), body.width, body.heads)
     single = block.single
-    query, key, value = (_same(inner, old) for old in (block.query, block.key, single.value))
+    query, key, value = (_same(body.inward, old) for old in (block.query, block.key, single.value))
     if query is None or key is None or value is None:
         return None
-    output = _same(outer, single.output) if single.output else None
+    output = _same(body.outward, single.output) if single.output else None
     return replace(block, query=query, key=key, single=replace(single, value=value, output=output))
 
 

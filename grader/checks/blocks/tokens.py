@@ -58,6 +58,23 @@ class WayIn:
         changed[self.class_token] = tokens[own].reshape(values[self.class_token].shape)
         return {**changed, self.positions: np.delete(tokens, own, axis=0).reshape(rows.shape)}
 
+    def with_class_token(self, values: Values, tokens: Array, step: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """`step` added to the class token, and to the token at its place: the same, if that is its place."""
+        moved = tokens.copy()
+        moved[self.place] += step
+        before = self.with_tokens(values, tokens)
+        token = before[self.class_token]
+        return {**before, self.class_token: token + step.reshape(token.shape)}, self.with_tokens(values, moved)
+
+    def with_patches(self, values: Values, sizes: Sizes, others: dict[str, Array], step: Array) -> dict[str, Array]:
+        """With these parameters, and `step` as the embedding of any patch of a white image."""
+        weight = values[self.weight]
+        own = next(axis for axis, side in enumerate(weight.shape) if side == sizes.dim)
+        sides = [1] * weight.ndim
+        sides[own] = sizes.dim
+        each = step.reshape(sides) / (weight.size // sizes.dim)
+        return {**others, self.weight: np.broadcast_to(each, weight.shape)}
+
     def tokens(self, values: Values, embedded: Array) -> Array:
         """(B, N, D) → (B, N + 1, D): the class token put in its place, positions added."""
         class_token, rows = values[self.class_token].reshape(1, 1, -1), values[self.positions]
@@ -66,7 +83,7 @@ class WayIn:
         if len(rows) == embedded.shape[1]:
             embedded, rows = embedded + rows, np.zeros(1)
         parts = [class_token, embedded] if self.place == 0 else [embedded, class_token]
-        return np.concatenate(parts, axis=1) + rows
+        return np.asarray(np.concatenate(parts, axis=1) + rows)
 
     def embeddings(self, values: Values, sizes: Sizes, images: Array) -> Iterator[Array]:
         """(B, N, D) for each order in which a patch's pixels, and the patches, may be laid out."""
@@ -85,9 +102,7 @@ class WayIn:
 def position_tensors(values: Values, sizes: Sizes) -> list[str]:
     """Parameters with a row for each patch, and perhaps one for the class token."""
     rows = (sizes.patches + 1, sizes.patches)
-    return [
-        name for count in rows for name, value in values.items() if value.squeeze().shape == (count, sizes.dim)
-    ]
+    return [name for count in rows for name, value in values.items() if value.squeeze().shape == (count, sizes.dim)]
 
 
 def class_tokens(values: Values, sizes: Sizes) -> list[str]:
@@ -103,11 +118,7 @@ def class_tokens(values: Values, sizes: Sizes) -> list[str]:
 
 def ways_in(values: Values, sizes: Sizes) -> Iterator[WayIn]:
     count = sizes.channels * sizes.patch**2
-    weights = [
-        name
-        for name, value in values.items()
-        if value.size == count * sizes.dim and sizes.dim in value.shape and value.squeeze().shape[0] != sizes.patches + 1
-    ]
+    weights = [name for name, value in values.items() if value.size == count * sizes.dim and sizes.dim in value.shape]
     for positions, token, weight, place in product(
         position_tensors(values, sizes), class_tokens(values, sizes), weights, (0, -1)
     ):

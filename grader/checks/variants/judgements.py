@@ -72,7 +72,9 @@ def _answers_twice(bench: Workbench, inputs: Inputs) -> Outcome:
 
 def changes_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
     """None if the caller's tensors are the same after the call."""
-    if all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, bench.run(inputs).given[0], strict=True)):
+    if all(
+        np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, bench.run(inputs).given[0], strict=True)
+    ):
         return None
     return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …")
 

@@ -121,7 +121,7 @@ def is_weight(name: str) -> bool:
 def leaf_alike(one: str, other: str) -> bool:
     """w1 and b1, W_q and b_q: alike but for their first letter; gamma_1 and beta_1: alike in how they end."""
     first, second = one.rpartition(".")[2], other.rpartition(".")[2]
-    return first[1:] == second[1:] or bool(_ending(first)) and _ending(first) == _ending(second)
+    return first[1:] == second[1:] or (bool(_ending(first)) and _ending(first) == _ending(second))
 
 
 def _ending(leaf: str) -> str:
