@@ -45,9 +45,9 @@ class _Sizes:
     hidden: int
 
 
-# No two sizes of the first agree, nor is one a multiple that packing would give. Then one head; at last
-# a hidden layer narrower than the block.
-_SIZES = (_Sizes(20, 5, 14), _Sizes(6, 1, 11), _Sizes(8, 4, 3))
+# No two sizes of the first agree, nor is one a multiple that packing would give. Then one head; at last a hidden layer
+# narrower than the block. Fewer features would now and then have a variance so small that a LayerNorm's ε shows.
+_SIZES = (_Sizes(20, 5, 14), _Sizes(12, 1, 17), _Sizes(16, 8, 7))
 _BATCHES = ((2, 7), (1, 3), (3, 2), (1, 1))  # batch and tokens
 
 

@@ -108,7 +108,9 @@ def maps(values: Values, width: int, heads: int) -> list[Map]:
     alike: dict[str, list[Linear]] = {}
     for part in linears(values, width, width // heads):
         if part.rows is None and part.transposed:
-            alike.setdefault(re.sub(r"\d+", "#", part.weight), []).append(part)
+            for number in re.finditer(r"\d+", part.weight):  # any of the numbers in its name may count the heads
+                pattern = f"{part.weight[: number.start()]}#{part.weight[number.end() :]}"
+                alike.setdefault(pattern, []).append(part)
     stacks = [Stacked(tuple(parts)) for parts in alike.values() if len(parts) == heads]
     return [*linears(values, width, width), *stacks]
 
