@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from grader.model import Status
 from grader.sandbox import BoxRunner
 from tests.checks.variant_grading import changed, outcomes, right, wrong
 from tests.conftest import MakeSubmission
@@ -35,3 +36,11 @@ def test_wrong_work_is_told_what_is_wrong(
     judged = outcomes(VARIANT, files, torch_boxes, submission, only=case["fails"])[case["fails"]]
     assert judged.score < 1
     assert case["says"] in judged.message
+
+
+def test_an_arrangement_nobody_could_guess_is_left_to_a_person(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    files, check = right(VARIANT)["per_head_packed"], "encoder_matches_its_equations"
+    judged = outcomes(VARIANT, files, torch_boxes, submission, only=check)[check]
+    assert (judged.status, judged.evidence["judged_by"]) == (Status.REVIEW, "properties")

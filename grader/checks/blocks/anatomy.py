@@ -11,7 +11,18 @@ import numpy as np
 
 from grader.checks.blocks.equations import PLAIN
 from grader.checks.blocks.projections import Projection, inward, loose_vectors, outward
-from grader.checks.variants.layers import Linear, Norm, Values, is_weight, leaf_alike, linears, norms, partner
+from grader.checks.variants.layers import (
+    Linear,
+    Norm,
+    Stacked,
+    Values,
+    is_weight,
+    leaf_alike,
+    linears,
+    maps,
+    norms,
+    partner,
+)
 
 Pair = tuple[Linear, Linear]
 _MOST_READINGS = 2000  # of one way to put a block together; each takes about 0.1 ms
@@ -80,7 +91,9 @@ class Anatomy:
 
     def unread(self, apart_from_the_head: bool = False) -> bool:
         """Whether some matrix in use is no candidate for anything: then no reading can be complete."""
+        stacks = (layer for layer in maps(self.values, self.width, self.heads) if isinstance(layer, Stacked))
         known = {found.weight for found in (*self.inward, *self.outward)}
+        known |= {part.weight for stack in stacks for part in stack.parts}
         return not self.pairs or self.is_too_much or len(set(self.matrices(self.used)) - known) > apart_from_the_head
 
     @cached_property

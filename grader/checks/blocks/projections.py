@@ -71,7 +71,8 @@ def _ordered(both: Array, layout: tuple[str, ...], packed: int, width: int) -> A
 
 def _stacked(values: Values, names: set[str], width: int, heads: int) -> Iterator[Projection]:
     for number, layer in enumerate(maps(values, width, heads)):
-        if isinstance(layer, Stacked) and {part.weight for part in layer.parts} <= names:
+        # One part in use will do: where a head's softmax saturates, its other layers may seem to have no influence.
+        if isinstance(layer, Stacked) and {part.weight for part in layer.parts} & names:
             offset = layer(np.zeros(width), values)
             matrix = layer(np.eye(width), values) - offset
             yield Projection(layer.weight, layer.bias, ("stacked",), number, matrix, offset)

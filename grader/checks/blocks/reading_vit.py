@@ -28,14 +28,13 @@ from grader.checks.blocks.readings import (
     unlike_alone,
 )
 from grader.checks.blocks.stack import Tail, finishes, layer_names, stacked, tail_of, tails
-from grader.checks.blocks.tokens import Sizes, WayIn, class_tokens, ways_in
+from grader.checks.blocks.tokens import Sizes, WayIn, believable_ways_in, class_tokens, near
 from grader.checks.variants.judgements import agree
 from grader.checks.variants.layers import Values, partner
 from grader.checks.variants.workbench import Workbench
 from grader.compare import Array
 
 _WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))
-_MOST_WAYS_IN = 24
 _UNEXPLAINED = "something in its encoder or its head is unlike every reading left open"
 
 # Which token, or what of them, goes to the head; the class token's place is tried before all these.
@@ -72,7 +71,7 @@ class Found:
 def read_one_block(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Found | str | None:
     """The reading that gives its values, the mistake that does, or None if neither was found."""
     said = ""
-    believable = _believable(bench, rng, sizes)
+    believable = believable_ways_in(bench, rng, sizes)
     for naming, way_in in product((False, True), believable):  # mistakes are looked for once nothing is right
         found = _read_from(bench, rng, sizes, way_in, naming)
         if isinstance(found, Found):
@@ -80,27 +79,6 @@ def read_one_block(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> 
         if said in ("", _UNEXPLAINED):
             said = found
     return said or None
-
-
-def _believable(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> list[WayIn]:
-    """Ways in for which the image has no influence once tokens are set, and no LayerNorm stands behind the patches."""
-    x, tokens = sizes.images(rng, 2), rng.normal(size=(sizes.patches + 1, sizes.dim))
-    white, step = np.ones_like(x), rng.normal(size=sizes.dim)
-    found = []
-    for way_in in list(ways_in(bench.values, sizes))[:_MOST_WAYS_IN]:
-        set_so = way_in.with_tokens(bench.values, tokens)
-        longer = [way_in.with_patches(bench.values, sizes, set_so, size * step) for size in (1, 2)]
-        placed = way_in.with_class_token(bench.values, tokens, step)
-        rows = bench.run_changed((white,), (x,), changes=[set_so, *longer, *placed])
-        (black, drawn), (short, _), (long, _), (one, _), (other, _) = rows
-        normed = _near(short, long) and not _near(short, black)
-        if _near(drawn[0], drawn[1]) and _near(one, other) and not normed:
-            found.append(way_in)
-    return found
-
-
-def _near(one: Array, other: Array) -> bool:
-    return np.allclose(one, other, rtol=0, atol=1e-4)
 
 
 def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> Found | str:
@@ -112,7 +90,7 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
     logits = _logits(bench, x, way_in, equal)
     anatomies = _anatomies(bench, rng, sizes, way_in, to_equal, x)
     larger = _logits(bench, x, way_in, [2 * each + 3 for each in equal])
-    normed_at_once = _near(larger, logits)  # by a LayerNorm before the encoder, which some have
+    normed_at_once = near(larger, logits)  # by a LayerNorm before the encoder, which some have
     said = _UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) and not normed_at_once else ""
     for anatomy in anatomies:
         likely = _likely_tails(bench, sizes, way_in, anatomy, x, equal)

@@ -10,7 +10,10 @@ import numpy as np
 
 from grader.checks.blocks.projections import loose_vectors
 from grader.checks.variants.layers import Values, is_weight, norms, partner
+from grader.checks.variants.workbench import Workbench
 from grader.compare import Array
+
+_MOST_WAYS_IN = 24  # usual models have one or two
 
 
 @dataclass(frozen=True)
@@ -124,3 +127,24 @@ def ways_in(values: Values, sizes: Sizes) -> Iterator[WayIn]:
     ):
         biases = [partner(weight, values)] if is_weight(weight) else [*loose_vectors(values, sizes.dim), ""]
         yield from (WayIn(token, positions, weight, bias, place) for bias in biases if bias != token)
+
+
+def believable_ways_in(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> list[WayIn]:
+    """Ways in for which the image has no influence once tokens are set, and no LayerNorm stands behind the patches."""
+    x, tokens = sizes.images(rng, 2), rng.normal(size=(sizes.patches + 1, sizes.dim))
+    white, step = np.ones_like(x), rng.normal(size=sizes.dim)
+    found = []
+    for way_in in list(ways_in(bench.values, sizes))[:_MOST_WAYS_IN]:
+        set_so = way_in.with_tokens(bench.values, tokens)
+        longer = [way_in.with_patches(bench.values, sizes, set_so, size * step) for size in (1, 2)]
+        placed = way_in.with_class_token(bench.values, tokens, step)
+        rows = bench.run_changed((white,), (x,), changes=[set_so, *longer, *placed])
+        (black, drawn), (short, _), (long, _), (one, _), (other, _) = rows
+        normed = near(short, long) and not near(short, black)
+        if near(drawn[0], drawn[1]) and near(one, other) and not normed:
+            found.append(way_in)
+    return found
+
+
+def near(one: Array, other: Array) -> bool:
+    return np.allclose(one, other, rtol=0, atol=1e-4)

@@ -1,0 +1,78 @@
+"""What the checks of encoder block and ViT rest on: their equations are the reference's, and nothing else is."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from grader.checks.blocks.anatomy import Anatomy, feed_forward_pairs, norm_candidates
+from grader.checks.blocks.attending import MIXES, RIGHT
+from grader.checks.blocks.equations import POST, PRE, Way
+from grader.checks.blocks.projections import inward, outward
+from grader.checks.blocks.readings import Several, Single
+from grader.checks.blocks.stack import layer_names
+from reference import transformer
+
+RNG = np.random.default_rng(3)
+WIDTH, HEADS, HIDDEN = 12, 3, 7
+X = RNG.normal(size=(2, 5, WIDTH))
+
+
+def _reference(order: str, activation: str) -> tuple[dict[str, np.ndarray], np.ndarray]:  # type: ignore[type-arg]
+    """Random parameters of the reference's block, and its output for X."""
+    norm = "pre" if order == PRE else "post"
+    block = transformer.EncoderBlock(WIDTH, HEADS, HIDDEN, norm, activation.lower()).double()  # type: ignore[arg-type]
+    values = {name: RNG.normal(size=tuple(value.shape)) for name, value in block.named_parameters()}
+    block.load_state_dict({name: torch.tensor(value) for name, value in values.items()})
+    with torch.no_grad():
+        return values, block(torch.tensor(X)).numpy()
+
+
+def _read(values: dict[str, np.ndarray], way: Way, slip: str = RIGHT) -> list[np.ndarray]:  # type: ignore[type-arg]
+    """The block in each mix of that name, with the reference's own layers in their roles."""
+    names = frozenset(values)
+    pairs = feed_forward_pairs(values, WIDTH, HIDDEN)
+    anatomy = Anatomy(values, WIDTH, HEADS, names, names, pairs, norm_candidates(values, WIDTH))
+
+    def named(found: list, role: str):  # type: ignore[type-arg,no-untyped-def]
+        return next(each for each in found if f".{role}." in each.weight and each.layout[0] == "head")
+
+    square = anatomy.matrices(names)
+    q, k, v = (named(inward(values, square, WIDTH, HEADS), role) for role in ("query", "key", "value"))
+    out = named(outward(values, square, WIDTH, HEADS), "output")
+    norms = tuple(
+        next(norm for norm in anatomy.norms if norm.gain.startswith(name))
+        for name in ("attention_norm", "feed_forward_norm")
+    )
+    single = Single(v, out, pairs[0], norms, way, None, lambda x: x)  # type: ignore[arg-type]
+    return [partial(Several(single, q, k, slip, mix).run, anatomy)(X) for mix in MIXES[slip]]
+
+
+@pytest.mark.parametrize("order", [POST, PRE])
+@pytest.mark.parametrize("activation", ["ReLU", "GELU"])
+def test_the_right_equations_are_the_references(order: str, activation: str) -> None:
+    values, want = _reference(order, activation)
+    (got,) = _read(values, Way(order, activation))
+    assert np.allclose(got, want, atol=1e-10)
+
+
+@pytest.mark.parametrize("slip", [slip for slip in MIXES if slip != RIGHT])
+def test_each_slip_of_the_attention_gives_other_values(slip: str) -> None:
+    values, want = _reference(POST, "ReLU")
+    for got in _read(values, Way(), slip):
+        assert not np.allclose(got, want, rtol=1e-3, atol=1e-3)
+
+
+def test_one_number_in_a_name_counts_the_blocks() -> None:
+    one = dict.fromkeys(["head.0.w", "blocks.0.norm1.w", "blocks.0.norm2.w"])
+    many = dict.fromkeys(["head.0.w", *(f"blocks.{n}.norm{m}.w" for n in range(3) for m in (1, 2))])
+    assert layer_names(one, many, 3) == {
+        "head.0.w": ["head.0.w"],
+        "blocks.0.norm1.w": ["blocks.0.norm1.w", "blocks.1.norm1.w", "blocks.2.norm1.w"],
+        "blocks.0.norm2.w": ["blocks.0.norm2.w", "blocks.1.norm2.w", "blocks.2.norm2.w"],
+    }
+    assert layer_names(one, one, 3) == {name: [name] for name in one}
+    assert layer_names(one, dict.fromkeys(["other"]), 3) is None
