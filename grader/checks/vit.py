@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 
 from grader.checks.blocks import properties
+from grader.checks.blocks.anatomy import feed_forward_pairs
 from grader.checks.blocks.reading_vit import Found, read_one_block, read_several_blocks
 from grader.checks.blocks.tokens import Sizes, class_tokens, position_tensors
 from grader.checks.variants.judgements import (
@@ -112,6 +113,8 @@ def vit_matches_its_equations(
     if isinstance(found, str):
         return failed(f"{name} is not the model asked for; it looks as if {found}", evidence={"looks_like": found})
     deep = _bench(student, rng, file, name, _DEEP)
+    if set(deep.values) == set(bench.values) and not feed_forward_pairs(bench.values, _ONE.dim):
+        return failed(f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList")
     if set(deep.values) == set(bench.values):
         return failed(f"the blocks of {name} share one set of weights, whatever its depth; each needs its own")
     if found is None:

@@ -113,7 +113,10 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
 
 def _is_usual(anatomy: Anatomy) -> bool:
     """Whether every tensor has a part to play, so that an unusual model does not explain what readings do not."""
-    return not anatomy.unread(apart_from_the_head=True) and len(anatomy.norms) in (2, 3)
+    known = {name for norm in anatomy.norms for name in (norm.gain, norm.shift)}
+    known |= {partner(name, anatomy.values) for name in anatomy.values}
+    vectors = {name for name, value in anatomy.values.items() if value.squeeze().ndim < 2}
+    return not anatomy.unread(apart_from_the_head=True) and len(anatomy.norms) in (2, 3) and vectors <= known
 
 
 def _likely_tails(

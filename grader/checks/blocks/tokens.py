@@ -136,7 +136,7 @@ def believable_ways_in(bench: Workbench, rng: np.random.Generator, sizes: Sizes)
     found = []
     for way_in in list(ways_in(bench.values, sizes))[:_MOST_WAYS_IN]:
         set_so = way_in.with_tokens(bench.values, tokens)
-        longer = [way_in.with_patches(bench.values, sizes, set_so, size * step) for size in (1, 2)]
+        longer = [way_in.with_patches(bench.values, sizes, set_so, size * step) for size in (10, 20)]
         placed = way_in.with_class_token(bench.values, tokens, step)
         rows = bench.run_changed((white,), (x,), changes=[set_so, *longer, *placed])
         (black, drawn), (short, _), (long, _), (one, _), (other, _) = rows

@@ -115,12 +115,17 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
             f"{len(frozen)} of the parameters of {bench.name} have requires_grad off, so they are never trained",
             quote(", ".join(frozen)),
         )
-    for name in sorted(used):
+    directions = {name: rng.normal(size=bench.values[name].shape) for name in sorted(used)}
+    near = [(name, sign * _STEPS[0][0]) for name in directions for sign in (1, -1)]
+    changes = [{name: bench.values[name] + step * directions[name]} for name, step in near]
+    known = dict(zip(near, bench.run_changed(inputs, changes=changes), strict=True))  # asked for all at once
+    for name, direction in directions.items():
         gradient = ran.gradients.get(name)
-        value, direction = bench.values[name], rng.normal(size=bench.values[name].shape)
 
-        def along(step: float, name: str = name, moved: Array = value, way: Array = direction) -> Array:
-            return bench.run(inputs, values={name: moved + step * way}).outputs[0]
+        def along(step: float, name: str = name, way: Array = direction) -> Array:
+            if (name, step) in known:
+                return known[name, step][0]
+            return bench.run(inputs, values={name: bench.values[name] + step * way}).outputs[0]
 
         if not _is_slope(gradient, direction, along, cotangent):
             return failed(
