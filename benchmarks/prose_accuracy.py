@@ -48,12 +48,11 @@ class Decision:
 def checks_of(rubric: str) -> dict[str, list[dict[str, Any]]]:
     """The prose checks by part, as the rubric has them."""
     problems = read((REPOSITORY / "rubrics" / f"{rubric}.yaml").read_text()).data["problems"]
-    found = {
-        str(problem["id"]): [check for check in problem.get("checks", []) if check["check"] == "gives_the_ideas"]
-        for problem in problems
-    }
-    if not any(found.values()):
-        return dict(read((CORPUS / f"ideas-{rubric}.yaml").read_text()).data)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for problem in problems:
+        alternatives = [one for one in problem.get("alternatives", []) if one["name"] == "written"]
+        checks = [check for holder in (*alternatives, problem) for check in holder.get("checks", [])]
+        found[str(problem["id"])] = [check for check in checks if check["check"] == "gives_the_ideas"]
     return {part: checks for part, checks in found.items() if checks}
 
 

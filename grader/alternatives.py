@@ -18,6 +18,13 @@ def handed_in(problem: Problem, submission: Submission, box: Box) -> list[Altern
     return complete or accompanied
 
 
+def worth_trying(problem: Problem, submission: Submission) -> list[Alternative]:
+    """Where the best counts: all that could earn something. The written answer is asked for where there is no file."""
+    return [
+        one for one in problem.alternatives if not one.files or any(_is_there(file, submission) for file in one.files)
+    ]
+
+
 def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> bool:
     for file in alternative.files:
         if _is_there(file, submission):

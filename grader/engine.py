@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.alternatives import handed_in, undecided
+from grader.alternatives import handed_in, undecided, worth_trying
 from grader.answers import read_answers
 from grader.errors import BoxLost, BoxRefused, Killed, Missing, StudentFault, TimedOut
 from grader.model import (
@@ -122,16 +122,40 @@ def grade(
 def _grade_problem(
     rubric: Rubric, problem: Problem, work: _Work, runner: Runner, seed: int, progress: Progress
 ) -> ProblemResult:
-    results: list[CheckResult] = []
+    def graded(alternative: Alternative | None, *before: CheckResult) -> ProblemResult:
+        return _grade_checks(rubric, problem, alternative, before, work, runner, seed, progress)
+
+    if not problem.alternatives:
+        return graded(None)
+    if problem.best_counts and (worthy := worth_trying(problem, work.submission)):
+        return best([graded(alternative) for alternative in worthy])
+    found = _alternatives(rubric, problem, work, runner, seed)
+    if len(found) == 1:
+        return graded(found[0])
+    return graded(None, undecided(problem, found, lambda outcome, check: _as_shown(outcome, check, seed)))
+
+
+def best(tried: Sequence[ProblemResult]) -> ProblemResult:
+    """What earns most, of equals what was there; but full marks are all that make up for what could not be graded."""
+    found = max(tried, key=lambda result: (result.points, result.status is not Status.MISSING))
+    ungraded = [result for result in tried if result.status is Status.UNGRADED]
+    return ungraded[0] if ungraded and found.points < found.problem.points else found
+
+
+def _grade_checks(
+    rubric: Rubric,
+    problem: Problem,
+    alternative: Alternative | None,
+    before: tuple[CheckResult, ...],
+    work: _Work,
+    runner: Runner,
+    seed: int,
+    progress: Progress,
+) -> ProblemResult:
+    """The problem's own checks after those of the alternative; results found before them count too."""
+    results = list(before)
     gates: list[str] = []
-    checks, chosen = problem.checks, ""
-    if problem.alternatives:
-        found = _alternatives(rubric, problem, work, runner, seed)
-        if len(found) == 1:
-            checks, chosen = (*found[0].checks, *problem.checks), found[0].name
-        else:
-            results.append(undecided(problem, found, lambda outcome, check: _as_shown(outcome, check, seed)))
-    for check in checks:
+    for check in (*(alternative.checks if alternative else ()), *problem.checks):
         progress(problem, check)
         began, timed_out = time.perf_counter(), False
         outcome = blocked(check, gates, results)
@@ -152,6 +176,7 @@ def _grade_problem(
         if check.gate:
             gates.append(check.id)
     points = sum((result.points for result in results), Fraction(0))
+    chosen = alternative.name if alternative else ""
     return ProblemResult(problem, status_of(results, points, problem.points), points, tuple(results), chosen)
 
 

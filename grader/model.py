@@ -154,7 +154,7 @@ class Alternative:
     """One of several things that may be handed in for a problem, known by the names it defines and its other files."""
 
     name: str
-    files: tuple[str, ...]  # any of these may hold the code
+    files: tuple[str, ...]  # any of these may hold the code; none, for the written answer
     defines: tuple[str, ...]
     beside: tuple[str, ...]
     checks: tuple[Check, ...]
@@ -170,6 +170,7 @@ class Problem:
     libraries: tuple[str, ...] = ("numpy",)
     alternatives: tuple[Alternative, ...] = ()
     optional: bool = False  # counts, in score and maximum, only when it is handed in
+    best_counts: bool = False  # of the alternatives handed in, the one that earns most; otherwise there may be but one
 
     @property
     def every_check(self) -> tuple[Check, ...]:

@@ -68,8 +68,8 @@ class _Check(BaseModel):
 
 class _Alternative(_Strict):
     name: _Id
-    files: list[str] = Field(min_length=1)
-    defines: list[str] = Field(min_length=1)
+    files: list[str] = []
+    defines: list[str] = []
     beside: list[str] = []
     shared: dict[str, Any] = Field({}, alias="with")
     checks: list[_Check] = Field(min_length=1)
@@ -85,6 +85,7 @@ class _Problem(_Strict):
     libraries: list[_Library] = ["numpy"]
     shared: dict[str, Any] = Field({}, alias="with")
     alternatives: list[_Alternative] = []
+    best_counts: bool = False
     checks: list[_Check] = []
 
 
@@ -159,6 +160,11 @@ class _Reading:
             )
             self._expect_points([*checks, *own], written, (*at, "checks"), f"{written.id} as {other.name}")
             self._expect_used(other.shared, other.checks, (*at, "with"), other.name)
+            if not written.best_counts and not (other.files and other.defines):
+                cause = "its 'files' and what they define tell whether it was handed in; or say 'best_counts: true'"
+                self._complain(at, f"{written.id} as {other.name}: {cause}")
+        if written.best_counts and len(alternatives) < 2:
+            self._complain((*place, "best_counts"), f"{written.id} has no alternatives to take the best of")
         if not written.alternatives:
             if not own:
                 self._complain(place, f"{written.id} has no checks")
@@ -174,6 +180,7 @@ class _Reading:
             tuple(dict.fromkeys(written.libraries)),
             tuple(alternatives),
             written.optional,
+            written.best_counts,
         )
 
     def _check_list(

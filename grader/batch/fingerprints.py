@@ -59,6 +59,7 @@ def definition(rubric: Rubric) -> Definition:
 def _problem(problem: Problem) -> Definition:
     return {
         "optional": problem.optional,
+        "best_counts": problem.best_counts,
         "limits": asdict(problem.limits),
         "libraries": list(problem.libraries),
         "checks": {check.id: _check(check) for check in problem.checks},
