@@ -14,6 +14,7 @@ import numpy as np
 from grader.checks.blocks import properties
 from grader.checks.blocks.anatomy import feed_forward_pairs
 from grader.checks.blocks.reading_vit import Found, read_one_block, read_several_blocks
+from grader.checks.blocks.stack import blocks_with_depth_one
 from grader.checks.blocks.tokens import Sizes, class_tokens, position_tensors
 from grader.checks.variants.judgements import (
     changes_its_input,
@@ -109,10 +110,13 @@ def vit_matches_its_equations(
 ) -> Outcome:
     """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by values."""
     bench = _bench(student, rng, file, name, _ONE)
+    deep = _bench(student, rng, file, name, _DEEP)
+    blocks = blocks_with_depth_one(bench.values, deep.values, _DEEP.depth)
+    if blocks not in (None, 1):
+        return failed(f"{name} has {blocks or 'no'} block{'s' * (blocks != 1)} where depth is 1")
     found = read_one_block(bench, rng, _ONE)
     if isinstance(found, str):
         return failed(f"{name} is not the model asked for; it looks as if {found}", evidence={"looks_like": found})
-    deep = _bench(student, rng, file, name, _DEEP)
     if set(deep.values) == set(bench.values) and not feed_forward_pairs(bench.values, _ONE.dim):
         return failed(f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList")
     if set(deep.values) == set(bench.values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -89,6 +90,15 @@ def layer_names(one: Mapping[str, object], many: Mapping[str, object], depth: in
             return None
         found[name] = names[0] if names else [name]
     return found if {name for names in found.values() for name in names} == set(many) else None
+
+
+def blocks_with_depth_one(one: Values, many: Values, depth: int) -> int | None:
+    """How many blocks a model of depth one has, told by the shapes that more depth adds; None if these do not tell."""
+    here, there = (Counter(value.shape for value in values.values()) for values in (one, many))
+    added = {shape: there[shape] - here[shape] for shape in there if there[shape] > here[shape]}
+    if not added or any(number % (depth - 1) for number in added.values()):
+        return None
+    return min(here[shape] * (depth - 1) // number for shape, number in added.items())
 
 
 def stacked(

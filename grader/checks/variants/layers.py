@@ -86,6 +86,8 @@ def partner(name: str, names: Mapping[str, object]) -> str:
 def linears(values: Values, inner: int, outer: int) -> list[Linear]:
     """Every map from `inner` to `outer` features. Weights that hold two or three such maps count as that many."""
     sides, found = _sides(values), []
+    if 0 in (inner, outer):  # torch does make layers of no features
+        return []
     owned = {partner(name, sides) for name in sides}
     loose = [name for name, side in sides.items() if side == (outer,) and name not in owned and not is_weight(name)]
     for name, side in sides.items():
