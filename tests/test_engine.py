@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from grader.engine import grade
-from grader.errors import BoxLost, TimedOut
-from grader.model import Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
+from grader.errors import BoxLost, Missing, TimedOut
+from grader.model import Alternative, Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
 from grader.sandbox import BoxRunner
 from tests.conftest import MakeSubmission
 
@@ -261,3 +261,37 @@ def test_grading_one_problem_leaves_the_other_parts_of_the_sheet_known(
     rubric = Rubric("r", "R", Fraction(2), (problem,), Path("r.yaml"), "0" * 64, ("1.a", "1.b"))
     sheet = submission(**{"answers.md": "## 1.a\n\none\n\n## 1.b\n\nother\n"})
     assert grade(rubric, sheet, boxes).notes == ()
+
+
+def _best(
+    boxes: BoxRunner, submission: MakeSubmission, files: dict[str, str], **checks: Any
+) -> tuple[str, Fraction, str]:
+    """Of three alternatives with a check each, the first written and the others in files of their own."""
+    alternatives = tuple(
+        Alternative(name, (f"{name}.py",) if number else (), (), (), (_check(function, name),))
+        for number, (name, function) in enumerate(checks.items())
+    )
+    problem = Problem("1", "One", Fraction(1), (), alternatives=alternatives, best_counts=True)
+    rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
+    (result,) = grade(rubric, submission("", **files), boxes).problems
+    return result.chosen, result.points, str(result.status)
+
+
+def absent(student: Any, rng: Any) -> Outcome:
+    raise Missing("there is no answer")
+
+
+def test_of_alternatives_the_one_that_earns_most_counts(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    both = {"b.py": "", "c.py": ""}
+    assert _best(boxes, submission, both, a=third, b=good, c=bad) == ("b", 1, "passed")
+    assert _best(boxes, submission, both, a=good, b=good, c=bad) == ("a", 1, "passed")
+    assert _best(boxes, submission, {}, a=third, b=good, c=good) == ("a", Fraction(1, 3), "partial")
+    assert _best(boxes, submission, {"c.py": ""}, a=absent, b=good, c=bad) == ("c", 0, "failed")
+    assert _best(boxes, submission, {}, a=absent, b=good, c=good) == ("a", 0, "missing")
+
+
+def test_an_alternative_that_could_not_be_graded_is_made_up_for_by_full_marks_alone(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    assert _best(boxes, submission, {"b.py": ""}, a=third, b=broken) == ("b", 0, "ungraded")
+    assert _best(boxes, submission, {"b.py": ""}, a=good, b=broken) == ("a", 1, "passed")

@@ -88,6 +88,13 @@ def test_a_right_rubric_is_read_as_written(tmp_path: Path) -> None:
         ("    with:", "    limits: {cpu_second: 3}\n    with:", 8, "did you mean 'cpu_seconds'?"),
         ("    with:", "    limits: {cpu_seconds: 0}\n    with:", 8, "greater than or equal to 1"),
         ("    with:", "    visibility: secret\n    with:", 8, "'public' or 'hidden'"),
+        ("    with:", "    best_counts: true\n    with:", 8, "1.10 has no alternatives to take the best of"),
+        (
+            "    checks:",
+            "    alternatives: [{name: written, checks: [{check: columns_sum_to_one, id: other}]}]\n    checks:",
+            9,
+            "its 'files' and what they define tell whether it was handed in; or say 'best_counts: true'",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_a_fix(

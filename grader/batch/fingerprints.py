@@ -59,7 +59,8 @@ def definition(rubric: Rubric) -> Definition:
 def _problem(problem: Problem) -> Definition:
     return {
         "optional": problem.optional,
-        "best_counts": problem.best_counts,
+        # Which alternative is the best, its points decide.
+        "best_counts": [str(check.points) for check in problem.every_check] if problem.best_counts else None,
         "limits": asdict(problem.limits),
         "libraries": list(problem.libraries),
         "checks": {check.id: _check(check) for check in problem.checks},

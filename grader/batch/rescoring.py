@@ -11,7 +11,6 @@ from grader.batch.gradebook import Result
 from grader.engine import blocked, status_of
 from grader.model import Check, CheckResult, Isolation, Outcome, Problem, ProblemResult, Report, Rubric, Status
 from grader.registry import rescorer_for
-from grader.report.points import rounded
 
 # What stands in for checks that were not run: no alternative was handed in, or nothing could be opened at all.
 _STAND_INS = ("one_alternative", "can_be_opened", "could_be_graded")
@@ -41,14 +40,14 @@ def rescored(result: Result, rubric: Rubric) -> Report:
 def _problem(
     problem: Problem, stored: dict[str, Any], before: Definition, now: Definition, result: Result
 ) -> ProblemResult:
+    if problem.best_counts and before != now:
+        raise NeedsGrading(f"{problem.id}: another of its alternatives may count now")
     for name in before.keys() - {"checks", "alternatives"}:
         if before[name] != now[name]:
             raise NeedsGrading(f"{problem.id}: '{name}' has changed")
     if _without_checks(before) != _without_checks(now):
         raise NeedsGrading(f"{problem.id}: its alternatives have changed")
     chosen = stored.get("chosen", "")
-    if chosen and problem.best_counts and (before != now or _worth(stored) != _worth_now(problem, chosen)):
-        raise NeedsGrading(f"{problem.id}: another of its alternatives may count now")
     checks = {check.id: check for check in problem.checks}
     old, new = dict(before["checks"]), dict(now["checks"])
     for alternative in problem.alternatives:
@@ -78,15 +77,6 @@ def _problem(
 
 def _without_checks(problem: Definition) -> dict[str, Any]:
     return {name: {**one, "checks": list(one["checks"])} for name, one in problem["alternatives"].items()}
-
-
-def _worth(stored: dict[str, Any]) -> dict[str, float]:
-    return {one["id"]: one["max_points"] for one in stored["checks"]}
-
-
-def _worth_now(problem: Problem, chosen: str) -> dict[str, float]:
-    (alternative,) = (one for one in problem.alternatives if one.name == chosen)
-    return {check.id: rounded(check.points) for check in (*alternative.checks, *problem.checks)}
 
 
 def _shared(problem: Problem, stand_in: str) -> Fraction:
