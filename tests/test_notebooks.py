@@ -279,7 +279,12 @@ def test_large_outputs_and_tangled_names_take_no_time(tmp_path: Path) -> None:
 
 
 ANSWERS = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
-WRITTEN = ["# Homework 3", "x = 1", "## 1.1.a\n$$H = V \\mathrm{softargmax}_\\beta(K^\\top Q)$$", "# 1.1.b\n$\\beta = d$"]
+WRITTEN = [
+    "# Homework 3",
+    "x = 1",
+    "## 1.1.a\n$$H = V \\mathrm{softargmax}_\\beta(K^\\top Q)$$",
+    "# 1.1.b\n$\\beta = d$",
+]
 
 
 def _formulas(boxes: BoxRunner, path: Path) -> list[str]:

@@ -8,12 +8,11 @@ import pytest
 
 from grader.proving.bench import Bench, Trial
 from grader.proving.mutants import Mutant, code_mutants
-from tests.checks.variant_grading import problem_of, right
+from tests.checks.variant_grading import RUBRIC, right
 
 # Changes to these leave all that the assignment fixes as it was: first weights and dropout, which evaluation does not
 # see, how far below all scores a masked one is, columns nobody needs, the order in which a rotation returns features.
-# How wide a ViT's hidden layer is, is left open.
-_HARMLESS = ("pdrop", "_drop(", "Dropout(", "self.drop", "nn.init", "0.02", "10000000000.0", "self.block_size =", "4 *")
+_HARMLESS = ("pdrop", "_drop(", "nn.init", "10000000000.0", "self.block_size =")
 
 
 def _is_harmless(mutant: Mutant) -> bool:
@@ -22,28 +21,20 @@ def _is_harmless(mutant: Mutant) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("variant", "file"),
-    [
-        ("synthesizer", "attention.py"),
-        ("perceiver", "model.py"),
-        ("rope", "attention.py"),
-        ("encoder", "encoder.py"),
-        ("patches", "patches.py"),
-        ("vit", "vit.py"),
-    ],
+    ("variant", "file"), [("synthesizer", "attention.py"), ("perceiver", "model.py"), ("rope", "attention.py")]
 )
 def test_at_least_95_of_100_small_changes_are_noticed(tmp_path: Path, variant: str, file: str) -> None:
     files = right(variant)["starter"]
     (tmp_path / variant).mkdir()
     for name, text in files.items():
         (tmp_path / variant / name).write_text(text)
-    # Every third: `grader rubric test` tries them all on the samples' own code.
+    # Every third: `grader rubric test nlp-a5` tries them all on the samples' own code.
     mutants = [mutant for mutant in code_mutants(files[file], file) if not _is_harmless(mutant)][::3]
-    rubric, problem = problem_of(variant)
+    (problem,) = (problem for problem in RUBRIC.problems if problem.id == variant)
     checks = tuple(check.id for check in problem.checks)
-    bench = Bench(rubric, tmp_path)
+    bench = Bench(RUBRIC, tmp_path)
     try:
-        fates = [bench.fate(Trial(variant, problem.id, checks, 10, file, mutant.text)) for mutant in mutants]
+        fates = [bench.fate(Trial(variant, variant, checks, 10, file, mutant.text)) for mutant in mutants]
     finally:
         bench.close()
     assert not [fate.fault for fate in fates if fate.fault]
