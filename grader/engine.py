@@ -280,7 +280,9 @@ def _as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
 
 
 def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:
-    """A problem's, from those of its checks."""
+    """A problem's, from those of its checks; nothing is said of one whose checks all run later."""
+    if not results:
+        return Status.SKIPPED
     found = {result.outcome.status for result in results}
     for unsettled in (Status.UNGRADED, Status.REVIEW):
         if unsettled in found:

@@ -161,6 +161,14 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class Later:
+    """What is judged after the deadline and is not in this rubric: how much of it there is, and nothing else."""
+
+    checks: int = 0
+    points: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
 class Problem:
     id: str
     title: str
@@ -171,6 +179,7 @@ class Problem:
     alternatives: tuple[Alternative, ...] = ()
     optional: bool = False  # counts, in score and maximum, only when it is handed in
     best_counts: bool = False  # of the alternatives handed in, the one that earns most; otherwise there may be but one
+    later: Later = Later()  # not part of `points`
 
     @property
     def every_check(self) -> tuple[Check, ...]:
