@@ -162,10 +162,11 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Later:
-    """What is judged after the deadline and is not in this rubric: how much of it there is, and nothing else."""
+    """What is judged after the deadline and is not in this rubric: how much of it there is, and what it asks for."""
 
     checks: int = 0
     points: Fraction = Fraction(0)
+    files: tuple[str, ...] = ()  # to be handed in, beside what the checks of this rubric ask for
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ class _Alternative(_Strict):
 class _Later(_Strict):
     checks: int = Field(ge=1)
     points: _Points
+    files: list[str] = []
 
 
 class _Problem(_Strict):
@@ -155,6 +156,7 @@ class _Reading:
 
     def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
         place: Place = ("problems", index)
+        later = written.later
         own = self._check_list(written.checks, written, (*place, "checks"), written.shared, [])
         alternatives = []
         for number, other in enumerate(written.alternatives):
@@ -172,7 +174,7 @@ class _Reading:
         if written.best_counts and len(alternatives) < 2:
             self._complain((*place, "best_counts"), f"{written.id} has no alternatives to take the best of")
         if not written.alternatives:
-            if not own and written.later is None:
+            if not own and later is None:
                 self._complain(place, f"{written.id} has no checks")
             self._expect_points(own, written, (*place, "points"), written.id)
         every = [*written.checks, *(check for other in written.alternatives for check in other.checks)]
@@ -187,7 +189,7 @@ class _Reading:
             tuple(alternatives),
             written.optional,
             written.best_counts,
-            Later(written.later.checks, written.later.points) if written.later else Later(),
+            Later(later.checks, later.points, tuple(later.files)) if later else Later(),
         )
 
     def _check_list(

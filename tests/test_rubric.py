@@ -67,7 +67,7 @@ problems:
   - id: 1.b
     title: Some of it later
     points: 2
-    later: {checks: 2, points: 3}
+    later: {checks: 2, points: 3, files: [weights.txt]}
     with: {file: attention.py, function: attention}
     checks:
       - {check: columns_sum_to_one, points: 2}
@@ -77,7 +77,10 @@ problems:
 def test_a_problem_says_how_much_of_it_is_judged_later_and_its_points_do_not_count_that(tmp_path: Path) -> None:
     (tmp_path / "public.yaml").write_text(LATER)
     rubric = load_rubric(tmp_path / "public.yaml")
-    assert [problem.later for problem in rubric.problems] == [Later(1, Fraction(5, 2)), Later(2, Fraction(3))]
+    assert [problem.later for problem in rubric.problems] == [
+        Later(1, Fraction(5, 2)),
+        Later(2, Fraction(3), ("weights.txt",)),
+    ]
     assert (rubric.points, rubric.problems[0].checks) == (2, ())
 
 

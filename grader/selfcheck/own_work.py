@@ -1,0 +1,89 @@
+"""One's own work, opened: where it lies, and the rubric it is checked by.
+
+At home a rubric may lie in the folder itself, `rubric/NAME.yaml`, as in the kit that students get. It can bring code
+(a `checks.py`), so `run` and `batch`, which grade what others hand in, never look there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.choosing import choose_rubric
+from grader.errors import UsageError
+from grader.model import Rubric
+from grader.quoting import quote
+from grader.rubric import load_rubric
+from grader.selfcheck.public import at_home
+from grader.submission import OpenedSubmission, open_submission
+from grader.suggestions import did_you_mean
+
+KIT_FOLDER = "rubric"
+_WINDOWS_PATH = re.compile(r"([A-Za-z]):[\\/]?(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    submission: OpenedSubmission
+    whole: Rubric
+    rubric: Rubric  # the part of it that is checked at home
+
+
+@contextmanager
+def open_own_work(path: Path, named: str | None = None, data: Path | None = None) -> Iterator[OwnWork]:
+    with open_submission(_existing(path)) as opened:
+        kit = _kit(path)
+        if path.is_dir() and kit:  # what the kit brings is not handed in, so it is not looked at either
+            files = tuple(file for file in opened.files if not file.startswith(f"{KIT_FOLDER}/"))
+            opened = replace(opened, files=files)
+        whole = load_rubric(_rubric(path, named, opened, kit), data)
+        yield OwnWork(opened, whole, at_home(whole))
+
+
+def _existing(path: Path) -> Path:
+    drive = _WINDOWS_PATH.fullmatch(str(path))
+    if drive and not path.exists():
+        here = f"/mnt/{drive[1].lower()}/{drive[2]}".replace("\\", "/")
+        cause = "is a path of Windows, and this is not Windows"
+        raise UsageError(f"{quote(str(path))} {cause}; in WSL it is '{quote(here)}', with quotation marks")
+    return path
+
+
+def _kit(path: Path) -> dict[str, Path]:
+    """The rubrics that lie beside one's own work."""
+    folder = (path if path.is_dir() else path.parent) / KIT_FOLDER
+    return {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+
+
+def _rubric(path: Path, named: str | None, opened: OpenedSubmission, kit: dict[str, Path]) -> Path:
+    wanted = named or opened.rubric
+    if wanted in kit:
+        return kit[wanted]
+    if wanted is None and len(kit) == 1:
+        return next(iter(kit.values()))
+    if named is None and opened.rubric and kit:
+        known = did_you_mean(opened.rubric, kit)
+        raise UsageError(f"submission.yaml: there is no rubric '{quote(opened.rubric, 60)}'{known}")
+    try:
+        return choose_rubric(named, opened, path)
+    except UsageError as error:
+        if wanted is not None or "no rubric fits" not in str(error):
+            raise
+        raise UsageError(f"{_is_it_the_wrong_folder(path)}; or choose a rubric: {_choices(str(error))}") from None
+
+
+def _choices(complaint: str) -> str:
+    return complaint.partition("choose one with ")[2]
+
+
+def _is_it_the_wrong_folder(path: Path) -> str:
+    folder = path if path.is_dir() else path.parent
+    near = [folder.resolve().parent, *sorted(entry for entry in folder.iterdir() if entry.is_dir())]
+    kits = [entry for entry in near if _kit(entry) or (entry / "submission.yaml").is_file()]
+    where = quote(str(path))
+    if kits:
+        return f"{where} holds no homework, but {quote(str(kits[0]))} does: `grader check {quote(str(kits[0]))}`"
+    return f"{where} holds no homework: go to the folder with your answers and code, or name it: `grader check FOLDER`"
