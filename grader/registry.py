@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType, UnionType
 from typing import Annotated, Any, TypeVar
@@ -16,6 +16,7 @@ from grader.model import CheckFunction, Outcome
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
 _RESCORE = "__rescored_by__"
+_READ = "__read_by__"
 REQUIRED: Any = inspect.Parameter.empty
 
 
@@ -147,6 +148,24 @@ def rescorer_for(judged: CheckFunction, changed: Iterable[str]) -> _Rescorer | N
     """What can judge anew after these parameters changed, if the check offers it."""
     changeable, rescorer = getattr(judged, _RESCORE, (frozenset(), None))
     return rescorer if set(changed) <= changeable else None
+
+
+_Reader = Callable[..., Sequence[Any]]
+
+
+def reads(judged: CheckFunction) -> Callable[[_Reader], _Reader]:
+    """Mark `(answer: Answer, **parameters) -> readings`: how the check reads a written answer, without its verdict."""
+
+    def mark(reader: _Reader) -> _Reader:
+        setattr(judged, _READ, reader)
+        return reader
+
+    return mark
+
+
+def reader_of(judged: CheckFunction) -> _Reader | None:
+    """How a check reads formulas; None if it reads none."""
+    return getattr(judged, _READ, None)
 
 
 def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:

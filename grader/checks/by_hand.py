@@ -6,6 +6,7 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import by_hand
+from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Expression
 from grader.formulas.reading import Question, found_for, settled
 from grader.formulas.shapes import UNSIZED, Misfit, shown
@@ -14,7 +15,7 @@ from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wr
 from grader.formulas.vocabulary import SCALAR
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check
+from grader.registry import check, reads
 
 _NAMES = ("K", "Q", "V")
 
@@ -32,6 +33,12 @@ def self_attention_gives_the_targets(
     numbered = dict(enumerate(tokens, start=1))
     wanted = {int(number): parts for number, parts in targets.items()}
     return formula_outcome(_by_hand, student, partial, numbered, wanted, seed_from(rng))
+
+
+@reads(self_attention_gives_the_targets)
+def _as_read(answer: Answer, **_: object) -> list[Reading]:
+    questions = [Question(name, expected=by_hand.EXPECTED, may_be_bare=False) for name in _NAMES]
+    return [how_read(answer, by_hand.VOCABULARY, question) for question in questions]
 
 
 def _by_hand(

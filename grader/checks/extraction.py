@@ -6,12 +6,13 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import extraction
+from grader.formulas.explaining import Reading, how_read
 from grader.formulas.reading import Question, judged
 from grader.formulas.shapes import Typed
 from grader.formulas.statements import Proposed, Statements
 from grader.formulas.verdicts import HALF, Verdict
 from grader.model import Answer, Outcome, Student
-from grader.registry import check
+from grader.registry import check, reads
 
 
 @check
@@ -20,6 +21,11 @@ def extracts_one_vector_of_a_sum(
 ) -> Outcome:
     """M turns v_a + v_b into v_a, for all v_a in the span of A and v_b in the span of B."""
     return formula_outcome(_extracts, student, partial, name, seed_from(rng))
+
+
+@reads(extracts_one_vector_of_a_sum)
+def _as_read(answer: Answer, *, name: str = "M", partial: Share = HALF) -> list[Reading]:
+    return [how_read(answer, extraction.VOCABULARY, Question(name, expected=extraction.EXPECTED))]
 
 
 def _extracts(answer: Answer, name: str, seed: int) -> Verdict:

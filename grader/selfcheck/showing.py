@@ -1,0 +1,97 @@
+"""The self-check at a terminal and as Markdown. It never says that all is well: part of the rubric runs later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from grader.model import ProblemResult, Report, Status
+from grader.report.exports.markdown import markdown
+from grader.report.json_report import as_data
+from grader.report.points import shown
+from grader.report.terminal import feedback_on, status_text, title_of
+from grader.selfcheck.own_work import OwnWork
+from grader.selfcheck.public import Extent, extent, is_judged, status_here
+
+_ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 18  # characters: 1.b.iii, crashed, 10 / 10, 10 later
+
+
+class Shown:
+    """Prints what it is told, as it comes."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def begins(self, work: OwnWork) -> None:
+        self._console.print(Text(f"{work.submission.name} · {work.whole.title}", style="bold"))
+
+    def form(self, faults: list[str]) -> None:
+        if not faults:
+            self._console.print(Text("Form: every file and part asked for is there and can be read"))
+        for fault in faults:
+            self._console.print(Text.assemble(("Form: ", "yellow"), fault))
+        self._console.print()
+
+    def problem(self, result: ProblemResult) -> None:
+        line = Text(f"{result.problem.id:<{_ID_WIDTH}}")
+        line.append_text(_status(result))
+        line.pad_right(_ID_WIDTH + _STATUS_WIDTH - len(line))
+        line.append(f"{_worth(result):<{_WORTH_WIDTH}}{title_of(result)}")
+        self._console.print(line)
+        if _is_left_out(result):
+            return
+        judged = [one for one in result.checks if is_judged(one) or one.outcome.status is not Status.REVIEW]
+        for feedback in feedback_on(replace(result, checks=tuple(judged))):
+            self._console.print(Padding(feedback, (0, 0, 0, _ID_WIDTH - 2)))
+
+    def ends(self, report: Report) -> None:
+        self._console.print()
+        self._console.print(Text(summary(report), style="bold"))
+        for note in report.notes[1:]:
+            if note.startswith("your code ran without"):
+                self._console.print(Text(f"Note: {note}"))
+
+
+def _status(result: ProblemResult) -> Text:
+    if _is_left_out(result):
+        return Text("optional", style="dim")
+    status = status_here(result)
+    if status is not None:
+        return status_text(status)
+    return Text("there" if result.checks else "later", style="dim")
+
+
+def _is_left_out(result: ProblemResult) -> bool:
+    return result.problem.optional and result.status is Status.MISSING
+
+
+def _worth(result: ProblemResult) -> str:
+    """`2 / 3, 1 later`."""
+    later = result.problem.later.points
+    here = f"{shown(result.points)} / {shown(result.problem.points)}" if result.problem.points else ""
+    return ", ".join(part for part in (here, f"{shown(later)} later" if later else "") if part)
+
+
+def summary(report: Report) -> str:
+    """The points, and how much they say."""
+    judged: Extent = extent(report)
+    return f"{shown(report.points)} of the {shown(judged.points)} points that are checked here. In all, {judged}."
+
+
+def as_markdown(report: Report) -> str:
+    return f"**Self-check: {summary(report)}**\n\n{markdown({report.submission: as_data(report)})}"
+
+
+class Silent:
+    """Hears it all and says nothing."""
+
+    def begins(self, work: OwnWork) -> None: ...
+
+    def form(self, faults: list[str]) -> None: ...
+
+    def problem(self, result: ProblemResult) -> None: ...
+
+    def ends(self, report: Report) -> None: ...
