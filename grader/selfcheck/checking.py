@@ -20,6 +20,11 @@ from grader.selfcheck.own_work import OwnWork
 from grader.selfcheck.public import extent
 
 
+class OwnRunner(Runner, Protocol):
+    def start(self) -> None:
+        """Begin loading libraries."""
+
+
 class Listener(Protocol):
     """Who is told how the self-check goes on."""
 
@@ -45,17 +50,19 @@ class Order:
 def check_own_work(
     work: OwnWork,
     parts: tuple[str, ...],
-    runner: Runner,
+    runner: OwnRunner,
     listener: Listener,
     known: Callable[[Problem], ProblemResult | None] = lambda problem: None,
 ) -> Report:
     """`known` holds results of an earlier check that still stand."""
     listener.begins(work)
     rubric = only(work.rubric, list(parts))
-    if any(reader_of(check.function) for problem in rubric.problems for check in problem.checks):
-        apart.start()  # sympy takes a second to load, in a process of its own: meanwhile the form is looked at
     faults = list(faults_of_form(work.submission, rubric, work.whole))
     listener.form(faults)
+    # Only now: libraries take seconds to load, in processes of their own, and would hold up the first lines.
+    if any(reader_of(check.function) for problem in rubric.problems for check in problem.checks):
+        apart.start()
+    runner.start()
     earlier = {problem.id: found for problem in rubric.problems if (found := known(problem))}
     for result in earlier.values():
         listener.problem(result)
@@ -88,19 +95,17 @@ def where_it_ran(report: Report) -> list[str]:
 
 
 @contextmanager
-def own_runner(libraries: tuple[str, ...]) -> Iterator[Runner]:
+def own_runner(libraries: tuple[str, ...]) -> Iterator[OwnRunner]:
     """Boxes where there are any, with what layers there are: the code is one's own."""
     if sys.platform == "linux" and hasattr(os, "pidfd_open"):
         from grader.sandbox.runner import BoxRunner  # needs Linux
 
         with BoxRunner(libraries, unsafe=True) as boxes:
-            boxes.start()
             yield boxes
     else:
         from grader.sandbox.open_runner import OpenRunner
 
         with OpenRunner(libraries) as plain:
-            plain.start()
             yield plain
 
 

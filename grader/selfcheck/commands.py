@@ -15,7 +15,7 @@ from grader.exits import EXIT_BELOW, EXIT_UNGRADED, faults_in_one_line
 from grader.model import Report, Status
 from grader.report.json_report import to_json
 from grader.selfcheck.checking import Order, check_own_work, libraries_of, own_runner
-from grader.selfcheck.own_work import open_own_work
+from grader.selfcheck.own_work import open_own_work, rubric_at_home
 from grader.selfcheck.packing import pack_own_work
 from grader.selfcheck.playground import try_formula
 from grader.selfcheck.showing import Shown, Silent, as_markdown
@@ -82,13 +82,11 @@ def formula(
     rubric: RubricOption = None,
 ) -> None:
     """Show how a formula is read and, where the part is checked at home, whether it works."""
-    with open_own_work(path, rubric) as work:
-        (problem, *others) = only(work.rubric, [part]).problems
-        if others:
-            names = ", ".join(one.id for one in (problem, *others))
-            raise UsageError(f"{part} has several parts; say which: {names}")
-        (whole,) = (one for one in work.whole.problems if one.id == problem.id)
-        print_trials(text, problem, try_formula(text, problem, whole, work.rubric), Console())
+    whole = rubric_at_home(path, rubric)
+    problem, *others = only(whole, [part]).problems
+    if others:
+        raise UsageError(f"{part} has several parts; say which: {', '.join(one.id for one in (problem, *others))}")
+    print_trials(text, problem, try_formula(text, problem.id, whole), Console())
 
 
 def pack(

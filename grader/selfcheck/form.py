@@ -128,9 +128,10 @@ def _has_sheet(submission: Submission) -> bool:
 
 
 def _unread(problem: Problem, answers: Answers) -> Iterator[str]:
-    if problem.id in answers.parts:
+    answer = answers.parts.get(problem.id)
+    if answer is not None and any(letter.isalnum() for piece in answer.pieces for letter in piece.text):
         for check in problem.checks:
-            if cause := why_unread(check, answers.parts[problem.id]):
+            if cause := why_unread(check, answer):
                 yield f"{problem.id}: {cause}; `grader formula` shows how a formula is read"
 
 

@@ -16,10 +16,9 @@ from grader.choosing import choose_rubric
 from grader.errors import UsageError
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric import load_rubric
+from grader.rubric import find_rubric, load_rubric
 from grader.selfcheck.public import at_home
 from grader.submission import OpenedSubmission, open_submission
-from grader.suggestions import did_you_mean
 
 KIT_FOLDER = "rubric"
 _WINDOWS_PATH = re.compile(r"([A-Za-z]):[\\/]?(.*)", re.DOTALL)
@@ -35,12 +34,21 @@ class OwnWork:
 @contextmanager
 def open_own_work(path: Path, named: str | None = None, data: Path | None = None) -> Iterator[OwnWork]:
     with open_submission(_existing(path)) as opened:
-        kit = _kit(path)
-        if path.is_dir() and kit:  # what the kit brings is not handed in, so it is not looked at either
+        if path.is_dir() and _kit(path):  # what the kit brings is not handed in, so it is not looked at either
             files = tuple(file for file in opened.files if not file.startswith(f"{KIT_FOLDER}/"))
             opened = replace(opened, files=files)
-        whole = load_rubric(_rubric(path, named, opened, kit), data)
+        rubric = _named(path, named or opened.rubric, by_staff=named is not None)
+        whole = load_rubric(rubric or _fitting(path, opened), data)
         yield OwnWork(opened, whole, at_home(whole))
+
+
+def rubric_at_home(path: Path, named: str | None) -> Rubric:
+    """The whole rubric, found without a look at the work where that is possible."""
+    rubric = _named(_existing(path), named, by_staff=True)
+    if rubric is not None:
+        return load_rubric(rubric)
+    with open_own_work(path) as work:
+        return work.whole
 
 
 def _existing(path: Path) -> Path:
@@ -58,19 +66,24 @@ def _kit(path: Path) -> dict[str, Path]:
     return {file.stem: file for file in sorted(folder.glob("*.yaml"))}
 
 
-def _rubric(path: Path, named: str | None, opened: OpenedSubmission, kit: dict[str, Path]) -> Path:
-    wanted = named or opened.rubric
-    if wanted in kit:
-        return kit[wanted]
-    if wanted is None and len(kit) == 1:
-        return next(iter(kit.values()))
-    if named is None and opened.rubric and kit:
-        known = did_you_mean(opened.rubric, kit)
-        raise UsageError(f"submission.yaml: there is no rubric '{quote(opened.rubric, 60)}'{known}")
+def _named(path: Path, named: str | None, *, by_staff: bool) -> Path | None:
+    """The rubric of this name, in the kit or among the grader's; without a name, the kit's only one."""
+    kit = _kit(path)
+    if named is None:
+        return next(iter(kit.values())) if len(kit) == 1 else None
+    if named in kit:
+        return kit[named]
     try:
-        return choose_rubric(named, opened, path)
+        return find_rubric(named, by_staff=by_staff)
     except UsageError as error:
-        if wanted is not None or "no rubric fits" not in str(error):
+        raise UsageError(str(error) if by_staff else f"submission.yaml: {error}") from None
+
+
+def _fitting(path: Path, opened: OpenedSubmission) -> Path:
+    try:
+        return choose_rubric(None, opened, path)
+    except UsageError as error:
+        if "no rubric fits" not in str(error):
             raise
         raise UsageError(f"{_is_it_the_wrong_folder(path)}; or choose a rubric: {_choices(str(error))}") from None
 

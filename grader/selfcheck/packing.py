@@ -39,11 +39,8 @@ class Packed:
 def pack_own_work(work: OwnWork, report: Report) -> Packed:
     submission = work.submission.for_rubric(work.rubric)
     files = sorted(_wanted(work, submission))
-    missing = tuple(
-        f"{file} ({', '.join(parts)})"
-        for file, parts in files_asked(work.rubric).items()
-        if not _place(submission, file)
-    )
+    asked = files_asked(work.rubric)
+    missing = tuple(f"{file} ({', '.join(parts)})" for file, parts in asked.items() if not _place(submission, file))
     contents = {file: (submission.folder / file).read_bytes() for file in files}
     manifest = json.dumps(_manifest(work, report, contents, missing), indent=2, ensure_ascii=False) + "\n"
     archive = io.BytesIO()

@@ -13,9 +13,10 @@ from grader.formulas.explaining import NotRead, Read, Reading, how_read
 from grader.formulas.reading import Question
 from grader.formulas.tokens import Unreadable
 from grader.formulas.vocabulary import Vocabulary
-from grader.model import Answer, Check, CheckResult, Problem, Rubric
+from grader.model import Answer, Check, CheckResult, Rubric
 from grader.registry import reader_of
 from grader.sandbox.open_runner import OpenRunner
+from grader.selfcheck.public import at_home
 from grader.submission import OpenedSubmission
 
 SHEET = "answers.md"
@@ -32,15 +33,18 @@ class Trial:
     answer: Answer
 
 
-def try_formula(text: str, problem: Problem, whole: Problem, rubric: Rubric) -> list[Trial]:
-    """`problem` is what is checked at home; `whole` may have hidden checks, whose reading is shown without verdict."""
+def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
+    """What is checked at home is judged; of a hidden check only the reading is shown."""
+    rubric = at_home(whole)
+    (every,) = (problem.checks for problem in whole.problems if problem.id == part)
+    (problem,) = (problem for problem in rubric.problems if problem.id == part)
     with tempfile.TemporaryDirectory(prefix="grader-formula-") as folder:
         (Path(folder) / SHEET).write_text(f"## {problem.id}\n\n{text}\n", encoding="utf-8")
         sheet = OpenedSubmission("formula", Path(folder), len(text), (SHEET,))
         answer = read_answers(sheet, rubric.parts).parts.get(problem.id)
         if answer is None:
             raise UsageError("there is no formula; write one in quotation marks, such as 'q = \\beta (k_a + k_b)'")
-        checks = [check for check in whole.checks if reader_of(check.function)]
+        checks = [check for check in every if reader_of(check.function)]
         if not checks:  # what its letters stand for is not known here: only how it is spelled can be told
             return [Trial(None, (_without_symbols(answer, text),), None, answer)]
         public = {check.id for check in problem.checks}

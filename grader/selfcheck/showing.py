@@ -8,15 +8,14 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.model import ProblemResult, Report, Status
-from grader.report.exports.markdown import markdown
-from grader.report.json_report import as_data
+from grader.model import CheckResult, ProblemResult, Report, Status
+from grader.report.exports.markdown import literal
 from grader.report.points import shown
 from grader.report.terminal import feedback_on, status_text, title_of
 from grader.selfcheck.own_work import OwnWork
 from grader.selfcheck.public import Extent, extent, is_judged, status_here
 
-_ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 18  # characters: 1.b.iii, crashed, 10 / 10, 10 later
+_ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 22  # characters: `1.b.iii`, `crashed`, `3.5 / 3.5, 1.5 later`
 
 
 class Shown:
@@ -41,11 +40,8 @@ class Shown:
         line.pad_right(_ID_WIDTH + _STATUS_WIDTH - len(line))
         line.append(f"{_worth(result):<{_WORTH_WIDTH}}{title_of(result)}")
         self._console.print(line)
-        if _is_left_out(result):
-            return
-        judged = [one for one in result.checks if is_judged(one) or one.outcome.status is not Status.REVIEW]
-        for feedback in feedback_on(replace(result, checks=tuple(judged))):
-            self._console.print(Padding(feedback, (0, 0, 0, _ID_WIDTH - 2)))
+        for feedback in feedback_on(replace(result, checks=tuple(_told(result)))):
+            self._console.print(Padding(feedback, (0, 0, 0, _ID_WIDTH - 2), expand=False))
 
     def ends(self, report: Report) -> None:
         self._console.print()
@@ -68,6 +64,17 @@ def _is_left_out(result: ProblemResult) -> bool:
     return result.problem.optional and result.status is Status.MISSING
 
 
+def _told(result: ProblemResult) -> list[CheckResult]:
+    """What there is to say something about. That a written answer is there or not, its line and the form say."""
+    if _is_left_out(result):
+        return []
+    return [one for one in result.checks if one.outcome.status is not Status.PASSED and _speaks(one)]
+
+
+def _speaks(result: CheckResult) -> bool:
+    return is_judged(result) or result.outcome.status not in (Status.REVIEW, Status.MISSING)
+
+
 def _worth(result: ProblemResult) -> str:
     """`2 / 3, 1 later`."""
     later = result.problem.later.points
@@ -82,7 +89,19 @@ def summary(report: Report) -> str:
 
 
 def as_markdown(report: Report) -> str:
-    return f"**Self-check: {summary(report)}**\n\n{markdown({report.submission: as_data(report)})}"
+    """For a page: a table of problems, then what is to be done."""
+    lines = [f"## {literal(report.submission)}: self-check", "", f"**{summary(report)}**", ""]
+    lines += ["| Problem | Title | Status | Points |", "|---|---|---|---|"]
+    for result in report.problems:
+        cells = (result.problem.id, title_of(result), _status(result).plain, _worth(result))
+        lines.append(f"| {' | '.join(literal(cell) for cell in cells)} |")
+    lines.append("")
+    for result in report.problems:
+        for one in _told(result):
+            head = f"**{literal(result.problem.id)} {literal(one.check.id)}** {one.outcome.status}"
+            lines.append(f"- {head}: {literal(one.outcome.message)}")
+    lines += [f"- {literal(note)}" for note in report.notes[1:]]
+    return "\n".join(lines) + "\n"
 
 
 class Silent:

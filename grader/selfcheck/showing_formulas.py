@@ -51,12 +51,9 @@ def _print_unread(text: str, unread: NotRead, trial: Trial, console: Console) ->
 
 
 def _print_verdict(trial: Trial, console: Console) -> None:
-    if trial.check is None:
-        _line(
-            "verdict", "none here: this part is judged after the deadline, and its symbols are not known here", console
-        )
-    elif trial.result is None:
-        _line("verdict", "none here: this part is judged after the deadline", console)
+    if trial.result is None or trial.check is None:
+        unknown = "" if trial.check else ", and what its letters stand for is not known here"
+        _line("verdict", f"none here: this part is judged after the deadline{unknown}", console)
     else:
         outcome = trial.result.outcome
         points = f"{shown(trial.result.points)} / {shown(trial.check.points)}"

@@ -15,8 +15,8 @@ from rich.text import Text
 from grader.answers import read_answers
 from grader.choosing import only
 from grader.errors import StaffFault, StudentFault
-from grader.model import Problem, ProblemResult, Report, Runner
-from grader.selfcheck.checking import Order, check_own_work, libraries_of, own_runner
+from grader.model import Problem, ProblemResult, Report
+from grader.selfcheck.checking import Order, OwnRunner, check_own_work, libraries_of, own_runner
 from grader.selfcheck.code_needed import code_needed
 from grader.selfcheck.own_work import OwnWork, open_own_work
 from grader.selfcheck.showing import Shown
@@ -31,7 +31,7 @@ def watch_own_work(order: Order, console: Console, wait: Callable[[Path], None] 
     wait = wait or Changes(order.path).wait
     memory = Memory()
     with ExitStack() as stack:
-        runner: Runner | None = None
+        runner: OwnRunner | None = None
         try:
             while True:
                 console.clear()
