@@ -228,7 +228,7 @@ class _Reading:
                 )
         if written.gate and written.points:
             self._complain((*place, "points"), f"{own_id} is a gate and so earns no points of its own")
-        if not written.gate and not written.points:
+        if not written.gate and not written.points and problem.later is None:  # later, its points may come
             self._complain(place, f"{own_id} earns no points and is no gate; give it 'points' or 'gate: true'")
         parameters: dict[str, Any] = {}
         if definition is None:

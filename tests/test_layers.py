@@ -36,7 +36,7 @@ LAYERS = [
         "grader.rubric",
         "grader.submission",
     },
-    {"grader.batch", "grader.selfcheck"},
+    {"grader.batch", "grader.release", "grader.selfcheck"},
     {"grader.cli", "grader.start", "grader.__main__"},
 ]
 INSIDE = "grader.sandbox.inside"

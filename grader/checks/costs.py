@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wr
 from grader.formulas.vocabulary import Declared, Vocabulary
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check, reads
+from grader.registry import HoldsTheAnswer, check, reads
 
 
 @check
@@ -27,7 +28,7 @@ def grows_like_the_key(
     student: Student,
     rng: np.random.Generator,
     *,
-    costs: dict[str, str],
+    costs: Annotated[dict[str, str], HoldsTheAnswer()],
     words: dict[str, list[str]],
     variables: dict[str, list[str]],
     at_most: list[list[str]],

@@ -17,7 +17,7 @@ from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, undecided, wrong
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check, reads
+from grader.registry import HoldsTheAnswer, check, reads
 
 
 @check
@@ -25,7 +25,7 @@ def formula_equals_the_key(
     student: Student,
     rng: np.random.Generator,
     *,
-    readings: Annotated[list[Reading], AfterValidator(with_readable_keys)],
+    readings: Annotated[list[Reading], AfterValidator(with_readable_keys), HoldsTheAnswer()],
     partial: Share = HALF,
 ) -> Outcome:
     """The formula says the same as the right one, in whatever form."""

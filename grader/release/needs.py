@@ -1,0 +1,77 @@
+"""What checks need of the grader's source, and whether an answer is among it.
+
+A check reaches students only if nothing it refers to, however indirectly, spells out an answer. What spells one out is
+the reference and the modules listed here; what of the reference every handout says anyway is listed too.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from grader.model import Check
+from grader.release.sources import Definition, Module, find_module
+
+# Right equations, or right ones with one thing changed, written out in numpy.
+HOLDING_ANSWERS = frozenset(
+    {
+        "grader.checks.mistakes",
+        "grader.checks.blocks.attending",
+        "grader.checks.blocks.equations",
+        "grader.checks.variants.arithmetic",
+        "grader.checks.variants.cross_attention",
+        "grader.checks.variants.rotations",
+    }
+)
+# Of the reference: how files of questions are read and hits are counted, and the characters the handout names.
+FACTS = frozenset(
+    {
+        *(("reference.birthplaces", name) for name in ("Question", "Accuracy", "Z_95", "read_lines", "read_questions")),
+        *(("reference.birthplaces", name) for name in ("accuracy", "constant_baseline")),
+        *(("reference.span_corruption", name) for name in ("MASK_CHARACTER", "PAD_CHARACTER", "SHORTEST")),
+    }
+)
+CUT = ("grader.checks", "reference")  # modules that students get definition by definition
+
+
+@dataclass(frozen=True)
+class Needs:
+    definitions: frozenset[Definition]  # of modules that are cut to what is needed
+    modules: frozenset[str]  # needed whole
+    answers: frozenset[str]  # modules among them that hold answers
+
+
+def is_cut(module: str) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in CUT)
+
+
+def needs_of(definitions: Iterable[Definition], beside: Module | None = None) -> Needs:
+    """Everything these definitions refer to. `beside` is the rubric's own file of checks, if it has one."""
+    waiting, seen = list(definitions), set[Definition]()
+    modules, answers = set[str](), set[str]()
+    while waiting:
+        one = waiting.pop()
+        module = beside if beside is not None and one.module == beside.name else find_module(one.module)
+        if one in seen or module is None:
+            continue
+        seen.add(one)
+        if module is not beside and not is_cut(one.module):
+            modules.add(one.module)
+        elif _holds_an_answer(one, module):
+            answers.add(one.module)
+        elif one.name in module.defines:
+            waiting += module.uses(one.name)
+    cut = (one for one in seen if one.name and one.module not in modules | answers)
+    return Needs(frozenset(cut), frozenset(modules), frozenset(answers))
+
+
+def _holds_an_answer(one: Definition, module: Module) -> bool:
+    if not one.module.startswith("reference"):
+        return one.module in HOLDING_ANSWERS
+    imported = isinstance(module.defines.get(one.name), ast.Import | ast.ImportFrom)
+    return bool(one.name) and not imported and (one.module, one.name) not in FACTS
+
+
+def definition_of(check: Check) -> Definition:
+    return Definition(check.function.__module__, check.function.__name__)
