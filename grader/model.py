@@ -150,6 +150,15 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Later:
+    """What is judged after the deadline and is not in this rubric: how much of it there is, and what it asks for."""
+
+    checks: int = 0
+    points: Fraction = Fraction(0)
+    files: tuple[str, ...] = ()  # to be handed in, beside what the checks of this rubric ask for
+
+
+@dataclass(frozen=True)
 class Alternative:
     """One of several things that may be handed in for a problem, known by the names it defines and its other files."""
 
@@ -158,15 +167,7 @@ class Alternative:
     defines: tuple[str, ...]
     beside: tuple[str, ...]
     checks: tuple[Check, ...]
-
-
-@dataclass(frozen=True)
-class Later:
-    """What is judged after the deadline and is not in this rubric: how much of it there is, and what it asks for."""
-
-    checks: int = 0
-    points: Fraction = Fraction(0)
-    files: tuple[str, ...] = ()  # to be handed in, beside what the checks of this rubric ask for
+    later: Later = Later()  # beside what the problem says is judged later whichever is handed in
 
 
 @dataclass(frozen=True)

@@ -168,12 +168,12 @@ def rescorer_for(judged: CheckFunction, changed: Iterable[str]) -> _Rescorer | N
 _Reader = Callable[..., Sequence[Any]]
 
 
-def reads(judged: CheckFunction) -> Callable[[_Reader], _Reader]:
-    """Mark `(answer: Answer, **parameters) -> readings`: how the check reads a written answer, without its verdict."""
+def read_by(reader: _Reader) -> Callable[[_Function], _Function]:
+    """Give a check `(answer: Answer, **parameters) -> readings`: how it reads an answer, without its verdict."""
 
-    def mark(reader: _Reader) -> _Reader:
+    def mark(judged: _Function) -> _Function:
         setattr(judged, _READ, reader)
-        return reader
+        return judged
 
     return mark
 

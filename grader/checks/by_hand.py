@@ -15,11 +15,17 @@ from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wr
 from grader.formulas.vocabulary import SCALAR
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check, reads
+from grader.registry import check, read_by
 
 _NAMES = ("K", "Q", "V")
 
 
+def _as_read(answer: Answer, **_: object) -> list[Reading]:
+    questions = [Question(name, expected=by_hand.EXPECTED, may_be_bare=False) for name in _NAMES]
+    return [how_read(answer, by_hand.VOCABULARY, question) for question in questions]
+
+
+@read_by(_as_read)
 @check
 def self_attention_gives_the_targets(
     student: Student,
@@ -33,12 +39,6 @@ def self_attention_gives_the_targets(
     numbered = dict(enumerate(tokens, start=1))
     wanted = {int(number): parts for number, parts in targets.items()}
     return formula_outcome(_by_hand, student, partial, numbered, wanted, seed_from(rng))
-
-
-@reads(self_attention_gives_the_targets)
-def _as_read(answer: Answer, **_: object) -> list[Reading]:
-    questions = [Question(name, expected=by_hand.EXPECTED, may_be_bare=False) for name in _NAMES]
-    return [how_read(answer, by_hand.VOCABULARY, question) for question in questions]
 
 
 def _by_hand(

@@ -8,21 +8,20 @@ from typing import Annotated
 import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome
-from grader.checks.subjects import MARKS, costs_by_subject
+from grader.checks.subjects import costs_as_read, costs_by_subject, vocabulary_of_costs
 from grader.formulas import growth
-from grader.formulas.explaining import NotRead, Reading, read_as
 from grader.formulas.expressions import Expression
 from grader.formulas.reading import expression
 from grader.formulas.shapes import Misfit, typed
 from grader.formulas.statements import Statements, read_statements
 from grader.formulas.tokens import Unreadable
 from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wrong
-from grader.formulas.vocabulary import Declared, Vocabulary
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import HoldsTheAnswer, check, reads
+from grader.registry import HoldsTheAnswer, check, read_by
 
 
+@read_by(costs_as_read)
 @check
 def grows_like_the_key(
     student: Student,
@@ -39,26 +38,6 @@ def grows_like_the_key(
     return formula_outcome(_grows, student, partial, costs, words, variables, at_most, fixed)
 
 
-@reads(grows_like_the_key)
-def _as_read(
-    answer: Answer, *, words: dict[str, list[str]], variables: dict[str, list[str]], fixed: list[str], **_: object
-) -> list[Reading]:
-    statements = read_statements(answer, _vocabulary(variables, fixed))
-    said = {name: listed[-1][-1] for name, listed in costs_by_subject(statements, words).items()}
-    cause = f"no cost was found for it; write for example '{next(iter(words))}: O(…)'"
-    faults = statements.faults
-    unread = NotRead(str(faults[0].cause), faults[0].place) if faults else NotRead(cause)
-    return [
-        read_as(f"cost of the {name} model", (said[name],), statements) if name in said else unread for name in words
-    ]
-
-
-def _vocabulary(variables: dict[str, list[str]], fixed: list[str]) -> Vocabulary:
-    declared = [Declared(name, aliases=tuple(others)) for name, others in variables.items()]
-    declared += [Declared(name) for name in fixed]
-    return Vocabulary(tuple(declared), functions=frozenset({*MARKS, "o"}))
-
-
 def _grows(
     answer: Answer,
     costs: dict[str, str],
@@ -67,7 +46,7 @@ def _grows(
     at_most: list[list[str]],
     fixed: list[str],
 ) -> Verdict:
-    vocabulary = _vocabulary(variables, fixed)
+    vocabulary = vocabulary_of_costs(variables, fixed)
     statements = read_statements(answer, vocabulary)
     said = costs_by_subject(statements, words)
     if not said:

@@ -12,20 +12,20 @@ from grader.formulas.shapes import Typed
 from grader.formulas.statements import Proposed, Statements
 from grader.formulas.verdicts import HALF, Verdict
 from grader.model import Answer, Outcome, Student
-from grader.registry import check, reads
+from grader.registry import check, read_by
 
 
+def _as_read(answer: Answer, *, name: str = "M", partial: Share = HALF) -> list[Reading]:
+    return [how_read(answer, extraction.VOCABULARY, Question(name, expected=extraction.EXPECTED))]
+
+
+@read_by(_as_read)
 @check
 def extracts_one_vector_of_a_sum(
     student: Student, rng: np.random.Generator, *, name: str = "M", partial: Share = HALF
 ) -> Outcome:
     """M turns v_a + v_b into v_a, for all v_a in the span of A and v_b in the span of B."""
     return formula_outcome(_extracts, student, partial, name, seed_from(rng))
-
-
-@reads(extracts_one_vector_of_a_sum)
-def _as_read(answer: Answer, *, name: str = "M", partial: Share = HALF) -> list[Reading]:
-    return [how_read(answer, extraction.VOCABULARY, Question(name, expected=extraction.EXPECTED))]
 
 
 def _extracts(answer: Answer, name: str, seed: int) -> Verdict:

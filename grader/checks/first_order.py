@@ -17,7 +17,7 @@ from grader.formulas.verdicts import HALF, Verdict, wrong
 from grader.formulas.vocabulary import ONE
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check, reads
+from grader.registry import check, read_by
 from reference.attention import attention
 
 # How the change of the output is written, and the changed output itself.
@@ -31,16 +31,16 @@ _EXPECTED = ("t", ONE)
 _QUESTION = Question("Δ h_j", _CHANGES, _EXPECTED)
 
 
+def _as_read(answer: Answer, *, change: str, **_: object) -> list[Reading]:
+    vocabulary = perturbation.SCALED if change == "scaled" else perturbation.SHIFTED
+    return [how_read(answer, vocabulary, _QUESTION)]
+
+
+@read_by(_as_read)
 @check
 def agrees_to_first_order(student: Student, rng: np.random.Generator, *, change: str, partial: Share = HALF) -> Outcome:
     """The formula for a small change of the output agrees with the derivative of attention itself."""
     return formula_outcome(_first_order, student, partial, change == "scaled", seed_from(rng))
-
-
-@reads(agrees_to_first_order)
-def _as_read(answer: Answer, *, change: str, **_: object) -> list[Reading]:
-    vocabulary = perturbation.SCALED if change == "scaled" else perturbation.SHIFTED
-    return [how_read(answer, vocabulary, _QUESTION)]
 
 
 def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import AfterValidator
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
-from grader.checks.readings import Reading, vocabulary_of, with_readable_keys
-from grader.formulas import explaining, identity
+from grader.checks.readings import Reading, formula_as_read, vocabulary_of, with_readable_keys
+from grader.formulas import identity
 from grader.formulas.expressions import Symbol, symbols_in
 from grader.formulas.reading import UNREAD, Question, expression, judged
 from grader.formulas.shapes import Misfit, Typed, shown, typed
@@ -17,9 +17,10 @@ from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, undecided, wrong
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import HoldsTheAnswer, check, reads
+from grader.registry import HoldsTheAnswer, check, read_by
 
 
+@read_by(formula_as_read)
 @check
 def formula_equals_the_key(
     student: Student,
@@ -30,15 +31,6 @@ def formula_equals_the_key(
 ) -> Outcome:
     """The formula says the same as the right one, in whatever form."""
     return formula_outcome(_equals, student, partial, [reading.model_dump() for reading in readings], seed_from(rng))
-
-
-@reads(formula_equals_the_key)
-def _as_read(answer: Answer, *, readings: list[Reading], **_: object) -> list[explaining.Reading]:
-    """By the first way to read the question that reads it."""
-    tried = [
-        explaining.how_read(answer, vocabulary_of(one), Question(one.name, tuple(one.spelled))) for one in readings
-    ]
-    return [next((one for one in tried if isinstance(one, explaining.Read)), tried[0])]
 
 
 def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdict:

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from grader.errors import Missing
-from grader.model import Answer, Outcome, Status, Student, failed
+from grader.model import Outcome, Status, Student, failed
 from grader.prose import Claim, Idea, Ideas, Judgement, judge
 from grader.quoting import quote
 from grader.registry import HoldsTheAnswer, check
@@ -30,8 +30,10 @@ def gives_the_ideas(
     """The answer gives the ideas the question asks for, in words or in symbols."""
     answer = student.answer
     judgement = judge(answer.pieces, ideas, wrong, prompt)
-    if judgement.empty or judgement.copied:
-        return _nothing_said(answer, judgement)
+    if judgement.empty:
+        raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
+    if judgement.copied:
+        return failed(f"{answer.file}:{answer.line}: this repeats the question; write what you think the answer is")
     score = _score(judgement, ideas, wrong, need)
     asked = min(need or len(ideas), len(ideas))
     message = f"found {min(len(judgement.found), asked)} of {asked} idea{'s' * (asked > 1)}"
@@ -43,24 +45,6 @@ def gives_the_ideas(
     return Outcome(
         status, score, message, detail=_detail(judgement, ideas, wrong, asked), revealing=_revealing(judgement, ideas)
     )
-
-
-@check
-def answer_can_be_read(student: Student, rng: np.random.Generator, *, prompt: str = "") -> Outcome:
-    """The answer is there and can be read; a person reads it after the deadline."""
-    answer = student.answer
-    judgement = judge(answer.pieces, (), (), prompt)
-    if judgement.empty or judgement.copied:
-        return _nothing_said(answer, judgement)
-    words = sum(len(piece.text.split()) for piece in answer.pieces)
-    message = f"there, {words} word{'s' * (words != 1)} long; a person reads it after the deadline"
-    return Outcome(Status.REVIEW, Fraction(0), message)
-
-
-def _nothing_said(answer: Answer, judgement: Judgement) -> Outcome:
-    if judgement.empty:
-        raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
-    return failed(f"{answer.file}:{answer.line}: this repeats the question; write what you think the answer is")
 
 
 def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: int) -> Fraction:

@@ -19,11 +19,19 @@ from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, wrong
 from grader.formulas.vocabulary import ONE
 from grader.model import Answer, Outcome, Student
-from grader.registry import check, reads
+from grader.registry import check, read_by
 
 _VECTOR = ("d", ONE)
 
 
+def _query_as_read(
+    answer: Answer, *, targets: dict[str, Share], name: str = "q", keys: str = "k", random_keys: str = "", **_: object
+) -> list[Reading]:
+    vocabulary = Setting(keys, random_keys, tuple(targets)).vocabulary(name)
+    return [how_read(answer, vocabulary, Question(name, expected=_VECTOR, up_to_scale=True))]
+
+
+@read_by(_query_as_read)
 @check
 def weights_tend_to_their_targets(
     student: Student,
@@ -38,14 +46,6 @@ def weights_tend_to_their_targets(
 ) -> Outcome:
     """The query's attention weights tend to the ones asked for as its scale grows."""
     return formula_outcome(_weights, student, partial, name, dict(targets), keys, random_keys, n, seed_from(rng))
-
-
-@reads(weights_tend_to_their_targets)
-def _query_as_read(
-    answer: Answer, *, targets: dict[str, Share], name: str = "q", keys: str = "k", random_keys: str = "", **_: object
-) -> list[Reading]:
-    vocabulary = Setting(keys, random_keys, tuple(targets)).vocabulary(name)
-    return [how_read(answer, vocabulary, Question(name, expected=_VECTOR, up_to_scale=True))]
 
 
 def _weights(
@@ -96,6 +96,14 @@ def _query(found: Typed, statements: Statements, setting: Setting) -> Query:
     return Query(scaled, sizes, setting)
 
 
+def _queries_as_read(
+    answer: Answer, *, names: list[str], keys: str = "μ", random_keys: str = "k", **_: object
+) -> list[Reading]:
+    vocabulary = Setting(keys, random_keys, ("a", "b")).vocabulary(*names)
+    return [how_read(answer, vocabulary, Question(name, expected=_VECTOR, may_be_bare=False)) for name in names]
+
+
+@read_by(_queries_as_read)
 @check
 def heads_copy_one_value_each(
     student: Student,
@@ -110,14 +118,6 @@ def heads_copy_one_value_each(
 ) -> Outcome:
     """Two different queries, one for each value: their average is right, and stays so when a key's length varies."""
     return formula_outcome(_heads, student, partial, tuple(names), keys, random_keys, variance, n, seed_from(rng))
-
-
-@reads(heads_copy_one_value_each)
-def _queries_as_read(
-    answer: Answer, *, names: list[str], keys: str = "μ", random_keys: str = "k", **_: object
-) -> list[Reading]:
-    vocabulary = Setting(keys, random_keys, ("a", "b")).vocabulary(*names)
-    return [how_read(answer, vocabulary, Question(name, expected=_VECTOR, may_be_bare=False)) for name in names]
 
 
 def _heads(

@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 
 from grader.checks.formula_outcomes import formula_outcome
-from grader.checks.readings import Reading, vocabulary_of
-from grader.checks.subjects import MARKS, costs_by_subject
+from grader.checks.readings import Reading, formula_as_read, vocabulary_of
+from grader.checks.subjects import costs_as_read, costs_by_subject, vocabulary_of_costs
 from grader.errors import Missing
 from grader.formulas.reading import Question, judged
 from grader.formulas.shapes import Typed
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, undecided
-from grader.formulas.vocabulary import Declared, Vocabulary
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student, failed, passed
 from grader.prose import judge
-from grader.registry import check
+from grader.registry import check, read_by
 
 
 @check
@@ -34,6 +33,7 @@ def is_answered(student: Student, rng: np.random.Generator, *, prompt: str = "")
     return passed(f"{place}: an answer is there")
 
 
+@read_by(formula_as_read)
 @check
 def formula_can_be_read(student: Student, rng: np.random.Generator, *, readings: list[Reading]) -> Outcome:
     """A formula is found for the name asked for, and it can be read; whether it is right is judged later."""
@@ -53,6 +53,7 @@ def _read(answer: Answer, readings: list[dict[str, Any]]) -> Verdict:
     return next((verdict for verdict in verdicts if verdict.score == 1), verdicts[0])
 
 
+@read_by(costs_as_read)
 @check
 def costs_can_be_read(
     student: Student,
@@ -69,9 +70,7 @@ def costs_can_be_read(
 def _read_costs(
     answer: Answer, words: dict[str, list[str]], variables: dict[str, list[str]], fixed: list[str]
 ) -> Verdict:
-    declared = [Declared(name, aliases=tuple(others)) for name, others in variables.items()]
-    declared += [Declared(name) for name in fixed]
-    statements = read_statements(answer, Vocabulary(tuple(declared), functions=frozenset({*MARKS, "o"})))
+    statements = read_statements(answer, vocabulary_of_costs(variables, fixed))
     found = costs_by_subject(statements, words)
     if missing := [name for name in words if name not in found]:
         cause = str(statements.faults[0]) if statements.faults else f"write for example '{missing[0]}: O(…)'"

@@ -93,7 +93,7 @@ def _lines(submission: Submission, file: str, wanted: int) -> int:
 
 
 def _sheet(submission: Submission, rubric: Rubric) -> Iterator[str]:
-    written = [problem for problem in rubric.problems if is_written(problem) and not problem.optional]
+    written = [one for one in rubric.problems if is_written(one) and not one.optional and not _is_code(one, submission)]
     if not written and not _has_sheet(submission):
         return
     try:
@@ -112,19 +112,28 @@ def _sheet(submission: Submission, rubric: Rubric) -> Iterator[str]:
 
 def is_written(problem: Problem) -> bool:
     """Whether it is answered on the sheet: its checks ask for no file."""
-    return bool(problem.checks) and not any(check.files for check in problem.every_check) and not problem.alternatives
+    if any(check.files for check in problem.checks):
+        return False
+    return any(not one.files for one in problem.alternatives) if problem.alternatives else bool(problem.checks)
+
+
+def _is_code(problem: Problem, submission: Submission) -> bool:
+    """Whether it is handed in as code instead."""
+    return any(_is_there(file, submission) for one in problem.alternatives for file in one.files)
 
 
 def _has_sheet(submission: Submission) -> bool:
-    for ending in ENDINGS:
-        try:
-            submission.find(f"answers.{ending}")
-        except Missing:
-            continue
-        except StudentFault:
-            return True
+    return any(_is_there(f"answers.{ending}", submission) for ending in ENDINGS)
+
+
+def _is_there(file: str, submission: Submission) -> bool:
+    try:
+        submission.find(file)
+    except Missing:
+        return False
+    except StudentFault:  # more than once is there
         return True
-    return False
+    return True
 
 
 def _unread(problem: Problem, answers: Answers) -> Iterator[str]:

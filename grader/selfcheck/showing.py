@@ -13,7 +13,7 @@ from grader.report.exports.markdown import literal
 from grader.report.points import shown
 from grader.report.terminal import feedback_on, status_text, title_of
 from grader.selfcheck.own_work import OwnWork
-from grader.selfcheck.public import Extent, extent, is_judged, status_here
+from grader.selfcheck.public import Extent, extent, extent_of, is_judged, is_left_out, status_here
 
 _ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 22  # characters: `1.b.iii`, `crashed`, `3.5 / 3.5, 1.5 later`
 
@@ -52,7 +52,7 @@ class Shown:
 
 
 def _status(result: ProblemResult) -> Text:
-    if _is_left_out(result):
+    if is_left_out(result):
         return Text("optional", style="dim")
     status = status_here(result)
     if status is not None:
@@ -60,26 +60,23 @@ def _status(result: ProblemResult) -> Text:
     return Text("there" if result.checks else "later", style="dim")
 
 
-def _is_left_out(result: ProblemResult) -> bool:
-    return result.problem.optional and result.status is Status.MISSING
-
-
 def _told(result: ProblemResult) -> list[CheckResult]:
     """What there is to say something about. That a written answer is there or not, its line and the form say."""
-    if _is_left_out(result):
+    if is_left_out(result):
         return []
     return [one for one in result.checks if one.outcome.status is not Status.PASSED and _speaks(one)]
 
 
 def _speaks(result: CheckResult) -> bool:
-    return is_judged(result) or result.outcome.status not in (Status.REVIEW, Status.MISSING)
+    return is_judged(result.check) or result.outcome.status is not Status.MISSING
 
 
 def _worth(result: ProblemResult) -> str:
     """`2 / 3, 1 later`."""
-    later = result.problem.later.points
-    here = f"{shown(result.points)} / {shown(result.problem.points)}" if result.problem.points else ""
-    return ", ".join(part for part in (here, f"{shown(later)} later" if later else "") if part)
+    judged = extent_of(result)
+    here = f"{shown(result.points)} / {shown(judged.points)}" if judged.points else ""
+    later = f"{shown(judged.later.points)} later" if judged.later.points else ""
+    return ", ".join(part for part in (here, later) if part)
 
 
 def summary(report: Report) -> str:
