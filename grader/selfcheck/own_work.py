@@ -16,7 +16,7 @@ from grader.choosing import choose_rubric
 from grader.errors import UsageError
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric import find_rubric, load_rubric, rubric_choices
 from grader.selfcheck.public import at_home
 from grader.submission import OpenedSubmission, open_submission
 
@@ -83,20 +83,20 @@ def _fitting(path: Path, opened: OpenedSubmission) -> Path:
     try:
         return choose_rubric(None, opened, path)
     except UsageError as error:
+        choices = ", ".join(rubric_choices(path))
+        choose = f"; or choose one with --rubric: {choices}" if choices else ""
+        folder = path if path.is_dir() else path.parent
+        below = sorted(entry for entry in folder.iterdir() if entry.is_dir())
+        near = [entry for entry in (*below, folder.resolve().parent) if _is_homework(entry)]
+        where = quote(str(path))
+        if near:
+            kit = quote(str(near[0]))
+            raise UsageError(f"{where} holds no homework, but {kit} does: `grader check {kit}`{choose}") from None
         if "no rubric fits" not in str(error):
             raise
-        raise UsageError(f"{_is_it_the_wrong_folder(path)}; or choose a rubric: {_choices(str(error))}") from None
+        fix = "go to the folder with your answers and code, or name it: `grader check FOLDER`"
+        raise UsageError(f"{where} holds no homework: {fix}{choose}") from None
 
 
-def _choices(complaint: str) -> str:
-    return complaint.partition("choose one with ")[2]
-
-
-def _is_it_the_wrong_folder(path: Path) -> str:
-    folder = path if path.is_dir() else path.parent
-    near = [folder.resolve().parent, *sorted(entry for entry in folder.iterdir() if entry.is_dir())]
-    kits = [entry for entry in near if _kit(entry) or (entry / "submission.yaml").is_file()]
-    where = quote(str(path))
-    if kits:
-        return f"{where} holds no homework, but {quote(str(kits[0]))} does: `grader check {quote(str(kits[0]))}`"
-    return f"{where} holds no homework: go to the folder with your answers and code, or name it: `grader check FOLDER`"
+def _is_homework(folder: Path) -> bool:
+    return bool(_kit(folder)) or (folder / "submission.yaml").is_file()

@@ -20,6 +20,7 @@ from grader.selfcheck.public import extent, status_here
 from grader.submission import OpenedSubmission
 
 MANIFEST = "manifest.json"
+NOTEBOOK_PART = ".ipynb#"  # what a notebook holds of a file of code, made for the box
 _SHEETS = tuple(f"answers.{ending}" for ending in ENDINGS)
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold
 _MODE = 0o644 << 16
@@ -55,7 +56,7 @@ def pack_own_work(work: OwnWork, report: Report) -> Packed:
 
 def _wanted(work: OwnWork, submission: OpenedSubmission) -> set[str]:
     """What checks ask for, the sheet, and all code: a helper left behind would cost points."""
-    found = {file for file in submission.files if file.endswith(".py")}
+    found = {file for file in submission.files if file.endswith(".py") and NOTEBOOK_PART not in file}
     found |= {file for file in submission.files if file.rpartition("/")[2] in _SHEETS or file == "submission.yaml"}
     asked = {file for problem in work.whole.problems for check in problem.every_check for file in check.files}
     for problem in work.whole.problems:
@@ -63,7 +64,8 @@ def _wanted(work: OwnWork, submission: OpenedSubmission) -> set[str]:
     for file in asked:
         place = _place(submission, file)
         if place:
-            found.add(place.partition("#")[0] if ".ipynb#" in place else place)
+            notebook, part, _ = place.partition(NOTEBOOK_PART)
+            found.add(f"{notebook}.ipynb" if part else place)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from rich.text import Text
 from grader.answers import read_answers
 from grader.choosing import only
 from grader.errors import StaffFault, StudentFault
-from grader.model import Problem, ProblemResult, Report
+from grader.model import Problem, ProblemResult
 from grader.selfcheck.checking import Order, OwnRunner, check_own_work, libraries_of, own_runner
 from grader.selfcheck.code_needed import code_needed
 from grader.selfcheck.own_work import OwnWork, open_own_work
@@ -41,7 +41,8 @@ def watch_own_work(order: Order, console: Console, wait: Callable[[Path], None] 
                             libraries = libraries_of(only(work.rubric, list(order.parts)))
                             runner = stack.enter_context(own_runner(libraries))
                         memory.look_at(work)
-                        memory.keep(check_own_work(work, order.parts, runner, Shown(console), memory.standing))
+                        report = check_own_work(work, order.parts, runner, Shown(console), memory.standing)
+                        memory.keep(report.problems)
                 except StaffFault as fault:  # half a file was saved, say: the next save may mend it
                     console.print(Text(f"grader: {fault}"))
                 console.print(Text(f"\nWatching {order.path}: save a file to check again, Ctrl-C ends", style="dim"))
@@ -96,8 +97,8 @@ class Memory:
         basis, result = self._results.get(problem.id, ("", None))
         return result if basis == self._bases[problem.id] else None
 
-    def keep(self, report: Report) -> None:
-        for result in report.problems:
+    def keep(self, results: Iterable[ProblemResult]) -> None:
+        for result in results:
             self._results[result.problem.id] = (self._bases[result.problem.id], result)
 
 

@@ -23,28 +23,29 @@ def main(settings: dict[str, Any]) -> None:
     for name in settings["preload"]:
         importlib.import_module(name)
     stand_ins.offer()
-    path = list(sys.path)
+    path, home = list(sys.path), ""
     frames = wire.Frames()
     while data := os.read(questions, 1 << 20):
         for request in frames.feed(data):
             if "begin" in request:
-                _start_over(request["begin"], path)
+                _forget(home, path)
+                home = request["begin"]["home"]
+                os.chdir(home)
+                worker.seed(request["begin"]["seed"])
             else:
                 worker.send(answers, worker.answer(request))
 
 
-def _start_over(begin: dict[str, Any], path: list[str]) -> None:
-    old = os.getcwd() + os.sep
+def _forget(home: str, path: list[str]) -> None:
+    """Everything that came from the last copy of the submission, which is gone already."""
     theirs = set(map(id, student_code.loaded.values()))
     for name, module in list(sys.modules.items()):
-        if id(module) in theirs or str(getattr(module, "__file__", None) or "").startswith(old):
+        if id(module) in theirs or (home and str(getattr(module, "__file__", None) or "").startswith(home)):
             del sys.modules[name]
     student_code.loaded.clear()
     script.placed.clear()
     sys.path[:] = path
     importlib.invalidate_caches()
-    os.chdir(begin["home"])
-    worker.seed(begin["seed"])
 
 
 def _binary(descriptor: int) -> None:
