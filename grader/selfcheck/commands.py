@@ -76,7 +76,7 @@ def _exit_code(report: Report, fail_under: float | None) -> int:
 
 
 def formula(
-    text: Annotated[str, typer.Argument(metavar="FORMULA", help="In quotation marks: 'q = \\beta (k_a + k_b)'.")],
+    text: Annotated[str, typer.Argument(metavar="FORMULA", help="In quotation marks: 'W = 2 U V^\\top'.")],
     part: Annotated[str, typer.Option("--part", metavar="ID", help="The part it answers, such as 1.b.ii.")],
     path: Annotated[Path, typer.Option("--in", metavar="DIR", help="Your folder.")] = Path(),
     rubric: RubricOption = None,

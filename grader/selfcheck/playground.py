@@ -43,7 +43,7 @@ def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
         sheet = OpenedSubmission("formula", Path(folder), len(text), (SHEET,))
         answer = read_answers(sheet, rubric.parts).parts.get(problem.id)
         if answer is None:
-            raise UsageError("there is no formula; write one in quotation marks, such as 'q = \\beta (k_a + k_b)'")
+            raise UsageError("there is no formula; write one in quotation marks, such as 'W = 2 U V^\\top'")
         checks = [check for check in every if reader_of(check.function)]
         if not checks:  # what its letters stand for is not known here: only how it is spelled can be told
             return [Trial(None, (_without_symbols(answer, text),), None, answer)]
