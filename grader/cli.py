@@ -25,6 +25,7 @@ from grader.model import Check, Problem, Report, Rubric, Status
 from grader.proving.listing import print_proof
 from grader.proving.proof import load_proof
 from grader.proving.prove import prove
+from grader.release import commands as release_commands
 from grader.report.exports.delivery import Format, Options, deliver, export
 from grader.report.exports.gradescope import HiddenChecks
 from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
@@ -279,7 +280,7 @@ def doctor() -> None:
         raise typer.Exit(0 if diagnosis.fit else EXIT_USAGE)
 
 
-for command in (batch_commands.batch, batch_commands.override, batch_commands.rescore):
+for command in (batch_commands.batch, batch_commands.override, batch_commands.rescore, release_commands.release):
     app.command()(faults_in_one_line()(command))
 
 selfcheck_commands.register(app)

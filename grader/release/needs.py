@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from grader.model import Check
+from grader import registry
 from grader.release.sources import Definition, Module, find_module
 
 # Right equations, or right ones with one thing changed, written out in numpy.
@@ -73,5 +73,8 @@ def _holds_an_answer(one: Definition, module: Module) -> bool:
     return bool(one.name) and not imported and (one.module, one.name) not in FACTS
 
 
-def definition_of(check: Check) -> Definition:
-    return Definition(check.function.__module__, check.function.__name__)
+def root_of(known: registry.Definition, beside: Module | None) -> Definition | None:
+    """Where a check is defined; None if that is in neither the grader's own checks nor those beside the rubric."""
+    module = known.function.__module__
+    own = is_cut(module) or (beside is not None and module == beside.name)
+    return Definition(module, known.function.__name__) if own else None
