@@ -30,7 +30,7 @@ _WORDS_IN_A_ROW = 8
 _SHORTEST_FORMULA = 5  # characters of `W=UVT`
 _WORD = re.compile(r"\w+")
 _SPELLINGS = {r"\top": "T", "ᵀ": "T", r"\approx": "≈", r"\beta": "β", r"\mu": "μ", r"\alpha": "α", r"\gamma": "γ"}
-_UNSEEN_IN_FORMULAS = re.compile(r"[\s\\{}$^_*·⋅,.]|left|right|quad|mathbf|mathsf|cdot")
+_UNSEEN_IN_FORMULAS = re.compile(r"[\s\\{}$^_*·⋅,.]|arg|left|right|quad|mathbf|mathsf|cdot")
 
 
 def words(text: str) -> list[str]:
@@ -71,6 +71,9 @@ def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, 
     for text in {one_line(text) for text in _leaves(source, without=_READ_BY_STUDENTS)}:
         if len(text) >= _SHORTEST and _PHRASE.search(text) and text not in told:
             found.texts[text] = "a text that was cut from the rubric"
+    for key in _keys(source):
+        if len(squeezed(key)) >= _SHORTEST:
+            found.formulas[squeezed(key)] = "the key to a formula"
     if secret is not None:
         found.texts.update({secret.text: "the course's secret", secret.fingerprint: "the secret's fingerprint"})
     _add_gold(found, rubric)
@@ -109,6 +112,15 @@ def _leaves(value: Any, without: tuple[str, ...] = ()) -> Iterator[str]:
         yield from (text for one in value for text in _leaves(one, without))
     elif isinstance(value, str):
         yield value
+
+
+def _keys(value: Any) -> Iterator[str]:
+    """Right formulas as rubrics write them."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from _leaves(one) if name in ("equals", "costs") else _keys(one)
+    elif isinstance(value, list):
+        yield from (key for one in value for key in _keys(one))
 
 
 def _names(rubric: Rubric) -> Iterator[str]:
