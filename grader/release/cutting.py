@@ -15,7 +15,7 @@ from grader.release.sources import Definition, Module, find_module, imports, nam
 
 _PACKAGE = Path(grader.__file__).parent
 _ON_DEMAND = ("grader.formulas", "grader.prose")  # whole modules, where something needs them
-_WITHOUT_WORDS = ("grader.answers", "grader.checks", "grader.formulas", "grader.prose", "grader.proving")
+_WITHOUT_WORDS = tuple(f"grader.{name}" for name in ("answers", "checks", "formulas", "prose", "proving", "report"))
 _REFERENCE, _FACTS = "reference.", "grader.facts."  # where students find what of the reference is no answer
 _LITTER = "__pycache__"
 

@@ -30,6 +30,7 @@ _WORDS_IN_A_ROW = 8
 _SHORTEST_FORMULA = 5  # characters of `W=UVT`
 _WORD = re.compile(r"\w+")
 _SPELLINGS = {r"\top": "T", "ᵀ": "T", r"\approx": "≈", r"\beta": "β", r"\mu": "μ", r"\alpha": "α", r"\gamma": "γ"}
+_CLAUSES = re.compile(r"[,;]|\\q?quad|\n")
 _UNSEEN_IN_FORMULAS = re.compile(r"[\s\\{}$^_*·⋅,.]|arg|left|right|quad|mathbf|mathsf|cdot")
 
 
@@ -161,9 +162,9 @@ def _add_gold(found: KeptBack, rubric: Rubric) -> None:
             return
     for part, answer in answers.parts.items():
         for piece in answer.pieces:
-            formula = squeezed(piece.text)
-            if piece.kind == "math" and "=" in formula and len(formula) >= _SHORTEST_FORMULA:
-                found.formulas[formula] = f"a right formula for {part}"
+            for formula in map(squeezed, _CLAUSES.split(piece.text) if piece.kind == "math" else ()):
+                if "=" in formula and len(formula) >= _SHORTEST_FORMULA:
+                    found.formulas[formula] = f"a right formula for {part}"
         said = words(answer.prose)
         for first in range(len(said) - _WORDS_IN_A_ROW + 1):
             found.runs[tuple(said[first : first + _WORDS_IN_A_ROW])] = f"a right answer to {part}"

@@ -58,7 +58,13 @@ class PublicPart:
         made |= {"checks": checks} if checks else {}
         if count := self._runs_later(problem):
             made["later"] = {"checks": count, "points": str(problem.points - points)}
+            made["later"] |= {"files": files} if (files := self._asked_for_later(problem)) else {}
         return made
+
+    def _asked_for_later(self, problem: Problem) -> list[str]:
+        """Files to hand in that no check of the public part asks for."""
+        here = {file for decision in kept(self._decisions, problem.every_check) for file in decision.check.files}
+        return list(dict.fromkeys(file for check in problem.every_check for file in check.files if file not in here))
 
     def _alternative(self, alternative: Alternative, written: Written, shared: Written) -> Written:
         shared = {**shared, **written.get("with", {})}

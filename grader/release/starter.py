@@ -29,8 +29,9 @@ def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
     for problem in rubric.problems:
         if is_written(problem, beside):
             optional = " (optional)" if problem.optional else ""
-            lines += [f"## {problem.id} {problem.title}{optional}", ""]
-            lines += [f"<!-- {prompt} -->\n" for prompt in dict.fromkeys(_prompts(problem))]
+            # The title is a remark, too: "A = I" in a heading would be read as an answer.
+            remark = [f"{problem.title}{optional}", *dict.fromkeys(_prompts(problem))]
+            lines += [f"## {problem.id}", "", f"<!-- {'. '.join(remark)} -->", ""]
     return "\n".join(lines)
 
 

@@ -24,8 +24,10 @@ _COMMANDS = "[console_scripts]\ngrader = grader.cli:main\n"
 
 
 def wheel(files: Mapping[str, bytes], rubric: str) -> tuple[str, bytes]:
-    """Its file name and its bytes. The version says for which rubric: each holds only the checks of its own."""
-    version = f"{__version__}+{re.sub(r'[^a-z0-9]+', '.', rubric.lower())}"
+    """Its file name and its bytes. The version says for which rubric, since each holds only the checks of its own, and
+    which content: pip keeps what it has installed as long as the version is the same."""
+    content_digest = hashlib.sha256(b"".join(_digest(content).encode() for _, content in sorted(files.items())))
+    version = f"{__version__}+{re.sub(r'[^a-z0-9]+', '.', rubric.lower())}.{content_digest.hexdigest()[:8]}"
     stem = f"{_DISTRIBUTION.replace('-', '_')}-{version}"
     info = f"{stem}.dist-info"
     needed = [line for line in requires(_DISTRIBUTION) or [] if "extra ==" not in line]
