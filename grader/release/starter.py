@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.answers.unseen import QUESTION
 from grader.model import Problem, Rubric
 from grader.registry import definition_of
 from grader.release.handout import starter_folder
@@ -25,13 +26,13 @@ side; the last one counts. Say what your own letters are: "for large t", "with s
 
 def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
     """A heading for every part that is answered in writing, with its question where the rubric has it."""
-    lines = [f"# {rubric.title}", "", f"<!--\n{_FORMULAS}-->", ""]
+    lines = [f"# {rubric.title}", "", f"{QUESTION}\n{_FORMULAS}-->", ""]
     for problem in rubric.problems:
         if is_written(problem, beside):
             optional = " (optional)" if problem.optional else ""
             # The title is a remark, too: "A = I" in a heading would be read as an answer.
             remark = [f"{problem.title}{optional}", *dict.fromkeys(_prompts(problem))]
-            lines += [f"## {problem.id}", "", f"<!-- {'. '.join(remark)} -->", ""]
+            lines += [f"## {problem.id}", "", f"{QUESTION} {'. '.join(remark)} -->", ""]
     return "\n".join(lines)
 
 
