@@ -88,7 +88,8 @@ def _labels(path: Path) -> Iterator[tuple[str, ...]]:
     shared = set.intersection(*(set(question) for question, _ in pairs)) if pairs else set()
     for question, place in pairs:
         yield (*question, *place)
-        yield (*(word for word in question if word not in shared), *place)
+        if name := [word for word in question if word not in shared]:
+            yield (*name, *place)
     places = [place for _, place in pairs]
     for first in range(len(places) - _PLACES_IN_A_ROW + 1):
         yield tuple(word for place in places[first : first + _PLACES_IN_A_ROW] for word in place)

@@ -71,7 +71,8 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
         _write(kit / "wheel" / wheel_name, content)
         public = load_rubric(kit / "rubric" / rubric.path.name)
         _write(kit / "submission.yaml", f"rubric: {rubric.path.stem}\n".encode())
-        _write(kit / "answers.md", answer_sheet(rubric, beside).encode())
+        if sheet := answer_sheet(rubric, beside):
+            _write(kit / "answers.md", sheet.encode())
         _write(kit / "README.md", readme(rubric, public, wheel_name, beside).encode())
         if leaks := leaks_in(kit, kept_back(rubric, written, handout, data, secret)):
             raise Leaking(leaks)

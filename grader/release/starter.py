@@ -25,7 +25,10 @@ side; the last one counts. Say what your own letters are: "for large t", "with s
 
 
 def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
-    """A heading for every part that is answered in writing, with its question where the rubric has it."""
+    """A heading for every part that is answered in writing, with its question where the rubric has it; nothing, if no
+    part is."""
+    if not any(is_written(problem, beside) for problem in rubric.problems):
+        return ""
     lines = [f"# {rubric.title}", "", f"{QUESTION}\n{_FORMULAS}-->", ""]
     for problem in rubric.problems:
         if is_written(problem, beside):
@@ -64,6 +67,8 @@ def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) ->
     """Two commands, and what is here."""
     here = sum(len(problem.every_check) for problem in public.problems)
     later = sum(problem.later.checks for problem in public.problems)
+    written = any(is_written(problem, beside) for problem in rubric.problems)
+    people = ", and people read what you wrote" if written else ""
     lines = [
         f"# {rubric.title}",
         "",
@@ -72,28 +77,31 @@ def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) ->
         f"    python -m pip install wheel/{wheel}",
         "    grader check .",
         "",
-        f"{here} checks run here; {later} more run after the deadline, and people read what you wrote. So what passes",
-        "here is not yet a grade. Only your own code is run, and nothing leaves your machine.",
+        f"{here} checks are here; {later} more follow after the deadline{people}. So what passes here is no grade yet.",
+        "Only your own code is run, and nothing leaves your machine.",
         "",
-        "`answers.md` has a heading for every part that is answered in writing, and says how formulas are written.",
+        *(
+            ["`answers.md` has a heading for every part to answer in writing, and says how to write formulas."]
+            * written
+        ),
         "Files of code are there to be filled in; a helper of your own may stand beside them.",
         f"`rubric/` holds what the checks need, and data under `rubric/{rubric.path.stem}/`; leave it as it is.",
         "",
         "| part | | points | hand in |",
         "|---|---|---|---|",
+        *(_row(problem, beside) for problem in rubric.problems),
     ]
-    for problem in rubric.problems:
-        asked = ["answers.md"] if is_written(problem, beside) else []
-        asked += dict.fromkeys(file for check in problem.checks for file in check.files)
-        for one in problem.alternatives:
-            files = dict.fromkeys(
-                [*one.files[:1], *one.beside, *(file for check in one.checks for file in check.files)]
-            )
-            asked += [f"{one.name}: {', '.join(files)}"] if files else []
-        points = f"+{shown(problem.points)}" if problem.optional else shown(problem.points)
-        hand_in = "; ".join(dict.fromkeys(asked))
-        lines.append(f"| {problem.id} | {problem.title} | {points} | {hand_in} |")
     return "\n".join(lines) + "\n"
+
+
+def _row(problem: Problem, beside: Module | None) -> str:
+    asked = ["answers.md"] if is_written(problem, beside) else []
+    asked += dict.fromkeys(file for check in problem.checks for file in check.files)
+    for one in problem.alternatives:
+        files = dict.fromkeys([*one.files[:1], *one.beside, *(file for check in one.checks for file in check.files)])
+        asked += [f"{one.name}: {', '.join(files)}"] if files else []
+    points = f"+{shown(problem.points)}" if problem.optional else shown(problem.points)
+    return f"| {problem.id} | {problem.title} | {points} | {'; '.join(asked)} |"
 
 
 def starter_files(rubric: Rubric) -> dict[str, bytes]:
