@@ -24,7 +24,8 @@ def release(
 ) -> None:
     """Make the kit that students get: public checks, starter files, a grader without answers. Fails on any leak."""
     loaded = load_rubric(find_rubric(rubric), data)
-    kit = build_kit(loaded, out, data=data, secret=read_secret())
+    secret = read_secret()
+    kit = build_kit(loaded, out, data=data, secret=secret)
     table = Table()
     for title in ("Problem", "Public check", "In the kit"):
         table.add_column(title, overflow="fold")
@@ -33,5 +34,8 @@ def release(
     Console().print(table)
     for file in kit.without_a_starter:
         print(f"grader: there is no starter for {file}; put one into {loaded.path.stem}/starter/", file=sys.stderr)
+    hidden = any(check.visibility == "hidden" for problem in loaded.problems for check in problem.every_check)
+    if hidden and secret is None:
+        print("grader: GRADER_SECRET is not set; without it, hidden inputs can be drawn by anybody", file=sys.stderr)
     here = sum((problem.points for problem in kit.public.problems if not problem.optional), start=0 * loaded.points)
     print(f"{out}: {shown(here)} of {shown(loaded.points)} points are checked before the deadline. No leak was found.")

@@ -108,7 +108,7 @@ def _keep_alternatives_together(problem: Problem, decided: dict[int, Decision]) 
     empty = [one.name for one in problem.alternatives if all(decided[id(check)].later for check in one.checks)]
     if not empty:
         return
-    for check in problem.every_check:
+    for check in (check for one in problem.alternatives for check in one.checks):
         if not decided[id(check)].later:
             later = f"of the alternative {empty[0]} nothing can run before the deadline"
             decided[id(check)] = replace(decided[id(check)], later=later, frozen=())

@@ -15,7 +15,7 @@ from grader.model import Check, Rubric
 from grader.proving.proof import load_proof
 from grader.registry import definition_of
 from grader.release.handout import Handout
-from grader.release.needs import FACTS, HOLDING_ANSWERS
+from grader.release.needs import HOLDING_ANSWERS, TOLD
 from grader.release.shapes_of_code import Shape, shapes_in
 from grader.release.sources import find_module
 from grader.secret import Secret
@@ -98,13 +98,11 @@ def _labels(path: Path) -> Iterator[tuple[str, ...]]:
 def _reference_functions() -> Iterator[Shape]:
     package = find_module("reference")
     assert package is not None, "a kit is made where the reference is"
-    told = {name for _, name in FACTS} | {"rate", "interval", "__str__"}
-    answers = (find_module(name) for name in HOLDING_ANSWERS)
-    paths = [*sorted(package.path.parent.rglob("*.py")), *(module.path for module in answers if module)]
-    for path in paths:
-        for shape in shapes_in(path.read_text(encoding="utf-8")):
-            if path.name != "birthplaces.py" or shape.name not in told:
-                yield shape
+    told = [module.path for name in TOLD if (module := find_module(name))]
+    answers = [module.path for name in HOLDING_ANSWERS if (module := find_module(name))]
+    for path in (*sorted(package.path.parent.rglob("*.py")), *answers):
+        if path not in told:
+            yield from shapes_in(path.read_text(encoding="utf-8"))
 
 
 def _leaves(value: Any, without: tuple[str, ...] = ()) -> Iterator[str]:

@@ -24,14 +24,10 @@ HOLDING_ANSWERS = frozenset(
         "grader.checks.variants.rotations",
     }
 )
-# Of the reference: how files of questions are read and hits are counted, and the characters the handout names.
-FACTS = frozenset(
-    {
-        *(("reference.birthplaces", name) for name in ("Question", "Accuracy", "Z_95", "read_lines", "read_questions")),
-        *(("reference.birthplaces", name) for name in ("accuracy", "constant_baseline")),
-        *(("reference.span_corruption", name) for name in ("MASK_CHARACTER", "PAD_CHARACTER", "SHORTEST")),
-    }
-)
+# Of the reference: how files of questions are read and hits are counted, which the course's own scripts show, and the
+# characters and the length that the handout names.
+TOLD = frozenset({"reference.birthplaces"})
+FACTS = frozenset(("reference.span_corruption", name) for name in ("MASK_CHARACTER", "PAD_CHARACTER", "SHORTEST"))
 CUT = ("grader.checks", "reference")  # modules that students get definition by definition
 
 
@@ -70,7 +66,8 @@ def _holds_an_answer(one: Definition, module: Module) -> bool:
     if not one.module.startswith("reference"):
         return one.module in HOLDING_ANSWERS
     imported = isinstance(module.defines.get(one.name), ast.Import | ast.ImportFrom)
-    return bool(one.name) and not imported and (one.module, one.name) not in FACTS
+    told = one.module in TOLD or (one.module, one.name) in FACTS
+    return bool(one.name) and not imported and not told
 
 
 def root_of(known: registry.Definition, beside: Module | None) -> Definition | None:

@@ -30,6 +30,8 @@ from tests.release.conftest import RUBRICS, Made
 
 Kits = Callable[[str], Made]
 
+pytestmark = pytest.mark.slow  # kits are made
+
 CHECKS = '''
 from typing import Annotated
 

@@ -23,6 +23,8 @@ from tests.release.conftest import RUBRICS, SECRET, Made
 LABELS = (REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv").read_text().splitlines()
 Kits = Callable[[str], Made]
 
+pytestmark = pytest.mark.slow  # kits are made
+
 
 @pytest.fixture(scope="module")
 def secrets(kits: Kits) -> Callable[[str], KeptBack]:
