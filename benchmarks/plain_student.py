@@ -2,55 +2,57 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from grader.checks import source, values
+from grader.checks import encoder, patches, source, values, vit
 from grader.model import Outcome
 from grader.registry import definitions_in
-from grader.sandbox.inside import source as reading
+from grader.sandbox.inside import student_code
+from grader.sandbox.inside.probes import PROBES
 from grader.yaml_source import read
 
 RUBRIC = Path(__file__).resolve().parent.parent / "rubrics" / "dl-hw3.yaml"
-Call = tuple[str, str, tuple[Any, ...], dict[str, Any]]
+Asked = tuple[str, str, dict[str, Any]]
 
 
 class PlainStudent:
-    """Calls go straight to the student's module; `calls` keeps what was asked."""
+    """What a box would run runs here, in the process that judges it; `asked` keeps what was asked."""
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.asked: list[Asked] = []
         self.printed = ""
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        self.calls.append((file, function, args, kwargs))
-        return getattr(importlib.import_module(file.removesuffix(".py")), function)(*args, **kwargs)
+        return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
-        if probe == "names_used":
-            names, complete = reading.mentions(file)
-            return {"names": names, "complete": complete}
-        if probe == "call":
-            return self.call(file, request["function"], *request["args"], **request["kwargs"])
-        assert probe == "call_showing_arguments", probe
-        args, kwargs = [np.copy(one) for one in request["args"]], dict(request["kwargs"])
-        self.call(file, request["function"], *request["args"], **request["kwargs"])
-        return {"args": args, "kwargs": kwargs}
+        self.asked.append((probe, file, deepcopy(request)))
+        return _as_arrays(PROBES[probe](file=file, **request))
 
     def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         return (self.probe(probe, file, **request) for request in requests)
 
 
+def _as_arrays(value: Any) -> Any:
+    """Tensors as arrays, which is how they leave a box."""
+    if hasattr(value, "detach"):
+        return value.detach().numpy()
+    if isinstance(value, Mapping):
+        return {key: _as_arrays(item) for key, item in value.items()}
+    return [_as_arrays(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def cases(problems: tuple[str, ...], student: PlainStudent | None = None) -> list[tuple[str, Callable[[], Outcome]]]:
     """Every check of these problems, ready to be judged. The rubric loader is not used: it loads every check."""
-    known, found = definitions_in([values, source]), []
+    known, found = definitions_in([values, source, encoder, patches, vit]), []
     for problem in read(RUBRIC.read_text()).data["problems"]:
         if str(getattr(problem["id"], "text", problem["id"])) not in problems:
             continue
@@ -64,17 +66,18 @@ def cases(problems: tuple[str, ...], student: PlainStudent | None = None) -> lis
 
 
 def bare_seconds(problems: tuple[str, ...], rounds: int) -> float:
-    """Of importing the student's files and making all the calls that the checks make; the least of some rounds."""
+    """Of importing the student's files and running all that the checks ask for; the least of some rounds."""
     student = PlainStudent()
     for _, judge in cases(problems, student):
         judge()
-    files = {file.removesuffix(".py") for file, *_ in student.calls}
+    files = {Path(file).stem for _, file, _ in student.asked}
     taken = []
     for _ in range(rounds):
+        student_code._loaded.clear()
         for name in files:
             sys.modules.pop(name, None)
         began = time.perf_counter()
-        for file, function, args, kwargs in student.calls:
-            getattr(importlib.import_module(file.removesuffix(".py")), function)(*args, **kwargs)
+        for probe, file, request in student.asked:
+            PROBES[probe](file=file, **request)
         taken.append(time.perf_counter() - began)
     return min(taken)

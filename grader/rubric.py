@@ -236,6 +236,8 @@ class _Reading:
             self._complain((*place, "check"), f"there is no check '{written.check}'{hint}")
         else:
             parameters = self._parameters(definition, written, shared, place)
+        known = definition.parameters if definition else {}
+        names = (parameters.get(key, known[key].default) for key in known if known[key].is_a_name)
         return Check(
             id=own_id,
             function=definition.function if definition else _never,
@@ -245,8 +247,8 @@ class _Reading:
             visibility=written.visibility or problem.visibility,
             needs=tuple(written.needs),
             gate=written.gate,
-            files=tuple(v for k, v in parameters.items() if definition and definition.parameters[k].is_student_file),
-            names=tuple(v for k, v in parameters.items() if definition and definition.parameters[k].is_a_name),
+            files=tuple(value for key, value in parameters.items() if known[key].is_student_file),
+            names=tuple(name for name in names if isinstance(name, str)),
         )
 
     def _parameters(

@@ -16,7 +16,7 @@ from grader.archives import ENDINGS, Member, members
 from grader.errors import Ambiguous, Missing, UsageError, WrongKind
 from grader.model import Rubric
 from grader.notebooks import ENDING as NOTEBOOK
-from grader.notebooks import Notebook, parts_holding, read_all
+from grader.notebooks import Notebook, parts_holding, read_all, sheets_in
 from grader.quoting import quote
 from grader.yaml_source import YamlError, read
 
@@ -28,6 +28,9 @@ MAX_DEPTH = 30
 MAX_NOTES = 20
 MAX_DECLARATION_BYTES = 16_384
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
+
+_ANSWERS = "answers.md"
+_SHEET = re.compile(r"(^|/)answers\.[a-z]+$", re.IGNORECASE)
 
 _TOOLS_FOLDERS = "node_modules .git .hg .svn .idea .vscode"
 _LITTER = "__pycache__ __MACOSX .ipynb_checkpoints .DS_Store"
@@ -48,8 +51,17 @@ class OpenedSubmission:
     parts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what notebooks hold of the files asked for
 
     def for_rubric(self, rubric: Rubric) -> OpenedSubmission:
-        """Itself, with a file for each part of a notebook that holds what the rubric asks a file of code to define."""
+        """Itself, with a file for each part of a notebook that holds what the rubric asks a file of code to define.
+
+        Where there is no sheet of answers, the text of a notebook is one.
+        """
         parts, places = {}, dict(self.places)
+        if self.notebooks and not any(_SHEET.search(path) for path in self.files):
+            place = places.get(_ANSWERS)
+            asked = [notebook for notebook in self.notebooks if place in (notebook.path, None)]
+            parts[_ANSWERS] = tuple(sheets_in(_ANSWERS, asked, self.folder))
+            if place is not None and parts[_ANSWERS]:
+                places[_ANSWERS] = parts[_ANSWERS][0]
         for file, names in rubric.definitions.items() if self.notebooks else ():
             place = self.places.get(file)
             asked = [notebook for notebook in self.notebooks if place in (notebook.path, None)]

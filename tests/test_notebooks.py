@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from grader.choosing import only
 from grader.engine import grade
 from grader.errors import Ambiguous, Missing, StudentFault, UsageError
 from grader.model import Limits, Report, Status
@@ -18,7 +19,7 @@ from grader.sandbox import BoxRunner
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY
 
-RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+RUBRIC = only(load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml"), ["2.1", "2.2"])
 
 ATTENTION = """
 def attention(Q, K, V, beta):
@@ -92,7 +93,7 @@ def test_a_whole_homework_in_one_notebook_earns_all_points(boxes: BoxRunner, tmp
     path.write_text(notebook(*cells))
     with open_submission(path) as opened:
         report = grade(RUBRIC, opened, boxes, notes=opened.notes)
-    assert (report.submission, lost(report), report.points) == ("zoe", [], RUBRIC.points)
+    assert (report.submission, lost(report), report.points) == ("zoe", [], 20)
     assert report.notes == (
         "zoe.ipynb is read for its definitions and what they need: cell 9 is not valid Python (line 1); "
         "calls, loops and output were left out (cells 2, 6, 10)",
@@ -275,3 +276,31 @@ def test_large_outputs_and_tangled_names_take_no_time(tmp_path: Path) -> None:
     cells = notebook(tangled, "def attention(x): return x2999")
     assert _found(tmp_path / "2", **{"hw3.ipynb": cells}) == "hw3.ipynb#attention.py"
     assert time.perf_counter() - began < 10
+
+
+ANSWERS = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+WRITTEN = ["# Homework 3", "x = 1", "## 1.1.a\n$$H = V \\mathrm{softargmax}_\\beta(K^\\top Q)$$", "# 1.1.b\n$\\beta = d$"]
+
+
+def _formulas(boxes: BoxRunner, path: Path) -> list[str]:
+    asked = only(ANSWERS, ["1.1.a", "1.1.b"])
+    with open_submission(path) as opened:
+        report = grade(asked, opened, boxes, notes=opened.notes)
+    return [str(problem.checks[0].outcome.status) for problem in report.problems]
+
+
+def test_text_cells_are_the_sheet_of_answers_where_there_is_no_other(boxes: BoxRunner, tmp_path: Path) -> None:
+    alone = tmp_path / "zoe.ipynb"
+    alone.write_text(notebook(*WRITTEN))
+    assert _formulas(boxes, alone) == ["passed", "failed"]
+    beside = handed_in(tmp_path, **{"hw3.ipynb": notebook(*WRITTEN), "answers.md": "## 1.1.b\n$\\beta = 1/\\sqrt d$\n"})
+    assert _formulas(boxes, beside) == ["missing", "passed"]
+
+
+def test_of_two_notebooks_with_text_submission_yaml_says_which_has_the_answers(
+    boxes: BoxRunner, tmp_path: Path
+) -> None:
+    two = handed_in(tmp_path, **{"a.ipynb": notebook(*WRITTEN), "b.ipynb": notebook("# Plots", "x = 1")})
+    assert _formulas(boxes, two) == ["review", "review"]
+    (two / "submission.yaml").write_text("files: {answers.md: a.ipynb}\n")
+    assert _formulas(boxes, two) == ["passed", "failed"]

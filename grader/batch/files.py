@@ -8,7 +8,6 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from grader.batch.gradebook import Gradebook
 from grader.batch.grades import grade_of
 from grader.errors import StaffFault
 from grader.model import Status
+from grader.report.class_summary import kept
 from grader.report.exports.cells import harmless
 from grader.report.html import class_page, student_page
 
@@ -28,20 +28,26 @@ class FilesFault(StaffFault):
 
 
 def write_files(gradebook: Gradebook, folder: Path) -> None:
-    """Every student's report and the class's table, as they stand in the gradebook now."""
-    grades = [summary for data, name in _grades(gradebook) if (summary := _write_student(folder, data, name))]
-    _write(folder / "gradebook.csv", as_csv(grades))
-    _write_pages(gradebook, folder)
+    """Every student's report and the class's table and page, as they stand in the gradebook now.
 
-
-def _grades(gradebook: Gradebook) -> Iterator[tuple[dict[str, Any], str]]:
+    One student's report is held at a time, and of the others only what the class's files need.
+    """
+    rows, reports, title = [], [], ""
     for result in gradebook.everyone():
-        yield grade_of(result, gradebook.standing(result.student)), result.name
+        data = grade_of(result, gradebook.standing(result.student))
+        place = folder / file_name(data["submission"])
+        _write(place.with_name(f"{place.name}.json"), json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        _write(place.with_name(f"{place.name}.html"), student_page(data))
+        rows.append(_row(data, result.name))
+        reports.append(kept(data))
+        title = title or data.get("title") or data["rubric"]
+    _write(folder / "gradebook.csv", as_csv(rows))
+    if reports:
+        pages = {one["submission"]: f"{file_name(one['submission'])}.html" for one in reports}
+        _write(folder / "index.html", class_page(reports, title, pages))
 
 
-def _write_student(folder: Path, data: dict[str, Any], name: str) -> dict[str, Any]:
-    """Writes the student's JSON; returns what the table needs of it, so that no more is held for the whole class."""
-    _write(folder / f"{file_name(data['submission'])}.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+def _row(data: dict[str, Any], name: str) -> dict[str, Any]:
     problems = data["problems"]
     return {
         "student": data["submission"],
@@ -53,17 +59,6 @@ def _write_student(folder: Path, data: dict[str, Any], name: str) -> dict[str, A
         "overridden": " ".join(one["id"] for one in problems if "override" in one),
         "ungraded": " ".join(one["id"] for one in problems if one["status"] == Status.UNGRADED),
     }
-
-
-def _write_pages(gradebook: Gradebook, folder: Path) -> None:
-    """A page per student and `index.html` for the class."""
-    reports = [data for data, _ in _grades(gradebook)]
-    for data in reports:
-        _write(folder / f"{file_name(data['submission'])}.html", student_page(data))
-    if reports:
-        title = reports[0].get("title") or reports[0]["rubric"]
-        pages = {data["submission"]: f"{file_name(data['submission'])}.html" for data in reports}
-        _write(folder / "index.html", class_page(reports, title, pages))
 
 
 def file_name(student: str) -> str:

@@ -12,6 +12,12 @@ import numpy as np
 from reference.attention import attention, softargmax
 
 Slip = Callable[..., Any]
+_HIDDEN = "keys after the query's own position are hidden, as by a causal mask"
+
+
+def _causal(Q: Any, K: Any, V: Any, beta: float) -> Any:
+    allowed = np.arange(K.shape[1])[:, None] <= np.arange(Q.shape[1])
+    return V @ softargmax(np.where(allowed, K.T @ Q, -np.inf), beta)
 
 
 def _heads(
@@ -44,6 +50,11 @@ def _heads(
     return W_O @ outputs
 
 
+def _causal_heads(C: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, heads: int, mask: Any = None) -> Any:
+    tokens = C.shape[1]
+    return _heads(C, W_Q, W_K, W_V, W_O, heads, np.triu(np.ones((tokens, tokens), bool)))
+
+
 SLIPS: dict[str, dict[str, Slip]] = {
     "attention.attention": {
         "the softargmax runs over the queries instead of the keys": (
@@ -54,6 +65,7 @@ SLIPS: dict[str, dict[str, Slip]] = {
         "the scores are divided by β": lambda Q, K, V, beta: attention(Q, K, V, 1 / beta),
         "the weights are not normalised": lambda Q, K, V, beta: V @ np.exp(beta * (K.T @ Q)),
         "β multiplies the weights instead of the scores": lambda Q, K, V, beta: beta * attention(Q, K, V, 1.0),
+        _HIDDEN: _causal,
     },
     "attention.multi_head_attention": {
         "the scores are scaled by 1/√d instead of 1/√(d/heads)": partial(_heads, beta=lambda d, heads: 1 / sqrt(d)),
@@ -63,6 +75,7 @@ SLIPS: dict[str, dict[str, Slip]] = {
         "there is one head instead of several": partial(_heads, split=False),
         "the mask is ignored": partial(_heads, read_mask=lambda mask: None),
         "the mask is read transposed, with the query in the row": partial(_heads, read_mask=np.transpose),
+        _HIDDEN: _causal_heads,
         "the mask is read the wrong way round, True as 'may not'": partial(_heads, read_mask=np.logical_not),
     },
 }

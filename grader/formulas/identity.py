@@ -92,7 +92,8 @@ def _compared(one: Expression, other: Expression, draws: Sequence[Values]) -> Ag
 
 def _drawn(vocabulary: Vocabulary, free: Sequence[Symbol], rng: np.random.Generator, number: int, axis: int) -> Values:
     """Sizes all different, so that a transpose in the wrong place cannot go unnoticed."""
-    pool = rng.permutation(np.arange(2, 2 + 2 * len(vocabulary.dimensions) + 2))
+    least = max([2, *(len(one.labels) for one in vocabulary.declared)])  # v_{j-1}, v_j and v_{j+1} are three
+    pool = rng.permutation(np.arange(least, least + 2 * len(vocabulary.dimensions) + 2))
     sizes = {name: int(pool[place]) for place, name in enumerate(vocabulary.dimensions)}
     arrays, families = {}, {}
     for one in vocabulary.declared:

@@ -31,6 +31,16 @@ def read_all(folder: Path, files: Iterable[str]) -> tuple[list[Notebook], list[s
     return found, notes
 
 
+def sheets_in(file: str, notebooks: Iterable[Notebook], folder: Path) -> list[str]:
+    """Write, for each notebook with text in it, that text as a sheet of answers; the paths of those sheets."""
+    sheets = []
+    for notebook in notebooks:
+        if notebook.text.strip():
+            sheets.append(f"{notebook.path}#{file}")
+            (folder / sheets[-1]).write_text(notebook.text, encoding="utf-8", errors="replace")
+    return sheets
+
+
 def parts_holding(
     file: str, names: Collection[str], notebooks: Iterable[Notebook], folder: Path, *, surely: bool
 ) -> list[str]:

@@ -1,4 +1,4 @@
-"""An .ipynb file → its code cells, parsed. Outputs, text, attachments and metadata are not looked at."""
+"""An .ipynb file → its code cells, parsed, and its text. Outputs, attachments and metadata are not looked at."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ class Cell:
 class Notebook:
     path: str  # relative to the submission
     cells: tuple[Cell, ...]
+    text: str  # of its text cells, one after the other
     note: str  # what of it is not used, in one line
 
 
 def read_notebook(folder: Path, path: str) -> Notebook:
-    sources = _sources(folder / path)
+    sources, text = _sources(folder / path)
     cells, broken = [], []
     for number, source in sources:
         magic = other_language(source)
@@ -53,11 +54,12 @@ def read_notebook(folder: Path, path: str) -> Notebook:
             broken.append(f"cell {number} cannot be read as Python")
     if sum(len(cell.body) for cell in cells) > MAX_STATEMENTS:
         raise UnreadableNotebook(f"longer than {MAX_STATEMENTS} statements")
-    return Notebook(path, tuple(cells), _note(path, broken, [cell.number for cell in cells if _runs_something(cell)]))
+    note = _note(path, broken, [cell.number for cell in cells if _runs_something(cell)])
+    return Notebook(path, tuple(cells), text, note)
 
 
-def _sources(file: Path) -> list[tuple[int, str]]:
-    """The code of each code cell, with the cell's number."""
+def _sources(file: Path) -> tuple[list[tuple[int, str]], str]:
+    """The code of each code cell, with the cell's number; and the text of all text cells."""
     if file.stat().st_size > MAX_BYTES:
         raise UnreadableNotebook(f"larger than {MAX_BYTES >> 20} MiB; clear its outputs")
     raw = file.read_bytes()
@@ -66,12 +68,12 @@ def _sources(file: Path) -> list[tuple[int, str]]:
     cells = _upgraded(raw)
     if len(cells) > MAX_CELLS:
         raise UnreadableNotebook(f"longer than {MAX_CELLS} cells")
-    found = [(number, cell["source"]) for number, cell in enumerate(cells, start=1) if cell["cell_type"] == "code"]
-    if not all(isinstance(source, str) for _, source in found):
+    if not all(isinstance(cell["source"], str) for cell in cells):
         raise UnreadableNotebook("one with cells that do not hold text")
+    found = [(number, cell["source"]) for number, cell in enumerate(cells, start=1) if cell["cell_type"] == "code"]
     if sum(len(source) for _, source in found) > MAX_CODE_CHARACTERS:
         raise UnreadableNotebook(f"longer than {MAX_CODE_CHARACTERS} characters of code")
-    return found
+    return found, "\n\n".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
 
 
 def _upgraded(raw: bytes) -> list[Any]:

@@ -12,6 +12,8 @@ _Data = Mapping[str, Any]
 _BINS = 10
 _REPLAY = re.compile(r" \(seed \d+, trial \d+\)$")
 _NUMERAL = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,/×]\d+)*(?:e[-+]?\d+)?(?!\w|\.\w)")  # not the 1 of q_1 or 1.b.ii
+_OF_A_PROBLEM = ("id", "title", "status", "points", "max_points", "override")
+_EVIDENCE = ("looks_like", "read_as", "weights_by_scale")
 _NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded")
 
 
@@ -56,6 +58,26 @@ class ForAPerson:
     title: str
     status: str  # review or ungraded
     students: tuple[str, ...]
+
+
+def kept(report: _Data) -> dict[str, Any]:
+    """What the class's page needs of a report: figures and evidence are large, and a class may have thousands."""
+    return {
+        **{name: report[name] for name in ("submission", "points", "max_points", "provisional")},
+        "problems": [
+            {
+                **{name: problem[name] for name in _OF_A_PROBLEM if name in problem},
+                "checks": [
+                    {
+                        **{name: check[name] for name in ("id", "status", "message")},
+                        "evidence": {name: check["evidence"][name] for name in _EVIDENCE if name in check["evidence"]},
+                    }
+                    for check in problem["checks"]
+                ],
+            }
+            for problem in report["problems"]
+        ],
+    }
 
 
 def bins(reports: Sequence[_Data]) -> tuple[list[int], list[str]]:
@@ -136,7 +158,7 @@ def for_a_person(reports: Sequence[_Data]) -> list[ForAPerson]:
     """What a person has still to look at; our own faults first, since they may hide any score."""
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for report, problem in _problems(reports):
-        if problem["status"] in ("review", "ungraded"):
+        if problem["status"] in ("review", "ungraded") and "override" not in problem:
             found[problem["id"], problem["title"], problem["status"]].append(report["submission"])
     ordered = sorted(found.items(), key=lambda item: item[0][2] != "ungraded")
     return [ForAPerson(*key, tuple(students)) for key, students in ordered]

@@ -33,6 +33,14 @@ _LONGEST = 4000  # characters of one value: more than any message has
 _FACT = 300
 _LISTED = 40  # mistakes and groups of answers: what only one or two did is in their own reports
 
+_FILTERS = (
+    ("all", "everybody"),
+    ("person", "needs a person"),
+    ("ungraded", "ungraded"),
+    ("overridden", "points set by a person"),
+    ("low", "below half of the points"),
+)
+
 # A sign and a word with every colour. The last is what the word means, for a student.
 _STATUSES = {
     Status.PASSED: ("✓", "good", "right"),
@@ -59,8 +67,8 @@ def student_page(data: Mapping[str, Any]) -> str:
         right=sum(problem["status"] == Status.PASSED for problem in shown),
         parts=len(shown),
         lost=[problem for problem in lost if problem["points"] < problem["max_points"]][:3],
-        review=[problem for problem in shown if problem["status"] == Status.REVIEW],
-        ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
+        review=[problem for problem in shown if problem["status"] == Status.REVIEW and "override" not in problem],
+        ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED and "override" not in problem],
         hidden=any(check["visibility"] == "hidden" for problem in shown for check in problem["checks"]),
         problems=[(problem, _entries(problem["checks"])) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
@@ -74,10 +82,15 @@ def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[
     mistakes = class_summary.mistakes(reports)
     answers = class_summary.like_answers(reports)
     most = max((report["max_points"] for report in reports), default=0)
+    listed = [(report, _kinds(report)) for report in sorted(reports, key=lambda report: report["submission"])]
     return _page(
         "class.html",
         title=title,
-        reports=sorted(reports, key=lambda report: report["submission"]),
+        reports=listed,
+        filters=[
+            (name, label, sum(name in kinds for _, kinds in listed) if name != "all" else len(listed))
+            for name, label in _FILTERS
+        ],
         pages={name: f"./{quote_address(place)}" for name, place in (pages or {}).items()},
         mean=mean(points) if points else 0,
         median=median(points) if points else 0,
@@ -92,6 +105,18 @@ def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[
         more_answers=len(answers[_LISTED:]),
         for_a_person=class_summary.for_a_person(reports),
     )
+
+
+def _kinds(report: Mapping[str, Any]) -> list[str]:
+    """Which filters show a student. The page's style does the filtering: it has no script."""
+    statuses = {problem["status"] for problem in report["problems"] if "override" not in problem}
+    found = {
+        "person": report["provisional"],
+        "ungraded": Status.UNGRADED in statuses,
+        "overridden": any("override" in problem for problem in report["problems"]),
+        "low": _share(report) < 1 / 2,
+    }
+    return [name for name, _ in _FILTERS if found.get(name)]
 
 
 def _all_statuses(data: Mapping[str, Any]) -> set[str]:

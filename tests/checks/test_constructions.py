@@ -85,7 +85,8 @@ WRONG: list[tuple[LayerName, str, Status, str]] = [
     ("copied_value", "def f(K, V, j): return K[:, 0], 500", Status.FAILED, "inputs. With K"),
     ("copied_value", "def f(K, V, j): return K[:, j], V[:, j]", Status.FAILED, "should return q, or q and β"),
     ("copied_value", "def f(K, V, j): return K[:, j], 1e307", Status.FAILED, "scores too large to compute with"),
-    ("mean", "def f(K, V): return K[:, 0], 1.0", Status.PARTIAL, "β is too large"),
+    ("mean", "def f(K, V): return K[:, 0], 0.5", Status.PARTIAL, "β is too large"),
+    ("mean", "def f(K, V): return K[:, 0], 1.0", Status.FAILED, "wrong on 3 of 3 inputs"),
     ("mean", "def f(K, V): return K[:, 0] * np.nan", Status.FAILED, "gives NaN"),
     ("identity", "def f(C): I = np.eye(len(C)); return I, I, I", Status.PARTIAL, "with 1000 times that β off by"),
     (

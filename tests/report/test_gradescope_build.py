@@ -85,7 +85,7 @@ def test_a_submission_is_graded(built: Path, tmp_path: Path) -> None:
     hidden = by_name["Multi-head attention with a mask: applies_the_mask"]
     assert (hidden["visibility"], hidden["output"]) == ("hidden", "")
     assert results["execution_time"] > 0
-    assert "6 / 20" in printed  # for course staff
+    assert "6 / 100" in printed  # for course staff
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["results.json"]
 
 
@@ -102,7 +102,7 @@ def test_a_fault_of_ours_is_no_mark(built: Path, tmp_path: Path, fault: str) -> 
     results, _ = run(root, python)
     assert "no mark has been given" in results["output"]
     assert [(test["name"], test["visibility"], test["max_score"]) for test in results["tests"]] == [
-        ("Ungraded: everything", "hidden", 20)
+        ("Ungraded: everything", "hidden", 100)
     ]
 
 

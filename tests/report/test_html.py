@@ -37,6 +37,7 @@ ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "footer", "nav", "aside", "section", "div"),
     *("a", "span", "strong", "p", "h1", "h2", "h3", "ul", "li", "dl", "dt", "dd", "details", "summary"),
     *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
+    *("fieldset", "legend", "label", "input"),
     *("figure", "figcaption", "svg", "rect", "circle", "path", "text"),
 }
 ACTING = ("style", "src", "srcset", "action", "xlink:href")
@@ -81,6 +82,7 @@ PAGES = _pages()
 def test_a_page_holds_nothing_that_acts(name: str) -> None:
     page = Page(PAGES[name])
     assert {tag for tag, _ in page.elements} <= ELEMENTS
+    assert all(one["type"] == "radio" for one in page.every("input"))
     attributes = {attribute for _, some in page.elements for attribute in some}
     assert not {one for one in attributes if one.startswith("on") or one in ACTING}
     assert all(address.startswith(("#", "./")) for address in page.values("href"))
@@ -111,6 +113,7 @@ def test_students_words_are_shown_as_they_were_written() -> None:
 def test_any_words_leave_a_well_formed_page(words: str) -> None:
     page = Page(student_page(report("a", problem("1", checked(message=words, evidence={"said": words})))))
     assert {tag for tag, _ in page.elements} <= ELEMENTS
+    assert all(one["type"] == "radio" for one in page.every("input"))
 
 
 @pytest.mark.parametrize("name", ["student", "class"])
@@ -201,9 +204,21 @@ def test_what_was_left_out_for_one_reason_is_said_once() -> None:
     assert "sums to one, is finite 0 of 2" in shown
 
 
+def test_what_a_person_decided_is_said_and_is_no_longer_open() -> None:
+    decided = {"was": 0, "by": "Tess", "why": "<b>right</b> but for β", "at": "2026-01-01T00:00:00+00:00"}
+    data = report("a", problem("1", checked(), status="review", points=2) | {"override": decided})
+    data["provisional"] = False
+    shown = Page(student_page(data)).text
+    assert "Tess set the points to 2, from 0: <b>right</b> but for β" in shown
+    assert "Not final yet" not in shown
+    listed = Page(class_page([data], "A class")).text
+    assert "points set by a person (1)" in listed
+    assert "needs a person (0)" in listed
+
+
 def test_older_and_newer_reports_are_drawn_too() -> None:
     data = report("a", problem("1", checked()))
-    new = data | {"overrides": [{"by": "ta"}], "problems": [data["problems"][0] | {"override": 1}]}
+    new = data | {"overrides": [{"by": "ta"}], "problems": [data["problems"][0] | {"mood": 1}]}
     assert "off by 0.2" in student_page(new)
     assert "A class" in class_page([new], "A class")
     del data["title"], data["problems"][0]["checks"][0]["asks"]

@@ -18,9 +18,10 @@ from grader.quoting import quote
 Inputs = tuple[Array, ...]
 _Reading = TypeVar("_Reading")
 _AXES = {3: "batch × tokens × width", 4: "batch × channels × height × width"}
-# Steps of differences, and how far the slopes they give may be off. The first is for float64. Code that computes in
-# float32 inside gives noise with it; larger ones, which may step over a kink of ReLU, then tell gradients from none.
-_STEPS = ((1e-5, 1e-4), (1e-3, 3e-2), (1e-2, 3e-2))
+# Steps of differences, and how far the slopes they give may be off. The first is for float64, the second for a kink of
+# ReLU that lies within the first. Code that computes in float32 inside gives noise with both; larger steps then tell
+# gradients from none.
+_STEPS = ((1e-5, 1e-4), (1e-7, 1e-4), (1e-3, 3e-2), (1e-2, 3e-2))
 
 
 def wrong_shape(bench: Workbench, inputs: Inputs, want: tuple[int, ...]) -> Outcome | None:

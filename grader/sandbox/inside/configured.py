@@ -112,10 +112,16 @@ def run_without_dropout(
     module = _built(file, name, config, precision)
     given = [[torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in arrays] for arrays in inputs]
     attend = functional.scaled_dot_product_attention
+
+    def undropped(
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *rest: Any, **more: Any
+    ) -> Any:
+        return attend(query, key, value, attn_mask, 0.0, *rest, **more)
+
     switched = [
         (functional, "dropout", lambda x, *rest, **more: x),
         (torch, "dropout", lambda x, *rest, **more: x),
-        (functional, "scaled_dot_product_attention", lambda *args, **more: attend(*args, **{**more, "dropout_p": 0.0})),
+        (functional, "scaled_dot_product_attention", undropped),
     ]
     kept = [(place, key, getattr(place, key)) for place, key, _ in switched]
     try:

@@ -1,0 +1,11 @@
+"""The right numbers, with features before tokens."""
+from torch import nn
+
+
+class PatchEmbedding(nn.Module):
+    def __init__(self, image, patch, channels, dim):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, dim, patch, stride=patch)
+
+    def forward(self, x):
+        return self.conv(x).flatten(2)

@@ -1,0 +1,14 @@
+"""The projection runs under no_grad, so it is never trained."""
+import torch
+from torch import nn
+
+
+class PatchEmbedding(nn.Module):
+    def __init__(self, image, patch, channels, dim):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, dim, kernel_size=patch, stride=patch)
+
+    def forward(self, x):
+        with torch.no_grad():
+            x = self.conv(x)
+        return x.flatten(2).transpose(1, 2)
