@@ -10,7 +10,7 @@ import io
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,8 +20,11 @@ import pytest
 from grader.answers import cut_into_parts
 from grader.engine import grade
 from grader.errors import RubricError, UsageError
-from grader.model import Status
+from grader.model import Check, Status
+from grader.registry import definition_of
 from grader.release.kit import build_kit
+from grader.release.needs import FACTS, HOLDING_ANSWERS, TOLD
+from grader.release.sources import find_module
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
@@ -179,17 +182,41 @@ def test_points_here_and_later_are_those_of_the_rubric(kits: Kits, rubric: str) 
     assert sum((problem.points for problem in made.kit.public.problems), Fraction(0)) > 20
 
 
+def _asked_names(check: Check) -> Iterator[str]:
+    """Functions and classes; other texts are names of something else."""
+    known = definition_of(check.function)
+    for key in ("function", "name"):
+        if known is not None and key in known.parameters:
+            yield check.parameters.get(key, known.parameters[key].default)
+
+
 @pytest.mark.parametrize("rubric", RUBRICS)
 def test_every_file_of_code_has_a_starter_with_every_name(kits: Kits, rubric: str) -> None:
     made = kits(rubric)
     assert made.kit.without_a_starter == ()
-    for file, names in made.rubric.definitions.items():
-        starter = made.folder / file
-        if starter.exists():  # models.py is another name for model.py
-            tree = ast.parse(starter.read_text())
-            there = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-            assert {name for name in names if name.isidentifier()} <= there, file
-            assert ast.get_docstring(tree)
+    asked: dict[str, set[str]] = {}
+    for problem in made.rubric.problems:
+        for check in problem.every_check:
+            for file in (file for file in check.files if file.endswith(".py")):
+                asked.setdefault(file, set()).update(_asked_names(check))
+        for one in problem.alternatives:
+            for file in one.files[:1]:
+                asked.setdefault(file, set()).update(one.defines)
+    assert len(asked) >= 4
+    for file, names in asked.items():
+        text = (made.folder / file).read_text()
+        tree = ast.parse(text)
+        there = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        missing = names - there - {"CausalSelfAttention"}  # which the course supplies
+        assert not missing, file
+        assert all(name in text for name in names)
+        assert ast.get_docstring(tree)
+
+
+def test_what_is_listed_as_holding_answers_or_none_is_there() -> None:
+    """A module that was renamed would go to students unnoticed."""
+    assert all(find_module(name) for name in (*HOLDING_ANSWERS, *TOLD))
+    assert all((module := find_module(name)) and constant in module.defines for name, constant in FACTS)
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)
