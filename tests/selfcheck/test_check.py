@@ -148,6 +148,7 @@ def test_fail_under_json_and_markdown(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "r.json").read_text())
     jsonschema.validate(report, SCHEMA)
     assert report["notes"][0] == SUMMARY
+    assert [problem["status"] for problem in report["problems"]] == ["failed", "review", "passed"]
     page = (tmp_path / "r.md").read_text()
     assert SUMMARY in page
     assert "| 2 | Attention | passed | 3 / 3, 1 later |" in page
