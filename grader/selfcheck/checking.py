@@ -13,11 +13,11 @@ from typing import Protocol
 from grader.choosing import only
 from grader.engine import grade
 from grader.formulas import apart
-from grader.model import Problem, ProblemResult, Report, Rubric, Runner
+from grader.model import Problem, ProblemResult, Report, Rubric, Runner, Status
 from grader.registry import reader_of
 from grader.selfcheck.form import faults_of_form, missing_libraries
 from grader.selfcheck.own_work import OwnWork
-from grader.selfcheck.public import extent
+from grader.selfcheck.public import extent, status_here
 
 
 class OwnRunner(Runner, Protocol):
@@ -72,11 +72,16 @@ def check_own_work(
     report = replace(
         report,
         rubric=rubric,
-        problems=tuple(results[problem.id] for problem in rubric.problems if problem.id in results),
+        problems=tuple(_as_judged(results[problem.id]) for problem in rubric.problems if problem.id in results),
     )
     report = replace(report, notes=(str(extent(report)), *where_it_ran(report), *faults))
     listener.ends(report)
     return report
+
+
+def _as_judged(result: ProblemResult) -> ProblemResult:
+    """What was only looked at has not passed: its status is that a person decides."""
+    return replace(result, status=status_here(result) or Status.REVIEW)
 
 
 def checkable(rubric: Rubric) -> Rubric:

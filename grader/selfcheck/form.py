@@ -102,9 +102,12 @@ def _sheet(submission: Submission, rubric: Rubric) -> Iterator[str]:
         parts = _named([problem.id for problem in written])
         yield f"{fault.message} ({parts})" if parts else fault.message
         return
-    yield from answers.notes
+    empty = [part for part in rubric.parts if any(note.endswith(f": {part} is empty") for note in answers.notes)]
+    yield from (note for note in answers.notes if not note.endswith(" is empty"))
     absent = [problem.id for problem in written if problem.id not in answers.parts]
-    if absent:
+    if headed := [part for part in absent if part in empty]:
+        yield f"nothing is written for {_named(headed)}; write each answer below its heading"
+    if absent := [part for part in absent if part not in empty]:
         yield f"there is no answer to {_named(absent)}; write a heading above each, such as '## {absent[0]}'"
     for problem in rubric.problems:
         yield from _unread(problem, answers)

@@ -13,7 +13,7 @@ from grader.report.exports.markdown import literal
 from grader.report.points import shown
 from grader.report.terminal import feedback_on, status_text, title_of
 from grader.selfcheck.own_work import OwnWork
-from grader.selfcheck.public import Extent, extent, extent_of, is_judged, is_left_out, status_here
+from grader.selfcheck.public import Extent, extent, extent_of, is_left_out, status_here
 
 _ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 22  # characters: `1.b.iii`, `crashed`, `3.5 / 3.5, 1.5 later`
 
@@ -61,14 +61,16 @@ def _status(result: ProblemResult) -> Text:
 
 
 def _told(result: ProblemResult) -> list[CheckResult]:
-    """What there is to say something about. That a written answer is there or not, its line and the form say."""
+    """What did not pass, without what the form has said already."""
     if is_left_out(result):
         return []
-    return [one for one in result.checks if one.outcome.status is not Status.PASSED and _speaks(one)]
+    return [one for one in result.checks if one.outcome.status is not Status.PASSED and not _is_absent(one, result)]
 
 
-def _speaks(result: CheckResult) -> bool:
-    return is_judged(result.check) or result.outcome.status is not Status.MISSING
+def _is_absent(one: CheckResult, result: ProblemResult) -> bool:
+    files = (f"{file} was not handed in" for file in one.check.files)
+    sheet = (f"there is no answer to {result.problem.id}", "no answers were handed in")
+    return one.outcome.status is Status.MISSING and one.outcome.message.startswith((*sheet, *files))
 
 
 def _worth(result: ProblemResult) -> str:

@@ -13,6 +13,7 @@ from grader.quoting import quote
 from grader.report.points import shown
 from grader.report.terminal import status_text
 from grader.selfcheck.playground import SHEET, Trial, column_in
+from grader.selfcheck.public import is_judged
 
 _WIDTH = 10
 _CHARACTERS = 400  # of a formula shown
@@ -51,7 +52,7 @@ def _print_unread(text: str, unread: NotRead, trial: Trial, console: Console) ->
 
 
 def _print_verdict(trial: Trial, console: Console) -> None:
-    if trial.result is None or trial.check is None:
+    if trial.result is None or trial.check is None or not is_judged(trial.check):
         unknown = "" if trial.check else ", and what its letters stand for is not known here"
         _line("verdict", f"none here: this part is judged after the deadline{unknown}", console)
     else:

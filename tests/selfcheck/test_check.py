@@ -119,6 +119,16 @@ def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -
     assert "idea" not in text
 
 
+def test_what_the_form_has_said_is_not_said_again_and_the_rest_is(tmp_path: Path) -> None:
+    nothing = said(make_kit(tmp_path / "a", **{"answers.md": "## 1.a\n", "attention.py": None}))
+    assert "attention.py is missing (2)" in nothing
+    assert "nothing is written for 1.a" in nothing
+    assert "wanted:" not in nothing
+    assert "0 of the 6 points" in nothing
+    stub = said(make_kit(tmp_path / "b", **{"attention.py": "def attend(): pass\n"}))
+    assert "attention.py defines no 'attention': it defines attend" in stub
+
+
 # Options.
 
 
@@ -138,6 +148,7 @@ def test_fail_under_json_and_markdown(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "r.json").read_text())
     jsonschema.validate(report, SCHEMA)
     assert report["notes"][0] == SUMMARY
+    assert [problem["status"] for problem in report["problems"]] == ["failed", "review", "passed"]
     page = (tmp_path / "r.md").read_text()
     assert SUMMARY in page
     assert "| 2 | Attention | passed | 3 / 3, 1 later |" in page

@@ -46,6 +46,10 @@ def test_a_whole_kit_has_none(tmp_path: Path) -> None:
             "there is no answer to 1.b; write a heading above each, such as '## 1.b'",
         ),
         (
+            {"answers.md": "## 1.a\n\n## 1.b\n"},
+            "nothing is written for 1.a, 1.b; write each answer below its heading",
+        ),
+        (
             {"answers.md": ANSWERS.replace("k_b)", "k_b")},
             "1.a: answers.md:3:11: the bracket '(' is never closed; `grader formula` shows how a formula is read",
         ),
