@@ -25,6 +25,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 ADA = REPOSITORY / "submissions" / "ada"
 ROUNDS = 7
 BOXES = 40
+CHECKED = ("ada", "alice")  # formulas, numpy and torch; and beside them files of predictions and 8,000 drawn items
 
 GRADER = [sys.executable, "-m", "grader", "run", str(ADA), "--rubric"]
 COMMANDS = {
@@ -46,6 +47,11 @@ def main() -> None:
         bare = f"import {name.split()[0]}"
         ratio = median[name] / median[bare]
         print(f"  grader run, {name}: {median[name]:.2f} s = {ratio:.2f} × `python -c '{bare}'` ({median[bare]:.2f} s)")
+    print(f"Self-check, medians of {ROUNDS}: faults of form told, first formula judged, all told")
+    for sample in CHECKED:
+        told = [statistics.median(times) for times in zip(*(_told_after(sample) for _ in range(ROUNDS)), strict=True)]
+        ratio = told[-1] / median["import torch"]
+        print(f"  {sample}: {told[0]:.2f} s, {told[1]:.2f} s, {told[2]:.2f} s = {ratio:.2f} × `import torch`")
     print(f"One more box, medians of {BOXES}: fork, jail, import the student's file, one call, end")
     for libraries in (("numpy",), ("numpy", "torch")):
         print(f"  with {' and '.join(libraries)} loaded: {1000 * _one_more_box(libraries):.1f} ms")
@@ -53,6 +59,20 @@ def main() -> None:
 
 def _run(command: list[str]) -> None:
     subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, check=True)
+
+
+def _told_after(sample: str) -> tuple[float, float, float]:
+    """Seconds until the form is told, until the first problem that is judged is told, and until all is."""
+    began = time.perf_counter()
+    command = [sys.executable, "-u", "-m", "grader", "check", str(REPOSITORY / "submissions" / sample)]
+    form = first = 0.0
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as check:
+        assert check.stdout is not None
+        for line in check.stdout:
+            now = time.perf_counter() - began
+            form = form or (now if line.startswith("Form:") else 0.0)
+            first = first or (now if " / " in line else 0.0)
+    return form, first, time.perf_counter() - began
 
 
 def _timed(work: Callable[[], None]) -> float:

@@ -1,3 +1,19 @@
 """An auto-grader for homework on attention and Transformers."""
 
+import sys
+from importlib import import_module
+from typing import Any
+
 __version__ = "0.1.0"
+
+if sys.version_info < (3, 11):  # noqa: UP036 - told here, before anything is read that an older Python cannot read
+    found = ".".join(map(str, sys.version_info[:2]))
+    fix = "make an environment with a newer one, `python3.11 -m venv .venv`"
+    sys.exit(f"grader: Python 3.11 or newer is needed, and this is {found}; {fix}")
+
+
+def __getattr__(name: str) -> Any:
+    """`from grader import check_notebook`: loaded when a notebook asks for it, since nothing else does."""
+    if name == "check_notebook":
+        return import_module("grader.selfcheck.notebook").check_notebook
+    raise AttributeError(f"module 'grader' has no attribute {name!r}")

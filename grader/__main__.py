@@ -1,5 +1,5 @@
 """`python -m grader`."""
 
-from grader.cli import main
+from grader.start import main
 
 main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,11 +19,13 @@ from grader.choosing import choose_rubric
 from grader.choosing import only as narrowed
 from grader.engine import Progress as ProgressCallback
 from grader.engine import grade
-from grader.errors import BoxUnsafe, RubricError, StaffFault, UsageError
+from grader.errors import RubricError, UsageError
+from grader.exits import EXIT_BELOW, EXIT_UNGRADED, EXIT_USAGE, faults_in_one_line
 from grader.model import Check, Problem, Report, Rubric, Status
 from grader.proving.listing import print_proof
 from grader.proving.proof import load_proof
 from grader.proving.prove import prove
+from grader.release import commands as release_commands
 from grader.report.exports.delivery import Format, Options, deliver, export
 from grader.report.exports.gradescope import HiddenChecks
 from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
@@ -37,9 +38,9 @@ from grader.rubric import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
 from grader.sandbox.doctor import diagnose
 from grader.secret import read_secret
+from grader.selfcheck import commands as selfcheck_commands
+from grader.start import main as main  # installed scripts call it by this name
 from grader.submission import open_submission
-
-EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED = 1, 2, 3
 
 app = typer.Typer(
     help="Grades homework on attention and Transformers.",
@@ -80,33 +81,6 @@ LeaderboardOption = Annotated[
 ]
 
 
-def main() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that temporary copies are removed
-    try:
-        app()
-    except BrokenPipeError:  # `grader … | head`
-        sys.stderr.close()
-
-
-@contextmanager
-def _faults_in_one_line() -> Iterator[None]:
-    try:
-        yield
-    except RubricError as error:
-        for line in error.problems:
-            print(line, file=sys.stderr)
-        raise typer.Exit(EXIT_USAGE) from None
-    except BoxUnsafe as error:
-        print(f"grader: {error}; `grader doctor` says more, --unsafe runs your own code all the same", file=sys.stderr)
-        raise typer.Exit(EXIT_USAGE) from None
-    except StaffFault as error:
-        print(f"grader: {error}", file=sys.stderr)
-        raise typer.Exit(EXIT_USAGE) from None
-    except KeyboardInterrupt:
-        print("grader: stopped", file=sys.stderr)
-        raise typer.Exit(130) from None
-
-
 @app.command()
 def run(
     submission: Annotated[Path, typer.Argument(help="A folder, .zip, .tar.gz or .ipynb.")],
@@ -120,7 +94,7 @@ def run(
     unsafe: UnsafeOption = False,
 ) -> None:
     """Grade one submission."""
-    with _faults_in_one_line(), open_submission(submission) as opened:
+    with faults_in_one_line(), open_submission(submission) as opened:
         if data is not None and not data.is_dir():
             raise UsageError(f"{data}: there is no such folder of data")
         loaded = narrowed(load_rubric(choose_rubric(rubric, opened, submission), data), only or [])
@@ -197,7 +171,7 @@ def _exit_code(report: Report, fail_under: float | None) -> int:
 @rubrics.command("lint")
 def lint(names: Annotated[list[str], typer.Argument(metavar="NAME|PATH…", help="Rubrics to read.")]) -> None:
     """Say everything that is wrong with rubrics, each with its line."""
-    with _faults_in_one_line():
+    with faults_in_one_line():
         problems: list[str] = []
         for name in names:
             try:
@@ -215,7 +189,7 @@ def lint(names: Annotated[list[str], typer.Argument(metavar="NAME|PATH…", help
 @rubrics.command("show")
 def show(name: Annotated[str, typer.Argument(metavar="NAME|PATH")]) -> None:
     """Print a rubric for a TA: every problem, check and point."""
-    with _faults_in_one_line():
+    with faults_in_one_line():
         print_rubric(load_rubric(find_rubric(name)), Console())
 
 
@@ -234,7 +208,7 @@ def export_grades(
     leaderboard: LeaderboardOption = False,
 ) -> None:
     """Write grades for another program."""
-    with _faults_in_one_line():
+    with faults_in_one_line():
         exported = export(grades, to, Options(into, column, feedback_column, match, hidden, leaderboard))
         if out is not None:
             deliver(exported, out)
@@ -256,7 +230,7 @@ def build(
     unsafe: UnsafeOption = False,
 ) -> None:
     """Make the autograder zip for a rubric."""
-    with _faults_in_one_line():
+    with faults_in_one_line():
         content = gradescope_zip(load_rubric(find_rubric(name), data), Settings(data, hidden, leaderboard, unsafe))
         write_zip(content, out)
         print(f"{out}: {len(content) >> 10} KiB; upload it as the autograder of a programming assignment")
@@ -273,7 +247,7 @@ def prove_rubric(
     unsafe: UnsafeOption = False,
 ) -> None:
     """Prove a rubric: gold gets everything, a stub nothing, every sample what it declares, every mutant less."""
-    with _faults_in_one_line():
+    with faults_in_one_line():
         loaded = load_rubric(find_rubric(name), data)
         chosen = [problem.id for problem in narrowed(loaded, only or []).problems]
         with _bar() as (bar, task):
@@ -293,21 +267,23 @@ def prove_rubric(
 @app.command()
 def checks(rubric: RubricOption = None) -> None:
     """List the checks that rubrics can use, with their parameters."""
-    with _faults_in_one_line():
+    with faults_in_one_line():
         print_checks(known_checks(find_rubric(rubric) if rubric else None), Console())
 
 
 @app.command()
 def doctor() -> None:
     """Say what isolation this machine gives student code, by trying it."""
-    with _faults_in_one_line():
+    with faults_in_one_line():
         diagnosis = diagnose()
         print_diagnosis(diagnosis, Console())
         raise typer.Exit(0 if diagnosis.fit else EXIT_USAGE)
 
 
-for command in (batch_commands.batch, batch_commands.override, batch_commands.rescore):
-    app.command()(_faults_in_one_line()(command))
+for command in (batch_commands.batch, batch_commands.override, batch_commands.rescore, release_commands.release):
+    app.command()(faults_in_one_line()(command))
+
+selfcheck_commands.register(app)
 
 
 @app.callback(invoke_without_command=True)

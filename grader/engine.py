@@ -39,6 +39,7 @@ _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets 
 _PRINTED_CHARACTERS = 2000
 
 Progress = Callable[[Problem, Check], None]
+Finished = Callable[[ProblemResult], None]
 
 
 class _Work:
@@ -100,18 +101,22 @@ def grade(
     secret: Secret | None = None,
     notes: tuple[str, ...] = (),
     progress: Progress = lambda problem, check: None,
+    finished: Finished = lambda result: None,
 ) -> Report:
     """Grade a submission. Always returns a report; raises only if no box can be made at all."""
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
     work = _Work(submission, rubric, secret)
-    problems = tuple(_grade_problem(rubric, problem, work, runner, seed, progress) for problem in rubric.problems)
+    problems: list[ProblemResult] = []
+    for problem in rubric.problems:
+        problems.append(_grade_problem(rubric, problem, work, runner, seed, progress))
+        finished(problems[-1])
     seconds = time.perf_counter() - began
     return Report(
         submission.name,
         rubric,
         seed,
-        problems,
+        tuple(problems),
         runner.isolation,
         seconds,
         (*notes, *work.notes),
@@ -280,7 +285,9 @@ def _as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
 
 
 def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:
-    """A problem's, from those of its checks."""
+    """A problem's, from those of its checks; nothing is said of one whose checks all run later."""
+    if not results:
+        return Status.SKIPPED
     found = {result.outcome.status for result in results}
     for unsettled in (Status.UNGRADED, Status.REVIEW):
         if unsettled in found:

@@ -150,6 +150,15 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Later:
+    """What is judged after the deadline and is not in this rubric: how much of it there is, and what it asks for."""
+
+    checks: int = 0
+    points: Fraction = Fraction(0)
+    files: tuple[str, ...] = ()  # to be handed in, beside what the checks of this rubric ask for
+
+
+@dataclass(frozen=True)
 class Alternative:
     """One of several things that may be handed in for a problem, known by the names it defines and its other files."""
 
@@ -158,6 +167,7 @@ class Alternative:
     defines: tuple[str, ...]
     beside: tuple[str, ...]
     checks: tuple[Check, ...]
+    later: Later = Later()  # beside what the problem says is judged later whichever is handed in
 
 
 @dataclass(frozen=True)
@@ -171,6 +181,7 @@ class Problem:
     alternatives: tuple[Alternative, ...] = ()
     optional: bool = False  # counts, in score and maximum, only when it is handed in
     best_counts: bool = False  # of the alternatives handed in, the one that earns most; otherwise there may be but one
+    later: Later = Later()  # not part of `points`
 
     @property
     def every_check(self) -> tuple[Check, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType, UnionType
 from typing import Annotated, Any, TypeVar
@@ -16,6 +16,7 @@ from grader.model import CheckFunction, Outcome
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
 _RESCORE = "__rescored_by__"
+_READ = "__read_by__"
 REQUIRED: Any = inspect.Parameter.empty
 
 
@@ -26,7 +27,12 @@ class AskedOfStudents:
 StudentFile = Annotated[str, AskedOfStudents()]
 
 
-def _existing(name: str, info: ValidationInfo) -> str:
+class HoldsTheAnswer:
+    """Marks a parameter that gives the answer away: what students get before the deadline comes without it."""
+
+
+def found_in_data(name: str, info: ValidationInfo) -> str:
+    """The path of a file that belongs to the rubric; a validator."""
     folders = (info.context or {}).get("data_folders", ())
     for folder in folders:
         if (folder / name).is_file():
@@ -35,7 +41,7 @@ def _existing(name: str, info: ValidationInfo) -> str:
 
 
 # A file that belongs to the rubric: found below `--data`, else beside the rubric. The check receives its path.
-_FOUND_IN_DATA = AfterValidator(_existing)
+_FOUND_IN_DATA = AfterValidator(found_in_data)
 DataFile = Annotated[str, _FOUND_IN_DATA]
 
 
@@ -69,6 +75,10 @@ class Parameter:
         return any(isinstance(mark, AskedOfStudents) for mark in getattr(self.annotation, "__metadata__", ()))
 
     @property
+    def holds_the_answer(self) -> bool:
+        return any(isinstance(mark, HoldsTheAnswer) for mark in getattr(self.annotation, "__metadata__", ()))
+
+    @property
     def is_a_name(self) -> bool:
         """Plain text beside a student's file names something that file defines."""
         return self.annotation is str
@@ -76,6 +86,12 @@ class Parameter:
     @property
     def is_data_file(self) -> bool:
         return _FOUND_IN_DATA in getattr(self.annotation, "__metadata__", ())
+
+    @property
+    def is_data(self) -> bool:
+        """A data file, or several."""
+        inside = typing.get_args(self.annotation)
+        return self.is_data_file or any(_FOUND_IN_DATA in getattr(one, "__metadata__", ()) for one in inside)
 
     def read(self, value: Any, context: Mapping[str, Any]) -> Any:
         """The value as the check will get it; ValueError in one line if it does not fit."""
@@ -147,6 +163,24 @@ def rescorer_for(judged: CheckFunction, changed: Iterable[str]) -> _Rescorer | N
     """What can judge anew after these parameters changed, if the check offers it."""
     changeable, rescorer = getattr(judged, _RESCORE, (frozenset(), None))
     return rescorer if set(changed) <= changeable else None
+
+
+_Reader = Callable[..., Sequence[Any]]
+
+
+def read_by(reader: _Reader) -> Callable[[_Function], _Function]:
+    """Give a check `(answer: Answer, **parameters) -> readings`: how it reads an answer, without its verdict."""
+
+    def mark(judged: _Function) -> _Function:
+        setattr(judged, _READ, reader)
+        return judged
+
+    return mark
+
+
+def reader_of(judged: CheckFunction) -> _Reader | None:
+    """How a check reads formulas; None if it reads none."""
+    return getattr(judged, _READ, None)
 
 
 def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:

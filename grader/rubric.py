@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from grader.catalogue import known_checks
 from grader.errors import RubricError, UsageError
-from grader.model import Alternative, Check, Limits, Problem, Rubric, Visibility
+from grader.model import Alternative, Check, Later, Limits, Problem, Rubric, Visibility
 from grader.quoting import quote
 from grader.registry import REQUIRED, Definition
 from grader.suggestions import did_you_mean
@@ -75,6 +75,12 @@ class _Alternative(_Strict):
     checks: list[_Check] = Field(min_length=1)
 
 
+class _Later(_Strict):
+    checks: int = Field(ge=1)
+    points: _Points
+    files: list[str] = []
+
+
 class _Problem(_Strict):
     id: _Id
     title: str
@@ -87,6 +93,7 @@ class _Problem(_Strict):
     alternatives: list[_Alternative] = []
     best_counts: bool = False
     checks: list[_Check] = []
+    later: _Later | None = None
 
 
 class _Rubric(_Strict):
@@ -149,6 +156,7 @@ class _Reading:
 
     def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
         place: Place = ("problems", index)
+        later = written.later
         own = self._check_list(written.checks, written, (*place, "checks"), written.shared, [])
         alternatives = []
         for number, other in enumerate(written.alternatives):
@@ -166,7 +174,7 @@ class _Reading:
         if written.best_counts and len(alternatives) < 2:
             self._complain((*place, "best_counts"), f"{written.id} has no alternatives to take the best of")
         if not written.alternatives:
-            if not own:
+            if not own and later is None:
                 self._complain(place, f"{written.id} has no checks")
             self._expect_points(own, written, (*place, "points"), written.id)
         every = [*written.checks, *(check for other in written.alternatives for check in other.checks)]
@@ -181,6 +189,7 @@ class _Reading:
             tuple(alternatives),
             written.optional,
             written.best_counts,
+            Later(later.checks, later.points, tuple(later.files)) if later else Later(),
         )
 
     def _check_list(
@@ -219,7 +228,7 @@ class _Reading:
                 )
         if written.gate and written.points:
             self._complain((*place, "points"), f"{own_id} is a gate and so earns no points of its own")
-        if not written.gate and not written.points:
+        if not written.gate and not written.points and problem.later is None:  # later, its points may come
             self._complain(place, f"{own_id} earns no points and is no gate; give it 'points' or 'gate: true'")
         parameters: dict[str, Any] = {}
         if definition is None:
@@ -293,6 +302,8 @@ def _keys_at(place: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = _Rubric
     if "limits" in place[:-1]:
         model = _Limits
+    elif "later" in place[:-1]:
+        model = _Later
     elif "alternatives" in place[:-1]:
         model = _Alternative
     elif place[0] == "problems" and len(place) == 3:

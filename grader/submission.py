@@ -263,7 +263,7 @@ def _describe(copy: _Copy) -> OpenedSubmission:
         size_bytes=copy.size_bytes,
         files=tuple(copy.files),
         rubric=declared.get("rubric"),
-        places={file: PurePosixPath(place).as_posix() for file, place in places.items()},
+        places={file: PurePosixPath(place.replace("\\", "/")).as_posix() for file, place in places.items()},
         notes=(*notes, *about_notebooks, *complaints),
         notebooks=tuple(notebooks),
     )

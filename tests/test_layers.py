@@ -16,6 +16,7 @@ LAYERS = [
         "grader",
         "grader.model",
         "grader.errors",
+        "grader.exits",
         "grader.quoting",
         "grader.secret",
         "grader.suggestions",
@@ -35,8 +36,8 @@ LAYERS = [
         "grader.rubric",
         "grader.submission",
     },
-    {"grader.batch"},
-    {"grader.cli", "grader.__main__"},
+    {"grader.batch", "grader.release", "grader.selfcheck"},
+    {"grader.cli", "grader.start", "grader.__main__"},
 ]
 INSIDE = "grader.sandbox.inside"
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.errors import RubricError, UsageError
+from grader.model import Later
 from grader.rubric import find_rubric, load_rubric
 from tests.conftest import REPOSITORY
 
@@ -52,6 +53,51 @@ def test_a_right_rubric_is_read_as_written(tmp_path: Path) -> None:
     assert values.needs == ("columns_sum_to_one",)
     assert values.parameters["function"] == "attention"
     assert values.files == ("attention.py",)
+
+
+LATER = """\
+rubric: public
+title: What students get
+points: 2
+problems:
+  - id: 1.a
+    title: All of it later
+    points: 0
+    later: {checks: 1, points: 5/2}
+  - id: 1.b
+    title: Some of it later
+    points: 2
+    later: {checks: 2, points: 3, files: [weights.txt]}
+    with: {file: attention.py, function: attention}
+    checks:
+      - {check: columns_sum_to_one, points: 2}
+"""
+
+
+def test_a_problem_says_how_much_of_it_is_judged_later_and_its_points_do_not_count_that(tmp_path: Path) -> None:
+    (tmp_path / "public.yaml").write_text(LATER)
+    rubric = load_rubric(tmp_path / "public.yaml")
+    assert [problem.later for problem in rubric.problems] == [
+        Later(1, Fraction(5, 2)),
+        Later(2, Fraction(3), ("weights.txt",)),
+    ]
+    assert (rubric.points, rubric.problems[0].checks) == (2, ())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("later: {cheks: 1, points: 5/2}", "8: 'cheks' has no meaning here; did you mean 'checks'?"),
+        ("later: {checks: 0, points: 1}", "8: 'checks' should be greater than or equal to 1"),
+        ("later: {checks: 1}", "8: 'points' is missing"),
+        ("", "5: 1.a has no checks"),
+    ],
+)
+def test_what_is_judged_later_is_read_as_strictly_as_the_rest(tmp_path: Path, wrong: str, said: str) -> None:
+    (tmp_path / "public.yaml").write_text(LATER.replace("later: {checks: 1, points: 5/2}", wrong))
+    with pytest.raises(RubricError) as caught:
+        load_rubric(tmp_path / "public.yaml")
+    assert any(f"public.yaml:{said}" in line for line in caught.value.problems), caught.value.problems
 
 
 @pytest.mark.parametrize(

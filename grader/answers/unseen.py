@@ -40,6 +40,7 @@ _MARKDOWN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
+QUESTION = "<!--?"  # opens what a sheet asks where it was handed out: unseen as well, and nothing to tell anybody of
 _STRUCK = ("s", "del", "strike", "template", "script", "style")
 _HIDING = re.compile(
     r"\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d]*[1-9])|font-size\s*:\s*0|"
@@ -138,7 +139,8 @@ def _end_of_remark(found: re.Match[str], text: str) -> Change:
     """<!-- … -->. One that is never closed hides the rest if it begins a line, and is text if it does not."""
     end = text.find("-->", found.end())
     if end >= 0:
-        return end + len("-->"), None
+        asked = text.startswith(QUESTION, found.start())
+        return end + len("-->"), " " + "\n" * text.count("\n", found.start(), end) if asked else None
     begins_line = not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip()
     return (len(text), None) if begins_line else (found.end(), found[0])
 

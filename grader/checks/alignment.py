@@ -9,9 +9,10 @@ from math import sqrt
 from pathlib import Path
 
 from grader.checks.prediction_files import Handed
-from reference.birthplaces import Accuracy, Question, accuracy, read_questions
+from reference.birthplaces import Accuracy, Question, accuracy, read_lines, read_questions
 
 _LINES_OFF = 5  # a file that is off by more was not shifted by an accident that a person could mend
+_UNKNOWN = "\n"  # the place of a question that comes without one; no line of a file is this
 _SIGMAS = 4  # none of 18,000 honest files drawn at random looked shifted; a shifted one with 20 % right does
 
 
@@ -26,6 +27,14 @@ class Split:
     def read(cls, path: str) -> Split:
         questions = read_questions(Path(path))
         return cls(Path(path).name, [Question(one.text, _normal(one.place.strip())) for one in questions])
+
+    @classmethod
+    def read_questions(cls, path: str) -> Split:
+        """The same without places, where students have only the questions: lines can be counted, hits cannot."""
+        lines = read_lines(Path(path))
+        if any("\t" in line for line in lines):
+            return cls.read(path)
+        return cls(Path(path).name, [Question(line, _UNKNOWN) for line in lines])
 
     def right(self, places: Sequence[str]) -> Accuracy:
         return accuracy([_normal(place) for place in places], self.questions)
@@ -59,11 +68,12 @@ def doubt_about(handed: Handed, split: Split, other_labels: str) -> Doubt | None
     places = [_normal(place) for place in handed.places]
     plain = _hits(places, split.questions)
     count = f"it has {lines} lines, and {split.name} asks for {asked}" if lines != asked else ""
-    other = Split.read(other_labels) if other_labels else None
+    other = Split.read_questions(other_labels) if other_labels else None
     if other and lines == len(other.questions):
         there = _hits(places, other.questions)
         if count or _far_more(there, plain):
-            looks = f"it looks made for {other.name}, which has {lines} lines ({there} right there, {plain} here)"
+            hits = "" if other.questions[0].place == _UNKNOWN else f" ({there} right there, {plain} here)"
+            looks = f"it looks made for {other.name}, which has {lines} lines{hits}"
             return Doubt(f"{count}; {looks}" if count else looks, mendable=True)
     if abs(lines - asked) > _LINES_OFF:
         return Doubt(count, mendable=False)

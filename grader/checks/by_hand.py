@@ -6,6 +6,7 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import by_hand
+from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Expression
 from grader.formulas.reading import Question, found_for, settled
 from grader.formulas.shapes import UNSIZED, Misfit, shown
@@ -14,11 +15,17 @@ from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wr
 from grader.formulas.vocabulary import SCALAR
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check
+from grader.registry import check, read_by
 
 _NAMES = ("K", "Q", "V")
 
 
+def _as_read(answer: Answer, **_: object) -> list[Reading]:
+    questions = [Question(name, expected=by_hand.EXPECTED, may_be_bare=False) for name in _NAMES]
+    return [how_read(answer, by_hand.VOCABULARY, question) for question in questions]
+
+
+@read_by(_as_read)
 @check
 def self_attention_gives_the_targets(
     student: Student,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome
-from grader.checks.subjects import MARKS, costs_by_subject
+from grader.checks.subjects import costs_as_read, costs_by_subject, vocabulary_of_costs
 from grader.formulas import growth
 from grader.formulas.expressions import Expression
 from grader.formulas.reading import expression
@@ -15,18 +16,18 @@ from grader.formulas.shapes import Misfit, typed
 from grader.formulas.statements import Statements, read_statements
 from grader.formulas.tokens import Unreadable
 from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wrong
-from grader.formulas.vocabulary import Declared, Vocabulary
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check
+from grader.registry import HoldsTheAnswer, check, read_by
 
 
+@read_by(costs_as_read)
 @check
 def grows_like_the_key(
     student: Student,
     rng: np.random.Generator,
     *,
-    costs: dict[str, str],
+    costs: Annotated[dict[str, str], HoldsTheAnswer()],
     words: dict[str, list[str]],
     variables: dict[str, list[str]],
     at_most: list[list[str]],
@@ -45,9 +46,7 @@ def _grows(
     at_most: list[list[str]],
     fixed: list[str],
 ) -> Verdict:
-    declared = [Declared(name, aliases=tuple(others)) for name, others in variables.items()]
-    declared += [Declared(name) for name in fixed]
-    vocabulary = Vocabulary(tuple(declared), functions=frozenset({*MARKS, "o"}))
+    vocabulary = vocabulary_of_costs(variables, fixed)
     statements = read_statements(answer, vocabulary)
     said = costs_by_subject(statements, words)
     if not said:

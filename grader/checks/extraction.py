@@ -6,14 +6,20 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import extraction
+from grader.formulas.explaining import Reading, how_read
 from grader.formulas.reading import Question, judged
 from grader.formulas.shapes import Typed
 from grader.formulas.statements import Proposed, Statements
 from grader.formulas.verdicts import HALF, Verdict
 from grader.model import Answer, Outcome, Student
-from grader.registry import check
+from grader.registry import check, read_by
 
 
+def _as_read(answer: Answer, *, name: str = "M", partial: Share = HALF) -> list[Reading]:
+    return [how_read(answer, extraction.VOCABULARY, Question(name, expected=extraction.EXPECTED))]
+
+
+@read_by(_as_read)
 @check
 def extracts_one_vector_of_a_sum(
     student: Student, rng: np.random.Generator, *, name: str = "M", partial: Share = HALF

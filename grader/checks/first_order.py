@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import perturbation
+from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Add, Apply, Expression, Symbol, Transpose, negative
 from grader.formulas.reading import Question, expression, found_for, judged_proposal
 from grader.formulas.shapes import UNSIZED, Typed, shown
@@ -16,7 +17,7 @@ from grader.formulas.verdicts import HALF, Verdict, wrong
 from grader.formulas.vocabulary import ONE
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check
+from grader.registry import check, read_by
 from reference.attention import attention
 
 # How the change of the output is written, and the changed output itself.
@@ -30,6 +31,12 @@ _EXPECTED = ("t", ONE)
 _QUESTION = Question("Δ h_j", _CHANGES, _EXPECTED)
 
 
+def _as_read(answer: Answer, *, change: str, **_: object) -> list[Reading]:
+    vocabulary = perturbation.SCALED if change == "scaled" else perturbation.SHIFTED
+    return [how_read(answer, vocabulary, _QUESTION)]
+
+
+@read_by(_as_read)
 @check
 def agrees_to_first_order(student: Student, rng: np.random.Generator, *, change: str, partial: Share = HALF) -> Outcome:
     """The formula for a small change of the output agrees with the derivative of attention itself."""

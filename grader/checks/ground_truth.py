@@ -1,25 +1,32 @@
-"""The reference implementations, as rubrics name them: `attention.multi_head_attention`."""
+"""The reference implementations, as rubrics name them: `attention.multi_head_attention`; or their answers, frozen.
+
+Students have no reference. Their rubric names a file instead that holds its answers to the questions of one check.
+"""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationInfo
 
+from grader.checks import frozen
+from grader.registry import found_in_data
 from grader.suggestions import did_you_mean
 
 
-def _existing(name: str) -> str:
+def _existing(name: str, info: ValidationInfo) -> str:
     """Looks without importing, because a reference may need torch and most rubrics are loaded without it."""
+    if name.endswith(frozen.ENDING):
+        return found_in_data(name, info)
     module, _, function = name.rpartition(".")
-    spec = importlib.util.find_spec(f"reference.{module}") if module else None
+    spec = importlib.util.find_spec(f"reference.{module}") if module and importlib.util.find_spec("reference") else None
     if spec is None or spec.origin is None:
         raise ValueError(f"names no reference: '{name}' should look like 'attention.multi_head_attention'")
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
@@ -42,6 +49,8 @@ _LARGEST_BYTES = 1 << 16
 
 def reference_function(name: str) -> Callable[..., Any]:
     """The reference by its name. What it has answered about small arrays it remembers; such an answer is read-only."""
+    if name.endswith(frozen.ENDING):
+        return frozen.answers(Path(name))[frozen.RIGHT]
     module, _, function = name.rpartition(".")
     right: Callable[..., Any] = getattr(importlib.import_module(f"reference.{module}"), function)
 
@@ -60,6 +69,15 @@ def reference_function(name: str) -> Callable[..., Any]:
         return _answers[question]
 
     return answer
+
+
+def mistakes_in(name: str) -> Mapping[str, Callable[..., Any]]:
+    """Classic mistakes in place of this reference, each under what it looks like."""
+    if name.endswith(frozen.ENDING):
+        return {slip: answer for slip, answer in frozen.answers(Path(name)).items() if slip != frozen.RIGHT}
+    mistakes = importlib.import_module("grader.checks.mistakes")  # by name: students' grader has no such module
+    found: Mapping[str, Callable[..., Any]] = mistakes.SLIPS.get(name, {})
+    return found
 
 
 _answers: dict[Any, NDArray[Any]] = {}

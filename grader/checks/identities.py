@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import AfterValidator
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
-from grader.checks.readings import Reading, vocabulary_of, with_readable_keys
+from grader.checks.readings import Reading, formula_as_read, vocabulary_of, with_readable_keys
 from grader.formulas import identity
 from grader.formulas.expressions import Symbol, symbols_in
 from grader.formulas.reading import UNREAD, Question, expression, judged
@@ -17,15 +17,16 @@ from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, undecided, wrong
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
-from grader.registry import check
+from grader.registry import HoldsTheAnswer, check, read_by
 
 
+@read_by(formula_as_read)
 @check
 def formula_equals_the_key(
     student: Student,
     rng: np.random.Generator,
     *,
-    readings: Annotated[list[Reading], AfterValidator(with_readable_keys)],
+    readings: Annotated[list[Reading], AfterValidator(with_readable_keys), HoldsTheAnswer()],
     partial: Share = HALF,
 ) -> Outcome:
     """The formula says the same as the right one, in whatever form."""

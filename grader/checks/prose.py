@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from grader.errors import Missing
 from grader.model import Outcome, Status, Student, failed
 from grader.prose import Claim, Idea, Ideas, Judgement, judge
 from grader.quoting import quote
-from grader.registry import check
+from grader.registry import HoldsTheAnswer, check
 
 _QUOTED = 90  # characters of each quotation: a line
 
@@ -20,8 +21,8 @@ def gives_the_ideas(
     student: Student,
     rng: np.random.Generator,
     *,
-    ideas: Ideas,
-    wrong: list[Claim] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
+    ideas: Annotated[Ideas, HoldsTheAnswer()],
+    wrong: Annotated[list[Claim], HoldsTheAnswer()] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
     prompt: str = "",
     need: int = 0,
     review: bool = True,

@@ -9,6 +9,7 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import heads, weights
+from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Constant, Expression, Symbol, rebuilt
 from grader.formulas.queries import Query, Setting
 from grader.formulas.reading import Question, found_for, judged, settled
@@ -18,11 +19,19 @@ from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, right, wrong
 from grader.formulas.vocabulary import ONE
 from grader.model import Answer, Outcome, Student
-from grader.registry import check
+from grader.registry import check, read_by
 
 _VECTOR = ("d", ONE)
 
 
+def _query_as_read(
+    answer: Answer, *, targets: dict[str, Share], name: str = "q", keys: str = "k", random_keys: str = "", **_: object
+) -> list[Reading]:
+    vocabulary = Setting(keys, random_keys, tuple(targets)).vocabulary(name)
+    return [how_read(answer, vocabulary, Question(name, expected=_VECTOR, up_to_scale=True))]
+
+
+@read_by(_query_as_read)
 @check
 def weights_tend_to_their_targets(
     student: Student,
@@ -87,6 +96,14 @@ def _query(found: Typed, statements: Statements, setting: Setting) -> Query:
     return Query(scaled, sizes, setting)
 
 
+def _queries_as_read(
+    answer: Answer, *, names: list[str], keys: str = "μ", random_keys: str = "k", **_: object
+) -> list[Reading]:
+    vocabulary = Setting(keys, random_keys, ("a", "b")).vocabulary(*names)
+    return [how_read(answer, vocabulary, Question(name, expected=_VECTOR, may_be_bare=False)) for name in names]
+
+
+@read_by(_queries_as_read)
 @check
 def heads_copy_one_value_each(
     student: Student,

@@ -8,10 +8,12 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from grader.checks.formula_outcomes import Share
-from grader.formulas.reading import expression
+from grader.formulas import explaining
+from grader.formulas.reading import Question, expression
 from grader.formulas.shapes import Misfit, typed
 from grader.formulas.tokens import Unreadable
 from grader.formulas.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
+from grader.model import Answer
 
 
 class Slip(BaseModel):
@@ -78,3 +80,11 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
             except (Unreadable, Misfit) as fault:
                 raise ValueError(f"cannot read the key '{key}': {fault}") from None
     return readings
+
+
+def formula_as_read(answer: Answer, *, readings: list[Reading], **_: object) -> list[explaining.Reading]:
+    """By the first fair way to read the question in which the answer can be read."""
+    tried = [
+        explaining.how_read(answer, vocabulary_of(one), Question(one.name, tuple(one.spelled))) for one in readings
+    ]
+    return [next((one for one in tried if isinstance(one, explaining.Read)), tried[0])]

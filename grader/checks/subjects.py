@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from grader.formulas.explaining import NotRead, Reading, read_as
 from grader.formulas.expressions import Apply, Expression, Symbol, symbols_in, walk
-from grader.formulas.statements import Statements
+from grader.formulas.statements import Statements, read_statements
 from grader.formulas.tokens import Token
+from grader.formulas.vocabulary import Declared, Vocabulary
+from grader.model import Answer
 
 MARKS = ("O", "Θ", "Ω")
 _NEAR = 3  # words within which a "not" or a "than" is about a cost or a model
@@ -49,6 +52,25 @@ class _Mention:
 def costs_by_subject(statements: Statements, words: Mapping[str, list[str]]) -> dict[str, list[list[Expression]]]:
     """For each model its costs in order; those joined by "or" stand together."""
     return _Owners(statements, words).found()
+
+
+def vocabulary_of_costs(variables: dict[str, list[str]], fixed: list[str]) -> Vocabulary:
+    declared = [Declared(name, aliases=tuple(others)) for name, others in variables.items()]
+    declared += [Declared(name) for name in fixed]
+    return Vocabulary(tuple(declared), functions=frozenset({*MARKS, "o"}))
+
+
+def costs_as_read(
+    answer: Answer, *, words: dict[str, list[str]], variables: dict[str, list[str]], fixed: list[str], **_: object
+) -> list[Reading]:
+    statements = read_statements(answer, vocabulary_of_costs(variables, fixed))
+    said = {name: listed[-1][-1] for name, listed in costs_by_subject(statements, words).items()}
+    cause = f"no cost was found for it; write for example '{next(iter(words))}: O(…)'"
+    faults = statements.faults
+    unread = NotRead(str(faults[0].cause), faults[0].place) if faults else NotRead(cause)
+    return [
+        read_as(f"cost of the {name} model", (said[name],), statements) if name in said else unread for name in words
+    ]
 
 
 class _Owners:

@@ -2,21 +2,22 @@
 
 A small server imports sympy once and forks a child for each question; the child has two seconds of processor time.
 Python's own process pools cannot do this: they share one worker among questions, or import everything anew for each.
+Windows cannot fork: there the server answers by itself, and is ended when it takes too long.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import os
 import pickle
-import resource
-import select
+import queue
 import signal
 import struct
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
@@ -42,6 +43,17 @@ class _Server:
             env={**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )
         self.owner = os.getpid()
+        self._replies: queue.Queue[bytes | None] = queue.Queue()
+        threading.Thread(target=self._collect, daemon=True).start()
+
+    def _collect(self) -> None:
+        """In a thread, because not every system can wait for a pipe with a limit of time."""
+        assert self._process.stdout is not None
+        try:
+            while True:
+                self._replies.put(_receive(self._process.stdout))
+        except (EOFError, OSError, ValueError):
+            self._replies.put(None)
 
     @property
     def alive(self) -> bool:
@@ -49,22 +61,25 @@ class _Server:
 
     def ask(self, request: bytes) -> Any:
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         try:
             _send(self._process.stdin, request)
-            deadline = time.monotonic() + _WALL_SECONDS
-            reply = _receive(self._process.stdout, deadline)
-        except (BrokenPipeError, EOFError):
-            self.close()
-            raise RuntimeError("the process that judges formulas went away") from None
-        except TimeoutError:
+            reply = self._replies.get(timeout=_WALL_SECONDS)
+        except OSError:
+            reply = None
+        except queue.Empty:
             self.close()
             raise TookTooLong from None
+        if reply is None:
+            self.close()
+            raise RuntimeError("the process that judges formulas went away")
         return pickle.loads(reply)
 
     def close(self) -> None:
         if self.owner == os.getpid() and self.alive:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
             self._process.wait()
 
 
@@ -98,16 +113,14 @@ def _send(stream: BinaryIO | Any, data: bytes) -> None:
     stream.flush()
 
 
-def _receive(stream: Any, deadline: float | None = None) -> bytes:
-    (length,) = _LENGTH.unpack(_exactly(stream, _LENGTH.size, deadline))
-    return _exactly(stream, length, deadline)
+def _receive(stream: Any) -> bytes:
+    (length,) = _LENGTH.unpack(_exactly(stream, _LENGTH.size))
+    return _exactly(stream, length)
 
 
-def _exactly(stream: Any, count: int, deadline: float | None) -> bytes:
+def _exactly(stream: Any, count: int) -> bytes:
     data = b""
     while len(data) < count:
-        if deadline is not None and not select.select([stream], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            raise TimeoutError
         piece = os.read(stream.fileno(), count - len(data))
         if not piece:
             raise EOFError
@@ -132,30 +145,38 @@ def _serve() -> None:
             return
         module, name, args = pickle.loads(request)
         function = getattr(importlib.import_module(module), name)
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reading)
+        _send(answers, _in_a_child(function, args) if hasattr(os, "fork") else pickle.dumps(_reply(function, args)))
+
+
+def _in_a_child(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
+    import resource  # not on Windows
+
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        with contextlib.suppress(OSError, ValueError):  # macOS bounds no addresses
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-            signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)  # its default action ends the process, in C code too
-            _answer(function, args, writing)
-        os.close(writing)
-        with os.fdopen(reading, "rb") as stream:
-            reply = stream.read()
-        _, status = os.waitpid(child, 0)
-        if status != 0 or not reply:
-            reply = pickle.dumps(("killed", status))
-        _send(answers, reply)
+        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)  # its default action ends the process, in C code too
+        _answer(function, args, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        reply = stream.read()
+    _, status = os.waitpid(child, 0)
+    return pickle.dumps(("killed", status)) if status != 0 or not reply else reply
+
+
+def _reply(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, Any]:
+    sys.setrecursionlimit(_RECURSION)
+    try:
+        return "found", function(*args)
+    except Exception as error:  # ours, since students' mistakes are verdicts: the grader raises it
+        return "raised", f"{type(error).__name__}: {error}"
 
 
 def _answer(function: Callable[..., Any], args: tuple[Any, ...], writing: int) -> None:
     try:
-        sys.setrecursionlimit(_RECURSION)
-        reply: tuple[str, Any]
-        try:
-            reply = ("found", function(*args))
-        except Exception as error:  # ours, since students' mistakes are verdicts: the grader raises it
-            reply = ("raised", f"{type(error).__name__}: {error}")
+        reply = _reply(function, args)
         signal.setitimer(signal.ITIMER_PROF, 0)
         with os.fdopen(writing, "wb") as stream:
             stream.write(pickle.dumps(reply))

@@ -40,12 +40,12 @@ def _table(report: Report) -> Table:
     for result in report.problems:
         points = _points(result.points, result.max_points)
         left_out = result.problem.optional and not result.max_points
-        status = Text("optional", style="dim") if left_out else _status(result.status)
-        table.add_row(Text(result.problem.id), Text(_title(result)), status, points)
+        status = Text("optional", style="dim") if left_out else status_text(result.status)
+        table.add_row(Text(result.problem.id), Text(title_of(result)), status, points)
     return table
 
 
-def _title(result: ProblemResult) -> str:
+def title_of(result: ProblemResult) -> str:
     return f"{result.problem.title}: {result.chosen}" if result.chosen else result.problem.title
 
 
@@ -53,18 +53,23 @@ def _points(got: Fraction, out_of: Fraction) -> str:
     return f"{shown(got)} / {shown(out_of)}"
 
 
-def _status(status: Status) -> Text:
+def status_text(status: Status) -> Text:
     return Text(str(status), style=_STYLES[status])
 
 
 def _feedback(report: Report) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for problem in report.problems:
-        told = [result for result in problem.checks if not _is_settled(result)]
+        told = feedback_on(problem)
         if told and problem.max_points:
-            parts.append(Text(f"\n{problem.problem.id} {_title(problem)}", style="bold"))
-            parts += [_told(result) for result in _without_repeats(told)]
+            parts.append(Text(f"\n{problem.problem.id} {title_of(problem)}", style="bold"))
+            parts += told
     return parts
+
+
+def feedback_on(problem: ProblemResult) -> list[RenderableType]:
+    """What did not pass, check by check."""
+    return [_told(result) for result in _without_repeats([one for one in problem.checks if not _is_settled(one)])]
 
 
 def _is_settled(result: CheckResult) -> bool:
@@ -83,7 +88,7 @@ def _without_repeats(results: list[CheckResult]) -> list[CheckResult]:
 
 
 def _told(result: CheckResult) -> RenderableType:
-    head = Text.assemble(_status(result.outcome.status), "  ", (result.check.id, "bold"))
+    head = Text.assemble(status_text(result.outcome.status), "  ", (result.check.id, "bold"))
     if result.check.points:
         head.append(f"  {_points(result.points, result.check.points)}", style="dim")
     if result.check.visibility == "hidden":

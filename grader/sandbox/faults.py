@@ -13,14 +13,16 @@ from grader.errors import Crashed, Killed, Missing, NotImportable, StudentFault,
 from grader.model import Limits
 from grader.quoting import place, quote
 
-_ENDINGS = {
-    -signal.SIGSEGV: "crashed the Python interpreter (segmentation fault)",
-    -signal.SIGABRT: "aborted the Python interpreter",
-    -signal.SIGBUS: "crashed the Python interpreter (bus error)",
-    -signal.SIGFPE: "crashed the Python interpreter (arithmetic error)",
-    -signal.SIGILL: "crashed the Python interpreter (illegal instruction)",
-    -signal.SIGSYS: "made a system call that is not allowed",
+_SIGNALS = {
+    "SIGSEGV": "crashed the Python interpreter (segmentation fault)",
+    "SIGABRT": "aborted the Python interpreter",
+    "SIGBUS": "crashed the Python interpreter (bus error)",
+    "SIGFPE": "crashed the Python interpreter (arithmetic error)",
+    "SIGILL": "crashed the Python interpreter (illegal instruction)",
+    "SIGSYS": "made a system call that is not allowed",
 }
+_ENDINGS = {-getattr(signal, name): what for name, what in _SIGNALS.items() if hasattr(signal, name)}
+_KILLED = -getattr(signal, "SIGKILL", 9)  # Windows has no such name
 _IMPORT_HINTS = {
     "EOFError": "it asks for input while being imported; move that under `if __name__ == '__main__':`",
     "SystemExit": "it exits while being imported; move that under `if __name__ == '__main__':`",
@@ -106,9 +108,9 @@ def took_too_long(asked: Asked, limits: Limits) -> TimedOut:
 
 def ended(asked: Asked, code: int, cpu_seconds: float, limits: Limits) -> StudentFault:
     """The box's process is gone. `code` is its exit code, negative for a signal."""
-    if code == -signal.SIGKILL and cpu_seconds >= limits.cpu_seconds:
+    if code == _KILLED and cpu_seconds >= limits.cpu_seconds:
         return used_up(asked, limits)
-    if code == -signal.SIGKILL:
+    if code == _KILLED:
         return Killed(f"{asked} was killed, probably for using too much memory")
     ending = _ENDINGS.get(code) if code < 0 else "ended its own process instead of returning"
     return Crashed(f"{asked} {ending or f'died of signal {-code}'}")

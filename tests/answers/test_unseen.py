@@ -68,3 +68,12 @@ def test_much_that_is_never_closed_takes_no_longer(unit: str) -> None:
     began = time.process_time()
     seen(unit * (2**17 // len(unit)))
     assert time.process_time() - began < 5
+
+
+def test_what_the_sheet_itself_asks_is_no_answer_and_no_news() -> None:
+    sheet = "## 1.b.ii\n\n<!--? Which query? Say\nwhy. -->\n\n$q = 3 k$\n"
+    told = seen(sheet)
+    assert told.text.split() == ["##", "1.b.ii", "$q", "=", "3", "k$"]
+    assert told.text.count("\n") == sheet.count("\n")
+    assert told.notes == []
+    assert seen(sheet.replace("<!--?", "<!--")).notes

@@ -254,6 +254,26 @@ def test_a_hidden_check_shows_no_place(boxes: BoxRunner, tmp_path: Path) -> None
     assert not [place for place in {"Nowhereville", *(q.place for q in DEV)} - {"London"} if place in shown]
 
 
+@pytest.mark.parametrize("lines", [[question.place for question in TEST], [""] * len(TEST), GOOD, GOOD[:-2]])
+def test_where_the_other_split_comes_without_places_the_verdict_is_the_same(
+    boxes: BoxRunner, tmp_path: Path, lines: list[str]
+) -> None:
+    """Students have the questions of the test split alone."""
+    (tmp_path / FILE).write_bytes(_text(lines))
+    found = []
+    for other in ("birth_test.tsv", "birth_test_inputs.tsv"):
+        checks = [check.replace("birth_test.tsv", other) for check in (FORM % FILE, REACH % FILE)]
+        (problem,) = grade(
+            load_rubric(_rubric(tmp_path, *checks), DATA), OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes
+        ).problems
+        found.append([(result.outcome.status, result.outcome.score) for result in problem.checks])
+        assert ("looks made for" in problem.checks[0].outcome.message) == (len(lines) == len(TEST))
+        assert ("right there" in problem.checks[0].outcome.message) == (
+            len(lines) == len(TEST) and other == "birth_test.tsv"
+        )
+    assert found[0] == found[1]
+
+
 VARIANTS = (
     "{check: a_variant_reaches, points: 1, labels: birth_test.tsv, variants: {perceiver.test: [{accuracy: 0.05, "
     "score: 1}], synthesizer.test: [{accuracy: 0.05, score: 1}], rope.test: [{accuracy: 0.30, score: 1}]}}"

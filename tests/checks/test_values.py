@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.checks import values
-from grader.checks.slips import SLIPS
+from grader.checks.mistakes import SLIPS
 from grader.engine import grade
 from grader.errors import StudentFault
 from grader.model import Check, Limits, Outcome, Report, Status, failed

@@ -29,7 +29,7 @@ _DATA_FOLDERS = ("", "data", "..", os.path.join("..", "data"))
 _SAYS_A_RESULT = re.compile(r"main|baseline|london|accuracy|evaluat|score", re.IGNORECASE)
 _ASKS_FOR = re.compile(r"the following arguments are required: (.*)")
 
-_placed: set[str] = set()  # where data were put: a later run with other data finds none of these
+placed: set[str] = set()  # where data were put: a later run with other data finds none of these
 
 
 def run_script(file: str, data: dict[str, str]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _put_in_place(file: str, data: dict[str, str]) -> bool:
         _move_to_a_copy()
     places = {os.path.join(base, folder) for base in (".", os.path.dirname(file)) for folder in _DATA_FOLDERS}
     own = {folder for folder, _, names in os.walk(".") if not data.keys().isdisjoint(names)}
-    for place in places | own | _placed:
+    for place in places | own | placed:
         for name, text in data.items():
             _write(os.path.join(place, name), text)
     return bool(own)
@@ -75,7 +75,7 @@ def _write(path: str, text: str) -> bool:
             os.unlink(path)  # whatever it was: a link, or a file that may not be written
         with open(path, "w", encoding="utf-8", newline="") as target:
             target.write(text)
-        _placed.add(os.path.dirname(os.path.abspath(path)))
+        placed.add(os.path.dirname(os.path.abspath(path)))
     except OSError:  # above the scratch folder, or a folder of that name: nobody looks there
         return False
     return True

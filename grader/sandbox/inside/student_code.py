@@ -28,7 +28,7 @@ class ImportFailed(Exception):
     """The student's file raised while it was imported; `__cause__` is what it raised."""
 
 
-_loaded: dict[str, ModuleType] = {}
+loaded: dict[str, ModuleType] = {}
 
 
 def attribute(file: str, name: str) -> Any:
@@ -41,12 +41,12 @@ def attribute(file: str, name: str) -> Any:
 
 
 def load(file: str) -> ModuleType:
-    if file not in _loaded:
+    if file not in loaded:
         try:
-            _loaded[file] = _import(os.path.abspath(file))
+            loaded[file] = _import(os.path.abspath(file))
         except BaseException as error:  # a student's module may raise anything, SystemExit included
             raise ImportFailed from error
-    return _loaded[file]
+    return loaded[file]
 
 
 def parsed(file: str) -> list[tuple[str, ast.Module]]:

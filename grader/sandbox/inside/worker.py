@@ -27,12 +27,12 @@ def serve(descriptor: int) -> None:
     frames = wire.Frames()
     while data := os.read(descriptor, 1 << 20):
         for request in frames.feed(data):
-            send(descriptor, _answer(request))
+            send(descriptor, answer(request))
 
 
-def send(descriptor: int, answer: dict[str, Any]) -> None:
+def send(descriptor: int, reply: dict[str, Any]) -> None:
     try:
-        buffers = wire.pack(answer)
+        buffers = wire.pack(reply)
     except wire.Unsendable as error:
         buffers = wire.pack({"unsendable": str(error)})
     for buffer in buffers:
@@ -41,7 +41,7 @@ def send(descriptor: int, answer: dict[str, Any]) -> None:
             view = view[os.write(descriptor, view) :]
 
 
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
+def answer(request: dict[str, Any]) -> dict[str, Any]:
     probe = PROBES[request.pop("probe")]
     try:
         return {"value": probe(**request)}

@@ -1,0 +1,79 @@
+"""Whether an answer can be read, without a word on whether it is right: what students learn before the deadline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grader.checks.formula_outcomes import formula_outcome
+from grader.checks.readings import Reading, formula_as_read, vocabulary_of
+from grader.checks.subjects import costs_as_read, costs_by_subject, vocabulary_of_costs
+from grader.errors import Missing
+from grader.formulas.reading import Question, judged
+from grader.formulas.shapes import Typed
+from grader.formulas.statements import Proposed, Statements, read_statements
+from grader.formulas.verdicts import HALF, Verdict, right, undecided
+from grader.formulas.writer import plain
+from grader.model import Answer, Outcome, Student, failed, passed
+from grader.prose import judge
+from grader.registry import check, read_by
+
+
+@check
+def is_answered(student: Student, rng: np.random.Generator, *, prompt: str = "") -> Outcome:
+    """There is an answer under the heading of this part, in words of your own; what it says is judged later."""
+    answer = student.answer
+    place = f"{answer.file}:{answer.line}"
+    judgement = judge(answer.pieces, [], [], prompt)
+    if judgement.empty:
+        raise Missing(f"{place}: the answer to {answer.part} is empty")
+    if judgement.copied:
+        return failed(f"{place}: this repeats the question; write what you think the answer is")
+    return passed(f"{place}: an answer is there")
+
+
+@read_by(formula_as_read)
+@check
+def formula_can_be_read(student: Student, rng: np.random.Generator, *, readings: list[Reading]) -> Outcome:
+    """A formula is found for the name asked for, and it can be read; whether it is right is judged later."""
+    return formula_outcome(_read, student, HALF, [reading.model_dump() for reading in readings])
+
+
+def _read(answer: Answer, readings: list[dict[str, Any]]) -> Verdict:
+    verdicts = []
+    for given in readings:
+        reading = Reading.model_validate(given)
+        question = Question(reading.name, tuple(reading.spelled))
+
+        def say(found: Typed, statements: Statements, proposed: Proposed, name: str = reading.name) -> Verdict:
+            return right("the formula can be read", f"{name} = {plain(found.expression)}")
+
+        verdicts.append(judged(answer, vocabulary_of(reading), question, say))
+    return next((verdict for verdict in verdicts if verdict.score == 1), verdicts[0])
+
+
+@read_by(costs_as_read)
+@check
+def costs_can_be_read(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    words: dict[str, list[str]],
+    variables: dict[str, list[str]],
+    fixed: list[str],
+) -> Outcome:
+    """A cost is found for each model, and it can be read; whether it is right is judged later."""
+    return formula_outcome(_read_costs, student, HALF, words, variables, fixed)
+
+
+def _read_costs(
+    answer: Answer, words: dict[str, list[str]], variables: dict[str, list[str]], fixed: list[str]
+) -> Verdict:
+    statements = read_statements(answer, vocabulary_of_costs(variables, fixed))
+    found = costs_by_subject(statements, words)
+    if missing := [name for name in words if name not in found]:
+        cause = str(statements.faults[0]) if statements.faults else f"write for example '{missing[0]}: O(…)'"
+        return undecided(f"{answer.file}:{answer.line}: no cost was found for {' and '.join(missing)}", cause)
+    read_as = (f"{name}: {plain(costs[-1][-1])}" for name, costs in found.items())
+    return right("the costs can be read", ", ".join(read_as))

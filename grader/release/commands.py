@@ -1,0 +1,41 @@
+"""`grader release`: what it is asked, and what it prints."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.release.kit import build_kit
+from grader.report.points import shown
+from grader.rubric import find_rubric, load_rubric
+from grader.secret import read_secret
+
+
+def release(
+    rubric: Annotated[str, typer.Argument(metavar="RUBRIC", help="Its name or path.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the kit goes; a new folder.")],
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Course data for the rubric.")] = None,
+) -> None:
+    """Make the kit that students get: public checks, starter files, a grader without answers. Fails on any leak."""
+    loaded = load_rubric(find_rubric(rubric), data)
+    secret = read_secret()
+    kit = build_kit(loaded, out, data=data, secret=secret)
+    table = Table()
+    for title in ("Problem", "Public check", "In the kit"):
+        table.add_column(title, overflow="fold")
+    for problem, check, fate in kit.fates:
+        table.add_row(problem, check, Text(fate))
+    Console().print(table)
+    for file in kit.without_a_starter:
+        print(f"grader: there is no starter for {file}; put one into {loaded.path.stem}/starter/", file=sys.stderr)
+    hidden = any(check.visibility == "hidden" for problem in loaded.problems for check in problem.every_check)
+    if hidden and secret is None:
+        print("grader: GRADER_SECRET is not set; without it, hidden inputs can be drawn by anybody", file=sys.stderr)
+    here = sum((problem.points for problem in kit.public.problems if not problem.optional), start=0 * loaded.points)
+    print(f"{out}: {shown(here)} of {shown(loaded.points)} points are checked before the deadline. No leak was found.")

@@ -1,0 +1,126 @@
+"""For each check of a rubric: whether students get it before the deadline, in what form, and if not, why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.checks.frozen import Question
+from grader.checks.ground_truth import Reference
+from grader.model import Check, Problem, Rubric
+from grader.registry import Definition, definition_of
+from grader.release.freezing import frozen_questions
+from grader.release.handout import Handout
+from grader.release.needs import needs_of, root_of
+from grader.release.sources import Module
+
+
+@dataclass(frozen=True)
+class Decision:
+    problem: Problem
+    check: Check
+    later: str = ""  # why students do not get it, if they do not
+    holds_the_answer: bool = False  # its parameters do: they can at least be told whether their answer can be read
+    frozen: tuple[Question, ...] = ()  # the reference's answers, in place of the reference
+
+    @property
+    def how(self) -> str:
+        if self.later:
+            return f"after the deadline: {self.later}"
+        return "with frozen values" if self.frozen else "as it is"
+
+
+Decisions = Mapping[int, Decision]  # by the identity of the check: alternatives may use an id twice
+
+
+def decide(rubric: Rubric, handout: Handout, beside: Module | None, seed: int) -> Decisions:
+    """Every check of every problem, by `id(check)`."""
+    decided: dict[int, Decision] = {}
+    for problem in rubric.problems:
+        for checks in (problem.checks, *(alternative.checks for alternative in problem.alternatives)):
+            alone = [_alone(rubric, problem, check, handout, beside, seed) for check in checks]
+            decided |= {id(decision.check): decision for decision in _in_order(alone)}
+        _keep_alternatives_together(problem, decided)
+    return decided
+
+
+def _alone(
+    rubric: Rubric, problem: Problem, check: Check, handout: Handout, beside: Module | None, seed: int
+) -> Decision:
+    """What is to be said of a check by itself."""
+    known = definition_of(check.function)
+    assert known is not None
+    decision = Decision(problem, check)
+    if check.visibility == "hidden":
+        return replace(decision, later="it is hidden")
+    if answers := [name for name in check.parameters if known.parameters[name].holds_the_answer]:
+        return replace(decision, later=f"'{answers[0]}' holds the answer", holds_the_answer=True)
+    if known.name in handout.later:
+        return replace(decision, later="the author keeps it back")
+    root = root_of(known, beside)
+    if root is None:
+        return replace(decision, later="it comes from another package")
+    if spelled_out := needs_of([root], beside).answers:
+        module = min(spelled_out).removeprefix("grader.checks.")
+        return replace(decision, later=f"its code needs {module}, which spells answers out")
+    for file in data_files(known, check):
+        if file.name not in handout.data and file.name not in handout.in_place_of:
+            return replace(decision, later=f"it needs {file.name}, which students do not get")
+    if named := reference_of(known):
+        questions = frozen_questions(rubric, problem, check, check.parameters[named], seed)
+        if questions is None:
+            return replace(decision, later="it asks for more than values, so its answers cannot be frozen")
+        return replace(decision, frozen=questions)
+    return decision
+
+
+def reference_of(known: Definition) -> str:
+    """The parameter that names a reference, if the check has one."""
+    return next((name for name, one in known.parameters.items() if one.annotation == Reference), "")
+
+
+def data_files(known: Definition, check: Check) -> Iterator[Path]:
+    for name, value in check.parameters.items():
+        if known.parameters[name].is_data and value:
+            yield from (Path(one) for one in ([value] if isinstance(value, str) else value))
+
+
+def _in_order(alone: Sequence[Decision]) -> Iterator[Decision]:
+    """What builds on a check that runs later runs later itself: at home nobody could say whether it is to be tried."""
+    gone: list[str] = []
+    closed = ""  # a gate that runs later
+    for decision in alone:
+        check = decision.check
+        needed = next((name for name in check.needs if name in gone), closed)
+        if needed and not decision.later:
+            late = replace(decision, later=f"it builds on {needed}, which runs later", frozen=())
+        else:
+            late = decision
+        if late.later:
+            gone.append(check.id)
+            closed = closed or (check.id if check.gate else "")
+        yield late
+
+
+def _keep_alternatives_together(problem: Problem, decided: dict[int, Decision]) -> None:
+    """Which alternative counts is told from all of them, so students get something of each, or of none."""
+    empty = [one.name for one in problem.alternatives if all(decided[id(check)].later for check in one.checks)]
+    if not empty:
+        return
+    for check in (check for one in problem.alternatives for check in one.checks):
+        if not decided[id(check)].later:
+            later = f"of the alternative {empty[0]} nothing can run before the deadline"
+            decided[id(check)] = replace(decided[id(check)], later=later, frozen=())
+
+
+def told(decisions: Decisions, rubric: Rubric) -> Iterator[tuple[str, str, str]]:
+    """Problem, check and fate of every public check."""
+    for problem in rubric.problems:
+        for check in problem.every_check:
+            if check.visibility == "public":
+                yield problem.id, check.id, decisions[id(check)].how
+
+
+def kept(decisions: Decisions, checks: Sequence[Check]) -> list[Decision]:
+    return [decisions[id(check)] for check in checks if not decisions[id(check)].later]

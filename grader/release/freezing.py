@@ -1,0 +1,73 @@
+"""The answers that the reference gives to a check's public questions, found by grading the reference itself."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.checks.frozen import RIGHT, Question
+from grader.checks.ground_truth import mistakes_in, reference_function
+from grader.engine import grade
+from grader.errors import RubricError
+from grader.model import Box, Check, Isolation, Limits, Problem, Rubric, Status, Submission
+from grader.submission import OpenedSubmission
+
+
+class _MoreThanValues(Exception):
+    """The check asked for something that only a student's file can answer."""
+
+
+class _Reference:
+    """The reference in a student's place: it answers calls, and remembers them. It needs no box: it is our own."""
+
+    def __init__(self, right: Callable[..., Any]) -> None:
+        self._right = right
+        self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+        self.printed = ""
+        self.isolation = Isolation((), ())
+
+    @contextmanager
+    def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
+        yield self
+
+    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        self.asked.append((args, kwargs))
+        return np.array(self._right(*args, **kwargs))
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        raise _MoreThanValues(probe)
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        if probe != "call":
+            raise _MoreThanValues(probe)
+        for request in requests:
+            yield self.call(file, request["function"], *request["args"], **request["kwargs"])
+
+
+def frozen_questions(
+    rubric: Rubric, problem: Problem, check: Check, name: str, seed: int
+) -> tuple[Question, ...] | None:
+    """What the check asks the reference of this name, with every answer; None if it asks for more than values."""
+    student = _Reference(reference_function(name))
+    alone = replace(problem, checks=(replace(check, needs=(), gate=False),), alternatives=())
+    with tempfile.TemporaryDirectory() as empty:
+        nothing = OpenedSubmission("reference", Path(empty), 0, ())
+        report = grade(replace(rubric, problems=(alone,)), nothing, student, seed=seed)
+    (result,) = report.problems[0].checks
+    if result.fault.startswith(_MoreThanValues.__name__):
+        return None
+    if result.outcome.status is not Status.PASSED:
+        raise RubricError([f"{problem.id} {check.id}: the reference {name} does not pass it: {result.outcome.message}"])
+    return tuple(Question(args, kwargs, _answers(name, args, kwargs)) for args, kwargs in student.asked)
+
+
+def _answers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    functions = {RIGHT: reference_function(name), **mistakes_in(name)}
+    with np.errstate(all="ignore"):  # mistakes overflow
+        return {what: np.asarray(function(*args, **kwargs)) for what, function in functions.items()}

@@ -1,0 +1,41 @@
+"""rubrics/NAME/release.yaml → what the author lets students have. What it does not name, they do not get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from grader.errors import RubricError
+from grader.model import Rubric
+from grader.yaml_source import YamlError, read
+
+FILE, STARTER = "release.yaml", "starter"
+
+
+class Handout(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    data: list[str] = []  # files of the rubric's data that students get
+    in_place_of: dict[str, str] = {}  # for a file they do not get, one of those they do
+    later: list[str] = []  # checks whose code gives the answer away: they run after the deadline
+
+
+def read_handout(rubric: Rubric) -> Handout:
+    """RubricError if something in it has no meaning."""
+    path = rubric.path.parent / rubric.path.stem / FILE
+    if not path.is_file():
+        return Handout()
+    try:
+        handout = Handout.model_validate(read(path.read_text(encoding="utf-8")).data or {})
+    except YamlError as error:
+        raise RubricError([f"{path}:{error.line}: {error.cause}"]) from None
+    except ValidationError as error:
+        raise RubricError([f"{path}: '{'.'.join(map(str, e['loc']))}' {e['msg']}" for e in error.errors()]) from None
+    unknown = [file for file in handout.in_place_of.values() if file not in handout.data]
+    if unknown:
+        raise RubricError([f"{path}: '{file}' stands in for another file, but is not under 'data'" for file in unknown])
+    return handout
+
+
+def starter_folder(rubric: Rubric) -> Path:
+    return rubric.path.parent / rubric.path.stem / STARTER

@@ -1,0 +1,169 @@
+"""What must not be in a kit: labels, the reference's functions, texts cut from the rubric, answers, the secret."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.answers import read_answers
+from grader.errors import Missing, RubricError, UsageError
+from grader.model import Check, Rubric
+from grader.proving.proof import load_proof
+from grader.registry import definition_of
+from grader.release.handout import Handout
+from grader.release.needs import HOLDING_ANSWERS, TOLD
+from grader.release.shapes_of_code import Shape, shapes_in
+from grader.release.sources import find_module
+from grader.secret import Secret
+from grader.submission import open_submission
+from grader.yaml_source import read
+
+_SHORTEST = 8  # characters of a text from the rubric: shorter ones stand in any text
+_PHRASE = re.compile(r"[\s|_=]")  # what a single ordinary word has not
+_READ_BY_STUDENTS = ("label", "because", "called")  # in feedback: they name the matter, and not the answer
+_PLACES_IN_A_ROW = 6
+_WORDS_IN_A_ROW = 8
+_SHORTEST_FORMULA = 5  # characters of `W=UVT`
+_WORD = re.compile(r"\w+")
+_SPELLINGS = {r"\top": "T", "ᵀ": "T", r"\approx": "≈", r"\beta": "β", r"\mu": "μ", r"\alpha": "α", r"\gamma": "γ"}
+_CLAUSES = re.compile(r"[,;]|\\q?quad|\n")
+_UNSEEN_IN_FORMULAS = re.compile(r"[\s\\{}$^_*·⋅,.]|arg|left|right|quad|mathbf|mathsf|cdot")
+
+
+def words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def squeezed(text: str) -> str:
+    """A formula, however it is spaced and whether in LaTeX or not: `W = U V^\\top` is W=UVT."""
+    for spelled, letter in _SPELLINGS.items():
+        text = text.replace(spelled, letter)
+    return _UNSEEN_IN_FORMULAS.sub("", unicodedata.normalize("NFKC", text))
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class KeptBack:
+    """Each kind in the form it is searched in, with what it is called when it is found."""
+
+    runs: dict[tuple[str, ...], str] = field(default_factory=dict)  # words in a row
+    code: list[Shape] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    formulas: dict[str, str] = field(default_factory=dict)
+
+
+def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, secret: Secret | None) -> KeptBack:
+    folders = [folder for folder in (data, rubric.path.parent / rubric.path.stem) if folder is not None]
+    found = KeptBack()
+    for folder in folders:
+        for path in sorted(folder.glob("*.tsv")):
+            if path.name not in handout.data:
+                found.runs.update(dict.fromkeys(_labels(path), f"labels of {path.name}"))
+    found.code.extend(_reference_functions())
+    source = read(rubric.path.read_text(encoding="utf-8")).data
+    told = "\n".join(one_line(text) for text in (*_leaves(public), *_names(rubric)))
+    for text in {one_line(text) for text in _leaves(source, without=_READ_BY_STUDENTS)}:
+        if len(text) >= _SHORTEST and _PHRASE.search(text) and text not in told:
+            found.texts[text] = "a text that was cut from the rubric"
+    for key in _keys(source):
+        if len(squeezed(key)) >= _SHORTEST:
+            found.formulas[squeezed(key)] = "the key to a formula"
+    if secret is not None:
+        found.texts.update({secret.text: "the course's secret", secret.fingerprint: "the secret's fingerprint"})
+    _add_gold(found, rubric)
+    return found
+
+
+def _labels(path: Path) -> Iterator[tuple[str, ...]]:
+    """`question place` and, without the words that all questions share, `name place`; and places in their order."""
+    lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    pairs = [(words(line[0]), words(line[1])) for line in lines if len(line) == 2]
+    shared = set.intersection(*(set(question) for question, _ in pairs)) if pairs else set()
+    for question, place in pairs:
+        yield (*question, *place)
+        if name := [word for word in question if word not in shared]:
+            yield (*name, *place)
+    places = [place for _, place in pairs]
+    for first in range(len(places) - _PLACES_IN_A_ROW + 1):
+        yield tuple(word for place in places[first : first + _PLACES_IN_A_ROW] for word in place)
+
+
+def _reference_functions() -> Iterator[Shape]:
+    package = find_module("reference")
+    assert package is not None, "a kit is made where the reference is"
+    told = [module.path for name in TOLD if (module := find_module(name))]
+    answers = [module.path for name in HOLDING_ANSWERS if (module := find_module(name))]
+    for path in (*sorted(package.path.parent.rglob("*.py")), *answers):
+        if path not in told:
+            yield from shapes_in(path.read_text(encoding="utf-8"))
+
+
+def _leaves(value: Any, without: tuple[str, ...] = ()) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from (text for key, one in value.items() if key not in without for text in _leaves(one, without))
+    elif isinstance(value, list):
+        yield from (text for one in value for text in _leaves(one, without))
+    elif isinstance(value, str):
+        yield value
+
+
+def _keys(value: Any) -> Iterator[str]:
+    """Right formulas as rubrics write them."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from _leaves(one) if name in ("equals", "costs") else _keys(one)
+    elif isinstance(value, list):
+        yield from (key for one in value for key in _keys(one))
+
+
+def _names(rubric: Rubric) -> Iterator[str]:
+    """Of files and definitions: what is asked of students is told them, whichever check looks at it. And of public
+    checks, those too that run after the deadline."""
+    for problem in rubric.problems:
+        for check in problem.every_check:
+            if check.visibility == "public":
+                yield from (check.id, check.function.__name__, *_leaves(list(_open_parameters(check))))
+            yield from (*check.files, *check.names)
+            yield from _file_names(check.parameters.values())
+
+
+def _open_parameters(check: Check) -> Iterator[Any]:
+    known = definition_of(check.function)
+    assert known is not None
+    yield from (value for name, value in check.parameters.items() if not known.parameters[name].holds_the_answer)
+
+
+def _file_names(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        yield from (text for text in _leaves(value) if re.fullmatch(r"[\w.\-]+\.(tsv|txt|predictions|py)", text))
+
+
+def _add_gold(found: KeptBack, rubric: Rubric) -> None:
+    """The right submission that proves the rubric, if there is one: its code, its formulas, its sentences."""
+    try:
+        proof = load_proof(rubric)
+    except (RubricError, UsageError):
+        return
+    with open_submission(proof.submissions / proof.gold) as gold:
+        for file in gold.files:
+            if file.endswith(".py"):
+                found.code.extend(shapes_in((gold.folder / file).read_text(encoding="utf-8")))
+        try:
+            answers = read_answers(gold, rubric.parts)
+        except Missing:
+            return
+    for part, answer in answers.parts.items():
+        for piece in answer.pieces:
+            for formula in map(squeezed, _CLAUSES.split(piece.text) if piece.kind == "math" else ()):
+                if "=" in formula and len(formula) >= _SHORTEST_FORMULA:
+                    found.formulas[formula] = f"a right formula for {part}"
+        said = words(answer.prose)
+        for first in range(len(said) - _WORDS_IN_A_ROW + 1):
+            found.runs[tuple(said[first : first + _WORDS_IN_A_ROW])] = f"a right answer to {part}"

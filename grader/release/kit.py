@@ -1,0 +1,103 @@
+"""Builds what students get before the deadline, and lets none of it out if an answer is found in it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.catalogue import known_checks, name_beside
+from grader.checks import frozen
+from grader.errors import RubricError, StaffFault, UsageError
+from grader.model import Rubric
+from grader.release.cutting import students_source
+from grader.release.decisions import decide, told
+from grader.release.handout import read_handout
+from grader.release.kept_back import kept_back
+from grader.release.leaks import Leak, leaks_in
+from grader.release.needs import root_of
+from grader.release.public import PublicPart, Written, as_yaml
+from grader.release.sources import Definition, Module
+from grader.release.starter import answer_sheet, readme, starter_files, without_a_starter
+from grader.release.wheel import wheel
+from grader.rubric import load_rubric
+from grader.secret import Secret
+
+SEED = 0  # what `grader check` draws public inputs from
+
+
+class Leaking(StaffFault):
+    """An answer was found in the kit, so there is none."""
+
+    def __init__(self, leaks: list[Leak]) -> None:
+        lines = "\n".join(f"  {leak}" for leak in leaks)
+        super().__init__(f"no kit was made, because it would give away:\n{lines}")
+        self.leaks = leaks
+
+
+@dataclass(frozen=True)
+class Kit:
+    fates: tuple[tuple[str, str, str], ...]  # problem, check, and whether students get it
+    public: Rubric
+    without_a_starter: tuple[str, ...]
+
+
+def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Secret | None = None) -> Kit:
+    """Make the kit in `out`, which must not be there yet or be empty."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} is there already; choose another folder, or remove it")
+    handout = read_handout(rubric)
+    own = rubric.path.parent / "checks.py"
+    beside = Module(name_beside(rubric.path), own) if own.exists() else None
+    decisions = decide(rubric, handout, beside, SEED)
+    part = PublicPart(rubric, decisions, handout)
+    written = part.data()
+    with tempfile.TemporaryDirectory(prefix="grader-kit-") as temporary:
+        kit = Path(temporary) / "kit"
+        for name, content in starter_files(rubric).items():
+            _write(kit / name, content)
+        folder = kit / "rubric" / rubric.path.stem
+        for file in handout.data:
+            _write(folder / file, _found(file, rubric, data).read_bytes())
+        for file, decision in part.frozen.items():
+            frozen.write(folder / file, list(decision.frozen), SEED)
+        _write(kit / "rubric" / rubric.path.name, as_yaml(written).encode())
+        files, beside_source = students_source(_roots(written, rubric, beside), beside)
+        if beside_source:
+            _write(kit / "rubric" / "checks.py", beside_source.encode())
+        wheel_name, content = wheel(files, rubric.name)
+        _write(kit / "wheel" / wheel_name, content)
+        public = load_rubric(kit / "rubric" / rubric.path.name)
+        _write(kit / "submission.yaml", f"rubric: {rubric.path.stem}\n".encode())
+        if sheet := answer_sheet(rubric, beside):
+            _write(kit / "answers.md", sheet.encode())
+        _write(kit / "README.md", readme(rubric, public, wheel_name, beside).encode())
+        if leaks := leaks_in(kit, kept_back(rubric, written, handout, data, secret)):
+            raise Leaking(leaks)
+        shutil.copytree(kit, out, dirs_exist_ok=True)
+    return Kit(tuple(told(decisions, rubric)), public, tuple(without_a_starter(rubric)))
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _found(file: str, rubric: Rubric, data: Path | None) -> Path:
+    folders = [folder for folder in (data, rubric.path.parent / rubric.path.stem) if folder is not None]
+    for folder in folders:
+        if (folder / file).is_file():
+            return folder / file
+    raise RubricError([f"students are to get {file}, and it is not in {' or '.join(map(str, folders))}"])
+
+
+def _roots(written: Written, rubric: Rubric, beside: Module | None) -> Iterator[Definition]:
+    known = known_checks(rubric.path)
+    for problem in written["problems"]:
+        for one in (problem, *problem.get("alternatives", ())):
+            for check in one.get("checks", ()):
+                root = root_of(known[check["check"]], beside)
+                assert root is not None
+                yield root

@@ -1,0 +1,137 @@
+"""A rubric's public part as YAML: what students get of it, and how much runs later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import yaml
+
+from grader.checks.frozen import ENDING
+from grader.model import Alternative, Check, Problem, Rubric
+from grader.registry import definition_of
+from grader.release.decisions import Decision, Decisions, kept, reference_of
+from grader.release.handout import Handout
+from grader.yaml_source import WrittenFloat, read
+
+Written = dict[str, Any]
+_ABOUT_A_CHECK = ("check", "id", "points", "visibility", "needs", "gate", "asks")
+_OF_A_READING = ("name", "symbols", "spelled", "at")
+
+
+class PublicPart:
+    """The public part of one rubric, being written."""
+
+    def __init__(self, rubric: Rubric, decisions: Decisions, handout: Handout) -> None:
+        self._rubric = rubric
+        self._decisions = decisions
+        self._handout = handout
+        self._source = _plain(read(rubric.path.read_text(encoding="utf-8")).data)
+        self.frozen: dict[str, Decision] = {}  # by the name of the file that its answers go into
+
+    def data(self) -> Written:
+        pairs = zip(self._rubric.problems, self._source["problems"], strict=True)
+        problems = [self._problem(problem, written) for problem, written in pairs]
+        counted = (Fraction(one["points"]) for one in problems if not one.get("optional"))
+        head = {key: value for key, value in self._source.items() if key not in ("points", "problems")}
+        return {**head, "points": str(sum(counted, Fraction(0))), "problems": problems}
+
+    def _problem(self, problem: Problem, written: Written) -> Written:
+        shared = written.get("with", {})
+        own = [self._check(*pair, shared) for pair in zip(problem.checks, written.get("checks", []), strict=True)]
+        others = zip(problem.alternatives, written.get("alternatives", []), strict=True)
+        alternatives = [self._alternative(one, text, shared) for one, text in others]
+        alternatives = [one for one in alternatives if one["checks"]]
+        here = self._points(problem.checks)
+        sums = {self._points(one.checks) for one in problem.alternatives} if alternatives else {Fraction(0)}
+        if len(sums) > 1:  # no number of points holds for all of them: they are told what passes, and earn it later
+            for check in (check for one in alternatives for check in one["checks"]):
+                check["points"] = "0"
+            sums = {Fraction(0)}
+        points = here + sums.pop()
+        checks = [check for check in own if check] or ([] if alternatives else list(self._readable(problem, written)))
+        kept_as_written = ("id", "title", "optional", "limits", "libraries")
+        made = {key: written[key] for key in kept_as_written if key in written} | {"points": str(points)}
+        made |= {"alternatives": alternatives} if alternatives else {}
+        made |= {"best_counts": True} if alternatives and problem.best_counts else {}
+        made |= {"checks": checks} if checks else {}
+        if count := self._runs_later(problem):
+            made["later"] = {"checks": count, "points": str(problem.points - points)}
+            made["later"] |= {"files": files} if (files := self._asked_for_later(problem)) else {}
+        return made
+
+    def _asked_for_later(self, problem: Problem) -> list[str]:
+        """Files to hand in that no check of the public part asks for."""
+        here = {file for decision in kept(self._decisions, problem.every_check) for file in decision.check.files}
+        return list(dict.fromkeys(file for check in problem.every_check for file in check.files if file not in here))
+
+    def _alternative(self, alternative: Alternative, written: Written, shared: Written) -> Written:
+        shared = {**shared, **written.get("with", {})}
+        made: Written = {key: written[key] for key in ("name", "files", "defines", "beside") if key in written}
+        checks = [self._check(*pair, shared) for pair in zip(alternative.checks, written["checks"], strict=True)]
+        return {**made, "checks": [check for check in checks if check]}
+
+    def _points(self, checks: tuple[Check, ...]) -> Fraction:
+        return sum((decision.check.points for decision in kept(self._decisions, checks)), Fraction(0))
+
+    def _runs_later(self, problem: Problem) -> int:
+        """Checks; of alternatives, of the one that has most."""
+        counts = [sum(bool(self._decisions[id(check)].later) for check in one.checks) for one in problem.alternatives]
+        return sum(bool(self._decisions[id(check)].later) for check in problem.checks) + max(counts, default=0)
+
+    def _check(self, check: Check, written: Written, shared: Written) -> Written | None:
+        """With all its parameters, those shared in the rubric among them; None if it runs later."""
+        decision, known = self._decisions[id(check)], definition_of(check.function)
+        assert known is not None
+        if decision.later:
+            return None
+        own = {key: value for key, value in written.items() if key not in _ABOUT_A_CHECK}
+        given = {key: value for key, value in shared.items() if key in known.parameters} | own
+        for name, parameter in known.parameters.items():
+            if name in given and parameter.is_data:
+                given[name] = _in_place(given[name], self._handout.in_place_of)
+        if decision.frozen:
+            file = f"{decision.problem.id}-{check.id}{ENDING}"
+            self.frozen[file] = decision
+            given[reference_of(known)] = file
+        about = {key: written[key] for key in _ABOUT_A_CHECK if key in written and key != "visibility"}
+        return {**about, **given}
+
+    def _readable(self, problem: Problem, written: Written) -> Iterator[Written]:
+        """Whether there is an answer that can be read, where nothing else is said about it."""
+        if any(one.files for one in problem.alternatives):  # handed in as code instead, it is not missing
+            return
+        pairs = zip(problem.checks, written.get("checks", []), strict=True)
+        judged = [text for check, text in pairs if self._decisions[id(check)].holds_the_answer]
+        if not judged:
+            return
+        prompt = next((text["prompt"] for text in judged if "prompt" in text), "")
+        yield {"check": "is_answered", "gate": True, **({"prompt": prompt} if prompt else {})}
+        for text in judged:
+            match text["check"]:
+                case "formula_equals_the_key":
+                    asked = [{key: one[key] for key in _OF_A_READING if key in one} for one in text["readings"]]
+                    readings = [{**one, "equals": []} for one in asked]
+                    yield {"check": "formula_can_be_read", "gate": True, "readings": readings}
+                case "grows_like_the_key":
+                    told = {key: text[key] for key in ("words", "variables", "fixed")}
+                    yield {"check": "costs_can_be_read", "gate": True, **told}
+
+
+def _in_place(value: Any, stand_ins: Mapping[str, str]) -> Any:
+    return [stand_ins.get(one, one) for one in value] if isinstance(value, list) else stand_ins.get(value, value)
+
+
+def _plain(value: Any, key: str = "") -> Any:
+    """As YAML can write it. An id 1.10 and half a point stay what they look like; other numbers are numbers."""
+    if isinstance(value, WrittenFloat):
+        return value.text if key in ("id", "points", "score", "accuracy") else float(value)
+    if isinstance(value, dict):
+        return {name: _plain(one, name) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def as_yaml(data: Written) -> str:
+    note = "# The public part of this rubric. `later` says how much more runs after the deadline.\n"
+    return note + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)

@@ -1,0 +1,117 @@
+"""What a student begins with: a page to read, a sheet with every part to answer, and files of code to fill in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.answers.unseen import QUESTION
+from grader.model import Problem, Rubric
+from grader.registry import definition_of
+from grader.release.handout import starter_folder
+from grader.release.needs import needs_of, root_of
+from grader.release.sources import Module, find_module
+from grader.report.points import shown
+
+_FORMULAS = """\
+Write under each heading; what stands in remarks like this one is not read. Leave the headings as they are.
+
+Formulas stand between dollars, $W = 2 U V^\\top$, or between double dollars on lines of their own; LaTeX,
+`W = 2 * U @ V.T` and W = 2UVᵀ are all read. Where a name is asked for, write an equation with that name on its left
+side; the last one counts. Say what your own letters are: "for large t", "with s > 0". How a formula is read:
+    grader formula 'W = 2 U V^\\top' --part ID
+"""
+
+
+def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
+    """A heading for every part that is answered in writing, with its question where the rubric has it; nothing, if no
+    part is."""
+    if not any(is_written(problem, beside) for problem in rubric.problems):
+        return ""
+    lines = [f"# {rubric.title}", "", f"{QUESTION}\n{_FORMULAS}-->", ""]
+    for problem in rubric.problems:
+        if is_written(problem, beside):
+            optional = " (optional)" if problem.optional else ""
+            # The title is a remark, too: "A = I" in a heading would be read as an answer.
+            remark = [f"{problem.title}{optional}", *dict.fromkeys(_prompts(problem))]
+            lines += [f"## {problem.id}", "", f"{QUESTION} {'. '.join(remark)} -->", ""]
+    return "\n".join(lines)
+
+
+def is_written(problem: Problem, beside: Module | None) -> bool:
+    """Whether some check of it reads the answer sheet."""
+    for check in problem.every_check:
+        known = definition_of(check.function)
+        root = root_of(known, beside) if known else None
+        for one in needs_of([root], beside).definitions if root else ():
+            module = beside if beside is not None and one.module == beside.name else find_module(one.module)
+            if module is not None and one.name in module.defines and _reads_the_sheet(module.defines[one.name]):
+                return True
+    return False
+
+
+def _reads_the_sheet(statement: ast.stmt) -> bool:
+    return any(
+        isinstance(node, ast.Attribute) and ast.unparse(node) == "student.answer" for node in ast.walk(statement)
+    )
+
+
+def _prompts(problem: Problem) -> Iterator[str]:
+    for check in problem.every_check:
+        if prompt := check.parameters.get("prompt"):
+            yield prompt
+
+
+def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) -> str:
+    """Two commands, and what is here."""
+    here = sum(len(problem.every_check) for problem in public.problems)
+    later = sum(problem.later.checks for problem in public.problems)
+    written = any(is_written(problem, beside) for problem in rubric.problems)
+    people = ", and people read what you wrote" if written else ""
+    lines = [
+        f"# {rubric.title}",
+        "",
+        "Needs Python 3.11 or newer. Install the checker once, then check your work as often as you like:",
+        "",
+        f"    python -m pip install wheel/{wheel}",
+        "    grader check .",
+        "",
+        f"{here} checks are here; {later} more follow after the deadline{people}. So what passes here is no grade yet.",
+        "Only your own code is run, and nothing leaves your machine.",
+        "",
+        *(
+            ["`answers.md` has a heading for every part to answer in writing, and says how to write formulas."]
+            * written
+        ),
+        "Files of code are there to be filled in; a helper of your own may stand beside them.",
+        f"`rubric/` holds what the checks need, and data under `rubric/{rubric.path.stem}/`; leave it as it is.",
+        "",
+        "| part | | points | hand in |",
+        "|---|---|---|---|",
+        *(_row(problem, beside) for problem in rubric.problems),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(problem: Problem, beside: Module | None) -> str:
+    asked = ["answers.md"] if is_written(problem, beside) else []
+    asked += dict.fromkeys(file for check in problem.checks for file in check.files)
+    for one in problem.alternatives:
+        files = dict.fromkeys([*one.files[:1], *one.beside, *(file for check in one.checks for file in check.files)])
+        asked += [f"{one.name}: {', '.join(files)}"] if files else []
+    points = f"+{shown(problem.points)}" if problem.optional else shown(problem.points)
+    return f"| {problem.id} | {problem.title} | {points} | {'; '.join(asked)} |"
+
+
+def starter_files(rubric: Rubric) -> dict[str, bytes]:
+    folder = starter_folder(rubric)
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def without_a_starter(rubric: Rubric) -> list[str]:
+    """Files of code that are asked for and that students have to begin from nothing."""
+    there = {Path(name).name for name in starter_files(rubric)}
+    asked = {file for problem in rubric.problems for check in problem.every_check for file in check.files}
+    return sorted(file for file in asked - there if file.endswith(".py"))

@@ -1,0 +1,118 @@
+"""The self-check: faults of form first, then the public checks by the same engine, told as each problem is done."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from grader.choosing import only
+from grader.engine import grade
+from grader.formulas import apart
+from grader.model import Problem, ProblemResult, Report, Rubric, Runner, Status
+from grader.registry import reader_of
+from grader.selfcheck.form import faults_of_form, missing_libraries
+from grader.selfcheck.own_work import OwnWork
+from grader.selfcheck.public import extent, status_here
+
+
+class OwnRunner(Runner, Protocol):
+    def start(self) -> None:
+        """Begin loading libraries."""
+
+
+class Listener(Protocol):
+    """Who is told how the self-check goes on."""
+
+    def begins(self, work: OwnWork) -> None: ...
+
+    def form(self, faults: list[str]) -> None: ...
+
+    def problem(self, result: ProblemResult) -> None: ...
+
+    def ends(self, report: Report) -> None: ...
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be checked."""
+
+    path: Path
+    rubric: str | None = None
+    data: Path | None = None
+    parts: tuple[str, ...] = ()
+
+
+def check_own_work(
+    work: OwnWork,
+    parts: tuple[str, ...],
+    runner: OwnRunner,
+    listener: Listener,
+    known: Callable[[Problem], ProblemResult | None] = lambda problem: None,
+) -> Report:
+    """`known` holds results of an earlier check that still stand."""
+    listener.begins(work)
+    rubric = only(work.rubric, list(parts))
+    faults = list(faults_of_form(work.submission, rubric, work.whole))
+    listener.form(faults)
+    # Only now: libraries take seconds to load, in processes of their own, and would hold up the first lines.
+    if any(reader_of(check.function) for problem in rubric.problems for check in problem.checks):
+        apart.start()
+    runner.start()
+    earlier = {problem.id: found for problem in rubric.problems if (found := known(problem))}
+    for result in earlier.values():
+        listener.problem(result)
+    graded = tuple(problem for problem in checkable(rubric).problems if problem.id not in earlier)
+    report = grade(replace(rubric, problems=graded), work.submission, runner, finished=listener.problem)
+    results = earlier | {result.problem.id: result for result in report.problems}
+    report = replace(
+        report,
+        rubric=rubric,
+        problems=tuple(_as_judged(results[problem.id]) for problem in rubric.problems if problem.id in results),
+    )
+    report = replace(report, notes=(str(extent(report)), *where_it_ran(report), *faults))
+    listener.ends(report)
+    return report
+
+
+def _as_judged(result: ProblemResult) -> ProblemResult:
+    """What was only looked at has not passed: its status is that a person decides."""
+    return replace(result, status=status_here(result) or Status.REVIEW)
+
+
+def checkable(rubric: Rubric) -> Rubric:
+    """Without the problems whose libraries are not installed: they are told among the faults of form."""
+    return replace(rubric, problems=tuple(problem for problem in rubric.problems if not missing_libraries(problem)))
+
+
+def where_it_ran(report: Report) -> list[str]:
+    missing = report.isolation.missing
+    if missing == ("box",):
+        return [f"your code ran without a box, because {sys.platform} has none; never run anyone else's so"]
+    required = [layer for layer in missing if layer != "namespaces"]
+    if required:
+        return [f"your code ran without {', '.join(required)}, which this machine lacks; never run anyone else's so"]
+    return []
+
+
+@contextmanager
+def own_runner(libraries: tuple[str, ...]) -> Iterator[OwnRunner]:
+    """Boxes where there are any, with what layers there are: the code is one's own."""
+    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
+        from grader.sandbox.runner import BoxRunner  # needs Linux
+
+        with BoxRunner(libraries, unsafe=True) as boxes:
+            yield boxes
+    else:
+        from grader.sandbox.open_runner import OpenRunner
+
+        with OpenRunner(libraries) as plain:
+            yield plain
+
+
+def libraries_of(rubric: Rubric) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for problem in checkable(rubric).problems for name in problem.libraries))

@@ -1,0 +1,120 @@
+"""`grader check`, `formula` and `pack`: what they are asked, and how they end."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from grader.choosing import only
+from grader.errors import UsageError
+from grader.exits import EXIT_BELOW, EXIT_UNGRADED, faults_in_one_line
+from grader.model import Report, Status
+from grader.report.json_report import to_json
+from grader.selfcheck.checking import Order, check_own_work, libraries_of, own_runner
+from grader.selfcheck.own_work import open_own_work, rubric_at_home
+from grader.selfcheck.packing import pack_own_work
+from grader.selfcheck.playground import try_formula
+from grader.selfcheck.showing import Shown, Silent, as_markdown
+from grader.selfcheck.showing_formulas import print_trials
+from grader.selfcheck.watching import watch_own_work
+
+PathArgument = Annotated[Path, typer.Argument(help="Your folder, or a .zip, .tar.gz or .ipynb.")]
+RubricOption = Annotated[
+    str | None, typer.Option("--rubric", metavar="NAME|PATH", help="Default: the one in your folder, or that fits.")
+]
+DataOption = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Course data in place of the rubric's own.")
+]
+
+
+def check(
+    path: PathArgument = Path(),
+    part: Annotated[
+        list[str] | None, typer.Option("--part", metavar="ID", help="Only this (1.b.ii) or group (1).")
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Check again whenever you save; Ctrl-C ends.")] = False,
+    rubric: RubricOption = None,
+    data: DataOption = None,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Also as JSON; - for stdout.")] = None,
+    markdown: Annotated[str | None, typer.Option("--markdown", metavar="FILE", help="Also as Markdown.")] = None,
+    fail_under: Annotated[
+        float | None, typer.Option("--fail-under", metavar="POINTS", help="Exit 1 below this many points.")
+    ] = None,
+) -> None:
+    """Check your own work: the public checks, before the deadline. For the work of others there is `run`."""
+    order = Order(path, rubric, data, tuple(part or ()))
+    if watch:
+        watch_own_work(order, Console())
+        return
+    with open_own_work(path, rubric, data) as work, own_runner(libraries_of(only(work.rubric, part or []))) as runner:
+        listener = Silent() if json == "-" else Shown(Console())
+        report = check_own_work(work, order.parts, runner, listener)
+    if json == "-":
+        sys.stdout.buffer.write(to_json(report).encode())
+    elif json is not None:
+        _write(json, to_json(report))
+    if markdown is not None:
+        _write(markdown, as_markdown(report))
+    raise typer.Exit(_exit_code(report, fail_under))
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def _exit_code(report: Report, fail_under: float | None) -> int:
+    if any(problem.status is Status.UNGRADED for problem in report.problems):
+        return EXIT_UNGRADED
+    return EXIT_BELOW if fail_under is not None and report.points < fail_under else 0
+
+
+def formula(
+    text: Annotated[str, typer.Argument(metavar="FORMULA", help="In quotation marks: 'W = 2 U V^\\top'.")],
+    part: Annotated[str, typer.Option("--part", metavar="ID", help="The part it answers, such as 1.b.ii.")],
+    path: Annotated[Path, typer.Option("--in", metavar="DIR", help="Your folder.")] = Path(),
+    rubric: RubricOption = None,
+) -> None:
+    """Show how a formula is read and, where the part is checked at home, whether it works."""
+    whole = rubric_at_home(path, rubric)
+    problem, *others = only(whole, [part]).problems
+    if others:
+        raise UsageError(f"{part} has several parts; say which: {', '.join(one.id for one in (problem, *others))}")
+    print_trials(text, problem, try_formula(text, problem.id, whole), Console())
+
+
+def pack(
+    path: PathArgument = Path(),
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: FOLDER-RUBRIC.zip here.")] = None,
+    rubric: RubricOption = None,
+    data: DataOption = None,
+) -> None:
+    """Make the archive to hand in: what is asked for, and a manifest with what the self-check found."""
+    with open_own_work(path, rubric, data) as work, own_runner(libraries_of(work.rubric)) as runner:
+        report = check_own_work(work, (), runner, Silent())
+        packed = pack_own_work(work, report)
+    target = out or Path(f"{work.submission.name}-{work.whole.name}.zip")
+    try:
+        target.write_bytes(packed.content)
+    except OSError as error:
+        raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
+    for line in packed.missing:
+        print(f"missing: {line}")
+    print(f"{target}: {len(packed.files)} files, sha256 {packed.sha256[:16]}; hand in this file")
+
+
+def register(app: typer.Typer) -> None:
+    for command in (check, formula, pack):
+        app.command()(faults_in_one_line()(command))
+
+
+app = typer.Typer(
+    help="Checks your homework at home.", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
+register(app)

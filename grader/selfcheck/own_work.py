@@ -1,0 +1,102 @@
+"""One's own work, opened: where it lies, and the rubric it is checked by.
+
+At home a rubric may lie in the folder itself, `rubric/NAME.yaml`, as in the kit that students get. It can bring code
+(a `checks.py`), so `run` and `batch`, which grade what others hand in, never look there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.choosing import choose_rubric
+from grader.errors import UsageError
+from grader.model import Rubric
+from grader.quoting import quote
+from grader.rubric import find_rubric, load_rubric, rubric_choices
+from grader.selfcheck.public import at_home
+from grader.submission import OpenedSubmission, open_submission
+
+KIT_FOLDER = "rubric"
+_WINDOWS_PATH = re.compile(r"([A-Za-z]):[\\/]?(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    submission: OpenedSubmission
+    whole: Rubric
+    rubric: Rubric  # the part of it that is checked at home
+
+
+@contextmanager
+def open_own_work(path: Path, named: str | None = None, data: Path | None = None) -> Iterator[OwnWork]:
+    with open_submission(_existing(path)) as opened:
+        if path.is_dir() and _kit(path):  # what the kit brings is not handed in, so it is not looked at either
+            files = tuple(file for file in opened.files if not file.startswith(f"{KIT_FOLDER}/"))
+            opened = replace(opened, files=files)
+        rubric = _named(path, named or opened.rubric, by_staff=named is not None)
+        whole = load_rubric(rubric or _fitting(path, opened), data)
+        yield OwnWork(opened, whole, at_home(whole))
+
+
+def rubric_at_home(path: Path, named: str | None) -> Rubric:
+    """The whole rubric, found without a look at the work where that is possible."""
+    rubric = _named(_existing(path), named, by_staff=True)
+    if rubric is not None:
+        return load_rubric(rubric)
+    with open_own_work(path) as work:
+        return work.whole
+
+
+def _existing(path: Path) -> Path:
+    drive = _WINDOWS_PATH.fullmatch(str(path))
+    if drive and not path.exists():
+        here = f"/mnt/{drive[1].lower()}/{drive[2]}".replace("\\", "/")
+        cause = "is a path of Windows, and this is not Windows"
+        raise UsageError(f"{quote(str(path))} {cause}; in WSL it is '{quote(here)}', with quotation marks")
+    return path
+
+
+def _kit(path: Path) -> dict[str, Path]:
+    """The rubrics that lie beside one's own work."""
+    folder = (path if path.is_dir() else path.parent) / KIT_FOLDER
+    return {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+
+
+def _named(path: Path, named: str | None, *, by_staff: bool) -> Path | None:
+    """The rubric of this name, in the kit or among the grader's; without a name, the kit's only one."""
+    kit = _kit(path)
+    if named is None:
+        return next(iter(kit.values())) if len(kit) == 1 else None
+    if named in kit:
+        return kit[named]
+    try:
+        return find_rubric(named, by_staff=by_staff)
+    except UsageError as error:
+        raise UsageError(str(error) if by_staff else f"submission.yaml: {error}") from None
+
+
+def _fitting(path: Path, opened: OpenedSubmission) -> Path:
+    try:
+        return choose_rubric(None, opened, path)
+    except UsageError as error:
+        choices = ", ".join(rubric_choices(path))
+        choose = f"; or choose one with --rubric: {choices}" if choices else ""
+        folder = path if path.is_dir() else path.parent
+        below = sorted(entry for entry in folder.iterdir() if entry.is_dir())
+        near = [entry for entry in (*below, folder.resolve().parent) if _is_homework(entry)]
+        where = quote(str(path))
+        if near:
+            kit = quote(str(near[0]))
+            raise UsageError(f"{where} holds no homework, but {kit} does: `grader check {kit}`{choose}") from None
+        if "no rubric fits" not in str(error):
+            raise
+        fix = "go to the folder with your answers and code, or name it: `grader check FOLDER`"
+        raise UsageError(f"{where} holds no homework: {fix}{choose}") from None
+
+
+def _is_homework(folder: Path) -> bool:
+    return bool(_kit(folder)) or (folder / "submission.yaml").is_file()

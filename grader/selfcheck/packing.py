@@ -1,0 +1,97 @@
+"""`grader pack`: the archive to hand in. The same work gives the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+from grader import __version__
+from grader.answers.sheet import ENDINGS
+from grader.errors import StudentFault
+from grader.model import Report
+from grader.report.points import rounded
+from grader.selfcheck.form import files_asked
+from grader.selfcheck.own_work import OwnWork
+from grader.selfcheck.public import extent, status_here
+from grader.submission import OpenedSubmission
+
+MANIFEST = "manifest.json"
+NOTEBOOK_PART = ".ipynb#"  # what a notebook holds of a file of code, made for the box
+_SHEETS = tuple(f"answers.{ending}" for ending in ENDINGS)
+_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold
+_MODE = 0o644 << 16
+
+
+@dataclass(frozen=True)
+class Packed:
+    content: bytes
+    files: tuple[str, ...]
+    missing: tuple[str, ...]  # what is not as it should be, in the words of the self-check
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def pack_own_work(work: OwnWork, report: Report) -> Packed:
+    submission = work.submission.for_rubric(work.rubric)
+    files = sorted(_wanted(work, submission))
+    asked = files_asked(work.rubric)
+    missing = tuple(f"{file} ({', '.join(parts)})" for file, parts in asked.items() if not _place(submission, file))
+    contents = {file: (submission.folder / file).read_bytes() for file in files}
+    manifest = json.dumps(_manifest(work, report, contents, missing), indent=2, ensure_ascii=False) + "\n"
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in {**contents, MANIFEST: manifest.encode()}.items():
+            entry = zipfile.ZipInfo(name, _TIME)
+            entry.external_attr = _MODE
+            entry.create_system = 3  # the same on every system
+            packed.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
+    return Packed(archive.getvalue(), tuple(files), missing)
+
+
+def _wanted(work: OwnWork, submission: OpenedSubmission) -> set[str]:
+    """What checks ask for, the sheet, and all code: a helper left behind would cost points."""
+    found = {file for file in submission.files if file.endswith(".py") and NOTEBOOK_PART not in file}
+    found |= {file for file in submission.files if file.rpartition("/")[2] in _SHEETS or file == "submission.yaml"}
+    asked = {file for problem in work.whole.problems for check in problem.every_check for file in check.files}
+    for problem in work.whole.problems:
+        asked |= {*problem.later.files, *(file for one in problem.alternatives for file in (*one.files, *one.beside))}
+    for file in asked:
+        place = _place(submission, file)
+        if place:
+            notebook, part, _ = place.partition(NOTEBOOK_PART)
+            found.add(f"{notebook}.ipynb" if part else place)
+    return found
+
+
+def _place(submission: OpenedSubmission, file: str) -> str:
+    try:
+        return submission.find(file)
+    except StudentFault:
+        return ""
+
+
+def _manifest(work: OwnWork, report: Report, contents: dict[str, bytes], missing: tuple[str, ...]) -> dict[str, Any]:
+    judged = extent(report)
+    return {
+        "schema": 1,
+        "rubric": work.whole.name,
+        "rubric_sha256": work.whole.sha256,
+        "grader_version": __version__,
+        "files": {
+            name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+            for name, content in contents.items()
+        },
+        "missing": list(missing),
+        "self_check": {
+            "summary": str(judged),
+            "points": rounded(report.points),
+            "points_checked": rounded(judged.points),
+            "problems": {result.problem.id: str(status_here(result) or "later") for result in report.problems},
+        },
+    }

@@ -1,0 +1,87 @@
+"""One formula tried out: how it is read for a part and, where the part is public, whether it works."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.answers import read_answers
+from grader.engine import grade
+from grader.errors import UsageError
+from grader.formulas.explaining import NotRead, Read, Reading, how_read
+from grader.formulas.reading import Question
+from grader.formulas.tokens import Unreadable
+from grader.formulas.vocabulary import Vocabulary
+from grader.model import Answer, Check, CheckResult, Rubric
+from grader.registry import reader_of
+from grader.sandbox.open_runner import OpenRunner
+from grader.selfcheck.public import at_home
+from grader.submission import OpenedSubmission
+
+SHEET = "answers.md"
+_LINE = 3  # of the sheet: above the formula stand its heading and an empty line
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A check's reading of the formula. The result is None where it is not told."""
+
+    check: Check | None
+    readings: tuple[Reading, ...]
+    result: CheckResult | None
+    answer: Answer
+
+
+def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
+    """What is checked at home is judged; of a hidden check only the reading is shown."""
+    rubric = at_home(whole)
+    (every,) = (problem.checks for problem in whole.problems if problem.id == part)
+    (problem,) = (problem for problem in rubric.problems if problem.id == part)
+    with tempfile.TemporaryDirectory(prefix="grader-formula-") as folder:
+        (Path(folder) / SHEET).write_text(f"## {problem.id}\n\n{text}\n", encoding="utf-8")
+        sheet = OpenedSubmission("formula", Path(folder), len(text), (SHEET,))
+        answer = read_answers(sheet, rubric.parts).parts.get(problem.id)
+        if answer is None:
+            raise UsageError("there is no formula; write one in quotation marks, such as 'W = 2 U V^\\top'")
+        checks = [check for check in every if reader_of(check.function)]
+        if not checks:  # what its letters stand for is not known here: only how it is spelled can be told
+            return [Trial(None, (_without_symbols(answer, text),), None, answer)]
+        public = {check.id for check in problem.checks}
+        judged = replace(problem, checks=tuple(check for check in checks if check.id in public), alternatives=())
+        with OpenRunner() as runner:  # no check of a formula asks it anything
+            report = grade(replace(rubric, problems=(judged,)), sheet, runner)
+    results = {result.check.id: result for result in report.problems[0].checks}
+    return [Trial(check, tuple(readings_of(check, answer)), results.get(check.id), answer) for check in checks]
+
+
+def readings_of(check: Check, answer: Answer) -> list[Reading]:
+    reader = reader_of(check.function)
+    return list(reader(answer, **check.parameters)) if reader else []
+
+
+def why_unread(check: Check, answer: Answer) -> str:
+    """Where reading stopped, if nothing of what the check asks for could be read."""
+    readings = readings_of(check, answer)
+    unread = [reading for reading in readings if isinstance(reading, NotRead)]
+    if not unread or len(unread) < len(readings):
+        return ""
+    return f"{unread[0].place}: {unread[0].cause}" if unread[0].place else unread[0].cause
+
+
+def column_in(text: str, unread: NotRead, answer: Answer) -> int | None:
+    """Where in the text, from 0, reading stopped."""
+    if unread.place is None or unread.place.line != _LINE:
+        return None
+    begins = text.find(answer.pieces[unread.place.piece].text)  # places count from where the formula begins
+    return min(max(begins, 0) + unread.place.column - 1, max(len(text) - 1, 0))
+
+
+def _without_symbols(answer: Answer, text: str) -> Reading:
+    """The left side is taken for the name that was asked for."""
+    name = text.partition("=")[0].strip("$`\\()[] \t") or "x"
+    try:
+        reading = how_read(answer, Vocabulary(()), Question(name))
+    except Unreadable as fault:
+        return NotRead(fault.cause)
+    return replace(reading, shape="", letters={}, misfit="") if isinstance(reading, Read) else reading

@@ -1,0 +1,136 @@
+"""A rubric as it is checked at home: its public checks, and how much is judged after the deadline.
+
+Hidden checks run later. So does the judging of prose: at home students are told that a written answer is there, and not
+which ideas were found in it, because ideas could be tried out one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from grader.checks.readable import costs_can_be_read, formula_can_be_read, is_answered
+from grader.engine import status_of
+from grader.model import Alternative, Check, Later, Problem, ProblemResult, Report, Rubric, Status
+from grader.registry import definition_of
+from grader.report.points import shown
+
+_PROSE = "gives_the_ideas"
+_LOOKS = (is_answered, formula_can_be_read, costs_can_be_read)  # whether something is there, not whether it is right
+
+
+def at_home(rubric: Rubric) -> Rubric:
+    problems = tuple(_at_home(problem) for problem in rubric.problems)
+    points = sum((problem.points for problem in problems if not problem.optional), Fraction(0))
+    return replace(rubric, problems=problems, points=points)
+
+
+def _at_home(problem: Problem) -> Problem:
+    own = _public(problem.checks)
+    alternatives = tuple(
+        replace(one, checks=_public(one.checks), later=_sum([one.later, _later(one.checks)]))
+        for one in problem.alternatives
+    )
+    most = max((_points(one.checks) for one in alternatives), default=Fraction(0))
+    later = _sum([problem.later, _later(problem.checks)])
+    return replace(problem, points=_points(own) + most, checks=own, alternatives=alternatives, later=later)
+
+
+def _public(checks: tuple[Check, ...]) -> tuple[Check, ...]:
+    kept: dict[str, Check] = {}
+    for check in checks:
+        if _is_prose(check):
+            kept[is_answered.__name__] = _is_answered(check)
+        elif check.visibility == "public":
+            kept[check.id] = replace(check, needs=tuple(needed for needed in check.needs if needed in kept))
+    return tuple(kept.values())
+
+
+def _is_prose(check: Check) -> bool:
+    """By its name, since what students install need not have it."""
+    definition = definition_of(check.function)
+    return definition is not None and definition.name == _PROSE
+
+
+def _is_answered(prose: Check) -> Check:
+    definition = definition_of(is_answered)
+    assert definition is not None
+    prompt = {name: value for name, value in prose.parameters.items() if name == "prompt"}
+    return Check(definition.name, is_answered, prompt, definition.summary, Fraction(0))
+
+
+def _later(checks: tuple[Check, ...]) -> Later:
+    judged_later = [check for check in checks if check.visibility == "hidden" or _is_prose(check)]
+    here = {file for check in checks if check not in judged_later for file in check.files}
+    asked = dict.fromkeys(file for check in judged_later for file in check.files if file not in here)
+    return Later(len(judged_later), _points(judged_later), tuple(asked))
+
+
+def _sum(several: Sequence[Later]) -> Later:
+    return Later(
+        sum(one.checks for one in several),
+        sum((one.points for one in several), Fraction(0)),
+        tuple(dict.fromkeys(file for one in several for file in one.files)),
+    )
+
+
+def _points(checks: Sequence[Check]) -> Fraction:
+    return sum((check.points for check in checks), Fraction(0))
+
+
+def is_judged(check: Check) -> bool:
+    return check.function not in _LOOKS
+
+
+def status_here(result: ProblemResult) -> Status | None:
+    """A problem's status by what is judged at home; None if that is nothing."""
+    judged = [one for one in result.checks if is_judged(one.check)]
+    if judged:
+        return status_of(judged, result.points, extent_of(result).points)
+    amiss = [one.outcome.status for one in result.checks if one.outcome.status is not Status.PASSED]
+    return amiss[0] if amiss else None
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much was judged, and how much is left for later."""
+
+    checks: int
+    points: Fraction
+    later: Later
+
+    def __str__(self) -> str:
+        later, whole = self.later, self.points + self.later.points
+        every = self.checks + later.checks
+        if not later.checks:
+            return f"all {every} checks are public ({shown(whole)} points)"
+        public = f"{self.checks} of {every} checks {'is' if self.checks == 1 else 'are'} public"
+        run = "runs" if later.checks == 1 else "run"
+        return f"{public}; {later.checks} {run} after the deadline ({shown(later.points)} of {shown(whole)} points)"
+
+
+def extent_of(result: ProblemResult) -> Extent:
+    """Of the alternative that was handed in or, if there is none, of the one of which most is judged here."""
+    problem = result.problem
+    chosen = [one for one in problem.alternatives if one.name == result.chosen] or list(problem.alternatives)
+    one = max(chosen, key=lambda one: _points(one.checks), default=_NONE)
+    checks = [check for check in (*one.checks, *problem.checks) if is_judged(check)]
+    return Extent(len(checks), _points(checks), _sum([problem.later, one.later]))
+
+
+_NONE = Alternative("", (), (), (), ())
+
+
+def is_left_out(result: ProblemResult) -> bool:
+    """An optional problem for which nothing was handed in counts nowhere."""
+    return result.problem.optional and result.status is Status.MISSING
+
+
+def extent(report: Report) -> Extent:
+    parts = [extent_of(result) for result in report.problems if not is_left_out(result)]
+    return Extent(
+        sum(part.checks for part in parts),
+        sum((part.points for part in parts), Fraction(0)),
+        _sum([part.later for part in parts]),
+    )

@@ -1,0 +1,130 @@
+"""In an environment that holds only a kit and its wheel: the same verdicts as here, and no answer to be found."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from grader.engine import grade
+from grader.model import Status
+from grader.sandbox import BoxRunner
+from grader.submission import open_submission
+from tests.conftest import REPOSITORY
+from tests.release.conftest import RUBRICS, Made
+
+SAMPLES: dict[str, Any] = {
+    path.stem: yaml.safe_load(path.read_text()) for path in sorted((REPOSITORY / "tests" / "samples").glob("*.yaml"))
+}
+GOLD = {"dl-hw3": "ada", "nlp-a5": "alice"}
+ONLY_READ = ("is_answered", "formula_can_be_read", "costs_can_be_read")  # in place of what is judged later
+Kits = Callable[[str], Made]
+Pythons = Callable[[str], Path]
+Found = dict[str, dict[str, dict[str, tuple[str, str, str]]]]
+
+pytestmark = pytest.mark.slow
+
+
+def _run(command: list[Any], cwd: Path) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "GRADER_SECRET")}
+    return subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=600, check=False)
+
+
+def _found_at_home(made: Made, python: Path, *submissions: Path) -> Found:
+    script = Path(__file__).with_name("at_home.py")
+    done = _run([python, "-P", script, made.public_rubric, *submissions], made.folder)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_there_is_no_reference_and_no_check_that_needs_one(kits: Kits, students_python: Pythons) -> None:
+    for rubric in RUBRICS:
+        ask = (
+            "import importlib.util, grader, pathlib; from grader.catalogue import known_checks;"
+            "print(importlib.util.find_spec('reference'), *known_checks())"
+        )
+        done = _run([students_python(rubric), "-c", ask], kits(rubric).folder)
+        reference, *checks = done.stdout.split()
+        assert reference == "None", done.stderr
+        assert "gives_the_ideas" not in checks
+        public = {
+            check.function.__name__ for problem in kits(rubric).kit.public.problems for check in problem.every_check
+        }
+        assert public <= set(checks) <= public | set(ONLY_READ)
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_every_public_check_says_of_every_sample_what_the_full_grader_says(
+    kits: Kits, students_python: Pythons, rubric: str
+) -> None:
+    """The full grader's verdicts are those declared for the samples: tests/test_samples.py holds it to them."""
+    names = [name for name, declared in SAMPLES.items() if declared["rubric"] == rubric]
+    samples = [REPOSITORY / "submissions" / name for name in names]
+    found = _found_at_home(kits(rubric), students_python(rubric), *samples)
+    compared = 0
+    for name in names:
+        for problem, checks in found[name].items():
+            declared = SAMPLES[name]["problems"][problem]
+            for check, (status, score, message) in checks.items():
+                if check in ONLY_READ:
+                    continue
+                got = f"{status} {score}" if status == Status.REVIEW else status
+                assert got == declared[check], f"{name} {problem} {check}: {message}"
+                compared += 1
+    assert compared >= 10 * len(names)
+    gold = [status for checks in found[GOLD[rubric]].values() for status, _, _ in checks.values()]
+    assert set(gold) == {Status.PASSED}
+
+
+@pytest.mark.parametrize(("rubric", "sample"), [("dl-hw3", "ben"), ("nlp-a5", "ines")])
+def test_messages_are_the_same_too(kits: Kits, students_python: Pythons, rubric: str, sample: str) -> None:
+    made, submission = kits(rubric), REPOSITORY / "submissions" / sample
+    at_home = _found_at_home(made, students_python(rubric), submission)[sample]
+    with BoxRunner(("numpy", "torch")) as boxes, open_submission(submission) as opened:
+        report = grade(made.rubric, opened, boxes)
+    compared = 0
+    for problem in report.problems:
+        for result in problem.checks:
+            if result.check.id in at_home[problem.problem.id]:
+                assert at_home[problem.problem.id][result.check.id][2] == result.outcome.message
+                compared += 1
+    assert compared >= 12
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_the_starter_earns_nothing_and_is_told_what_to_do(kits: Kits, students_python: Pythons, rubric: str) -> None:
+    made = kits(rubric)
+    done = _run([students_python(rubric).with_name("grader"), "check", "."], made.folder)
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "0 of the " in told
+    assert "after the deadline" in told
+    assert "NotImplementedError" in told
+    assert "Traceback" not in told + done.stderr
+    assert "hidden text" not in told  # of the questions in the sheet
+    with BoxRunner(("numpy", "torch")) as boxes, open_submission(made.folder) as opened:
+        report = grade(made.rubric, opened, boxes)
+    assert report.points == 0
+    judged = {result.outcome.status for problem in report.problems for result in problem.checks}
+    assert judged <= {Status.MISSING, Status.CRASHED, Status.SKIPPED, Status.PASSED}
+    passed = [result for problem in report.problems for result in problem.checks if result.outcome.status == "passed"]
+    assert all(result.check.gate for result in passed)
+
+
+def test_check_finds_the_gold_right_in_a_kit(kits: Kits, students_python: Pythons, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    shutil.copytree(kits("nlp-a5").folder, work)
+    for starter in work.glob("*.py"):
+        starter.unlink()
+    shutil.copytree(REPOSITORY / "submissions" / "alice", work, dirs_exist_ok=True)
+    done = _run([students_python("nlp-a5").with_name("grader"), "check", "."], work)
+    assert done.returncode == 0, done.stderr
+    assert "31.5 of the 31.5 points that are checked here" in " ".join(done.stdout.split())
+    assert "all passed" not in done.stdout

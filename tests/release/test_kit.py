@@ -1,0 +1,279 @@
+"""What is in a kit, what is not, and why."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import csv
+import hashlib
+import io
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from grader.answers import cut_into_parts
+from grader.engine import grade
+from grader.errors import RubricError, UsageError
+from grader.model import Check, Status
+from grader.registry import definition_of
+from grader.release.kit import build_kit
+from grader.release.needs import FACTS, HOLDING_ANSWERS, TOLD
+from grader.release.sources import find_module
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from grader.submission import open_submission
+from tests.conftest import REPOSITORY
+from tests.release.conftest import RUBRICS, Made
+
+Kits = Callable[[str], Made]
+
+pytestmark = pytest.mark.slow  # kits are made
+
+CHECKS = '''
+from typing import Annotated
+
+from grader.model import passed
+from grader.registry import DataFile, HoldsTheAnswer, StudentFile, check
+from reference.attention import attention
+
+_FAR = 3
+
+
+def _helper():
+    return _FAR
+
+
+@check
+def is_open(student, rng, *, file: StudentFile):
+    """It is open."""
+    return passed(f"{_helper()}")
+
+
+@check
+def knows_the_key(student, rng, *, key: Annotated[str, HoldsTheAnswer()]):
+    """It knows the key."""
+    student.answer
+    return passed("yes")
+
+
+@check
+def asks_the_reference(student, rng, *, file: StudentFile):
+    """It asks the reference."""
+    return passed(str(_asked()))
+
+
+def _asked():
+    return attention
+
+
+@check
+def gives_itself_away(student, rng, *, file: StudentFile):
+    """It spells the answer out."""
+    return passed("forty-two")
+
+
+@check
+def needs_labels(student, rng, *, file: StudentFile, labels: DataFile):
+    """It needs labels."""
+    return passed(labels)
+'''
+RUBRIC = """
+rubric: small
+title: Small
+points: 10
+problems:
+  - id: 1.a
+    title: Of every kind
+    points: 8
+    with: {file: work.py}
+    checks:
+      - {check: is_open, points: 1}
+      - {check: is_open, id: nobody_knows, points: 1, visibility: hidden}
+      - {check: is_open, id: builds_on_it, points: 1, needs: [nobody_knows]}
+      - {check: asks_the_reference, points: 1}
+      - {check: gives_itself_away, points: 1}
+      - {check: needs_labels, points: 1, labels: answers.tsv}
+      - {check: needs_labels, id: needs_open_labels, points: 1, labels: open.tsv}
+      - {check: is_open, id: nobody_passes, gate: true, visibility: hidden}
+      - {check: is_open, id: below_the_gate, points: 1}
+  - id: 1.b
+    title: Written
+    points: 2
+    checks:
+      - {check: knows_the_key, points: 2, key: the answer is forty-two}
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    (tmp_path / "small").mkdir()
+    (tmp_path / "checks.py").write_text(CHECKS)
+    (tmp_path / "small.yaml").write_text(RUBRIC)
+    (tmp_path / "small" / "answers.tsv").write_text("Where was Ada Fenn born?\tOslo\nWhere was Ben Ito born?\tQuito\n")
+    (tmp_path / "small" / "open.tsv").write_text("Where was Cai Moss born?\tLima\n")
+    (tmp_path / "small" / "release.yaml").write_text("data: [open.tsv]\nlater: [gives_itself_away]\n")
+    return tmp_path / "small.yaml"
+
+
+def test_a_check_reaches_students_only_if_nothing_about_it_is_a_secret(small: Path, tmp_path: Path) -> None:
+    made = build_kit(load_rubric(small), tmp_path / "kit")
+    assert {check: fate for _, check, fate in made.fates} == {
+        "is_open": "as it is",
+        "builds_on_it": "after the deadline: it builds on nobody_knows, which runs later",
+        "asks_the_reference": "after the deadline: its code needs reference.attention, which spells answers out",
+        "gives_itself_away": "after the deadline: the author keeps it back",
+        "needs_labels": "after the deadline: it needs answers.tsv, which students do not get",
+        "needs_open_labels": "as it is",
+        "below_the_gate": "after the deadline: it builds on nobody_passes, which runs later",
+        "knows_the_key": "after the deadline: 'key' holds the answer",
+    }
+    first, written = made.public.problems
+    assert [check.id for check in first.checks] == ["is_open", "needs_open_labels"]
+    assert (first.points, first.later.checks, first.later.points) == (2, 7, 6)
+    assert [check.id for check in written.checks] == ["is_answered"]
+    assert (written.points, written.later.points) == (0, 2)
+
+
+def test_of_the_checks_beside_a_rubric_students_get_what_theirs_need(small: Path, tmp_path: Path) -> None:
+    build_kit(load_rubric(small), tmp_path / "kit")
+    source = (tmp_path / "kit" / "rubric" / "checks.py").read_text()
+    defined = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+    assert defined == {"is_open", "_helper", "needs_labels"}
+    assert "_FAR = 3" in source
+    assert "reference" not in source
+    assert "forty-two" not in "".join(
+        path.read_text() for path in (tmp_path / "kit").rglob("*.*") if path.suffix != ".whl"
+    )
+
+
+def test_a_kit_is_not_written_over(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    (tmp_path / "kit" / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        build_kit(load_rubric(small), tmp_path / "kit")
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("dat: [open.tsv]\n", "'dat' Extra inputs"),
+        ("data: [gone.tsv]\n", "gone.tsv, and it is not in"),
+        ("in_place_of: {answers.tsv: other.tsv}\n", "'other.tsv' stands in for another file"),
+    ],
+)
+def test_a_typo_in_release_yaml_makes_no_kit(small: Path, tmp_path: Path, text: str, cause: str) -> None:
+    (tmp_path / "small" / "release.yaml").write_text(text)
+    with pytest.raises(RubricError, match=cause):
+        build_kit(load_rubric(small), tmp_path / "kit")
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_points_here_and_later_are_those_of_the_rubric(kits: Kits, rubric: str) -> None:
+    made = kits(rubric)
+    for whole, public in zip(made.rubric.problems, made.kit.public.problems, strict=True):
+        assert public.points + public.later.points == whole.points
+        assert {check.visibility for check in public.every_check} <= {"public"}
+    assert sum((problem.points for problem in made.kit.public.problems), Fraction(0)) > 20
+
+
+def _asked_names(check: Check) -> Iterator[str]:
+    """Functions and classes; other texts are names of something else."""
+    known = definition_of(check.function)
+    for key in ("function", "name"):
+        if known is not None and key in known.parameters:
+            yield check.parameters.get(key, known.parameters[key].default)
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_every_file_of_code_has_a_starter_with_every_name(kits: Kits, rubric: str) -> None:
+    made = kits(rubric)
+    assert made.kit.without_a_starter == ()
+    asked: dict[str, set[str]] = {}
+    for problem in made.rubric.problems:
+        for check in problem.every_check:
+            for file in (file for file in check.files if file.endswith(".py")):
+                asked.setdefault(file, set()).update(_asked_names(check))
+        for one in problem.alternatives:
+            for file in one.files[:1]:
+                asked.setdefault(file, set()).update(one.defines)
+    assert len(asked) >= 4
+    for file, names in asked.items():
+        text = (made.folder / file).read_text()
+        tree = ast.parse(text)
+        there = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        missing = names - there - {"CausalSelfAttention"}  # which the course supplies
+        assert not missing, file
+        assert all(name in text for name in names)
+        assert ast.get_docstring(tree)
+
+
+def test_what_is_listed_as_holding_answers_or_none_is_there() -> None:
+    """A module that was renamed would go to students unnoticed."""
+    assert all(find_module(name) for name in (*HOLDING_ANSWERS, *TOLD))
+    assert all((module := find_module(name)) and constant in module.defines for name, constant in FACTS)
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_the_sheet_has_a_heading_for_every_written_part(kits: Kits, rubric: str) -> None:
+    made = kits(rubric)
+    sheet = (made.folder / "answers.md").read_text()
+    parts = [problem.id for problem in made.rubric.problems]
+    written = [part for part in parts if f"\n## {part}\n" in sheet]
+    assert len(written) == {"dl-hw3": 22, "nlp-a5": 16}[rubric]
+    read = cut_into_parts(sheet, "answers.md", parts)
+    assert read.parts == {}
+    assert all(note.endswith(("is empty", "more like these")) for note in read.notes)
+    filled = sheet.replace("-->\n", "-->\n\nSome words of mine.\n")
+    assert list(cut_into_parts(filled, "answers.md", parts).parts) == written
+
+
+def test_frozen_values_judge_as_the_reference_does_and_know_their_limits(kits: Kits, boxes: BoxRunner) -> None:
+    rubric = load_rubric(kits("dl-hw3").public_rubric)
+    rubric = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == "2.1"))
+    with open_submission(REPOSITORY / "submissions" / "ben") as ben:
+        found = {one.check.id: one for one in grade(rubric, ben, boxes).problems[0].checks}
+        assert "it looks as if the softargmax runs over" in found["matches_reference"].outcome.message
+    with open_submission(REPOSITORY / "submissions" / "ada") as ada:
+        (right,) = grade(rubric, ada, boxes).problems
+        (other,) = grade(rubric, ada, boxes, seed=7).problems
+    assert right.status is Status.PASSED
+    unknown = {one.check.id: one for one in other.checks}["matches_reference"]
+    assert unknown.outcome.status is Status.UNGRADED
+    assert "it was made for seed 0" in unknown.fault
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_the_wheel_is_whole_and_says_nothing_of_the_reference(kits: Kits, rubric: str, tmp_path: Path) -> None:
+    (path,) = kits(rubric).folder.glob("wheel/*.whl")
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        (record,) = (name for name in names if name.endswith("/RECORD"))
+        for name, digest, size in csv.reader(io.StringIO(archive.read(record).decode())):
+            if name != record:
+                content = archive.read(name)
+                want = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+                assert (digest, int(size)) == (f"sha256={want}", len(content))
+        metadata = archive.read(record.replace("RECORD", "METADATA")).decode()
+    assert not any(name.startswith("reference/") for name in names)
+    assert not [name for name in names if "mistakes" in name or "equations" in name or "arithmetic" in name]
+    assert "\n\n" not in metadata  # where a description would stand: this project's README shows right answers
+    assert "Requires-Dist: torch" in metadata
+    build_kit(kits(rubric).rubric, tmp_path / "again")
+    (again,) = (tmp_path / "again").glob("wheel/*.whl")
+    assert again.name == path.name
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_checks_can_be_listed_where_there_is_no_reference() -> None:
+    script = (
+        "import sys; sys.modules['reference'] = None\nfrom grader.catalogue import known_checks; print(*known_checks())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert {"matches_reference", "gives_the_ideas", "extracts_one_vector_of_a_sum"} <= set(done.stdout.split())
+    assert {"attention_becomes", "agrees_to_first_order"}.isdisjoint(done.stdout.split())

@@ -1,0 +1,123 @@
+"""`grader formula`: how an answer is read, the place where reading stops, and a verdict only where one is public."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.errors import UsageError
+from grader.formulas.explaining import NotRead, Read
+from grader.rubric import load_rubric
+from grader.selfcheck.playground import column_in, try_formula
+from tests.conftest import REPOSITORY
+from tests.selfcheck.kits import make_kit
+from tests.test_cli import grader
+
+RUBRIC = load_rubric(REPOSITORY / "rubrics" / "nlp-a5.yaml")
+
+
+def formula(text: str, part: str, *more: str | Path) -> list[str]:
+    done = grader("formula", text, "--part", part, *(more or ("--rubric", "nlp-a5")))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_it_is_written_out_typed_and_judged() -> None:
+    lines = formula(r"q = \beta(k_a+k_b) for a large \beta", "1.b.ii")
+    assert lines[0] == "1.b.ii An average of two values"
+    assert "read as   q = β(k_a + k_b)" in lines
+    assert "shape     a vector with d entries" in lines
+    assert "          β: a number of your own; you say it is large and positive" in lines
+    assert lines[-1].startswith("verdict   passed  3 / 3")
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        (r"q = \beta(k_a+k_b", r"(k_a"),
+        (r"so $q = \beta)(k_a+k_b)$ it is", r")(k_a"),
+        (r"q = \beta */ (k_a + k_b)", "/ (k"),
+    ],
+)
+def test_a_caret_stands_where_reading_stopped(text: str, at: str) -> None:
+    lines = formula(text, "1.b.ii")
+    shown = lines.index(f"  {text}")
+    assert lines[shown + 1].index("^") - 2 == text.index(at)
+    assert any(line.startswith("not read  ") for line in lines)
+
+
+def test_shapes_that_do_not_fit_are_told_before_any_verdict() -> None:
+    assert "shape     m×d; asked for is d×d" in formula("M = A^T", "1.b.i")
+    assert "shape     none: A is d×m and B is d×p: they cannot be multiplied" in formula("M = A B", "1.b.i")
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "read"),
+    [
+        ("1.d.i", r"q_1 = \beta\mu_a, q_2 = 2\beta\mu_b", ["q_1 = β μ_a", "q_2 = 2 β μ_b"]),
+        ("2.g.ii", "vanilla: O(L l^2), perceiver: O(l m + L m^2)", ["O(L ℓ^2)", "O(ℓ m + L m^2)"]),
+        ("1.e.ii", "K = I, Q = u_d u_a^T, V = u_b u_b^T", ["K = I", "Q = u_d u_aᵀ", "V = u_b u_bᵀ"]),
+    ],
+)
+def test_every_formula_a_part_asks_for_is_read(part: str, text: str, read: list[str]) -> None:
+    (trial,) = try_formula(text, part, RUBRIC)
+    assert [reading.plain.endswith(want) for reading, want in zip(trial.readings, read, strict=True)] == [True] * len(
+        read
+    )
+
+
+def test_a_hidden_part_is_read_without_a_verdict(tmp_path: Path) -> None:
+    text = (REPOSITORY / "rubrics" / "nlp-a5.yaml").read_text()
+    hidden = text.replace(
+        "{check: extracts_one_vector_of_a_sum,", "{check: extracts_one_vector_of_a_sum, visibility: hidden,"
+    )
+    (tmp_path / "nlp-a5.yaml").write_text(hidden)
+    (tmp_path / "nlp-a5").symlink_to(REPOSITORY / "rubrics" / "nlp-a5")
+    for answer in ("M = A A^T", "M = B B^T"):
+        lines = formula(answer, "1.b.i", "--rubric", tmp_path / "nlp-a5.yaml")
+        assert lines[-1] == "verdict   none here: this part is judged after the deadline"
+        assert any(line.startswith("read as   M = ") for line in lines)
+        assert not any("right" in line or "wrong" in line or "passed" in line for line in lines)
+
+
+def test_that_a_formula_can_be_read_is_no_verdict(tmp_path: Path) -> None:
+    rubric = "  - id: 1.b\n    title: A cost\n    points: 0\n    later: {checks: 1, points: 2}\n    checks:\n"
+    words = "words: {vanilla: [vanilla]}, variables: {L: [], n: []}, fixed: [d]"
+    rubric += f"      - {{check: costs_can_be_read, gate: true, {words}}}\n"
+    kit = make_kit(tmp_path)
+    head, _, rest = (kit / "rubric" / "tiny.yaml").read_text().partition("  - id: 1.b\n")
+    (kit / "rubric" / "tiny.yaml").write_text(head + rubric + "  - id: 2\n" + rest.partition("  - id: 2\n")[2])
+    for cost in ("L n^2", "n"):
+        lines = formula(f"vanilla: O({cost})", "1.b", "--in", kit)
+        assert lines[1].startswith("read as   cost of the vanilla model = O(")
+        assert lines[-1] == "verdict   none here: this part is judged after the deadline"
+
+
+def test_in_a_kit_a_part_without_a_check_shows_how_it_is_spelled(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path)
+    lines = formula(r"h = \frac{1}{m} \sum_i v_i", "1.b", "--in", kit)
+    assert lines[1].startswith("read as   h = ")
+    assert "what its letters stand for is not known here" in " ".join(" ".join(lines).split())
+    assert formula(r"q = \beta(k_a + k_b)", "1.a", "--in", kit)[-1].startswith("verdict   passed  3 / 3")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "$", "\\", "= =", "q =", "\x1b[31mq", "q = " + "(" * 400, "## 1.b.ii", "а" * 5000]
+)
+def test_whatever_is_typed_is_answered_in_lines_of_text(text: str) -> None:
+    try:
+        trials = try_formula(text, "1.b.ii", RUBRIC)
+    except UsageError:  # there is none
+        trials = []
+    for trial in trials:
+        for reading in trial.readings:
+            assert isinstance(reading, Read | NotRead)
+            if isinstance(reading, NotRead):
+                column = column_in(text, reading, trial.answer)
+                assert column is None or 0 <= column < max(1, len(text))
+
+
+def test_a_group_of_parts_is_asked_which() -> None:
+    done = grader("formula", "q = k", "--part", "1.b", "--rubric", "nlp-a5")
+    assert (done.returncode, done.stderr) == (2, "grader: 1.b has several parts; say which: 1.b.i, 1.b.ii\n")

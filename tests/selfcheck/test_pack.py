@@ -1,0 +1,71 @@
+"""`grader pack`: what is asked for, the same bytes for the same work, and it is graded as the folder is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+import zipfile
+from pathlib import Path
+
+from tests.conftest import REPOSITORY
+from tests.selfcheck.kits import ATTENTION, SUMMARY, make_kit
+from tests.test_cli import grader
+
+
+def packed(kit: Path, out: Path) -> zipfile.ZipFile:
+    done = grader("pack", kit, "--out", out)
+    assert done.returncode == 0, done.stderr
+    return zipfile.ZipFile(out)
+
+
+def test_the_archive_holds_what_is_asked_for_and_a_manifest(tmp_path: Path) -> None:
+    litter = {"data/wiki.txt": "x" * 1000, "model.ckpt": "x", "helper.py": "x = 1\n", "README.md": "read me"}
+    archive = packed(make_kit(tmp_path / "kit", **litter), tmp_path / "hand-in.zip")
+    names = ["answers.md", "attention.py", "helper.py", "submission.yaml", "weights.txt", "manifest.json"]
+    assert archive.namelist() == names
+    manifest = json.loads(archive.read("manifest.json"))
+    assert manifest["files"]["attention.py"]["sha256"] == hashlib.sha256(ATTENTION.encode()).hexdigest()
+    assert manifest["missing"] == []
+    assert manifest["self_check"]["summary"] == SUMMARY
+    assert manifest["self_check"]["problems"] == {"1.a": "passed", "1.b": "later", "2": "passed"}
+
+
+def test_the_same_work_gives_the_same_bytes(tmp_path: Path) -> None:
+    one = make_kit(tmp_path / "one" / "kit")
+    packed(one, tmp_path / "a.zip")
+    time.sleep(2.1)  # a zip counts time in steps of two seconds
+    shutil.copytree(one, tmp_path / "two" / "kit")
+    packed(tmp_path / "two" / "kit", tmp_path / "b.zip")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_what_is_missing_is_listed(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path / "kit", **{"weights.txt": None})
+    done = grader("pack", kit, cwd=tmp_path)
+    assert done.stdout.splitlines()[0] == "missing: weights.txt (2)"
+    assert "kit-tiny.zip: 3 files" in done.stdout
+    assert json.loads(zipfile.ZipFile(tmp_path / "kit-tiny.zip").read("manifest.json"))["missing"] == [
+        "weights.txt (2)"
+    ]
+
+
+def test_a_notebook_that_stands_in_for_code_is_packed(tmp_path: Path) -> None:
+    cell = {"cell_type": "code", "metadata": {}, "source": ATTENTION, "outputs": [], "execution_count": None}
+    text = json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]})
+    archive = packed(make_kit(tmp_path / "kit", **{"attention.py": None, "hw.ipynb": text}), tmp_path / "a.zip")
+    assert "hw.ipynb" in archive.namelist()
+    assert not [name for name in archive.namelist() if "#" in name]
+
+
+def test_the_archive_is_graded_as_the_folder_is(tmp_path: Path) -> None:
+    packed(REPOSITORY / "submissions" / "ben", tmp_path / "ben.zip")
+    reports = []
+    for handed_in in (REPOSITORY / "submissions" / "ben", tmp_path / "ben.zip"):
+        grader("run", handed_in, "--only", "2.1", "--only", "2.2", "--json", tmp_path / "r.json")
+        report = json.loads((tmp_path / "r.json").read_text())
+        reports.append(
+            [(one["id"], one["points"], [c["message"] for c in one["checks"]]) for one in report["problems"]]
+        )
+    assert reports[0] == reports[1]

@@ -1,0 +1,40 @@
+"""Pages for staff show what one gets: the author's blocks are run one after the other, the TA's commands exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.test_cli import grader
+
+AUTHORS = (REPOSITORY / "docs" / "authors.md").read_text()
+TAS = (REPOSITORY / "docs" / "tas.md").read_text()
+COMMANDS = re.findall(r"^grader .+$", TAS, re.MULTILINE)
+
+
+def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> None:
+    for kind, block in re.findall(r"```(python|yaml|console)\n(.*?)```", AUTHORS, re.DOTALL):
+        if kind == "console":
+            command, _, output = block.partition("\n")
+            done = grader(*shlex.split(command.removeprefix("$ grader ")), cwd=tmp_path)
+            printed = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+            assert printed == output.splitlines()
+        else:
+            name, _, text = block.partition("\n")
+            (tmp_path / name.removeprefix("# ")).parent.mkdir(exist_ok=True)
+            (tmp_path / name.removeprefix("# ")).write_text(text)
+    kit = tmp_path / "kit"
+    assert "doubles_on_other_inputs" not in (kit / "rubric" / "scores.yaml").read_text()
+    again = grader("run", "alex", "--rubric", kit / "rubric" / "scores.yaml", cwd=tmp_path)
+    assert "0 / 1" in again.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_page_for_tas_takes_its_options(command: str) -> None:
+    name, *rest = shlex.split(command)[1:]
+    told = grader(name, "--help").stdout
+    assert all(option in told for option in rest if option.startswith("--"))
