@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import signal
 import sys
 
@@ -13,6 +14,9 @@ _OBJECTS = 50_000  # Python looks for garbage after every 700 new ones: a tenth 
 def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that temporary copies are removed
     gc.set_threshold(_OBJECTS)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # not every terminal has an α: then it shows a question mark
+            stream.reconfigure(errors="replace")
     if sys.argv[1:2] and sys.argv[1] in _STUDENTS_COMMANDS:
         from grader.selfcheck.commands import app
     else:

@@ -116,6 +116,15 @@ def test_code_that_fails_at_import(tmp_path: Path) -> None:
     assert "cannot be imported: ModuleNotFoundError at attention.py:1" in " ".join(done.stdout.split())
 
 
+def test_a_terminal_without_greek_letters(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, **{"answers.md": "## 1.a\n\n$q = \\beta k_a$ for large $\\beta$\n\n## 1.b\n\nBoth.\n"})
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONIOENCODING": "cp1252"}
+    command = [sys.executable, "-m", "grader", "check", str(kit)]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"q = ? k_a" in b" ".join(done.stdout.split())
+
+
 def test_an_output_that_is_cut_off_says_nothing_more(tmp_path: Path) -> None:
     kit = make_kit(tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
