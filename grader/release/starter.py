@@ -65,8 +65,7 @@ def _prompts(problem: Problem) -> Iterator[str]:
 
 def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) -> str:
     """Two commands, and what is here."""
-    here = sum(len(problem.every_check) for problem in public.problems)
-    later = sum(problem.later.checks for problem in public.problems)
+    here = sum((problem.points for problem in public.problems if not problem.optional), start=0 * rubric.points)
     written = any(is_written(problem, beside) for problem in rubric.problems)
     people = ", and people read what you wrote" if written else ""
     lines = [
@@ -77,7 +76,8 @@ def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) ->
         f"    python -m pip install wheel/{wheel}",
         "    grader check .",
         "",
-        f"{here} checks are here; {later} more follow after the deadline{people}. So what passes here is no grade yet.",
+        f"{shown(here)} of {shown(rubric.points)} points are checked here; the rest after the deadline{people}.",
+        "So what passes here is no grade yet.",
         "Only your own code is run, and nothing leaves your machine.",
         "",
         *(
