@@ -237,7 +237,9 @@ class _Reading:
         else:
             parameters = self._parameters(definition, written, shared, place)
         known = definition.parameters if definition else {}
-        names = (parameters.get(key, known[key].default) for key in known if known[key].is_a_name)
+        # What a check asks for by default it asks for too: EncoderBlock, say, in a notebook.
+        given = {key: known[key].default for key in ("name", "function") if key in known} | parameters
+        names = (given[key] for key in given if known[key].is_a_name)
         return Check(
             id=own_id,
             function=definition.function if definition else _never,
