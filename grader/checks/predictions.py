@@ -79,6 +79,7 @@ def a_variant_reaches(
     if not found:
         raise Missing(f"none of {', '.join(variants)} was handed in")
     best = max(found.values(), key=lambda outcome: (outcome.score, outcome.status is Status.REVIEW))
+    best = replace(best, evidence={**best.evidence, "variants": sorted(found)})
     return (
         best if len(found) == 1 else replace(best, message=f"best of {len(found)} variants handed in: {best.message}")
     )
@@ -149,6 +150,17 @@ def _reached_before(stored: Outcome, *, file: str, tiers: list[Tier], **_: Any) 
     if "right" not in stored.evidence:  # missing, or in doubt: no tier has a say in that
         return stored
     return _verdict(file, stored.evidence, tiers)
+
+
+@rescores(a_variant_reaches, "variants")
+def _a_variant_reached_before(stored: Outcome, *, variants: Mapping[str, Tiers], **_: Any) -> Outcome | None:
+    if "right" not in stored.evidence:
+        return stored
+    (file, *others) = stored.evidence["variants"]
+    if others or file not in variants:  # another may be the best now, and of that one nothing is stored
+        return None
+    judged = _verdict(file, stored.evidence, variants[file])
+    return replace(judged, evidence={**judged.evidence, "variants": [file]})
 
 
 def _remarks(handed: Handed) -> dict[str, Any]:

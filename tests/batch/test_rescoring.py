@@ -17,7 +17,7 @@ from tests.conftest import REPOSITORY
 RUBRIC = """
 rubric: changing
 title: T
-points: 12
+points: 13
 problems:
   - id: 1.a
     title: Attention
@@ -33,6 +33,14 @@ problems:
     with: {file: vanilla.pretrain.dev.predictions, labels: birth_dev.tsv}
     checks:
       - {check: predictions_reach, points: 5, tiers: [{accuracy: 0.1, score: 1}, {accuracy: 0.05, score: 1/2}]}
+  - id: 2.g
+    title: A variant
+    points: 1
+    with: {labels: birth_dev.tsv}
+    checks:
+      - check: a_variant_reaches
+        points: 1
+        variants: {vanilla.pretrain.dev.predictions: [{accuracy: 0.3, score: 1}, {accuracy: 0.05, score: 1/2}]}
   - id: 3.a
     title: A mean
     points: 2
@@ -54,9 +62,10 @@ _MATCHES = "matches_reference, points: 3"
 CHANGES = {
     "points of checks": (_MATCHES, "matches_reference, points: 4", "points: 2, needs", "points: 1, needs"),
     "points of a problem": (
-        *("points: 12\n", "points: 14\n", "reach, points: 5", "reach, points: 7"),
+        *("points: 13\n", "points: 15\n", "reach, points: 5", "reach, points: 7"),
         *("title: Predictions\n    points: 5", "title: Predictions\n    points: 7"),
     ),
+    "a higher bar for a variant": ("accuracy: 0.3,", "accuracy: 0.9,"),
     "a higher bar": ("accuracy: 0.1,", "accuracy: 0.9,"),
     "a bar nobody reaches": (_TIERS, "tiers: [{accuracy: 0.99, score: 1}]"),
     "a finer score": (
@@ -70,8 +79,8 @@ NEED_GRADING = {
     "other inputs": ("inputs: column_attention", "inputs: multi_head", "1.a returns_an_array: 'inputs' has"),
     "a check less": ("      - {check: returns_an_array, gate: true}\n", "", "1.a: its checks are not the same"),
     "hidden": ("returns_an_array, gate: true", "returns_an_array, gate: true, visibility: hidden", "'visibility' has"),
-    "a limit": ("points: 12\n", "points: 12\nlimits: {cpu_seconds: 3}\n", "1.a: 'limits' has"),
-    "another id": ("id: 2.f", "id: 2.g", "2.g is new"),
+    "a limit": ("points: 13\n", "points: 13\nlimits: {cpu_seconds: 3}\n", "1.a: 'limits' has"),
+    "another id": ("id: 2.f", "id: 2.h", "2.h is new"),
     "what may make another alternative the best": (
         "id: once, points: 1}, {check: attention_becomes, points: 1",
         "id: once, points: 1.5}, {check: attention_becomes, points: 0.5",
