@@ -14,7 +14,7 @@ _REPLAY = re.compile(r" \(seed \d+, trial \d+\)$")
 _NUMERAL = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,/×]\d+)*(?:e[-+]?\d+)?(?!\w|\.\w)")  # not the 1 of q_1 or 1.b.ii
 _OF_A_PROBLEM = ("id", "title", "status", "points", "max_points", "override")
 _EVIDENCE = ("looks_like", "read_as", "weights_by_scale")
-_NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded")
+_NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded", "missing")
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Part:
     mean: float
     full: int
     zero: int
+    missing: int
 
     @property
     def share(self) -> float:
@@ -99,12 +100,14 @@ def parts(reports: Sequence[_Data]) -> list[Part]:
     for part, problems in by_id.items():
         points, most = [problem["points"] for problem in problems], problems[0]["max_points"]
         full, zero = sum(one >= most for one in points), sum(one == 0 for one in points)
-        found.append(Part(part, problems[0]["title"], most, len(points), sum(points) / len(points), full, zero))
+        missing = sum(problem["status"] == "missing" for problem in problems)
+        average = sum(points) / len(points)
+        found.append(Part(part, problems[0]["title"], most, len(points), average, full, zero, missing))
     return sorted(found, key=lambda part: part.share)
 
 
 def mistakes(reports: Sequence[_Data]) -> list[Mistake]:
-    """The commonest first."""
+    """The commonest first. What was not handed in is no mistake of its own: parts count it."""
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for report, problem, check in _checks(reports):
         if problem["max_points"] and check["status"] not in _NOT_A_MISTAKE:
@@ -118,8 +121,6 @@ def _cause(check: _Data) -> str:
 
     A message is a cause, then perhaps a colon and details. A file's name before the colon is no cause.
     """
-    if check["status"] == "missing":
-        return "nothing was handed in"
     named = check["evidence"].get("looks_like")
     if isinstance(named, str) and named:
         return f"it looks as if {named}"
