@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -52,6 +53,17 @@ def test_everyone_is_graded_and_nothing_broken_stops_the_rest(graded: tuple[Path
 def test_the_number_of_jobs_changes_nothing_but_times(graded: tuple[Path, Path], tmp_path: Path) -> None:
     submissions, out = graded
     assert batch(submissions, tmp_path / "out", "--jobs", "1").returncode == 0
+    assert contents(tmp_path / "out") == contents(out)
+
+
+@pytest.mark.slow
+def test_a_machine_busy_with_other_work_changes_nothing_but_times(graded: tuple[Path, Path], tmp_path: Path) -> None:
+    submissions, out = graded
+    with contextlib.ExitStack() as others:
+        for _ in range(3 * (os.cpu_count() or 1)):
+            other = others.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            others.callback(other.kill)  # before its own exit, which waits for it
+        assert batch(submissions, tmp_path / "out", "--jobs", "2").returncode == 0
     assert contents(tmp_path / "out") == contents(out)
 
 
