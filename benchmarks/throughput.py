@@ -1,7 +1,7 @@
 """How many submissions a second: this grader, a pytest process for each submission, and the bare student code.
 
-    python -m benchmarks.throughput                     # 100, 500 and 2,000 submissions, some twenty minutes
-    python -m benchmarks.throughput --sizes 40          # a quick look
+    python -m benchmarks.throughput --problems 2.1,2.2             # 100, 500 and 2,000 submissions, some twenty minutes
+    python -m benchmarks.throughput --sizes 40                     # a quick look at all five pieces of code
 
 All run in one go on the same submissions and the same checks (dl-hw3's implementation part). The pytest process calls
 the same check functions on the student's module in its own process, with no box. "An empty pytest process" imports what
