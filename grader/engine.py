@@ -141,8 +141,14 @@ def _grade_problem(
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:
-    """What earns most, of equals what was there; but full marks are all that make up for what could not be graded."""
-    found = max(tried, key=lambda result: (result.points, result.status is not Status.MISSING))
+    """What earns most; of equals what was there, and what needs a person least. But full marks are all that make up for
+    what could not be graded."""
+
+    def worth(result: ProblemResult) -> tuple[Fraction, bool, int]:
+        settled = sum(one.outcome.status is Status.PASSED for one in result.checks)
+        return result.points, result.status is not Status.MISSING, settled
+
+    found = max(tried, key=worth)
     ungraded = [result for result in tried if result.status is Status.UNGRADED]
     return ungraded[0] if ungraded and found.points < found.problem.points else found
 

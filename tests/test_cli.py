@@ -64,8 +64,8 @@ def test_json_that_cannot_be_written_loses_nothing() -> None:
 
 
 def test_fail_under_is_an_exit_code() -> None:
-    assert grader("run", "submissions/ben", "--fail-under", "6").returncode == 0
-    assert grader("run", "submissions/ben", "--fail-under", "6.5").returncode == 1
+    assert grader("run", "submissions/ben", "--only", "2.1", "--only", "2.2", "--fail-under", "6").returncode == 0
+    assert grader("run", "submissions/ben", "--only", "2.1", "--only", "2.2", "--fail-under", "6.5").returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,9 @@ def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path,
     shutil.copy(right / "attention.py", tmp_path / "good.py")
     (tmp_path / "attention.py").write_text(code)
     (tmp_path / "multihead.py").write_text((right / "multihead.py").read_text().replace("from attention", "from good"))
-    done = grader("run", tmp_path, "--rubric", "dl-hw3", "--json", tmp_path / "report.json")
+    done = grader(
+        "run", tmp_path, "--rubric", "dl-hw3", "--only", "2.1", "--only", "2.2", "--json", tmp_path / "report.json"
+    )
     report = json.loads((tmp_path / "report.json").read_text())
     attention, multihead = _part(report, "2.1"), _part(report, "2.2")
     assert multihead["points"] == 10

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from grader.choosing import only
 from grader.engine import grade
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
@@ -35,8 +36,7 @@ def test_a_right_rewrite_loses_nothing(
     boxes: BoxRunner, submission: MakeSubmission, problem: str, file: str, code: str
 ) -> None:
     files = {path.name: path.read_text() for path in _GOLD.glob("*.py")}
-    report = grade(_RUBRIC, submission(**{**files, file: code}), boxes)
-    (graded,) = (one for one in report.problems if one.problem.id == problem)
+    (graded,) = grade(only(_RUBRIC, [problem]), submission(**{**files, file: code}), boxes).problems
     lost = [f"{one.check.id}: {one.outcome.message}" for one in graded.checks if one.outcome.score < 1]
     assert not lost
     assert graded.points == graded.problem.points
