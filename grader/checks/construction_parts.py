@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isinf, isnan
@@ -18,6 +19,7 @@ from reference import attention as truth
 _MOST_HEADS = 64
 _AS_GOOD_AS_INFINITE = 1e6  # for β = inf; the scores that matter are of the order of one
 _MATRICES = ("W_Q", "W_K", "W_V", "W_O")
+_SPELLINGS = {"β": "beta", "query": "q"}
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,21 @@ def several_heads(returned: Any, what: str, trial: Trial) -> Construction:
         raise WrongKind(f"{what} should return a list of heads, each (W_Q, W_K, W_V), and the border")
     if len(arrays) > _MOST_HEADS:
         raise WrongKind(f"{what} returned more than {_MOST_HEADS} heads")
-    border = next((known for known, others in BORDERS.items() if border in (known, *others)), border)
+    border = _known(border)
     if border and border not in BORDERS:
         raise WrongKind(f"{what}: the border is one of {', '.join(BORDERS)}")
     heads = tuple(_projected(one, f"{what}, head {n}", trial, beta) for n, one in enumerate(arrays, start=1))
     if len({len(head.V if head.W_O is None else head.W_O) for head in heads}) > 1:
         raise WrongKind(f"{what}: the outputs of the heads have different sizes and cannot be added")
     return Construction(heads, border, trial.padding)
+
+
+def _known(border: str) -> str:
+    """What 'zeros', 'zero padding' or 'circular' means; the word as it is if that is unknown."""
+    words = re.split(r"[\s_-]+", border)
+    telling = [word for word in words if word not in ("pad", "padding")] or words
+    found = {known for known, others in BORDERS.items() for word in telling if word in (known, *others)}
+    return found.pop() if len(found) == 1 else border
 
 
 def _is_head(value: Any) -> bool:
@@ -97,11 +107,30 @@ def _is_head(value: Any) -> bool:
 
 
 def _by_key(returned: Any, keys: Sequence[str]) -> list[Any]:
-    """A dictionary's values in this order, whatever the case of its keys; anything else as it comes."""
+    """A dictionary's values in this order, however its keys are spelt; anything else as it comes."""
     if isinstance(returned, dict):
-        by_name = {name.lower(): value for name, value in returned.items()}
-        return [by_name[key.lower()] for key in keys if by_name.get(key.lower()) is not None]
-    return list(returned) if isinstance(returned, tuple) else [returned]
+        by_name = {_spelt(name): value for name, value in returned.items()}
+        return [by_name[_spelt(key)] for key in keys if by_name.get(_spelt(key)) is not None]
+    return list(returned) if isinstance(returned, tuple) or _is_a_list_of_parts(returned) else [returned]
+
+
+def _spelt(key: str) -> str:
+    """W_Q, WQ and w_q are one name."""
+    plain = key.lower().replace("_", "")
+    return _SPELLINGS.get(plain, plain)
+
+
+def _is_a_list_of_parts(returned: Any) -> bool:
+    """[q, β] and [heads, border] stand for tuples; a list of numbers, or of heads, is one part."""
+    return isinstance(returned, list) and (
+        any(isinstance(part, str) for part in returned)
+        or (any(_is_number(part) for part in returned) and not all(_is_number(part) for part in returned))
+    )
+
+
+def _is_number(part: Any) -> bool:
+    """Also an array of one number, unless it is a matrix: that may be W_O."""
+    return isinstance(part, int | float) or (isinstance(part, np.ndarray) and part.size == 1 and part.ndim < 2)
 
 
 def _sorted_out(parts: Sequence[Any], what: str) -> tuple[list[Any], float, str]:
@@ -112,8 +141,8 @@ def _sorted_out(parts: Sequence[Any], what: str) -> tuple[list[Any], float, str]
     for part in parts:
         if isinstance(part, str):
             words.append(part.strip().lower())
-        elif isinstance(part, int | float) or (isinstance(part, np.ndarray) and part.size == 1 and part.ndim == 0):
-            betas.append(float(part))
+        elif _is_number(part):
+            betas.append(float(np.asarray(part).item()))
         elif part is not None:
             arrays.append(part)
     if len(betas) > 1 or len(words) > 1:
@@ -132,6 +161,8 @@ def _beta(beta: float, what: str) -> float:
 def _projected(returned: Any, what: str, trial: Trial, beta: float) -> Head:
     given = list(returned) if isinstance(returned, np.ndarray | list) else _by_key(returned, (*_MATRICES, "beta"))
     arrays, own_beta, _ = _sorted_out(given, what)
+    if len(arrays) == 1 and isinstance(arrays[0], Sequence):  # ((W_Q, W_K, W_V), β)
+        arrays = list(arrays[0])
     if not 3 <= len(arrays) <= 4:
         raise WrongKind(f"{what} should return W_Q, W_K and W_V", f"it returned {len(arrays)} matrices")
     W_Q, W_K, W_V, *rest = (numbers(array, what) for array in arrays)
