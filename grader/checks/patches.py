@@ -143,10 +143,21 @@ def _of_each_patch(answers: Array, sizes: _Sizes) -> Array:
     return np.stack([answers[owners == n, n] for n in range(sizes.tokens)])
 
 
+def _seen(answers: Array) -> Array:
+    """Which token depends on which pixel: (pixels, N)."""
+    return np.asarray(np.abs(answers).max(axis=-1) > compare.ATOL)
+
+
 def _wrong_pixels(bench: Workbench, answers: Array, sizes: _Sizes) -> Outcome | None:
-    sees = np.abs(answers).max(axis=-1) > compare.ATOL  # (pixels, N)
+    sees = _seen(answers)
     own = _owners(sizes)[:, None] == np.arange(sizes.tokens)
     if (sees & ~own).any():
+        features_first = answers.reshape(len(answers), sizes.dim, sizes.tokens).swapaxes(1, 2)
+        if (_seen(features_first) == own).all():
+            return failed(
+                f"{bench.name} makes tokens of (batch, dim, N) by reshape() alone, which mixes features and tokens; "
+                "write flatten(2).transpose(1, 2)"
+            )
         if not (sees & (_owners(sizes, columns_first=True)[:, None] != np.arange(sizes.tokens))).any():
             return failed(f"{bench.name} takes the patches column by column; row by row is asked for")
         if (sees.sum(axis=0) <= own.sum(axis=0)).all():
