@@ -15,7 +15,7 @@ from grader.checks.blocks import properties
 from grader.checks.blocks.anatomy import feed_forward_pairs
 from grader.checks.blocks.reading_vit import Found, read_one_block, read_several_blocks
 from grader.checks.blocks.stack import blocks_with_depth_one
-from grader.checks.blocks.tokens import Sizes, class_tokens, position_tensors
+from grader.checks.blocks.tokens import Sizes, class_tokens, kept_as, position_tensors, table
 from grader.checks.variants.judgements import (
     changes_its_input,
     differs_in_float32,
@@ -69,26 +69,34 @@ def vit_learns_class_token_and_positions(
     bench = _bench(student, rng, file, name, _ONE)
     x = _ONE.images(rng, 2)
     used = bench.influential(rng, (x,))
-    places: set[tuple[int, ...]] = {(_ONE.patches + 1, _ONE.dim), (_ONE.patches, _ONE.dim)}
+    rows_of: set[tuple[int, ...]] = {(_ONE.patches + 1, _ONE.dim), (_ONE.patches, _ONE.dim)}
     vector: set[tuple[int, ...]] = {(_ONE.dim,)}
     for what, candidates, shapes in (
         ("class token", class_tokens(bench.values, _ONE), vector),
-        ("table of positions", position_tensors(bench.values, _ONE), places),
+        ("table of positions", position_tensors(bench.values, _ONE), rows_of),
     ):
+        if what == "class token" and not candidates and _is_a_row_of_the_positions(bench, rng):
+            continue
         if not any(found in used for found in candidates):
             return _not_learned(bench, what, bool(candidates), shapes)
     logits = bench.run((x,)).outputs[0]
     gradients = bench.run((x,), cotangents=[rng.normal(size=logits.shape)]).gradients
-    table = next(found for found in position_tensors(bench.values, _ONE) if found in used)
+    places = next(found for found in position_tensors(bench.values, _ONE) if found in used)
     tokens = [found for found in class_tokens(bench.values, _ONE) if found in used]
-    if table not in bench.trainable or not set(tokens) & set(bench.trainable):
+    if places not in bench.trainable or (tokens and not set(tokens) & set(bench.trainable)):
         return failed(f"the class token or the positions of {name} have requires_grad off, so they are never trained")
-    rows = gradients.get(table)
-    if rows is None or not all(np.abs(rows.reshape(-1, _ONE.dim)).max(axis=-1) > 0):
+    rows = gradients.get(places)
+    if rows is None or not all(np.abs(table(rows, _ONE.dim)).max(axis=-1) > 0):
         return failed(f"no gradient reaches some of the positions of {name}")
-    if all(gradients.get(token) is None for token in tokens):
+    if tokens and all(gradients.get(token) is None for token in tokens):
         return failed(f"no gradient reaches the class token of {name}")
     return passed("class token and positions are trained, saved and moved with the module")
+
+
+def _is_a_row_of_the_positions(bench: Workbench, rng: np.random.Generator) -> bool:
+    """Whether its values are those of a model whose class token is a row of the table, and nothing else."""
+    found = read_one_block(bench, rng, _ONE)
+    return isinstance(found, Found) and not found.way_in.class_token
 
 
 def _not_learned(bench: Workbench, what: str, is_there: bool, shapes: set[tuple[int, ...]]) -> Outcome:
@@ -153,10 +161,10 @@ def vit_sees_every_patch_in_its_place(
         return failed(f"{len(blind)} of {_ONE.patches} patches have no influence on the logits of {name}")
     if difference(turned, plain) is None:
         return failed(f"swapping two patches leaves the logits of {name} as they were: positions are not added")
-    table = next(iter(position_tensors(bench.values, _ONE)), "")
-    if table:
-        rows = bench.values[table]
-        alike = {table: np.broadcast_to(rows.reshape(-1, _ONE.dim)[1], rows.shape)}
+    places = next(iter(position_tensors(bench.values, _ONE)), "")
+    if places:
+        rows = table(bench.values[places], _ONE.dim)
+        alike = {places: kept_as(bench.values[places], np.broadcast_to(rows[1], rows.shape))}
         ((before, after),) = bench.run_changed((x,), (swapped,), changes=[alike])
         if difference(after, before):
             return failed(f"with all positions equal, swapping two patches still changes the logits of {name}")

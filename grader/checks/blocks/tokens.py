@@ -45,7 +45,7 @@ class Sizes:
 class WayIn:
     """Which tensors make the tokens."""
 
-    class_token: str
+    class_token: str  # empty if it has no tensor of its own, and is a row of the positions
     positions: str
     weight: str
     bias: str
@@ -56,10 +56,10 @@ class WayIn:
         changed = {name: np.zeros_like(values[name]) for name in (self.weight, self.bias, self.class_token) if name}
         rows = values[self.positions]
         if rows.size == tokens.size:
-            return {**changed, self.positions: tokens.reshape(rows.shape)}
+            return {**changed, self.positions: kept_as(rows, tokens)}
         own = range(len(tokens))[self.place]
         changed[self.class_token] = tokens[own].reshape(values[self.class_token].shape)
-        return {**changed, self.positions: np.delete(tokens, own, axis=0).reshape(rows.shape)}
+        return {**changed, self.positions: kept_as(rows, np.delete(tokens, own, axis=0))}
 
     def with_class_token(self, values: Values, tokens: Array, step: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """`step` added to the class token, and to the token at its place: the same, if that is its place."""
@@ -80,9 +80,10 @@ class WayIn:
 
     def tokens(self, values: Values, embedded: Array) -> Array:
         """(B, N, D) → (B, N + 1, D): the class token put in its place, positions added."""
-        class_token, rows = values[self.class_token].reshape(1, 1, -1), values[self.positions]
+        dim = embedded.shape[-1]
+        class_token = values[self.class_token].reshape(1, 1, -1) if self.class_token else np.zeros((1, 1, dim))
         class_token = class_token.repeat(len(embedded), axis=0)
-        rows = rows.reshape(-1, embedded.shape[-1])
+        rows = table(values[self.positions], dim)
         if len(rows) == embedded.shape[1]:
             embedded, rows = embedded + rows, np.zeros(1)
         parts = [class_token, embedded] if self.place == 0 else [embedded, class_token]
@@ -102,10 +103,25 @@ class WayIn:
             yield flat @ matrix + offset
 
 
+def table(positions: Array, dim: int) -> Array:
+    """(rows, D), also if they are kept the other way round, or as a grid like the patches."""
+    kept = positions.squeeze()
+    return np.asarray(np.moveaxis(kept, kept.shape.index(dim), -1).reshape(-1, dim))
+
+
+def kept_as(positions: Array, rows: Array) -> Array:
+    """A table (rows, D) in the layout of these positions."""
+    kept = positions.squeeze()
+    axis = kept.shape.index(rows.shape[1])
+    grid = rows.reshape(*(side for n, side in enumerate(kept.shape) if n != axis), rows.shape[1])
+    return np.asarray(np.moveaxis(grid, -1, axis).reshape(positions.shape))
+
+
 def position_tensors(values: Values, sizes: Sizes) -> list[str]:
     """Parameters with a row for each patch, and perhaps one for the class token."""
-    rows = (sizes.patches + 1, sizes.patches)
-    return [name for count in rows for name, value in values.items() if value.squeeze().shape == (count, sizes.dim)]
+    every = [(sizes.patches + 1,), (sizes.patches,), (sizes.side, sizes.side)]
+    shapes = [shape for rows in every for shape in ((*rows, sizes.dim), (sizes.dim, *rows))]
+    return [name for shape in shapes for name, value in values.items() if value.squeeze().shape == shape]
 
 
 def class_tokens(values: Values, sizes: Sizes) -> list[str]:
@@ -122,11 +138,13 @@ def class_tokens(values: Values, sizes: Sizes) -> list[str]:
 def ways_in(values: Values, sizes: Sizes) -> Iterator[WayIn]:
     count = sizes.channels * sizes.patch**2
     weights = [name for name, value in values.items() if value.size == count * sizes.dim and sizes.dim in value.shape]
-    for positions, token, weight, place in product(
-        position_tensors(values, sizes), class_tokens(values, sizes), weights, (0, -1)
+    for token, positions, weight, place in product(
+        [*class_tokens(values, sizes), ""], position_tensors(values, sizes), weights, (0, -1)
     ):
+        if not token and values[positions].size != (sizes.patches + 1) * sizes.dim:
+            continue
         biases = [partner(weight, values)] if is_weight(weight) else [*loose_vectors(values, sizes.dim), ""]
-        yield from (WayIn(token, positions, weight, bias, place) for bias in biases if bias != token)
+        yield from (WayIn(token, positions, weight, bias, place) for bias in biases if not bias or bias != token)
 
 
 def believable_ways_in(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> list[WayIn]:
@@ -137,7 +155,8 @@ def believable_ways_in(bench: Workbench, rng: np.random.Generator, sizes: Sizes)
     for way_in in list(ways_in(bench.values, sizes))[:_MOST_WAYS_IN]:
         set_so = way_in.with_tokens(bench.values, tokens)
         longer = [way_in.with_patches(bench.values, sizes, set_so, size * step) for size in (10, 20)]
-        placed = way_in.with_class_token(bench.values, tokens, step)
+        # A row of the table is at its place wherever that is.
+        placed = way_in.with_class_token(bench.values, tokens, step) if way_in.class_token else (set_so, set_so)
         rows = bench.run_changed((white,), (x,), changes=[set_so, *longer, *placed])
         (black, drawn), (short, _), (long, _), (one, _), (other, _) = rows
         normed = near(short, long) and not near(short, black)
