@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -35,7 +35,6 @@ from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
 _NAME = "EncoderBlock"
-_WANTED = Wanted((POST,), (RELU,))
 
 
 @dataclass(frozen=True)
@@ -139,16 +138,29 @@ def _anatomy(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, x: Array
 
 def _explained(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, several: _Seen, alone: _Seen) -> Outcome:
     anatomy = _anatomy(bench, rng, sizes, several[0][0], alone[0][0])
-    found = singles(anatomy, _WANTED, np.concatenate(alone[0]), np.concatenate(alone[1]))
+    wanted = Wanted((POST,), (RELU,), output=sizes.heads > 1)
+    found = singles(anatomy, wanted, np.concatenate(alone[0]), np.concatenate(alone[1]))
+    if not anatomy.pairs and (width := _other_width(anatomy, wanted, several, alone)):
+        return failed(f"the hidden layer of {bench.name} has {width} units, not `hidden`; all else is right")
     if not found:
         slip = first(unlike_alone(anatomy, [Way(POST, RELU)]), several[0][:1], several[1][:1])
         return _wrong(bench, rng, sizes, anatomy, [slip.slip or slip.single.way.norm] if slip else [])
-    if departures := min((single.departures(_WANTED) for single in found), key=len):
+    if departures := min((single.departures(wanted) for single in found), key=len):
         return _wrong(bench, rng, sizes, anatomy, departures)
     if any(first(several_readings(anatomy, single), *several) for single in found):
         count = len(_SIZES) * len(_BATCHES)
         return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
     return _wrong(bench, rng, sizes, anatomy, _attention_slips(anatomy, found, several))
+
+
+def _other_width(anatomy: Anatomy, wanted: Wanted, several: _Seen, alone: _Seen) -> int:
+    """How wide the hidden layer is, if nothing but that is wrong; else 0."""
+    for pair in feed_forward_pairs(anatomy.values, anatomy.width):
+        other = replace(anatomy, pairs=(pair,))
+        found = singles(other, wanted, np.concatenate(alone[0]), np.concatenate(alone[1]), naming=False)
+        if any(first(several_readings(other, single), *several) for single in found):
+            return anatomy.values[pair[0].weight].size // anatomy.width
+    return 0
 
 
 def _attention_slips(anatomy: Anatomy, singles: list[Single], several: _Seen) -> list[str]:
