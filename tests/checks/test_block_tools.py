@@ -12,7 +12,7 @@ from grader.checks.blocks.anatomy import Anatomy, feed_forward_pairs, norm_candi
 from grader.checks.blocks.attending import MIXES, RIGHT
 from grader.checks.blocks.equations import POST, PRE, Way
 from grader.checks.blocks.projections import inward, outward
-from grader.checks.blocks.readings import Several, Single
+from grader.checks.blocks.readings import Several, Single, unlike_alone
 from grader.checks.blocks.stack import layer_names
 from reference import transformer
 
@@ -64,6 +64,16 @@ def test_each_slip_of_the_attention_gives_other_values(slip: str) -> None:
     values, want = _reference(POST, "ReLU")
     for got in _read(values, Way(), slip):
         assert not np.allclose(got, want, rtol=1e-3, atol=1e-3)
+
+
+def test_heads_as_wide_as_the_block_are_not_tried_for_minutes() -> None:
+    """Fifteen layers for four roles would be millions of readings; each takes about 0.3 ms."""
+    values, _ = _reference(POST, "ReLU")
+    values |= {f"heads.{n}.weight": RNG.normal(size=(WIDTH, WIDTH)) for n in range(11)}
+    names, pairs = frozenset(values), feed_forward_pairs(values, WIDTH, HIDDEN)
+    anatomy = Anatomy(values, WIDTH, HEADS, names, names, pairs, norm_candidates(values, WIDTH))
+    assert not anatomy.is_too_much
+    assert 10_000 < sum(1 for _ in unlike_alone(anatomy, [Way()])) < 100_000
 
 
 def test_one_number_in_a_name_counts_the_blocks() -> None:
