@@ -17,11 +17,14 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # not every terminal has an α: then it shows a question mark
             stream.reconfigure(errors="replace")
-    if sys.argv[1:2] and sys.argv[1] in _STUDENTS_COMMANDS:
-        from grader.selfcheck.commands import app
-    else:
-        from grader.cli import app
     try:
+        if sys.argv[1:2] and sys.argv[1] in _STUDENTS_COMMANDS:
+            from grader.selfcheck.commands import app
+        else:
+            from grader.cli import app
         app()
+    except KeyboardInterrupt:  # while all this was being loaded; later the commands see to it
+        print("grader: stopped", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:  # `grader … | head`
         sys.stderr.close()

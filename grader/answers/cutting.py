@@ -208,8 +208,9 @@ class _Cutting:
 
     def _said(self) -> tuple[str, ...]:
         notes = [text for _, text in sorted(dict.fromkeys(self._notes))]
-        more = len(notes) - MAX_NOTES
-        return (*notes[:MAX_NOTES], f"{quote(self._file, 80)}: {more} more like these") if more > 0 else tuple(notes)
+        most = MAX_NOTES + len(self._outline.parts)  # a sheet not yet filled in has a note for each: it hides no other
+        more = len(notes) - most
+        return (*notes[:most], f"{quote(self._file, 80)}: {more} more like these") if more > 0 else tuple(notes)
 
 
 def _words(stretch: _Stretch) -> list[str]:

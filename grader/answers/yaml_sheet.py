@@ -83,10 +83,9 @@ class _Sheet:
 
     def finish(self) -> Answers:
         parts = {name: self._found[node] for node, name in self._outline.leaves.items() if node in self._found}
-        more = len(self._notes) - MAX_NOTES
-        said = (
-            [*self._notes[:MAX_NOTES], f"{quote(self._file, 80)}: {more} more like these"] if more > 0 else self._notes
-        )
+        most = MAX_NOTES + len(self._outline.parts)  # as in other sheets
+        more = len(self._notes) - most
+        said = [*self._notes[:most], f"{quote(self._file, 80)}: {more} more like these"] if more > 0 else self._notes
         return Answers(parts, tuple(said))
 
     def _part(self, key: str, node: Node) -> Node | None:

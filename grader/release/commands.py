@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grader.errors import UsageError
 from grader.release.kit import build_kit
 from grader.report.points import shown
 from grader.rubric import find_rubric, load_rubric
@@ -23,6 +24,8 @@ def release(
     data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Course data for the rubric.")] = None,
 ) -> None:
     """Make the kit that students get: public checks, starter files, a grader without answers. Fails on any leak."""
+    if data is not None and not data.is_dir():
+        raise UsageError(f"{data}: there is no such folder of data")
     loaded = load_rubric(find_rubric(rubric), data)
     secret = read_secret()
     kit = build_kit(loaded, out, data=data, secret=secret)

@@ -62,9 +62,13 @@ class PublicPart:
         return made
 
     def _asked_for_later(self, problem: Problem) -> list[str]:
-        """Files to hand in that no check of the public part asks for."""
+        """Files to hand in that no check of the public part asks for. Code of an alternative is not among them: what
+        may be answered in another way is not missing, and all code is packed anyway."""
         here = {file for decision in kept(self._decisions, problem.every_check) for file in decision.check.files}
-        return list(dict.fromkeys(file for check in problem.every_check for file in check.files if file not in here))
+        asked = [file for check in problem.checks for file in check.files]
+        others = (file for one in problem.alternatives for check in one.checks for file in check.files)
+        asked += [file for file in others if not file.endswith(".py")]
+        return [file for file in dict.fromkeys(asked) if file not in here]
 
     def _alternative(self, alternative: Alternative, written: Written, shared: Written) -> Written:
         shared = {**shared, **written.get("with", {})}

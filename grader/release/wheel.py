@@ -20,7 +20,7 @@ from grader import __version__
 _DISTRIBUTION = "attention-grader"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can say; the same content gives the same bytes
 _WHEEL = "Wheel-Version: 1.0\nGenerator: attention-grader\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-_COMMANDS = "[console_scripts]\ngrader = grader.cli:main\n"
+_COMMANDS = "[console_scripts]\ngrader = grader.start:main\n"
 
 
 def wheel(files: Mapping[str, bytes], rubric: str) -> tuple[str, bytes]:

@@ -13,14 +13,18 @@ from grader.choosing import only
 from grader.errors import UsageError
 from grader.exits import EXIT_BELOW, EXIT_UNGRADED, faults_in_one_line
 from grader.model import Report, Status
+from grader.quoting import quote
 from grader.report.json_report import to_json
 from grader.selfcheck.checking import Order, check_own_work, libraries_of, own_runner
 from grader.selfcheck.own_work import open_own_work, rubric_at_home
-from grader.selfcheck.packing import pack_own_work
+from grader.selfcheck.packing import SHEETS, pack_own_work
 from grader.selfcheck.playground import try_formula
+from grader.selfcheck.public import at_home
 from grader.selfcheck.showing import Shown, Silent, as_markdown
 from grader.selfcheck.showing_formulas import print_trials
 from grader.selfcheck.watching import watch_own_work
+
+_OWN_ENDINGS = (".py", ".ipynb", ".predictions")
 
 PathArgument = Annotated[Path, typer.Argument(help="Your folder, or a .zip, .tar.gz or .ipynb.")]
 RubricOption = Annotated[
@@ -63,10 +67,17 @@ def check(
 
 
 def _write(file: str, text: str) -> None:
+    _spare_own_work(Path(file))
     try:
         Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def _spare_own_work(target: Path) -> None:
+    """A slip such as `--out answers.md` must not cost a student the answers."""
+    if target.is_file() and (target.suffix in _OWN_ENDINGS or target.name in SHEETS):
+        raise UsageError(f"{quote(str(target))} is your work and would be lost; give another name")
 
 
 def _exit_code(report: Report, fail_under: float | None) -> int:
@@ -83,7 +94,7 @@ def formula(
 ) -> None:
     """Show how a formula is read and, where the part is checked at home, whether it works."""
     whole = rubric_at_home(path, rubric)
-    problem, *others = only(whole, [part]).problems
+    problem, *others = only(at_home(whole), [part]).problems
     if others:
         raise UsageError(f"{part} has several parts; say which: {', '.join(one.id for one in (problem, *others))}")
     print_trials(text, problem, try_formula(text, problem.id, whole), Console())
@@ -100,6 +111,7 @@ def pack(
         report = check_own_work(work, (), runner, Silent())
         packed = pack_own_work(work, report)
     target = out or Path(f"{work.submission.name}-{work.whole.name}.zip")
+    _spare_own_work(target)
     try:
         target.write_bytes(packed.content)
     except OSError as error:

@@ -7,6 +7,7 @@ At home a rubric may lie in the folder itself, `rubric/NAME.yaml`, as in the kit
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -33,9 +34,12 @@ class OwnWork:
 
 @contextmanager
 def open_own_work(path: Path, named: str | None = None, data: Path | None = None) -> Iterator[OwnWork]:
+    if data is not None and not data.is_dir():
+        raise UsageError(f"{quote(str(data))}: there is no such folder of data")
     with open_submission(_existing(path)) as opened:
-        if path.is_dir() and _kit(path):  # what the kit brings is not handed in, so it is not looked at either
+        if path.is_dir() and _kit(path):  # what the kit brings is not handed in: nobody looks at it, the code neither
             files = tuple(file for file in opened.files if not file.startswith(f"{KIT_FOLDER}/"))
+            shutil.rmtree(opened.folder / KIT_FOLDER, ignore_errors=True)  # a link was not copied
             opened = replace(opened, files=files)
         rubric = _named(path, named or opened.rubric, by_staff=named is not None)
         whole = load_rubric(rubric or _fitting(path, opened), data)
@@ -76,7 +80,14 @@ def _named(path: Path, named: str | None, *, by_staff: bool) -> Path | None:
     try:
         return find_rubric(named, by_staff=by_staff)
     except UsageError as error:
-        raise UsageError(str(error) if by_staff else f"submission.yaml: {error}") from None
+        said = str(error) if by_staff else f"submission.yaml: {error}"
+        raise UsageError(said if kit or "; " in said else f"{said}{_where_the_kit_is(path, named)}") from None
+
+
+def _where_the_kit_is(path: Path, named: str) -> str:
+    fix = "check" if path.is_dir() else "put it into"
+    rubric = f"--rubric KIT/{KIT_FOLDER}/{quote(named, 60)}.yaml"
+    return f" beside {quote(str(path))}; {fix} the folder of your kit, or say {rubric}"
 
 
 def _fitting(path: Path, opened: OpenedSubmission) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 
 from grader import __version__
 from grader.answers.sheet import ENDINGS
-from grader.errors import StudentFault
+from grader.errors import Ambiguous, StudentFault
 from grader.model import Report
 from grader.report.points import rounded
 from grader.selfcheck.form import files_asked
@@ -21,7 +21,7 @@ from grader.submission import OpenedSubmission
 
 MANIFEST = "manifest.json"
 NOTEBOOK_PART = ".ipynb#"  # what a notebook holds of a file of code, made for the box
-_SHEETS = tuple(f"answers.{ending}" for ending in ENDINGS)
+SHEETS = tuple(f"answers.{ending}" for ending in ENDINGS)
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold
 _MODE = 0o644 << 16
 
@@ -41,7 +41,8 @@ def pack_own_work(work: OwnWork, report: Report) -> Packed:
     submission = work.submission.for_rubric(work.rubric)
     files = sorted(_wanted(work, submission))
     asked = files_asked(work.rubric)
-    missing = tuple(f"{file} ({', '.join(parts)})" for file, parts in asked.items() if not _place(submission, file))
+    amiss = ((_amiss(submission, file), parts) for file, parts in asked.items())
+    missing = tuple(f"{what} ({', '.join(parts)})" for what, parts in amiss if what)
     contents = {file: (submission.folder / file).read_bytes() for file in files}
     manifest = json.dumps(_manifest(work, report, contents, missing), indent=2, ensure_ascii=False) + "\n"
     archive = io.BytesIO()
@@ -57,7 +58,7 @@ def pack_own_work(work: OwnWork, report: Report) -> Packed:
 def _wanted(work: OwnWork, submission: OpenedSubmission) -> set[str]:
     """What checks ask for, the sheet, and all code: a helper left behind would cost points."""
     found = {file for file in submission.files if file.endswith(".py") and NOTEBOOK_PART not in file}
-    found |= {file for file in submission.files if file.rpartition("/")[2] in _SHEETS or file == "submission.yaml"}
+    found |= {file for file in submission.files if file.rpartition("/")[2] in SHEETS or file == "submission.yaml"}
     asked = {file for problem in work.whole.problems for check in problem.every_check for file in check.files}
     for problem in work.whole.problems:
         asked |= {*problem.later.files, *(file for one in problem.alternatives for file in (*one.files, *one.beside))}
@@ -67,6 +68,16 @@ def _wanted(work: OwnWork, submission: OpenedSubmission) -> set[str]:
             notebook, part, _ = place.partition(NOTEBOOK_PART)
             found.add(f"{notebook}.ipynb" if part else place)
     return found
+
+
+def _amiss(submission: OpenedSubmission, file: str) -> str:
+    try:
+        submission.find(file)
+    except Ambiguous as fault:
+        return fault.message
+    except StudentFault:
+        return file
+    return ""
 
 
 def _place(submission: OpenedSubmission, file: str) -> str:

@@ -27,7 +27,7 @@ def print_trials(text: str, problem: Problem, trials: Sequence[Trial], console: 
                 _print_read(reading, console)
             else:
                 _print_unread(text, reading, trial, console)
-        _print_verdict(trial, console)
+        _print_verdict(trial, problem, console)
 
 
 def _print_read(reading: Read, console: Console) -> None:
@@ -48,18 +48,27 @@ def _print_unread(text: str, unread: NotRead, trial: Trial, console: Console) ->
         indent = len(before) + (text[:column] != text[:column].rstrip())
         console.print(Text(f"  {quote(text, _CHARACTERS)}"), soft_wrap=True)
         console.print(Text(f"  {' ' * indent}^", style="red"), soft_wrap=True)
-    _line("not read", unread.cause, console)
+    _line("not read", _without_the_sheet(unread.cause), console)
 
 
-def _print_verdict(trial: Trial, console: Console) -> None:
-    if trial.result is None or trial.check is None or not is_judged(trial.check):
+def _print_verdict(trial: Trial, problem: Problem, console: Console) -> None:
+    if trial.check is None and any(map(is_judged, problem.checks)):
+        _line(
+            "verdict", f"none for a formula alone: `grader check --part {problem.id}` judges the whole answer", console
+        )
+    elif trial.result is None or trial.check is None or not is_judged(trial.check):
         unknown = "" if trial.check else ", and what its letters stand for is not known here"
         _line("verdict", f"none here: this part is judged after the deadline{unknown}", console)
     else:
         outcome = trial.result.outcome
         points = f"{shown(trial.result.points)} / {shown(trial.check.points)}"
         line = Text("verdict".ljust(_WIDTH)).append_text(status_text(outcome.status))
-        console.print(line.append(f"  {points}  {outcome.message.replace(f'{SHEET}:3:', 'column ')}"))
+        console.print(line.append(f"  {points}  {_without_the_sheet(outcome.message)}"))
+
+
+def _without_the_sheet(message: str) -> str:
+    """There is none: what was typed stands in the third line of one made for it."""
+    return message.replace(f"{SHEET}:3:", "column ").replace(f"{SHEET}:1: ", "")
 
 
 def _line(name: str, what: str, console: Console) -> None:

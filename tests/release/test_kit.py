@@ -9,6 +9,7 @@ import hashlib
 import io
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,6 +31,7 @@ from grader.sandbox import BoxRunner
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY
 from tests.release.conftest import RUBRICS, Made
+from tests.test_cli import grader
 
 Kits = Callable[[str], Made]
 
@@ -228,7 +230,7 @@ def test_the_sheet_has_a_heading_for_every_written_part(kits: Kits, rubric: str)
     assert len(written) == {"dl-hw3": 22, "nlp-a5": 16}[rubric]
     read = cut_into_parts(sheet, "answers.md", parts)
     assert read.parts == {}
-    assert all(note.endswith(("is empty", "more like these")) for note in read.notes)
+    assert [note.removesuffix(" is empty").split(": ")[1] for note in read.notes] == written
     filled = sheet.replace("-->\n", "-->\n\nSome words of mine.\n")
     assert list(cut_into_parts(filled, "answers.md", parts).parts) == written
 
@@ -277,3 +279,28 @@ def test_checks_can_be_listed_where_there_is_no_reference() -> None:
     done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert {"matches_reference", "gives_the_ideas", "extracts_one_vector_of_a_sum"} <= set(done.stdout.split())
     assert {"attention_becomes", "agrees_to_first_order"}.isdisjoint(done.stdout.split())
+
+
+def test_code_that_may_stand_in_for_words_is_not_asked_for(kits: Kits) -> None:
+    made = load_rubric(kits("dl-hw3").public_rubric)
+    assert "1.1.c" in [problem.id for problem in made.problems]
+    assert [problem.id for problem in made.problems if "constructions.py" in problem.later.files] == []
+    later = load_rubric(kits("nlp-a5").public_rubric)
+    assert [file for problem in later.problems for file in problem.later.files] == [
+        "vanilla.nopretrain.test.predictions",
+        "vanilla.pretrain.test.predictions",
+    ]
+
+
+def test_course_data_that_are_not_there_make_no_kit(tmp_path: Path) -> None:
+    done = grader("release", "nlp-a5", "--out", tmp_path / "kit", "--data", tmp_path / "dta")
+    assert (done.returncode, done.stderr) == (2, f"grader: {tmp_path / 'dta'}: there is no such folder of data\n")
+    assert not (tmp_path / "kit").exists()
+
+
+def test_the_command_in_the_wheel_starts_as_the_installed_one_does(kits: Kits) -> None:
+    installed = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["scripts"]["grader"]
+    (wheel,) = kits("dl-hw3").folder.glob("wheel/*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
+        assert archive.read(name).decode() == f"[console_scripts]\ngrader = {installed}\n"

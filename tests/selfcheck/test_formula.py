@@ -121,3 +121,14 @@ def test_whatever_is_typed_is_answered_in_lines_of_text(text: str) -> None:
 def test_a_group_of_parts_is_asked_which() -> None:
     done = grader("formula", "q = k", "--part", "1.b", "--rubric", "nlp-a5")
     assert (done.returncode, done.stderr) == (2, "grader: 1.b has several parts; say which: 1.b.i, 1.b.ii\n")
+
+
+def test_a_part_that_is_judged_as_a_whole_says_so() -> None:
+    told = " ".join(formula("W_Q = W", "1.2.a", "--rubric", "dl-hw3"))
+    assert "verdict   none for a formula alone: `grader check --part 1.2.a` judges" in told
+    told = " ".join(formula("W_Q = W", "1.3.b", "--rubric", "dl-hw3"))
+    assert "none here: this part is judged after the deadline" in told
+
+
+def test_a_sheet_that_nobody_wrote_is_not_named() -> None:
+    assert not [line for line in formula(r"q_1 = \mu_a", "1.d.i", "--rubric", "nlp-a5") if "answers.md" in line]

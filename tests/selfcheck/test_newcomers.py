@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -131,3 +132,48 @@ def test_an_output_that_is_cut_off_says_nothing_more(tmp_path: Path) -> None:
     command = f"{sys.executable} -m grader check {kit} | head -1"
     done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("ending", ["docx", "pdf"])
+def test_answers_that_are_no_text(tmp_path: Path, ending: str) -> None:
+    done = grader("check", make_kit(tmp_path, **{"answers.md": None, f"answers.{ending}": "PK"}))
+    told = " ".join(done.stdout.split())
+    assert f"Form: answers.{ending} is not read, because it is no text; copy what it says into answers.md" in told
+
+
+def test_an_archive_away_from_its_kit(tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "hw"), "zip", make_kit(tmp_path / "kit"))
+    told = one_line(archive, cwd=tmp_path)
+    assert told.startswith("grader: submission.yaml: there is no rubric 'tiny'")
+    assert "known:" in told or "put it into the folder of your kit, or say --rubric KIT/rubric/tiny.yaml" in told
+
+
+def test_data_that_are_not_there(tmp_path: Path) -> None:
+    make_kit(tmp_path)
+    assert one_line("--data", "dta", cwd=tmp_path) == "grader: dta: there is no such folder of data"
+
+
+@pytest.mark.parametrize(("command", "option"), [("pack", "--out"), ("check", "--json"), ("check", "--markdown")])
+@pytest.mark.parametrize("file", ["answers.md", "attention.py"])
+def test_a_file_named_by_mistake_is_not_written_over(tmp_path: Path, command: str, option: str, file: str) -> None:
+    kit = make_kit(tmp_path)
+    before = (kit / file).read_bytes()
+    done = grader(command, ".", option, file, cwd=kit)
+    assert (done.returncode, done.stderr) == (2, f"grader: {file} is your work and would be lost; give another name\n")
+    assert (kit / file).read_bytes() == before
+
+
+def test_what_the_kit_brings_is_not_there_for_code_either(tmp_path: Path) -> None:
+    """It is not handed in: what needs it would pass here and crash after the deadline."""
+    reads = "open('rubric/tiny.yaml').read()\n"
+    done = grader("check", make_kit(tmp_path, **{"attention.py": reads + ATTENTION}), "--part", "2")
+    assert "FileNotFoundError" in done.stdout
+
+
+def test_control_c_while_it_loads(tmp_path: Path) -> None:
+    program = "import sys; sys.argv = ['grader', 'check']; from grader.start import main; main()"
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "grader: stopped\n")
