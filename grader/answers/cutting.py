@@ -208,7 +208,8 @@ class _Cutting:
 
     def _said(self) -> tuple[str, ...]:
         notes = [text for _, text in sorted(dict.fromkeys(self._notes))]
-        most = MAX_NOTES + len(self._outline.parts)  # a sheet not yet filled in has a note for each: it hides no other
+        empty = sum(text.endswith(" is empty") for text in notes)
+        most = MAX_NOTES + min(empty, len(self._outline.parts))  # a sheet not yet filled in hides no other note
         more = len(notes) - most
         return (*notes[:most], f"{quote(self._file, 80)}: {more} more like these") if more > 0 else tuple(notes)
 

@@ -83,7 +83,8 @@ class _Sheet:
 
     def finish(self) -> Answers:
         parts = {name: self._found[node] for node, name in self._outline.leaves.items() if node in self._found}
-        most = MAX_NOTES + len(self._outline.parts)  # as in other sheets
+        empty = sum(text.endswith(" is empty") for text in self._notes)
+        most = MAX_NOTES + min(empty, len(self._outline.parts))  # as in other sheets
         more = len(self._notes) - most
         said = [*self._notes[:most], f"{quote(self._file, 80)}: {more} more like these"] if more > 0 else self._notes
         return Answers(parts, tuple(said))
