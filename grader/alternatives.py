@@ -12,7 +12,7 @@ from grader.model import Alternative, Box, Check, CheckResult, Outcome, Problem,
 def handed_in(problem: Problem, submission: Submission, box: Box) -> list[Alternative]:
     """The complete ones; with several, those whose other files are there too; with none, those whose files are."""
     complete = [one for one in problem.alternatives if _is_complete(one, submission, box)]
-    accompanied = [one for one in problem.alternatives if any(_is_there(file, submission) for file in one.beside)]
+    accompanied = [one for one in problem.alternatives if any(is_there(file, submission) for file in one.beside)]
     if len(complete) > 1:
         return [one for one in complete if one in accompanied] or complete
     return complete or accompanied
@@ -21,13 +21,13 @@ def handed_in(problem: Problem, submission: Submission, box: Box) -> list[Altern
 def worth_trying(problem: Problem, submission: Submission) -> list[Alternative]:
     """Where the best counts: all that could earn something. The written answer is asked for where there is no file."""
     return [
-        one for one in problem.alternatives if not one.files or any(_is_there(file, submission) for file in one.files)
+        one for one in problem.alternatives if not one.files or any(is_there(file, submission) for file in one.files)
     ]
 
 
 def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> bool:
     for file in alternative.files:
-        if _is_there(file, submission):
+        if is_there(file, submission):
             try:
                 states = box.probe("definition_states", file, names=list(alternative.defines))
             except Killed:  # it says nothing about the file
@@ -38,7 +38,7 @@ def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> 
     return False
 
 
-def _is_there(file: str, submission: Submission) -> bool:
+def is_there(file: str, submission: Submission) -> bool:
     try:
         submission.find(file)
     except Missing:

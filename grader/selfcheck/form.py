@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from grader.alternatives import is_there
 from grader.answers import read_answers
 from grader.answers.sheet import ENDINGS
 from grader.errors import Ambiguous, Missing, StudentFault
@@ -117,7 +118,7 @@ def _sheet(submission: Submission, rubric: Rubric) -> Iterator[str]:
 
 def _unreadable_sheets(submission: Submission) -> Iterator[str]:
     for ending in _NO_TEXT:
-        if _is_there(f"answers.{ending}", submission):
+        if is_there(f"answers.{ending}", submission):
             yield f"answers.{ending} is not read, because it is no text; copy what it says into answers.md"
 
 
@@ -130,21 +131,11 @@ def is_written(problem: Problem) -> bool:
 
 def _is_code(problem: Problem, submission: Submission) -> bool:
     """Whether it is handed in as code instead."""
-    return any(_is_there(file, submission) for one in problem.alternatives for file in one.files)
+    return any(is_there(file, submission) for one in problem.alternatives for file in one.files)
 
 
 def _has_sheet(submission: Submission) -> bool:
-    return any(_is_there(f"answers.{ending}", submission) for ending in ENDINGS)
-
-
-def _is_there(file: str, submission: Submission) -> bool:
-    try:
-        submission.find(file)
-    except Missing:
-        return False
-    except StudentFault:  # more than once is there
-        return True
-    return True
+    return any(is_there(f"answers.{ending}", submission) for ending in ENDINGS)
 
 
 def _unread(problem: Problem, answers: Answers) -> Iterator[str]:
