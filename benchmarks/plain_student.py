@@ -73,7 +73,7 @@ def bare_seconds(problems: tuple[str, ...], rounds: int) -> float:
     files = {Path(file).stem for _, file, _ in student.asked}
     taken = []
     for _ in range(rounds):
-        student_code._loaded.clear()
+        student_code.loaded.clear()
         for name in files:
             sys.modules.pop(name, None)
         began = time.perf_counter()
