@@ -52,6 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="100,500,2000")
     parser.add_argument("--problems", default="2.1,2.2,2.3,2.4,2.5", help="of dl-hw3: which ones count")
+    parser.add_argument("--jobs", default="1,2")
     arguments = parser.parse_args()
     problems = tuple(arguments.problems.split(","))
     with tempfile.TemporaryDirectory(prefix="throughput-") as temporary:
@@ -70,7 +71,7 @@ def main() -> None:
         print(f"bare student compute, one core: {1 / bare:.1f}/s")
         for size in map(int, arguments.sizes.split(",")):
             submissions = _class(folder / f"class-{size}", size)
-            for jobs in (1, 2):
+            for jobs in map(int, arguments.jobs.split(",")):
                 print(_line(_grader(submissions, folder / f"out-{size}-{jobs}", jobs, problems), seconds, both, bare))
 
 
@@ -147,9 +148,9 @@ def _watch_memory(measured: _Measured, over: threading.Event) -> None:
     own = os.getpid()
     while not over.wait(0.25):
         parents: dict[int, int] = {}
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError):
-                parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError):  # it has ended since
+                parents[int(process)] = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
         jobs = [process for process, parent in parents.items() if parent == own]
         sizes = {"grader": _resident_mb(own), "job": max(map(_resident_mb, jobs), default=0.0)}
         for name, size in sizes.items():
