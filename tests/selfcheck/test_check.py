@@ -58,7 +58,8 @@ def test_nothing_hidden_is_left_at_home_and_no_point_is_lost(rubric: Rubric) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", ["ada", "alice", "ben", "gwen", "ines", "lena", "nora", "stub"])
+# Few, because tests/release tries every sample in a kit of its own.
+@pytest.mark.parametrize("sample", ["ada", "ines", "stub"])
 def test_public_verdicts_are_those_of_the_full_grader(torch_boxes: BoxRunner, sample: str) -> None:
     folder = REPOSITORY / "submissions" / sample
     with open_own_work(folder) as work, open_submission(folder) as submission:
