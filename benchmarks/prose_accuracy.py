@@ -4,7 +4,8 @@
 
 Every answer of tests/prose names the ideas and wrong claims a careful reader finds in it. `tuned` answers were used
 while the phrasings were written. `heldout` answers were written before them and only ever measured, yet by the same
-hand, which remembered them. `later` answers were written last and measured once: they say most about answers to come.
+hand, which remembered them. `later` answers were written last: they say most
+about answers to come, though some phrasings of dl-hw3's 1.1 and 1.2.a were changed after their mistakes had been seen.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class _Handed(Lexer):
     def __init__(self, lexer_conf: Any) -> None:
         pass
 
-    def lex(self, data: Sequence[Token]) -> Iterator[LarkToken]:  # type: ignore[override]
+    def lex(self, data: Sequence[Token]) -> Iterator[LarkToken]:  # type: ignore[override]  # not text: tokens
         for token in data:
             yield LarkToken(_TERMINALS.get(token.kind, token.kind), token)
 

@@ -18,7 +18,7 @@ _EQUAL = ("=", "≈", "∝", "∼")
 _COPULAS = frozenset(
     """
     is be should must will equals equal to becomes gives chosen as given by simply just then defined set
-    """.split()  # noqa: SIM905
+    """.split()  # noqa: SIM905 - words read better than a list of strings
 )
 _MAX_COPULAS = 5
 _ENDS = ("BREAK", "WORD", "ROW")

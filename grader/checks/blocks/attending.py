@@ -80,7 +80,7 @@ MIXES: dict[str, list[Mix]] = {
     "the softmax runs over the batch instead of the keys": [_Mixing(weigh=partial(softmax, axis=0))],
     "there is one head instead of several": [
         _Mixing(one_head=True),
-        *(
+        *(  # mypy cannot infer the type of a lambda with a default
             _Mixing(one_head=True, scale=lambda width, heads, own=own: 1 / sqrt(width / own))  # type: ignore[misc]
             for own in (2, 4, 5)
         ),

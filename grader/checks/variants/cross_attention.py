@@ -142,7 +142,7 @@ class _Input:
 class _Arrays(dict[str, Array]):
     """Parameters that are the same while this object lives."""
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:  # type: ignore[override]  # dict says it has none
         return id(self)
 
 

@@ -23,7 +23,7 @@ def _rates(dim: int, base: float = 10000.0, numerator: float = -2.0, first: int 
 
 def _with(first_position: int = 0, **rates: float) -> Angles:
     def made(dim: int, positions: int) -> Array:
-        return np.outer(np.arange(positions) + first_position, _rates(dim, **rates))  # type: ignore[arg-type]
+        return np.outer(np.arange(positions) + first_position, _rates(dim, **rates))  # type: ignore[arg-type]  # `first` is whole
 
     return made
 
