@@ -17,6 +17,7 @@ from grader.batch import commands as batch_commands
 from grader.catalogue import known_checks
 from grader.choosing import choose_rubric
 from grader.choosing import only as narrowed
+from grader.draw import draw_for_grading
 from grader.engine import Progress as ProgressCallback
 from grader.engine import grade
 from grader.errors import RubricError, UsageError
@@ -37,7 +38,7 @@ from grader.report.terminal import print_report
 from grader.rubric import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
 from grader.sandbox.doctor import diagnose
-from grader.secret import read_secret
+from grader.secret import Secret, read_secret
 from grader.selfcheck import commands as selfcheck_commands
 from grader.start import main as main  # installed scripts call it by this name
 from grader.submission import open_submission
@@ -95,15 +96,14 @@ def run(
 ) -> None:
     """Grade one submission."""
     with faults_in_one_line(), open_submission(submission) as opened:
+        draw = draw_for_grading(seed)
         if data is not None and not data.is_dir():
             raise UsageError(f"{data}: there is no such folder of data")
         loaded = narrowed(load_rubric(choose_rubric(rubric, opened, submission), data), only or [])
         libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
         with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
             runner.start()
-            report = grade(
-                loaded, opened, runner, seed=seed, secret=read_secret(), notes=opened.notes, progress=progress
-            )
+            report = grade(loaded, opened, runner, draw, notes=opened.notes, progress=progress)
         _deliver(report, json, html)
         _tell_staff(report)
         raise typer.Exit(_exit_code(report, fail_under))
@@ -231,9 +231,20 @@ def build(
 ) -> None:
     """Make the autograder zip for a rubric."""
     with faults_in_one_line():
-        content = gradescope_zip(load_rubric(find_rubric(name), data), Settings(data, hidden, leaderboard, unsafe))
+        secret = read_secret()
+        settings = Settings(data, hidden, leaderboard, unsafe, None if unsafe else secret)
+        content = gradescope_zip(load_rubric(find_rubric(name), data), settings)
         write_zip(content, out)
         print(f"{out}: {len(content) >> 10} KiB; upload it as the autograder of a programming assignment")
+        print(_about_the_secret(secret, unsafe))
+
+
+def _about_the_secret(secret: Secret | None, unsafe: bool) -> str:
+    if secret is None:
+        return "it holds no secret, so anybody can draw the same inputs; set GRADER_SECRET and build it again"
+    if unsafe:
+        return "it holds no secret: with --unsafe student code could read it, so anybody can draw the same inputs"
+    return f"it holds the course's secret ({secret.fingerprint}): keep it among staff"
 
 
 @rubrics.command("test")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ import numpy as np
 
 from grader.alternatives import handed_in, undecided, worth_trying
 from grader.answers import read_answers
+from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, Missing, StudentFault, TimedOut
 from grader.model import (
     Alternative,
@@ -32,7 +32,6 @@ from grader.model import (
     Submission,
 )
 from grader.quoting import quote
-from grader.secret import Secret
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
 
@@ -45,9 +44,8 @@ Finished = Callable[[ProblemResult], None]
 class _Work:
     """A submission while it is graded: its answer sheet is read once, when the first check asks for it."""
 
-    def __init__(self, submission: Submission, rubric: Rubric, secret: Secret | None) -> None:
+    def __init__(self, submission: Submission, rubric: Rubric) -> None:
         self.submission = submission
-        self.secret = secret
         self._parts = rubric.parts or tuple(problem.id for problem in rubric.problems)
 
     @cached_property
@@ -96,9 +94,8 @@ def grade(
     rubric: Rubric,
     submission: Submission,
     runner: Runner,
+    draw: Draw,
     *,
-    seed: int = 0,
-    secret: Secret | None = None,
     notes: tuple[str, ...] = (),
     progress: Progress = lambda problem, check: None,
     finished: Finished = lambda result: None,
@@ -106,38 +103,38 @@ def grade(
     """Grade a submission. Always returns a report; raises only if no box can be made at all."""
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
-    work = _Work(submission, rubric, secret)
+    work = _Work(submission, rubric)
     problems: list[ProblemResult] = []
     for problem in rubric.problems:
-        problems.append(_grade_problem(rubric, problem, work, runner, seed, progress))
+        problems.append(_grade_problem(rubric, problem, work, runner, draw, progress))
         finished(problems[-1])
     seconds = time.perf_counter() - began
     return Report(
         submission.name,
         rubric,
-        seed,
+        draw.seed,
         tuple(problems),
         runner.isolation,
         seconds,
-        (*notes, *work.notes),
-        secret.fingerprint if secret else "",
+        (*notes, *work.notes, *draw.notes),
+        draw.fingerprint,
     )
 
 
 def _grade_problem(
-    rubric: Rubric, problem: Problem, work: _Work, runner: Runner, seed: int, progress: Progress
+    rubric: Rubric, problem: Problem, work: _Work, runner: Runner, draw: Draw, progress: Progress
 ) -> ProblemResult:
     def graded(alternative: Alternative | None, *before: CheckResult) -> ProblemResult:
-        return _grade_checks(rubric, problem, alternative, before, work, runner, seed, progress)
+        return _grade_checks(rubric, problem, alternative, before, work, runner, draw, progress)
 
     if not problem.alternatives:
         return graded(None)
     if problem.best_counts and (worthy := worth_trying(problem, work.submission)):
         return best([graded(alternative) for alternative in worthy])
-    found = _alternatives(rubric, problem, work, runner, seed)
+    found = _alternatives(rubric, problem, work, runner, draw)
     if len(found) == 1:
         return graded(found[0])
-    return graded(None, undecided(problem, found, lambda outcome, check: _as_shown(outcome, check, seed)))
+    return graded(None, undecided(problem, found, lambda outcome, check: _as_shown(outcome, check, draw.seed)))
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:
@@ -160,7 +157,7 @@ def _grade_checks(
     before: tuple[CheckResult, ...],
     work: _Work,
     runner: Runner,
-    seed: int,
+    draw: Draw,
     progress: Progress,
 ) -> ProblemResult:
     """The problem's own checks after those of the alternative; results found before them count too."""
@@ -173,11 +170,11 @@ def _grade_checks(
         if outcome is None:
             # A problem that has run out of time twice does so by itself: its other checks need no second try.
             attempts = 1 if any(result.timed_out for result in results) else _ATTEMPTS
-            outcome, timed_out = _judge(rubric, problem, check, work, runner, seed, attempts)
+            outcome, timed_out = _judge(rubric, problem, check, work, runner, draw, attempts)
         results.append(
             CheckResult(
                 check=check,
-                outcome=_as_shown(outcome, check, seed),
+                outcome=_as_shown(outcome, check, draw.seed),
                 points=check.points * outcome.score,
                 seconds=time.perf_counter() - began,
                 fault=outcome.detail if outcome.status is Status.UNGRADED else "",
@@ -191,10 +188,10 @@ def _grade_checks(
     return ProblemResult(problem, status_of(results, points, problem.points), points, tuple(results), chosen)
 
 
-def _alternatives(rubric: Rubric, problem: Problem, work: _Work, runner: Runner, seed: int) -> list[Alternative]:
+def _alternatives(rubric: Rubric, problem: Problem, work: _Work, runner: Runner, draw: Draw) -> list[Alternative]:
     for _ in range(_ATTEMPTS):
         try:
-            with runner.open(work.submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as box:
+            with runner.open(work.submission, problem.limits, draw.student(rubric.name)) as box:
                 return handed_in(problem, work.submission, box)
         except (Killed, BoxLost):
             continue
@@ -219,7 +216,7 @@ def _judge(
     check: Check,
     work: _Work,
     runner: Runner,
-    seed: int,
+    draw: Draw,
     attempts: int,
 ) -> tuple[Outcome, bool]:
     """What the check finds, and whether it ran out of time."""
@@ -227,9 +224,9 @@ def _judge(
     outcome, printed, timed_out = None, "", False
     for _ in range(attempts):
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
-        questions = np.random.default_rng(_questions(check, f"questions/{seed}/{place}", work.secret))
+        questions = np.random.default_rng(draw.questions(place))
         try:
-            with runner.open(work.submission, problem.limits, _number(f"student/{seed}/{rubric.name}")) as box:
+            with runner.open(work.submission, problem.limits, draw.student(rubric.name)) as box:
                 student = _Student(box, work, problem)
                 try:
                     outcome = check.function(student, questions, **check.parameters)
@@ -252,15 +249,6 @@ def _judge(
             return _ungraded(fault), False
     assert outcome is not None
     return outcome, timed_out
-
-
-def _questions(check: Check, place: str, secret: Secret | None) -> int:
-    """Public inputs are the same for everybody; hidden ones follow from the course's secret, where there is one."""
-    return secret.number(place) if secret and check.visibility == "hidden" else _number(place)
-
-
-def _number(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 def _from_fault(fault: StudentFault) -> Outcome:

@@ -308,7 +308,7 @@ class Report:
     isolation: Isolation
     seconds: float
     notes: tuple[str, ...] = ()
-    secret: str = ""  # the fingerprint of what hidden inputs were drawn from
+    secret: str = ""  # the fingerprint of what inputs were drawn from
 
     @property
     def points(self) -> Fraction:

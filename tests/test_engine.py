@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from grader.draw import NO_SECRET, Draw
 from grader.engine import grade
 from grader.errors import BoxLost, Missing, TimedOut
 from grader.model import Alternative, Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
 from grader.sandbox import BoxRunner
-from tests.conftest import MakeSubmission
+from tests.conftest import DRAW, MakeSubmission
 
 
 def _check(function: Any, name: str = "", points: int = 1, **more: Any) -> Check:
@@ -24,7 +25,8 @@ def _check(function: Any, name: str = "", points: int = 1, **more: Any) -> Check
 def _grade(boxes: BoxRunner, submission: MakeSubmission, *checks: Check, code: str = "", seed: int = 0) -> Report:
     total = sum((check.points for check in checks), Fraction(0))
     problem = Problem("1", "One", total, checks, Limits(cpu_seconds=5, wall_seconds=60))
-    return grade(Rubric("r", "R", total, (problem,), Path("r.yaml"), "0" * 64), submission(code), boxes, seed=seed)
+    rubric = Rubric("r", "R", total, (problem,), Path("r.yaml"), "0" * 64)
+    return grade(rubric, submission(code), boxes, Draw(seed, None))
 
 
 def _statuses(report: Report) -> list[str]:
@@ -246,9 +248,9 @@ def reads_the_answer(student: Any, rng: Any) -> Outcome:
 def test_the_report_says_what_in_the_sheet_could_not_be_placed(boxes: BoxRunner, submission: MakeSubmission) -> None:
     problem = Problem("1", "One", Fraction(1), (_check(reads_the_answer),))
     rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
-    report = grade(rubric, submission(**{"answers.md": "## 1\nyes\n## 7\nno\n"}), boxes, notes=("first",))
+    report = grade(rubric, submission(**{"answers.md": "## 1\nyes\n## 7\nno\n"}), boxes, DRAW, notes=("first",))
     assert report.points == 1
-    assert report.notes == ("first", "answers.md:3: '7' is no part of this assignment; parts are 1")
+    assert report.notes == ("first", "answers.md:3: '7' is no part of this assignment; parts are 1", NO_SECRET)
 
 
 def test_grading_one_problem_leaves_the_other_parts_of_the_sheet_known(
@@ -260,7 +262,7 @@ def test_grading_one_problem_leaves_the_other_parts_of_the_sheet_known(
     problem = Problem("1.a", "One", Fraction(1), (_check(looks),), Limits(cpu_seconds=5))
     rubric = Rubric("r", "R", Fraction(2), (problem,), Path("r.yaml"), "0" * 64, ("1.a", "1.b"))
     sheet = submission(**{"answers.md": "## 1.a\n\none\n\n## 1.b\n\nother\n"})
-    assert grade(rubric, sheet, boxes).notes == ()
+    assert grade(rubric, sheet, boxes, DRAW).notes == (NO_SECRET,)
 
 
 def _best(
@@ -273,7 +275,7 @@ def _best(
     )
     problem = Problem("1", "One", Fraction(1), (), alternatives=alternatives, best_counts=True)
     rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
-    (result,) = grade(rubric, submission("", **files), boxes).problems
+    (result,) = grade(rubric, submission("", **files), boxes, DRAW).problems
     return result.chosen, result.points, str(result.status)
 
 

@@ -13,7 +13,7 @@ from grader.report.json_report import as_data
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY
+from tests.conftest import DRAW, REPOSITORY
 
 LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv"
 SAMPLES = {"nlp-a5": ("alice", "nora", "jonas", "stub"), "dl-hw3": ("ben", "dora", "evan")}
@@ -46,7 +46,7 @@ def _secrets(rubric: str) -> set[str]:
 def test_hidden_checks_give_nothing_away(torch_boxes: BoxRunner, rubric: str, sample: str) -> None:
     loaded = load_rubric(REPOSITORY / "rubrics" / f"{rubric}.yaml")
     with open_submission(REPOSITORY / "submissions" / sample) as submission:
-        data = as_data(grade(loaded, submission, torch_boxes))
+        data = as_data(grade(loaded, submission, torch_boxes, DRAW))
     hidden = [check for problem in data["problems"] for check in problem["checks"] if check["visibility"] == "hidden"]
     assert hidden
     shown = json.dumps(hidden, ensure_ascii=False)

@@ -17,7 +17,7 @@ from grader.notebooks import reading
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY
+from tests.conftest import DRAW, REPOSITORY
 
 RUBRIC = only(load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml"), ["2.1", "2.2"])
 
@@ -92,7 +92,7 @@ def test_a_whole_homework_in_one_notebook_earns_all_points(boxes: BoxRunner, tmp
     path = tmp_path / "zoe.ipynb"
     path.write_text(notebook(*cells))
     with open_submission(path) as opened:
-        report = grade(RUBRIC, opened, boxes, notes=opened.notes)
+        report = grade(RUBRIC, opened, boxes, DRAW, notes=opened.notes)
     assert (report.submission, lost(report), report.points) == ("zoe", [], 20)
     assert report.notes == (
         "zoe.ipynb is read for its definitions and what they need: cell 9 is not valid Python (line 1); "
@@ -171,7 +171,8 @@ def test_ready_made_functions_are_looked_for_only_in_what_is_asked(boxes: BoxRun
         (["", within], ["writes_it_out: hw3.ipynb cell 2 line 2 uses MultiheadAttention, which does the whole task; "]),
     ):
         with open_submission(handed_in(tmp_path, **{"hw3.ipynb": notebook(*cells)})) as opened:
-            complaints = [said for said in lost(grade(RUBRIC, opened, boxes)) if said.startswith("writes_it_out: hw3")]
+            report = grade(RUBRIC, opened, boxes, DRAW)
+        complaints = [said for said in lost(report) if said.startswith("writes_it_out: hw3")]
         assert [said[: len(first[0])] for said in complaints] == first
 
 
@@ -290,7 +291,7 @@ WRITTEN = [
 def _formulas(boxes: BoxRunner, path: Path) -> list[str]:
     asked = only(ANSWERS, ["1.1.a", "1.1.b"])
     with open_submission(path) as opened:
-        report = grade(asked, opened, boxes, notes=opened.notes)
+        report = grade(asked, opened, boxes, DRAW, notes=opened.notes)
     return [str(problem.checks[0].outcome.status) for problem in report.problems]
 
 

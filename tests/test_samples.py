@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Check, Problem, Report, Status
 from grader.proving.samples import differences
@@ -25,7 +26,7 @@ from grader.report.points import rounded
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY
+from tests.conftest import DRAW, REPOSITORY
 
 DECLARED: dict[str, Any] = {
     path.stem: yaml.safe_load(path.read_text()) for path in sorted(Path(__file__).parent.glob("samples/*.yaml"))
@@ -43,7 +44,7 @@ def torch_boxes() -> Iterator[BoxRunner]:
 def _grade(boxes: BoxRunner, sample: str, seed: int = 0) -> Report:
     rubric = load_rubric(REPOSITORY / "rubrics" / f"{DECLARED[sample]['rubric']}.yaml")
     with open_submission(REPOSITORY / "submissions" / sample) as submission:
-        return grade(rubric, submission, boxes, seed=seed)
+        return grade(rubric, submission, boxes, Draw(seed, None))
 
 
 @pytest.mark.slow
@@ -109,7 +110,7 @@ def test_a_part_graded_alone_gets_the_same_grade(boxes: BoxRunner) -> None:
     with open_submission(REPOSITORY / "submissions" / "alice") as submission:
         for part in ("1.b.ii", "1.d.i", "3.a"):  # headings `ii.`, `i.` and `(a)`, which other parts have too
             alone = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == part))
-            report = grade(alone, submission, boxes)
+            report = grade(alone, submission, boxes, DRAW)
             assert (report.points, report.notes) == (report.max_points, ())
 
 

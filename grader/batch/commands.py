@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +19,7 @@ from grader import __version__
 from grader.batch import fingerprints
 from grader.batch.files import write_files
 from grader.batch.finding import Found
-from grader.batch.gradebook import Gradebook, Run
+from grader.batch.gradebook import Gradebook
 from grader.batch.rescoring import NeedsGrading, rescored
 from grader.batch.results import result_of
 from grader.batch.running import Order, Tally, Watch, run_batch
@@ -145,17 +146,18 @@ def rescore(
         path = find_rubric(rubric)
         folder = data or (Path(before.data) if before.data else None)
         loaded = load_rubric(path, folder)
-        conditions = fingerprints.of_conditions(loaded, before.seed)
+        conditions = fingerprints.of_conditions(loaded, before.seed, before.secret)
         students = 0
         for result in gradebook.everyone():  # all of them, before any is changed
             try:
                 if result.conditions_sha256 != conditions:
-                    raise NeedsGrading("the data, the grader or the choice of problems has changed")
+                    raise NeedsGrading("the data, the grader, the secret or the choice of problems has changed")
                 rescored(result, loaded)
             except NeedsGrading as cause:
                 raise UsageError(f"this change needs grading again: {result.student}, {cause}") from None
             students += 1
-        run = Run(str(path.resolve()), str(folder.resolve()) if folder else None, before.seed, before.problems)
+        place = str(folder.resolve()) if folder else None
+        run = replace(before, rubric_path=str(path.resolve()), data=place)
         number = gradebook.begin_run(run, loaded.name, __version__)
         for result in gradebook.everyone():
             report = rescored(result, loaded)

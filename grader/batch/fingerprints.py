@@ -34,11 +34,11 @@ def of_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def of_conditions(rubric: Rubric, seed: int) -> str:
-    """The course's data, the grader's own source, the seed, and which problems were asked for."""
+def of_conditions(rubric: Rubric, seed: int, secret: str) -> str:
+    """The course's data, the grader's own source, the seed, the secret's fingerprint, and which problems were asked."""
     files = {Path(name).name: of_file(Path(name)) for problem in rubric.problems for name in _data_files(problem)}
     problems = [problem.id for problem in rubric.problems]
-    return _digest({"data": files, "grader": _of_ourselves(), "seed": seed, "problems": problems})
+    return _digest({"data": files, "grader": _of_ourselves(), "seed": seed, "secret": secret, "problems": problems})
 
 
 def _of_ourselves() -> str:

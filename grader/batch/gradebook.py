@@ -21,13 +21,13 @@ from grader.errors import StaffFault, UsageError
 from grader.suggestions import did_you_mean
 
 NAME = "gradebook.db"
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 _WAIT_SECONDS = 30.0  # for another command that is writing
 
 _TABLES = """
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, rubric TEXT NOT NULL, rubric_path TEXT NOT NULL, data TEXT,
-    seed INTEGER NOT NULL, problems TEXT NOT NULL, grader_version TEXT NOT NULL
+    seed INTEGER NOT NULL, problems TEXT NOT NULL, grader_version TEXT NOT NULL, secret TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE definitions (sha256 TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE results (
@@ -85,6 +85,7 @@ class Run:
     data: str | None
     seed: int
     problems: tuple[str, ...]
+    secret: str  # its fingerprint; empty if there was none
 
 
 class Gradebook:
@@ -119,23 +120,28 @@ class Gradebook:
                             f"BEGIN SELECT RAISE(ABORT, '{table} are only ever added'); END"
                         )
                 self._base.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
+        elif version == 1:  # it did not say which secret a run used
+            with self._transaction():
+                self._base.execute("ALTER TABLE runs ADD COLUMN secret TEXT NOT NULL DEFAULT ''")
+                self._base.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
         elif version != _SCHEMA_VERSION:
             raise UsageError(f"{self.path}: it was made by another version of the grader (format {version})")
 
     # ---- results ----
 
     def begin_run(self, run: Run, rubric: str, grader_version: str) -> int:
-        row = (_now(), rubric, run.rubric_path, run.data, run.seed, json.dumps(run.problems), grader_version)
+        asked = (rubric, run.rubric_path, run.data, run.seed, json.dumps(run.problems))
+        row = (_now(), *asked, grader_version, run.secret)
         with self._faults_in_words(), self._transaction():
-            columns = "at, rubric, rubric_path, data, seed, problems, grader_version"
-            done = self._base.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            columns = "at, rubric, rubric_path, data, seed, problems, grader_version, secret"
+            done = self._base.execute(f"INSERT INTO runs ({columns}) VALUES ({', '.join('?' * len(row))})", row)
         return int(done.lastrowid or 0)
 
     def last_run(self) -> Run | None:
         with self._faults_in_words():
-            query = "SELECT rubric_path, data, seed, problems FROM runs ORDER BY id DESC LIMIT 1"
+            query = "SELECT rubric_path, data, seed, problems, secret FROM runs ORDER BY id DESC LIMIT 1"
             row = self._base.execute(query).fetchone()
-        return None if row is None else Run(row[0], row[1], row[2], tuple(json.loads(row[3])))
+        return None if row is None else Run(row[0], row[1], row[2], tuple(json.loads(row[3])), row[4])
 
     def add(self, run: int, result: Result) -> None:
         definition = _sha256(result.definition)

@@ -17,6 +17,7 @@ from grader.batch.gradebook import Result
 from grader.batch.rescoring import NeedsGrading, rescored, stand_in
 from grader.batch.results import result_of
 from grader.choosing import only
+from grader.draw import Draw
 from grader.engine import grade
 from grader.errors import BoxRefused, UsageError
 from grader.model import CheckResult, Isolation, Limits, Outcome, ProblemResult, Report, Status
@@ -33,7 +34,7 @@ class Plan:
     rubric: Path
     data: Path | None
     problems: tuple[str, ...]
-    seed: int
+    draw: Draw
     unsafe: bool
 
 
@@ -54,7 +55,7 @@ class Grading:
         self._rubric = only(whole, list(plan.problems))
         self._order = [problem.id for problem in whole.problems]
         self._plan = plan
-        self._conditions = fingerprints.of_conditions(self._rubric, plan.seed)
+        self._conditions = fingerprints.of_conditions(self._rubric, plan.draw.seed, plan.draw.fingerprint)
         libraries = dict.fromkeys(name for problem in self._rubric.problems for name in problem.libraries)
         self._runner = BoxRunner(tuple(libraries), unsafe=plan.unsafe)
 
@@ -109,20 +110,30 @@ class Grading:
             check = stand_in(name, problem.points)
             result = CheckResult(check, outcome, Fraction(0), 0.0)
             problems.append(ProblemResult(problem, outcome.status, Fraction(0), (result,)))
-        return Report(handed_in.student, self._rubric, self._plan.seed, tuple(problems), self._isolation, 0.0)
+        draw = self._plan.draw
+        return Report(
+            submission=handed_in.student,
+            rubric=self._rubric,
+            seed=draw.seed,
+            problems=tuple(problems),
+            isolation=self._isolation,
+            seconds=0.0,
+            notes=draw.notes,
+            secret=draw.fingerprint,
+        )
 
     def _still_holds(self, stored: Result, content: str) -> bool:
         same = (stored.submission_sha256, stored.conditions_sha256) == (content, self._conditions)
         return same and stored.settled and bool(content)
 
     def _graded(self, submission: OpenedSubmission) -> Report:
-        plan = self._plan
+        draw = self._plan.draw
         try:
-            report = grade(self._rubric, submission, self._runner, seed=plan.seed, notes=submission.notes)
+            report = grade(self._rubric, submission, self._runner, draw, notes=submission.notes)
         except BoxRefused:
             raise
         except Exception:  # the fork server went away where no check stood to be tried again
-            report = grade(self._rubric, submission, self._runner, seed=plan.seed, notes=submission.notes)
+            report = grade(self._rubric, submission, self._runner, draw, notes=submission.notes)
         return replace(report, isolation=self._isolation)
 
     def _result(self, handed_in: HandedIn, report: Report, content: str, how: str) -> Graded:
@@ -163,10 +174,14 @@ def _beside(earlier: Result, now: Result | None, order: list[str]) -> Result | N
     definition["problems"] |= asked["problems"]
     exact = {kind: {**earlier.exact[kind], **now.exact[kind]} for kind in now.exact}
     kept = [problems[part] for part in order if part in problems]
+    notes = list(now.report["notes"])
+    if earlier.report.get("secret", "") != now.report["secret"]:
+        others = [one["id"] for one in kept if one not in now.report["problems"]]
+        notes.append(f"{', '.join(others)}: graded earlier, with another secret than the rest")
     return replace(
         now,
         definition=json.dumps(definition),
         exact=exact,
         settled=now.settled and earlier.settled,
-        report={**now.report, "problems": kept},
+        report={**now.report, "problems": kept, "notes": notes},
     )

@@ -34,7 +34,16 @@ def rescored(result: Result, rubric: Rubric) -> Report:
     report = result.report
     isolation = Isolation(tuple(report["isolation"]["layers"]), tuple(report["isolation"]["missing"]))
     notes = tuple(report["notes"])
-    return Report(report["submission"], rubric, report["seed"], tuple(problems), isolation, report["seconds"], notes)
+    return Report(
+        submission=report["submission"],
+        rubric=rubric,
+        seed=report["seed"],
+        problems=tuple(problems),
+        isolation=isolation,
+        seconds=report["seconds"],
+        notes=notes,
+        secret=report.get("secret", ""),
+    )
 
 
 def _problem(

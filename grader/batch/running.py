@@ -18,6 +18,7 @@ from grader.batch.gradebook import Gradebook, GradebookFault, Run
 from grader.batch.grading import Graded, Plan
 from grader.batch.jobs import Jobs
 from grader.choosing import choose_rubric, only
+from grader.draw import draw_for_grading
 from grader.errors import StaffFault, UsageError
 from grader.rubric import find_rubric, load_rubric
 from grader.submission import open_submission
@@ -80,7 +81,8 @@ def run_batch(order: Order, found: Callable[[Found], None], watch: Watch) -> Tal
         plan = _plan(order, gradebook, chosen)
         rubric = only(load_rubric(plan.rubric, plan.data), list(plan.problems))  # a typo stops here, before any job
         data = str(plan.data) if plan.data else None
-        run = gradebook.begin_run(Run(str(plan.rubric), data, plan.seed, plan.problems), rubric.name, __version__)
+        asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint)
+        run = gradebook.begin_run(asked, rubric.name, __version__)
         tally = Tally(len(chosen))
         watch(tally)
         try:
@@ -140,7 +142,18 @@ def _plan(order: Order, gradebook: Gradebook, chosen: list[HandedIn]) -> Plan:
         rubric = Path(before.rubric_path)
     else:
         rubric = rubric_of(chosen)
-    return Plan(rubric.resolve(), data.resolve() if data else None, problems, seed or 0, order.unsafe)
+    draw = draw_for_grading(seed or 0)
+    if before is not None and draw.fingerprint != before.secret:
+        cause = _another_secret(before.secret, draw.fingerprint)
+        raise UsageError(f"{order.out}: {cause}; set the same one, or leave out --resume to grade everybody anew")
+    return Plan(rubric.resolve(), data.resolve() if data else None, problems, draw, order.unsafe)
+
+
+def _another_secret(before: str, now: str) -> str:
+    """Half a class on other inputs than the other half would not be fair."""
+    if not now:
+        return f"the batch was begun with the secret {before}, and GRADER_SECRET is not set"
+    return f"the batch was begun with {f'the secret {before}' if before else 'no secret'}, and this is {now}"
 
 
 def rubric_of(chosen: list[HandedIn]) -> Path:

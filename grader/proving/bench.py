@@ -11,12 +11,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Check, Limits, Problem, Report, Rubric, Status
 from grader.sandbox import BoxRunner
 from grader.submission import OpenedSubmission, open_submission
 
 _SLOWER = 5  # a mutant that needs so many times what the gold needs hangs, for all a student would know
+_DRAW = Draw(seed=0, secret=None)  # a proof is the same for everybody
 _LEAST_SECONDS = 3  # so that a busy machine does not look like an endless loop
 
 
@@ -56,7 +58,7 @@ class Bench:
 
     def graded(self, folder: Path) -> Report:
         with open_submission(folder) as submission:
-            return grade(self._rubric, submission, self._runner)
+            return grade(self._rubric, submission, self._runner, _DRAW)
 
     def fate(self, trial: Trial) -> Fate:
         """Checks are tried one at a time until one takes points off; those that noticed most before come first."""
@@ -66,7 +68,7 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="grader-mutant-") as folder:
             submission = self._changed(trial, Path(folder) / "work")
             for check in sorted(checks, key=lambda check: -self._kills[f"{trial.problem} {check.id}"]):
-                report = grade(self._alone(problem, check, trial.cpu_seconds), submission, self._runner)
+                report = grade(self._alone(problem, check, trial.cpu_seconds), submission, self._runner, _DRAW)
                 (result,) = (result for one in report.problems for result in one.checks)
                 if result.outcome.status is Status.UNGRADED:
                     return Fate(fault=result.fault)

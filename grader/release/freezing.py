@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.checks.frozen import RIGHT, Question
 from grader.checks.ground_truth import mistakes_in, reference_function
+from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.errors import RubricError
 from grader.model import Box, Check, Isolation, Limits, Problem, Rubric, Status, Submission
@@ -58,7 +59,7 @@ def frozen_questions(
     alone = replace(problem, checks=(replace(check, needs=(), gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:
         nothing = OpenedSubmission("reference", Path(empty), 0, ())
-        report = grade(replace(rubric, problems=(alone,)), nothing, student, seed=seed)
+        report = grade(replace(rubric, problems=(alone,)), nothing, student, draw_at_home(seed))
     (result,) = report.problems[0].checks
     if result.fault.startswith(_MoreThanValues.__name__):
         return None

@@ -65,6 +65,7 @@ def kept(report: _Data) -> dict[str, Any]:
     """What the class's page needs of a report: figures and evidence are large, and a class may have thousands."""
     return {
         **{name: report[name] for name in ("submission", "points", "max_points", "provisional")},
+        "secret": report.get("secret", ""),
         "problems": [
             {
                 **{name: problem[name] for name in _OF_A_PROBLEM if name in problem},
@@ -79,6 +80,18 @@ def kept(report: _Data) -> dict[str, Any]:
             for problem in report["problems"]
         ],
     }
+
+
+def about_the_secret(reports: Sequence[_Data]) -> str:
+    """Whether all of a class were asked the same, and whether anybody could have known what."""
+    counts = Counter(report["secret"] for report in reports)
+    if not any(counts):
+        cause = "no course secret was set, so anybody who has this grader can draw the same inputs"
+        return f"{cause}; set GRADER_SECRET and run the batch again"
+    if len(counts) == 1:
+        return f"all inputs were drawn from the secret {next(iter(counts))}"
+    listed = ", ".join(f"{often} from {secret or 'none'}" for secret, often in counts.most_common())
+    return f"inputs were drawn from different secrets ({listed}); run the batch again, so that all are asked the same"
 
 
 def bins(reports: Sequence[_Data]) -> tuple[list[int], list[str]]:

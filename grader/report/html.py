@@ -104,6 +104,7 @@ def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[
         answers=answers[:_LISTED],
         more_answers=len(answers[_LISTED:]),
         for_a_person=class_summary.for_a_person(reports),
+        about_the_secret=class_summary.about_the_secret(reports),
     )
 
 

@@ -29,7 +29,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "rubric_sha256": report.rubric.sha256,
         "grader_version": __version__,
         "seed": report.seed,
-        **({"secret": report.secret} if report.secret else {}),
+        "secret": report.secret,
         "points": rounded(report.points),
         "max_points": rounded(report.max_points),
         "provisional": report.provisional,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from grader.choosing import only
+from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.formulas import apart
 from grader.model import Problem, ProblemResult, Report, Rubric, Runner, Status
@@ -67,7 +68,8 @@ def check_own_work(
     for result in earlier.values():
         listener.problem(result)
     graded = tuple(problem for problem in checkable(rubric).problems if problem.id not in earlier)
-    report = grade(replace(rubric, problems=graded), work.submission, runner, finished=listener.problem)
+    asked = replace(rubric, problems=graded)
+    report = grade(asked, work.submission, runner, draw_at_home(), finished=listener.problem)
     results = earlier | {result.problem.id: result for result in report.problems}
     report = replace(
         report,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.answers import read_answers
+from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.errors import UsageError
 from grader.formulas.explaining import NotRead, Read, Reading, how_read
@@ -50,7 +51,7 @@ def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
         public = {check.id for check in problem.checks}
         judged = replace(problem, checks=tuple(check for check in checks if check.id in public), alternatives=())
         with OpenRunner() as runner:  # no check of a formula asks it anything
-            report = grade(replace(rubric, problems=(judged,)), sheet, runner)
+            report = grade(replace(rubric, problems=(judged,)), sheet, runner, draw_at_home())
     results = {result.check.id: result for result in report.problems[0].checks}
     return [Trial(check, tuple(readings_of(check, answer)), results.get(check.id), answer) for check in checks]
 

@@ -27,12 +27,13 @@ from grader.checks.span_statistics import (
     margin,
 )
 from grader.checks.spans import Span, read_span
+from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Report, Status
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.sandbox.inside.probes import PROBES
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission
 
 RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "span-corruption.yaml")
 CHECKS = {check.id: check for check in RUBRIC.problems[0].checks}
@@ -63,12 +64,12 @@ def _lost(report: Report) -> dict[str, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_correct_work_passes_in_a_box(torch_boxes: BoxRunner, submission: MakeSubmission, variant: str) -> None:
-    assert _lost(grade(RUBRIC, submission(**{"dataset.py": VARIANTS[variant]}, **BESIDE), torch_boxes)) == {}
+    assert _lost(grade(RUBRIC, submission(**{"dataset.py": VARIANTS[variant]}, **BESIDE), torch_boxes, DRAW)) == {}
 
 
 def test_plain_work_passes_and_its_report_is_the_same_again(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
     work = submission(**{"dataset.py": VARIANTS["plain"]})
-    first, again = (grade(RUBRIC, work, torch_boxes, seed=3) for _ in range(2))
+    first, again = (grade(RUBRIC, work, torch_boxes, Draw(3, None)) for _ in range(2))
     assert _lost(first) == {}
     assert [r.outcome for r in first.problems[0].checks] == [r.outcome for r in again.problems[0].checks]
 
@@ -123,7 +124,7 @@ def test_a_departure_is_told_what_it_is(
     torch_boxes: BoxRunner, submission: MakeSubmission, check: str, departure: dict[str, Any]
 ) -> None:
     alone = replace(RUBRIC, problems=(replace(RUBRIC.problems[0], checks=(CHECKS[check],)),))
-    lost = _lost(grade(alone, submission(**{"dataset.py": _departed(departure)}), torch_boxes))
+    lost = _lost(grade(alone, submission(**{"dataset.py": _departed(departure)}), torch_boxes, DRAW))
     assert departure["said"] in lost.get(check, "nothing")
 
 
@@ -132,14 +133,14 @@ def test_a_departure_is_told_what_it_is(
 def test_one_slip_does_not_cost_checks_about_something_else(
     torch_boxes: BoxRunner, submission: MakeSubmission, check: str, departure: dict[str, Any]
 ) -> None:
-    report = grade(RUBRIC, submission(**{"dataset.py": _departed(departure)}), torch_boxes)
+    report = grade(RUBRIC, submission(**{"dataset.py": _departed(departure)}), torch_boxes, DRAW)
     assert set(_lost(report)) <= {check, *departure.get("too", ())}
     assert all(r.outcome.status is not Status.UNGRADED for r in report.problems[0].checks)
 
 
 def test_an_exclusive_end_costs_half(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
     right = VARIANTS["plain"]
-    report = grade(RUBRIC, submission(**{"dataset.py": right.replace("randint(4,", "randrange(4,")}), torch_boxes)
+    report = grade(RUBRIC, submission(**{"dataset.py": right.replace("randint(4,", "randrange(4,")}), torch_boxes, DRAW)
     by_id = {r.check.id: r for r in report.problems[0].checks}
     assert by_id["truncates_to_every_length"].outcome.status is Status.PARTIAL
     assert report.points == report.max_points - CHECKS["truncates_to_every_length"].points / 2
@@ -168,7 +169,7 @@ def test_forged_answers_earn_nothing_and_break_nothing(
             def __init__(self, data, block_size):
                 pass
         """
-    report = grade(RUBRIC, submission(**{"dataset.py": code}), torch_boxes)
+    report = grade(RUBRIC, submission(**{"dataset.py": code}), torch_boxes, DRAW)
     assert report.points == 0
     assert all(r.outcome.status in (Status.FAILED, Status.CRASHED) for r in report.problems[0].checks)
 

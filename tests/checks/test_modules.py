@@ -10,7 +10,7 @@ from grader.engine import grade
 from grader.model import Report, Status
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission
 
 RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "torch-blocks.yaml")
 RIGHT = (REPOSITORY / "submissions" / "ada" / "encoder.py").read_text()
@@ -28,7 +28,7 @@ def _lost(report: Report) -> dict[str, str]:
 
 
 def test_a_right_block_passes(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
-    assert _lost(grade(RUBRIC, submission(**{"encoder.py": RIGHT}), torch_boxes)) == {}
+    assert _lost(grade(RUBRIC, submission(**{"encoder.py": RIGHT}), torch_boxes, DRAW)) == {}
 
 
 @pytest.mark.parametrize(
@@ -56,5 +56,5 @@ def test_a_wrong_block_is_told_what_is_wrong(
     torch_boxes: BoxRunner, submission: MakeSubmission, right: str, wrong: str, check: str, said: str
 ) -> None:
     assert right in RIGHT
-    lost = _lost(grade(RUBRIC, submission(**{"encoder.py": RIGHT.replace(right, wrong)}), torch_boxes))
+    lost = _lost(grade(RUBRIC, submission(**{"encoder.py": RIGHT.replace(right, wrong)}), torch_boxes, DRAW))
     assert said in lost[check]

@@ -21,7 +21,7 @@ from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import OpenedSubmission
 from reference.birthplaces import Question, read_lines, read_questions
-from tests.conftest import REPOSITORY
+from tests.conftest import DRAW, REPOSITORY
 
 DATA, NORA = REPOSITORY / "rubrics" / "nlp-a5", REPOSITORY / "submissions" / "nora"
 DEV, TEST = read_questions(DATA / "birth_dev.tsv"), read_questions(DATA / "birth_test.tsv")
@@ -61,7 +61,7 @@ def judge(boxes: BoxRunner, tmp_path: Path) -> Judge:
         for name, data in {FILE: content, **others}.items():
             (work / name).write_bytes(data)
         rubric = load_rubric(_rubric(tmp_path, FORM % FILE, REACH % FILE), DATA)
-        report = grade(rubric, OpenedSubmission("s", work, 0, (FILE, *others)), boxes)
+        report = grade(rubric, OpenedSubmission("s", work, 0, (FILE, *others)), boxes, DRAW)
         form, reach = (result.outcome for result in report.problems[0].checks)
         return form, reach
 
@@ -239,7 +239,7 @@ def test_the_form_of_letters_does_not_matter_but_accents_do(tmp_path: Path, boxe
     (tmp_path / FILE).write_bytes(_text(said))
     check = (REACH % FILE).replace(", other_labels: birth_test.tsv", "")
     rubric = load_rubric(_rubric(tmp_path, check, points=1), tmp_path)
-    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes).problems
+    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes, DRAW).problems
     assert problem.checks[0].outcome.evidence["right"] == 20
     assert problem.checks[0].outcome.evidence["nearly_right"] == 0
 
@@ -248,7 +248,7 @@ def test_a_hidden_check_shows_no_place(boxes: BoxRunner, tmp_path: Path) -> None
     (tmp_path / FILE).write_bytes(_text(["Nowhereville"] * 100 + GOOD[100:]))
     hidden = [check.replace("points: 1", "points: 1, visibility: hidden") for check in (FORM % FILE, REACH % FILE)]
     rubric = load_rubric(_rubric(tmp_path, *hidden), DATA)
-    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes).problems
+    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes, DRAW).problems
     shown = str([(result.outcome.message, result.outcome.evidence) for result in problem.checks])
     assert "/300 = " in shown
     assert not [place for place in {"Nowhereville", *(q.place for q in DEV)} - {"London"} if place in shown]
@@ -263,9 +263,8 @@ def test_where_the_other_split_comes_without_places_the_verdict_is_the_same(
     found = []
     for other in ("birth_test.tsv", "birth_test_inputs.tsv"):
         checks = [check.replace("birth_test.tsv", other) for check in (FORM % FILE, REACH % FILE)]
-        (problem,) = grade(
-            load_rubric(_rubric(tmp_path, *checks), DATA), OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes
-        ).problems
+        rubric = load_rubric(_rubric(tmp_path, *checks), DATA)
+        (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes, DRAW).problems
         found.append([(result.outcome.status, result.outcome.score) for result in problem.checks])
         assert ("looks made for" in problem.checks[0].outcome.message) == (len(lines) == len(TEST))
         assert ("right there" in problem.checks[0].outcome.message) == (
@@ -295,7 +294,7 @@ def test_the_variant_that_is_there_is_judged_by_its_own_bar(
     for name in names:
         (tmp_path / name).write_bytes((NORA / "synthesizer.pretrain.test.predictions").read_bytes())
     rubric = load_rubric(_rubric(tmp_path, VARIANTS, points=1), DATA)
-    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, tuple(names)), boxes).problems
+    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, tuple(names)), boxes, DRAW).problems
     assert problem.checks[0].outcome.status is status
     assert told in problem.checks[0].outcome.message
 

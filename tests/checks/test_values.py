@@ -17,7 +17,7 @@ from grader.model import Check, Limits, Outcome, Report, Status, failed
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from reference import attention as truth
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission
 
 RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
 
@@ -161,7 +161,7 @@ RIGHT_MULTIHEAD = {
 
 def _grade(boxes: BoxRunner, submission: MakeSubmission, problem: str, file: str, code: str) -> Report:
     chosen = replace(RUBRIC, problems=tuple(p for p in RUBRIC.problems if p.id == problem))
-    return grade(chosen, submission(**{file: code}), boxes)
+    return grade(chosen, submission(**{file: code}), boxes, DRAW)
 
 
 def _complaints(report: Report) -> list[str]:
@@ -323,5 +323,5 @@ def test_each_classic_slip_fails_and_is_named(problem: str, reference: str, slip
 def test_limits_of_the_rubric_reach_the_box(boxes: BoxRunner, submission: MakeSubmission) -> None:
     hungry = "import numpy as np\ndef attention(Q, K, V, beta): return np.ones(300 * 2**20, dtype=np.uint8)"
     (problem,) = (replace(p, limits=Limits(memory_mb=200)) for p in RUBRIC.problems if p.id == "2.1")
-    report = grade(replace(RUBRIC, problems=(problem,)), submission(**{"attention.py": hungry}), boxes)
+    report = grade(replace(RUBRIC, problems=(problem,)), submission(**{"attention.py": hungry}), boxes, DRAW)
     assert "ran out of memory" in _complaints(report)[0]

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Outcome, Problem, Rubric
 from grader.rubric import load_rubric
@@ -61,5 +62,5 @@ def outcomes(
 ) -> dict[str, Outcome]:
     rubric, asked = problem_of(variant)
     asked = replace(asked, checks=tuple(check for check in asked.checks if only in ("", check.id)))
-    (problem,) = grade(replace(rubric, problems=(asked,)), submission(**files), boxes, seed=seed).problems
+    (problem,) = grade(replace(rubric, problems=(asked,)), submission(**files), boxes, Draw(seed, None)).problems
     return {result.check.id: result.outcome for result in problem.checks}

@@ -12,7 +12,7 @@ from grader.choosing import only
 from grader.engine import grade
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission
 
 _FOLDER = Path(__file__).parent / "rewrites"
 _FILES: list[dict[str, Any]] = [yaml.safe_load(path.read_text()) for path in sorted(_FOLDER.glob("*.yaml"))]
@@ -36,7 +36,7 @@ def test_a_right_rewrite_loses_nothing(
     boxes: BoxRunner, submission: MakeSubmission, problem: str, file: str, code: str
 ) -> None:
     files = {path.name: path.read_text() for path in _GOLD.glob("*.py")}
-    (graded,) = grade(only(_RUBRIC, [problem]), submission(**{**files, file: code}), boxes).problems
+    (graded,) = grade(only(_RUBRIC, [problem]), submission(**{**files, file: code}), boxes, DRAW).problems
     lost = [f"{one.check.id}: {one.outcome.message}" for one in graded.checks if one.outcome.score < 1]
     assert not lost
     assert graded.points == graded.problem.points

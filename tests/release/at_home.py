@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
@@ -19,7 +20,7 @@ def main(rubric: str, *submissions: str) -> None:
     with BoxRunner(libraries) as boxes:
         for path in submissions:
             with open_submission(Path(path)) as submission:
-                report = grade(loaded, submission, boxes)
+                report = grade(loaded, submission, boxes, draw_at_home())
             found[Path(path).name] = {
                 problem.problem.id: {
                     result.check.id: [result.outcome.status, str(result.outcome.score), result.outcome.message]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.model import Status
 from grader.sandbox import BoxRunner
@@ -88,7 +89,7 @@ def test_messages_are_the_same_too(kits: Kits, students_python: Pythons, rubric:
     made, submission = kits(rubric), REPOSITORY / "submissions" / sample
     at_home = _found_at_home(made, students_python(rubric), submission)[sample]
     with BoxRunner(("numpy", "torch")) as boxes, open_submission(submission) as opened:
-        report = grade(made.rubric, opened, boxes)
+        report = grade(made.rubric, opened, boxes, draw_at_home())
     compared = 0
     for problem in report.problems:
         for result in problem.checks:
@@ -110,7 +111,7 @@ def test_the_starter_earns_nothing_and_is_told_what_to_do(kits: Kits, students_p
     assert "Traceback" not in told + done.stderr
     assert "hidden text" not in told  # of the questions in the sheet
     with BoxRunner(("numpy", "torch")) as boxes, open_submission(made.folder) as opened:
-        report = grade(made.rubric, opened, boxes)
+        report = grade(made.rubric, opened, boxes, draw_at_home())
     assert report.points == 0
     judged = {result.outcome.status for problem in report.problems for result in problem.checks}
     assert judged <= {Status.MISSING, Status.CRASHED, Status.SKIPPED, Status.PASSED}

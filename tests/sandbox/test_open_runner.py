@@ -20,7 +20,7 @@ from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.sandbox.open_runner import OpenRunner
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission
 from tests.selfcheck.kits import SUMMARY, make_kit
 
 ORDINARY = Limits()
@@ -92,7 +92,7 @@ def test_verdicts_are_those_of_the_box(sample: str) -> None:
     reports = []
     for made in (BoxRunner(), OpenRunner()):
         with made as runner, open_submission(REPOSITORY / "submissions" / sample) as submission:
-            report = grade(rubric, submission, runner)
+            report = grade(rubric, submission, runner, DRAW)
         results = [one for problem in report.problems for one in problem.checks]
         reports.append([(one.check.id, one.outcome.status, one.outcome.message) for one in results])
     assert reports[0] == reports[1]

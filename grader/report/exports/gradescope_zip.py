@@ -18,12 +18,15 @@ from grader.model import Rubric
 from grader.quoting import quote
 from grader.report.exports.gradescope import HiddenChecks, as_text, failure
 from grader.report.points import rounded
+from grader.secret import Secret
 
 _SCRIPTS = Path(__file__).parent / "gradescope_scripts"
 _REPOSITORY = Path(__file__).resolve().parents[3]
 _OWN_FILES = ("pyproject.toml", "constraints.txt", "README.md")
 _OWN_PACKAGES = ("grader", "reference")
 _LITTER = {"__pycache__", ".DS_Store"}
+_SECRET = "secret"
+_MODES = {"setup.sh": 0o755, "run_autograder": 0o755, _SECRET: 0o600}
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can say; the same content gives the same bytes
 
 
@@ -33,6 +36,7 @@ class Settings:
     hidden: HiddenChecks = HiddenChecks.NEVER
     leaderboard: bool = False
     unsafe: bool = False
+    secret: Secret | None = None  # Gradescope has no other place for it; student code cannot read beyond its box
 
 
 def gradescope_zip(rubric: Rubric, settings: Settings) -> bytes:
@@ -41,7 +45,7 @@ def gradescope_zip(rubric: Rubric, settings: Settings) -> bytes:
         for name, content in sorted(_contents(rubric, settings).items()):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o755 if name in ("setup.sh", "run_autograder") else 0o644) << 16
+            entry.external_attr = _MODES.get(name, 0o644) << 16
             archive.writestr(entry, content)
     return stream.getvalue()
 
@@ -55,6 +59,8 @@ def _contents(rubric: Rubric, settings: Settings) -> dict[str, bytes]:
     contents |= _rubric_files(rubric)
     if settings.data is not None:
         contents |= _folder(settings.data, "data")
+    if settings.secret is not None:
+        contents[_SECRET] = settings.secret.text.encode()
     contents["setup.sh"] = (_SCRIPTS / "setup.sh").read_bytes()
     contents["run_autograder"] = _run_autograder(rubric, settings).encode()
     contents["ungraded.json"] = as_text(failure(rounded(rubric.points))).encode()
