@@ -1,8 +1,7 @@
 """An auto-grader for homework on attention and Transformers."""
 
-import sys
+import sys  # nothing here that is not loaded when Python starts: see __main__
 from importlib import import_module
-from typing import Any
 
 __version__ = "0.1.0"
 
@@ -12,7 +11,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - told here, before anything is re
     sys.exit(f"grader: Python 3.11 or newer is needed, and this is {found}; {fix}")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """`from grader import check_notebook`: loaded when a notebook asks for it, since nothing else does."""
     if name == "check_notebook":
         return import_module("grader.selfcheck.notebook").check_notebook

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric
+from grader.quoting import quote
 from grader.rubric import find_rubric, load_rubric, rubric_choices
 from grader.submission import OpenedSubmission
 
@@ -14,14 +15,17 @@ from grader.submission import OpenedSubmission
 def choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Path) -> Path:
     """The one staff name, else the one the submission names, else the one that fits what was handed in."""
     if named is not None:
-        return find_rubric(named, handed_in)
+        rubric = find_rubric(named)
+        refuse_rubric_inside(rubric, handed_in)
+        _refuse_code_beside(rubric, handed_in)
+        return rubric
     if submission.rubric is not None:
         try:
-            return find_rubric(submission.rubric, handed_in, by_staff=False)
+            return find_rubric(submission.rubric, by_staff=False)
         except UsageError as error:
             raise UsageError(f"submission.yaml: {error}") from None
     fitting: dict[str, int] = {}
-    choices = rubric_choices(handed_in)
+    choices = rubric_choices()
     for name, path in choices.items():
         fitting[name] = _files_found(load_rubric(path), submission)
     best = max(fitting.values(), default=0)
@@ -30,6 +34,22 @@ def choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Pa
         which = "several rubrics fit" if best else "no rubric fits what was handed in"
         raise UsageError(f"{which}; choose one with --rubric: {', '.join(sorted(choices)) or 'there are none here'}")
     return choices[names[0]]
+
+
+def refuse_rubric_inside(rubric: Path, handed_in: Path) -> None:
+    """What lies where students put their files may be a student's own, and a rubric can bring code."""
+    if handed_in.is_dir() and rubric.resolve().is_relative_to(handed_in.resolve()):
+        cause = "it lies inside what is graded, so it may be a student's"
+        raise UsageError(f"{quote(str(rubric))}: {cause}; move the rubric elsewhere")
+
+
+def _refuse_code_beside(rubric: Path, handed_in: Path) -> None:
+    """One file of a student's lies among the student's other files; a folder may be a part of what was handed in."""
+    code, work = (rubric.parent / "checks.py").resolve(), handed_in.resolve()
+    beside = code.parent == work.parent if work.is_dir() else code.is_relative_to(work.parent)
+    if beside and code.exists():
+        cause = "its checks.py lies beside what is graded, so it may be a student's, and it would run outside the box"
+        raise UsageError(f"{quote(str(rubric))}: {cause}; move the rubric elsewhere")
 
 
 def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:

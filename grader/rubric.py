@@ -317,27 +317,35 @@ def _never(*_: Any, **__: Any) -> Any:
     raise AssertionError("a rubric with an unknown check is never graded")
 
 
-def rubric_choices(submission: Path | None = None) -> dict[str, Path]:
-    """Rubrics by name: those in `rubrics/` here, then those in the grader's own repository.
-
-    A rubric can bring code (its `checks.py`), so none is ever taken from within a submission.
-    """
-    choices: dict[str, Path] = {}
-    for folder in (Path("rubrics"), Path(__file__).resolve().parent.parent / "rubrics"):
-        if submission is not None and folder.resolve().is_relative_to(submission.resolve()):
-            continue
-        for path in sorted(folder.glob("*.yaml")):
-            choices.setdefault(path.stem, path)
-    return choices
+_OWN = Path(__file__).resolve().parent.parent / "rubrics"
 
 
-def find_rubric(name: str, submission: Path | None = None, *, by_staff: bool = True) -> Path:
+def rubric_choices() -> dict[str, Path]:
+    """The grader's own rubrics by name. A rubric can bring code (its `checks.py`), so a name never means a file that
+    happens to lie in the working directory: that may be a student's folder."""
+    return {path.stem: path for path in sorted(_OWN.glob("*.yaml"))}
+
+
+def find_rubric(name: str, *, by_staff: bool = True) -> Path:
     """The path of a rubric given by name. Staff may also give a path; a submission may not."""
     if by_staff and (name.endswith((".yaml", ".yml")) or os.sep in name):
         if not Path(name).is_file():
             raise UsageError(f"{name}: there is no such rubric file")
         return Path(name)
-    choices = rubric_choices(submission)
+    choices = rubric_choices()
     if name not in choices:
-        raise UsageError(f"there is no rubric '{quote(name, 60)}'{did_you_mean(name, choices)}")
+        raise UsageError(f"there is no rubric '{quote(name, 60)}'{did_you_mean(name, choices)}{_path_of(name)}")
     return choices[name]
+
+
+def _path_of(name: str) -> str:
+    """A hint for authors who name a rubric of their own."""
+    here = [path for path in (Path(f"{name}.yaml"), Path("rubrics", f"{name}.yaml")) if _is_file(path)]
+    return f"; a rubric of your own is given by its path: .{os.sep}{here[0]}" if here else ""
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no name of a file at all
+        return False

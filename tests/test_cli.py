@@ -137,21 +137,60 @@ def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path,
         assert attention["points"] == 10
 
 
-@pytest.mark.parametrize("way", ["named by path", "found where one stands", "asked for where one stands"])
-def test_a_submission_cannot_bring_a_rubric_and_its_code(tmp_path: Path, way: str) -> None:
-    hers = tmp_path / "hers"
+@pytest.fixture
+def hers(tmp_path: Path) -> Path:
+    """A student's folder that brings rubrics with code, and modules called as the grader's own and its libraries."""
+    hers = tmp_path / "class" / "hers"
     (hers / "rubrics").mkdir(parents=True)
+    escapes = f"open({str(tmp_path / 'escaped')!r}, 'w')\n"
     for folder in (hers, hers / "rubrics"):
         shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", folder / "dl-hw3.yaml")
-        (folder / "checks.py").write_text(f"open({str(tmp_path / 'escaped')!r}, 'w')")
+        (folder / "checks.py").write_text(escapes)
+    for name in ("yaml", "numpy", "reference", "typer", "checks", "sitecustomize", "typing", "pathlib", "signal"):
+        (hers / f"{name}.py").write_text(escapes)
+    entry = hers / "evil-1.dist-info"
+    entry.mkdir()
+    (entry / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1\n")
+    (entry / "entry_points.txt").write_text("[grader.checks]\nevil = checks\n")
     for name in ("attention.py", "multihead.py"):  # together they fit one rubric only
         (hers / name).write_text("")
-    if way == "named by path":
-        (hers / "submission.yaml").write_text(f"rubric: {hers / 'dl-hw3.yaml'}\n")
-    done = grader("run", ".", *(["--rubric", "dl-hw3"] if way.startswith("asked") else []), cwd=hers)
-    assert not (tmp_path / "escaped").exists()
-    said = done.stderr if way == "named by path" else done.stdout
-    assert ("there is no rubric" if way == "named by path" else "attention.py defines no 'attention'") in said
+    cell = {"cell_type": "code", "source": "x = 1", "metadata": {}, "outputs": [], "execution_count": None}
+    (hers / "hw3.ipynb").write_text(json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]}))
+    return hers
+
+
+GRADED = "attention.py defines no 'attention'"
+REFUSED = "so it may be a student's"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["run", "."], GRADED),
+        (["run", ".", "--rubric", "dl-hw3"], GRADED),
+        (["run", "hw3.ipynb", "--rubric", "dl-hw3"], "attention.py was not handed in"),
+        (["run", ".", "--rubric", "./dl-hw3.yaml"], REFUSED),
+        (["run", ".", "--rubric", "rubrics/dl-hw3.yaml"], REFUSED),
+        (["run", "hw3.ipynb", "--rubric", "rubrics/dl-hw3.yaml"], REFUSED),
+        (["run", "hw3.ipynb", "--rubric", "../hers/dl-hw3.yaml"], REFUSED),
+        (["run", "rubrics", "--rubric", "dl-hw3.yaml"], REFUSED),
+        (["batch", "..", "--out", "../../out", "--rubric", "rubrics/dl-hw3.yaml"], REFUSED),
+        (
+            ["batch", "..", "--out", "../../out", "--rubric", "dl-hw3", "--problem", "2.1"],
+            "1 of 1 submissions: 1 graded",
+        ),
+    ],
+)
+def test_code_of_a_submission_never_runs_outside_the_box(hers: Path, command: list[str], said: str) -> None:
+    done = grader(*command, cwd=hers)
+    assert not (hers.parent.parent / "escaped").exists()
+    assert said in " ".join((done.stdout + done.stderr).split())
+
+
+def test_a_submission_cannot_name_a_rubric_by_path(hers: Path) -> None:
+    (hers / "submission.yaml").write_text(f"rubric: {hers / 'dl-hw3.yaml'}\n")
+    assert "there is no rubric" in grader("run", ".", cwd=hers).stderr
+    assert not (hers.parent.parent / "escaped").exists()
 
 
 def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ LAYERS = [
         "grader.errors",
         "grader.exits",
         "grader.quoting",
+        "grader.draw",
         "grader.secret",
         "grader.suggestions",
         "grader.yaml_source",

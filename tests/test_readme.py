@@ -25,12 +25,14 @@ def test_a_command_prints_what_the_readme_shows(command: str, output: str) -> No
 def test_the_new_check_and_the_new_problem_work_as_written(tmp_path: Path) -> None:
     (check,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     (rubric,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
-    (tmp_path / "checks.py").write_text(check)
-    (tmp_path / "linear.yaml").write_text(rubric)
-    assert "5 / 5" in grader("run", "submissions/ada", "--rubric", tmp_path / "linear.yaml").stdout
+    course = tmp_path / "course"
+    course.mkdir()
+    (course / "checks.py").write_text(check)
+    (course / "linear.yaml").write_text(rubric)
+    assert "5 / 5" in grader("run", "submissions/ada", "--rubric", course / "linear.yaml").stdout
     squares = tmp_path / "squares"
     squares.mkdir()
     (squares / "attention.py").write_text("def attention(Q, K, V, beta): return (V @ K.T @ Q) ** 2\n")
-    told = " ".join(grader("run", squares, "--rubric", tmp_path / "linear.yaml").stdout.split())
+    told = " ".join(grader("run", squares, "--rubric", course / "linear.yaml").stdout.split())
     assert "0 / 5" in told
     assert "with 3 V off by" in told

@@ -245,10 +245,13 @@ def test_rubrics_are_found_by_name_and_by_path(tmp_path: Path, monkeypatch: pyte
     assert find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3.yaml"
     (tmp_path / "rubrics").mkdir()
     shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", tmp_path / "rubrics" / "mine.yaml")
-    assert find_rubric("mine") == Path("rubrics/mine.yaml")
+    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", tmp_path / "rubrics" / "dl-hw3.yaml")
+    assert find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3.yaml"  # a name is never what lies here
     assert find_rubric("rubrics/mine.yaml") == Path("rubrics/mine.yaml")
-    with pytest.raises(UsageError, match="no rubric 'mina'; did you mean 'mine'"):
-        find_rubric("mina")
+    with pytest.raises(UsageError, match=r"no rubric 'mine'; .*a rubric of your own is .* path: \./rubrics/mine\.yaml"):
+        find_rubric("mine")
+    with pytest.raises(UsageError, match="no rubric 'dl-hw'; did you mean 'dl-hw3'"):
+        find_rubric("dl-hw")
     with pytest.raises(UsageError, match=r"other\.yaml: there is no such rubric file"):
         find_rubric("rubrics/other.yaml")
 

@@ -26,6 +26,10 @@ _FAREWELL_SECONDS = 10
 _context = multiprocessing.get_context("spawn")
 
 
+class JobsFault(StaffFault):
+    """No job lives long enough to say anything."""
+
+
 @dataclass(frozen=True)
 class _Refused:
     """No job can grade here; the same would happen to all."""
@@ -92,6 +96,8 @@ class Jobs:
                     answer = line.recv()
                 except (EOFError, OSError):
                     lost[job.task] = lost.get(job.task, 0) + 1
+                    if lost[job.task] > 2 * _ATTEMPTS:  # even saying that it was given up was too much
+                        raise JobsFault("jobs end as soon as they begin, so nothing can be graded here") from None
                     queue.appendleft(job.task)
                     self._replace(job)
                     continue

@@ -17,7 +17,7 @@ from grader.batch.finding import Found, HandedIn, find_submissions
 from grader.batch.gradebook import Gradebook, GradebookFault, Run
 from grader.batch.grading import Graded, Plan
 from grader.batch.jobs import Jobs
-from grader.choosing import choose_rubric, only
+from grader.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.draw import draw_for_grading
 from grader.errors import StaffFault, UsageError
 from grader.rubric import find_rubric, load_rubric
@@ -137,7 +137,8 @@ def _plan(order: Order, gradebook: Gradebook, chosen: list[HandedIn]) -> Plan:
         seed = before.seed if seed is None else seed
         problems = problems or before.problems
     if order.rubric is not None:
-        rubric = find_rubric(order.rubric, order.submissions)
+        rubric = find_rubric(order.rubric)
+        refuse_rubric_inside(rubric, order.submissions)
     elif before is not None:
         rubric = Path(before.rubric_path)
     else:

@@ -84,7 +84,7 @@ def kept(report: _Data) -> dict[str, Any]:
 
 def about_the_secret(reports: Sequence[_Data]) -> str:
     """Whether all of a class were asked the same, and whether anybody could have known what."""
-    counts = Counter(report["secret"] for report in reports)
+    counts = Counter(report.get("secret", "") for report in reports)
     if not any(counts):
         cause = "no course secret was set, so anybody who has this grader can draw the same inputs"
         return f"{cause}; set GRADER_SECRET and run the batch again"

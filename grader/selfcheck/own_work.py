@@ -94,7 +94,7 @@ def _fitting(path: Path, opened: OpenedSubmission) -> Path:
     try:
         return choose_rubric(None, opened, path)
     except UsageError as error:
-        choices = ", ".join(rubric_choices(path))
+        choices = ", ".join(rubric_choices())
         choose = f"; or choose one with --rubric: {choices}" if choices else ""
         folder = path if path.is_dir() else path.parent
         below = sorted(entry for entry in folder.iterdir() if entry.is_dir())

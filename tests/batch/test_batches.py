@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import multiprocessing.spawn
 import os
 import shutil
 import signal
@@ -18,11 +19,13 @@ import pytest
 
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Gradebook
+from grader.batch.grading import Plan
+from grader.batch.jobs import Jobs
 from grader.batch.running import rubric_of
-from grader.errors import UsageError
+from grader.errors import StaffFault, UsageError
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
 from tests.batch.test_gradebook import SCHEMA
-from tests.conftest import REPOSITORY
+from tests.conftest import DRAW, REPOSITORY
 
 
 @pytest.fixture(scope="module")
@@ -157,18 +160,14 @@ def test_a_batch_that_cannot_be_run_as_asked_is_one_line(tmp_path: Path, more: l
     assert done.stderr.count("\n") == 1
 
 
-def test_no_student_chooses_the_rubric_for_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "rubrics").mkdir()
-    for name in ("one", "other"):
-        (tmp_path / "rubrics" / f"{name}.yaml").write_text(RUBRIC.read_text().replace("small-class", name))
+def test_no_student_chooses_the_rubric_for_a_class(tmp_path: Path) -> None:
     make_class(tmp_path / "in", 3)
-    monkeypatch.chdir(tmp_path)
     chosen = [HandedIn(path.name, path) for path in sorted((tmp_path / "in").iterdir())]
     for handed_in in chosen:
-        (handed_in.path / "submission.yaml").write_text("rubric: one\n")
-    assert rubric_of(chosen).stem == "one"
-    (chosen[1].path / "submission.yaml").write_text("rubric: other\n")
-    with pytest.raises(UsageError, match="with --rubric: s000 is for one, s001 is for other"):
+        (handed_in.path / "submission.yaml").write_text("rubric: dl-hw3\n")
+    assert rubric_of(chosen).stem == "dl-hw3"
+    (chosen[1].path / "submission.yaml").write_text("rubric: nlp-a5\n")
+    with pytest.raises(UsageError, match="with --rubric: s000 is for dl-hw3, s001 is for nlp-a5"):
         rubric_of(chosen)
 
 
@@ -212,3 +211,15 @@ def _in_session(leader: int) -> list[str]:
             if int(stat.read_text().rpartition(")")[2].split()[3]) == leader:
                 found.append(stat.parent.name)
     return found
+
+
+def test_jobs_that_cannot_begin_end_the_batch_with_one_line(tmp_path: Path) -> None:
+    make_class(tmp_path / "in", 2)
+    plan = Plan(RUBRIC, None, (), DRAW, unsafe=False)
+    python = multiprocessing.spawn.get_executable()
+    multiprocessing.set_executable("/bin/false")
+    try:
+        with Jobs(plan, 1, tmp_path) as jobs, pytest.raises(StaffFault, match="jobs end as soon as they begin"):
+            list(jobs.grade([HandedIn("s000", tmp_path / "in" / "s000")], lambda student: None))
+    finally:
+        multiprocessing.set_executable(python)

@@ -53,7 +53,7 @@ def book(tmp_path: Path) -> Gradebook:
 
 
 def keep(book: Gradebook, *results: Result) -> None:
-    run = book.begin_run(Run("rubric.yaml", None, 0, ()), "r", "1")
+    run = book.begin_run(Run("rubric.yaml", None, 0, (), ""), "r", "1")
     for result in results:
         book.add(run, result)
 
@@ -186,3 +186,15 @@ def test_files_say_what_the_gradebook_says(book: Gradebook, tmp_path: Path) -> N
     keep(book, replace(a_result("ben", "4", "passed"), name="Ben"))
     write_files(book, tmp_path)
     assert "ben,Ben,1,,1,4,no,1.a," in (tmp_path / "gradebook.csv").read_text()
+
+
+def test_a_gradebook_that_did_not_know_of_secrets_is_still_read(tmp_path: Path) -> None:
+    with Gradebook(tmp_path, new=True) as book:
+        keep(book, a_result(points="1"))
+    with sqlite3.connect(tmp_path / "gradebook.db") as base:
+        base.execute("ALTER TABLE runs DROP COLUMN secret")
+        base.execute("PRAGMA user_version = 1")
+    with Gradebook(tmp_path) as book:
+        assert book.last_run() == Run("rubric.yaml", None, 0, (), "")
+        keep(book, a_result(points="2"))
+        assert [result.exact["points"]["1.a"] for result in book.history("alice")] == ["1", "2"]

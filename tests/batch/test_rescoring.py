@@ -12,7 +12,7 @@ from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.rescoring import NeedsGrading, rescored
 from grader.rubric import load_rubric
 from tests.batch.classes import RIGHT, without_times
-from tests.conftest import REPOSITORY
+from tests.conftest import DRAW, REPOSITORY
 
 RUBRIC = """
 rubric: changing
@@ -101,7 +101,7 @@ def written(folder: Path, *changes: str) -> Path:
 
 
 def graded(rubric: Path, folder: Path, stored: Result | None = None) -> Graded:
-    with Grading(Plan(rubric, DATA, (), 0, False)) as grading:
+    with Grading(Plan(rubric, DATA, (), DRAW, unsafe=False)) as grading:
         return grading.of(HandedIn("nora", folder), stored)
 
 
