@@ -21,7 +21,7 @@ from grader.draw import draw_for_grading
 from grader.engine import Progress as ProgressCallback
 from grader.engine import grade
 from grader.errors import RubricError, UsageError
-from grader.exits import EXIT_BELOW, EXIT_UNGRADED, EXIT_USAGE, faults_in_one_line
+from grader.exits import EXIT_BELOW, EXIT_UNGRADED, EXIT_USAGE, faults_in_one_line, ungraded_in_one_line
 from grader.model import Check, Problem, Report, Rubric, Status
 from grader.proving.listing import print_proof
 from grader.proving.proof import load_proof
@@ -95,7 +95,7 @@ def run(
     unsafe: UnsafeOption = False,
 ) -> None:
     """Grade one submission."""
-    with faults_in_one_line(), open_submission(submission) as opened:
+    with faults_in_one_line(), ungraded_in_one_line(submission), open_submission(submission) as opened:
         draw = draw_for_grading(seed)
         if data is not None and not data.is_dir():
             raise UsageError(f"{data}: there is no such folder of data")

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
 from grader.model import Status
+from grader.quoting import quote
+
+
+def cause_for_staff(fault: Exception) -> str:
+    """A fault of our own in one line: what was raised, and where in the grader."""
+    *_, last = traceback.extract_tb(fault.__traceback__)
+    return f"{type(fault).__name__}: {quote(str(fault))} ({Path(last.filename).name}:{last.lineno})"
 
 
 class StudentFault(Exception):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 
-from grader.errors import BoxUnsafe, RubricError, StaffFault
+from grader.errors import BoxUnsafe, RubricError, StaffFault, cause_for_staff
+from grader.quoting import quote
 
 EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED = 1, 2, 3
 
@@ -30,3 +32,16 @@ def faults_in_one_line() -> Iterator[None]:
     except KeyboardInterrupt:
         print("grader: stopped", file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def ungraded_in_one_line(submission: Path) -> Iterator[None]:
+    """What the grader stumbles over while it opens or grades one submission is told as that, with its place."""
+    try:
+        yield
+    except (StaffFault, typer.Exit):
+        raise
+    except Exception as fault:
+        said = f"{quote(str(submission))} is ungraded; the fault is the grader's: {cause_for_staff(fault)}"
+        print(f"grader: {said}", file=sys.stderr)
+        raise typer.Exit(EXIT_UNGRADED) from None

@@ -149,6 +149,10 @@ class Check:
     names: tuple[str, ...] = ()  # what it asks those files to define
 
 
+# What stands in place of all checks where a whole submission could not be graded.
+CAN_BE_OPENED, COULD_BE_GRADED = "can_be_opened", "could_be_graded"
+
+
 @dataclass(frozen=True)
 class Later:
     """What is judged after the deadline and is not in this rubric: how much of it there is, and what it asks for."""

@@ -41,6 +41,7 @@ class HandedIn:
     path: Path
     name: str = ""  # a person's name, where the source has one
     late: bool = False
+    fault: str = ""  # why it cannot even be tried; a person looks at it
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def find_submissions(place: Path, workspace: Path) -> Found:
 
 def _read(folder: Path, workspace: Path, notes: list[str]) -> Iterator[HandedIn]:
     named = submitters(folder / METADATA) if (folder / METADATA).is_file() else {}
-    attached: dict[tuple[str, str], list[tuple[Path, re.Match[str]]]] = {}
+    attached: dict[str, list[tuple[Path, re.Match[str]]]] = {}
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.name.startswith(".") or entry.name in (*_LITTER, METADATA):
             continue
@@ -85,14 +86,18 @@ def _read(folder: Path, workspace: Path, notes: list[str]) -> Iterator[HandedIn]
             who = HandedIn(_id(entry.name), entry)
             yield replace(who, student=moodle["id"], name=quote(moodle["name"], _ID_CHARACTERS)) if moodle else who
         elif canvas:
-            attached.setdefault((canvas["name"], canvas["id"]), []).append((entry, canvas))
+            attached.setdefault(canvas["id"], []).append((entry, canvas))
         elif entry.name.lower().endswith(ENDINGS):
             yield HandedIn(_id(_without_ending(entry.name)), entry)
         else:
             notes.append(f"{quote(entry.name)} is neither a folder nor an archive and was left out")
-    for (name, student), files in attached.items():
-        late = any(match["late"] for _, match in files)
-        yield HandedIn(_id(student), _together(files, workspace / "attached" / student), quote(name, 80), late)
+    for student, files in attached.items():
+        late, name = any(match["late"] for _, match in files), files[0][1]["name"]
+        who = HandedIn(_id(student), files[0][0], quote(name, _ID_CHARACTERS), late)
+        try:
+            yield replace(who, path=_together(files, workspace / "attached" / student))
+        except OSError as error:  # a name too long for this disk, say: one student's files stop nobody else
+            yield replace(who, fault=f"its files cannot be copied ({error.strerror})")
 
 
 def _together(files: list[tuple[Path, re.Match[str]]], target: Path) -> Path:

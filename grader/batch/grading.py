@@ -19,8 +19,18 @@ from grader.batch.results import result_of
 from grader.choosing import only
 from grader.draw import Draw
 from grader.engine import grade
-from grader.errors import BoxRefused, UsageError
-from grader.model import CheckResult, Isolation, Limits, Outcome, ProblemResult, Report, Status
+from grader.errors import BoxRefused, UsageError, cause_for_staff
+from grader.model import (
+    CAN_BE_OPENED,
+    COULD_BE_GRADED,
+    CheckResult,
+    Isolation,
+    Limits,
+    Outcome,
+    ProblemResult,
+    Report,
+    Status,
+)
 from grader.quoting import quote
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
@@ -70,6 +80,8 @@ class Grading:
 
     def of(self, handed_in: HandedIn, stored: Result | None) -> Graded:
         """The result of one submission. Raises only if no box can be made at all."""
+        if handed_in.fault:
+            return self.given_up(handed_in, handed_in.fault)
         try:
             with _opened(handed_in) as submission:
                 content = fingerprints.of_submission(submission)
@@ -87,20 +99,21 @@ class Grading:
         except BoxRefused:
             raise
         except Exception as fault:  # ours, whatever it is: it costs the student nothing and stops nobody else
-            return self.given_up(handed_in, f"{type(fault).__name__}: {quote(str(fault))}")
+            what = f"the grader stumbled over it ({type(fault).__name__})"
+            return self.given_up(handed_in, what, cause_for_staff(fault))
 
-    def given_up(self, handed_in: HandedIn, cause: str) -> Graded:
-        """Ungraded throughout: never silently zero, and tried again by the next batch."""
-        message = "this could not be graded; the fault is the grader's, not the submission's"
-        report = self._one_verdict(handed_in, "could_be_graded", Outcome(Status.UNGRADED, Fraction(0), message))
-        return replace(self._result(handed_in, report, "", "given up"), faults=(cause,))
+    def given_up(self, handed_in: HandedIn, what: str, cause: str = "") -> Graded:
+        """Ungraded throughout: never silently zero, and tried again by the next batch. Staff read the `cause`, too."""
+        message = f"{what}; the fault is the grader's, not the submission's"
+        report = self._one_verdict(handed_in, COULD_BE_GRADED, Outcome(Status.UNGRADED, Fraction(0), message))
+        return replace(self._result(handed_in, report, "", "given up"), faults=(cause or what,))
 
     def _not_opened(self, handed_in: HandedIn, stored: Result | None, why: str) -> Graded:
         content = fingerprints.of_file(handed_in.path) if handed_in.path.is_file() else ""
         if stored is not None and self._still_holds(stored, content) and self._rubric.sha256 == stored.rubric_sha256:
             return Graded(handed_in, None)
         why = why.replace(quote(str(handed_in.path)), quote(handed_in.path.name))
-        report = self._one_verdict(handed_in, "can_be_opened", Outcome(Status.REVIEW, Fraction(0), why))
+        report = self._one_verdict(handed_in, CAN_BE_OPENED, Outcome(Status.REVIEW, Fraction(0), why))
         return self._result(handed_in, report, content, "not opened")
 
     def _one_verdict(self, handed_in: HandedIn, name: str, outcome: Outcome) -> Report:

@@ -113,7 +113,7 @@ class Jobs:
         job.task = task
         with contextlib.suppress(OSError):  # it is gone: waiting for its answer says so
             if lost.get(task, 0) >= _ATTEMPTS:
-                job.line.send((task, known, f"{_ATTEMPTS} jobs ended while they graded it"))
+                job.line.send((task, known, f"{_ATTEMPTS} processes ended while they graded it"))
             else:
                 job.line.send((task, known))
 

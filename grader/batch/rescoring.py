@@ -9,11 +9,23 @@ from typing import Any
 from grader.batch.fingerprints import Definition, definition
 from grader.batch.gradebook import Result
 from grader.engine import blocked, status_of
-from grader.model import Check, CheckResult, Isolation, Outcome, Problem, ProblemResult, Report, Rubric, Status
+from grader.model import (
+    CAN_BE_OPENED,
+    COULD_BE_GRADED,
+    Check,
+    CheckResult,
+    Isolation,
+    Outcome,
+    Problem,
+    ProblemResult,
+    Report,
+    Rubric,
+    Status,
+)
 from grader.registry import rescorer_for
 
 # What stands in for checks that were not run: no alternative was handed in, or nothing could be opened at all.
-_STAND_INS = ("one_alternative", "can_be_opened", "could_be_graded")
+_STAND_INS = ("one_alternative", CAN_BE_OPENED, COULD_BE_GRADED)
 
 
 class NeedsGrading(Exception):

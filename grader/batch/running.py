@@ -19,7 +19,7 @@ from grader.batch.grading import Graded, Plan
 from grader.batch.jobs import Jobs
 from grader.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.draw import draw_for_grading
-from grader.errors import StaffFault, UsageError
+from grader.errors import UsageError
 from grader.rubric import find_rubric, load_rubric
 from grader.submission import open_submission
 from grader.suggestions import did_you_mean
@@ -164,7 +164,7 @@ def rubric_of(chosen: list[HandedIn]) -> Path:
         try:
             with open_submission(handed_in.path) as opened:
                 named.setdefault(choose_rubric(None, opened, handed_in.path), handed_in.student)
-        except StaffFault:  # it cannot be opened, or names nothing: the others say
+        except Exception:  # it cannot be opened, or says nothing: the others say, and its own report says why
             continue
     if len(named) == 1:
         return next(iter(named))

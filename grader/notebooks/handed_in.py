@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
@@ -12,6 +13,8 @@ from grader.quoting import quote
 
 ENDING = ".ipynb"
 MAX_NOTEBOOKS = 20
+_LONGEST_NAME_BYTES = 255  # on every file system of Linux
+_KEPT_NAME_BYTES = 120
 
 
 def read_all(folder: Path, files: Iterable[str]) -> tuple[list[Notebook], list[str]]:
@@ -36,7 +39,7 @@ def sheets_in(file: str, notebooks: Iterable[Notebook], folder: Path) -> list[st
     sheets = []
     for notebook in notebooks:
         if notebook.text.strip():
-            sheets.append(f"{notebook.path}#{file}")
+            sheets.append(_made_of(notebook.path, file))
             (folder / sheets[-1]).write_text(notebook.text, encoding="utf-8", errors="replace")
     return sheets
 
@@ -55,6 +58,15 @@ def parts_holding(
     parts = []
     for path, level in levels.items():
         if level >= least:
-            parts.append(f"{path}#{PurePosixPath(file).name}")
+            parts.append(_made_of(path, PurePosixPath(file).name))
             (folder / parts[-1]).write_text(json.dumps(read[path].part(set(names))), encoding="utf-8")
     return parts
+
+
+def _made_of(notebook: str, file: str) -> str:
+    """Where this file's part of a notebook goes: beside it, called after it as far as a file's name may be long."""
+    place = PurePosixPath(notebook)
+    if len(f"{place.name}#{file}".encode()) > _LONGEST_NAME_BYTES:
+        kept = place.name.encode()[:_KEPT_NAME_BYTES].decode(errors="ignore")
+        place = place.with_name(f"{kept}-{hashlib.sha256(notebook.encode()).hexdigest()[:8]}{ENDING}")
+    return f"{place}#{file}"

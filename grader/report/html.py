@@ -21,7 +21,7 @@ from urllib.parse import quote as quote_address
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.model import Status
+from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
 from grader.quoting import quote
 from grader.report import class_summary
 from grader.report.drawing import drawn
@@ -72,8 +72,16 @@ def student_page(data: Mapping[str, Any]) -> str:
         hidden=any(check["visibility"] == "hidden" for problem in shown for check in problem["checks"]),
         problems=[(problem, _entries(problem["checks"])) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
+        nothing=_nothing(data),
         legend=[(status, _STATUSES[status][2]) for status in found],
     )
+
+
+def _nothing(data: Mapping[str, Any]) -> str:
+    """Why nothing at all was graded, where that is so."""
+    checks = [check for problem in data["problems"] for check in problem["checks"]]
+    whole = checks and all(check["id"] in (CAN_BE_OPENED, COULD_BE_GRADED) for check in checks)
+    return checks[0]["message"] if whole else ""
 
 
 def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[str, str] | None = None) -> str:

@@ -16,13 +16,17 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from typer.testing import CliRunner
 
+from grader import cli
+from grader.batch import fingerprints
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Gradebook
-from grader.batch.grading import Plan
+from grader.batch.grading import Grading, Plan
 from grader.batch.jobs import Jobs
 from grader.batch.running import rubric_of
 from grader.errors import StaffFault, UsageError
+from grader.report.html import student_page
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
 from tests.batch.test_gradebook import SCHEMA
 from tests.conftest import DRAW, REPOSITORY
@@ -223,3 +227,64 @@ def test_jobs_that_cannot_begin_end_the_batch_with_one_line(tmp_path: Path) -> N
             list(jobs.grade([HandedIn("s000", tmp_path / "in" / "s000")], lambda student: None))
     finally:
         multiprocessing.set_executable(python)
+
+
+def test_one_bad_hand_in_costs_only_itself(tmp_path: Path) -> None:
+    """Also where nobody says which rubric: all that are opened to find out."""
+    folder = tmp_path / "in"
+    make_class(folder, 2)
+    (folder / "hw3.ipynb" / "hw3.ipynb").mkdir(parents=True)  # folders called as notebooks
+    cells: dict[str, list[object]] = {
+        "no-source": [{"cell_type": "code"}],
+        "no-type": [{"source": "x = 1"}],
+        "no-cell": [None],
+    }
+    for name, held in cells.items():
+        (folder / name).mkdir()
+        made = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": held}
+        (folder / name / "hw3.ipynb").write_text(json.dumps(made))
+    right = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": WORKS["right"]}
+    (folder / "long").mkdir()
+    made = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [right]}
+    (folder / "long" / f"{'n' * 246}.ipynb").write_text(json.dumps(made))
+    for number, name in enumerate(("doe", "doemarried")):
+        (folder / f"{name}_4711_{number}_attention.py").write_text(WORKS["right"])
+    done = grader("batch", folder, "--out", tmp_path / "out", "--jobs", "1", "--problem", "2.1")
+    assert done.returncode in (0, 3), done.stderr
+    rows = {row["student"]: row for row in csv.DictReader((tmp_path / "out" / "gradebook.csv").open())}
+    assert rows.keys() == {"s000", "s001", "hw3.ipynb", "4711", "long", *cells}
+    assert rows["long"]["2.1"] == rows["s000"]["2.1"] == "10"
+
+
+def test_what_the_grader_stumbles_over_is_ungraded_and_said_in_the_first_line_of_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_class(tmp_path / "in", 1)
+
+    def stumbles(*_: object) -> str:
+        raise KeyError("deep inside")
+
+    monkeypatch.setattr(fingerprints, "of_submission", stumbles)
+    with Grading(Plan(RUBRIC, None, (), DRAW, unsafe=False)) as grading:
+        graded = grading.of(HandedIn("s000", tmp_path / "in" / "s000"), None)
+        assert graded.faults[0].startswith("KeyError: 'deep inside' (test_batches.py:")
+        kept_back = grading.of(HandedIn("s001", tmp_path / "in", fault="its files cannot be copied (no space)"), None)
+    for one, said in ((graded, "the grader stumbled over it (KeyError)"), (kept_back, "its files cannot be copied")):
+        assert one.result is not None
+        assert not one.result.settled
+        assert {problem["status"] for problem in one.result.report["problems"]} == {"ungraded"}
+        page = student_page(one.result.report)
+        assert page.index("<h1>") < page.index(said) < page.index("Not final yet")
+
+
+def test_run_says_in_one_line_what_it_stumbled_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_class(tmp_path, 1)
+
+    def stumbles(*_: object) -> Path:
+        raise ValueError("deep\ninside")
+
+    monkeypatch.setattr(cli, "choose_rubric", stumbles)
+    done = CliRunner().invoke(cli.app, ["run", str(tmp_path / "s000")])
+    assert done.exit_code == 3
+    assert done.stderr.count("\n") == 1
+    assert "s000 is ungraded; the fault is the grader's: ValueError: deep inside (test_batches.py:" in done.stderr

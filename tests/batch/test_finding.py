@@ -128,3 +128,12 @@ def test_a_damaged_download_is_one_line(tmp_path: Path, content: bytes) -> None:
         find_submissions(tmp_path / "all.zip", tmp_path / "work")
     assert "cannot be unpacked" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_files_of_one_student_under_two_names_are_one_hand_in(tmp_path: Path) -> None:
+    for name in ("doejane_4711_815_attention.py", "doejanemarried_4711_816_multihead.py", "roe_12_817_attention.py"):
+        (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_text("")
+    found = find_submissions(tmp_path / "in", tmp_path / "work")
+    assert [(one.student, one.fault) for one in found.submissions] == [("12", ""), ("4711", "")]
+    assert sorted(path.name for path in found.submissions[1].path.iterdir()) == ["attention.py", "multihead.py"]
