@@ -24,8 +24,35 @@ class Mutant:
     text: str  # the whole changed file
 
 
-def code_mutants(source: str, file: str, definitions: Collection[str] = ()) -> list[Mutant]:
-    """Every mutant of these top-level definitions, or of the whole file; no two with the same text."""
+@dataclass(frozen=True)
+class Candidate:
+    """A change that can be made: writing the changed file takes far longer than finding the place."""
+
+    file: str
+    tree: ast.Module
+    place: _Place
+    other: ast.AST
+
+    def mutant(self) -> Mutant:
+        place, before = self.place, _first_line(self.place.statement)
+        place.put(self.other)
+        try:
+            text = ast.unparse(ast.fix_missing_locations(self.tree))
+            # A statement that has been replaced is told by what replaced it.
+            after = _first_line(self.other if place.spot.node is place.statement else place.statement)
+        finally:
+            place.put(place.spot.node)
+        return Mutant(self.file, place.within, place.statement.lineno, before, after, text + "\n")
+
+
+def candidates(
+    source: str, file: str, definitions: Collection[str] = (), *, guards: bool = False
+) -> Iterator[Candidate]:
+    """Every change in these top-level definitions, or in the whole file.
+
+    With `guards`, also in conditions under which something is raised: students' code refuses what nobody hands over,
+    ours what somebody does.
+    """
     tree = ast.parse(source)
     imported = frozenset(
         (alias.asname or alias.name).split(".")[0]
@@ -33,18 +60,19 @@ def code_mutants(source: str, file: str, definitions: Collection[str] = ()) -> l
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     )
-    seen, found = {ast.unparse(tree)}, []
-    for place in _places(tree, definitions, imported):
-        before = _first_line(place.statement)
+    for place in _places(tree, definitions, imported, guards):
         for other in faults(place.spot):
-            place.put(other)
-            text = ast.unparse(ast.fix_missing_locations(tree))
-            # A statement that has been replaced is told by what replaced it.
-            after = _first_line(other if place.spot.node is place.statement else place.statement)
-            place.put(place.spot.node)
-            if text not in seen:
-                seen.add(text)
-                found.append(Mutant(file, place.within, place.statement.lineno, before, after, text + "\n"))
+            yield Candidate(file, tree, place, other)
+
+
+def code_mutants(source: str, file: str, definitions: Collection[str] = ()) -> list[Mutant]:
+    """Every mutant of these top-level definitions, or of the whole file; no two with the same text."""
+    seen, found = {ast.unparse(ast.parse(source)) + "\n"}, []
+    for one in candidates(source, file, definitions):
+        mutant = one.mutant()
+        if mutant.text not in seen:
+            seen.add(mutant.text)
+            found.append(mutant)
     return found
 
 
@@ -64,7 +92,7 @@ class _Place:
             getattr(self.spot.parent, self.spot.field)[self.index] = node
 
 
-def _places(tree: ast.Module, definitions: Collection[str], imported: frozenset[str]) -> Iterator[_Place]:
+def _places(tree: ast.Module, definitions: Collection[str], imported: frozenset[str], guards: bool) -> Iterator[_Place]:
     missing = set(definitions) - {getattr(node, "name", "") for node in tree.body}
     if missing:
         raise LookupError(f"it does not define {', '.join(sorted(missing))}")
@@ -74,7 +102,7 @@ def _places(tree: ast.Module, definitions: Collection[str], imported: frozenset[
             if field in _NOT_COMPUTED:
                 continue
             for index, node in enumerate(value if isinstance(value, list) else [value]):
-                if not isinstance(node, ast.AST) or _is_left_alone(node):
+                if not isinstance(node, ast.AST) or _is_left_alone(node, guards):
                     continue
                 if parent is tree and definitions and getattr(node, "name", "") not in definitions:
                     continue
@@ -88,7 +116,7 @@ def _places(tree: ast.Module, definitions: Collection[str], imported: frozenset[
     return below(tree, None, None, "")
 
 
-def _is_left_alone(node: ast.AST) -> bool:
+def _is_left_alone(node: ast.AST, guards: bool) -> bool:
     """Docstrings, prints, imports, what is raised or asserted, messages, and what runs only as a script."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Raise() | ast.Assert() | ast.JoinedStr():
@@ -96,7 +124,7 @@ def _is_left_alone(node: ast.AST) -> bool:
         case ast.Expr(value=ast.Constant()) | ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
             return True
         case ast.If(body=[ast.Raise()]):  # refuses what nobody hands over
-            return True
+            return not guards
         case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
             return True
     return False
