@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: setup demo test test-fast lint types bench clean
+.PHONY: setup demo test test-fast check lint types mutants bench clean
 
 setup: $(INSTALLED)
 
@@ -29,6 +29,14 @@ lint: setup
 
 types: setup
 	$(BIN)/mypy
+
+# The tests of one area: make check FILE=grader/compare.py
+check: setup
+	$(BIN)/python -m benchmarks.areas $(FILE)
+
+# Faults in the grader's own code, and whether its tests notice: some hours for all 400; it goes on where it was stopped.
+mutants: setup
+	$(BIN)/python -m benchmarks.mutants $(ARGS)
 
 bench: setup
 	$(BIN)/python -m benchmarks.startup
