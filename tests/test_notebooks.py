@@ -168,7 +168,10 @@ def test_ready_made_functions_are_looked_for_only_in_what_is_asked(boxes: BoxRun
     within = "def attention(Q, K, V, beta):\n    from torch.nn import MultiheadAttention"
     for cells, first in (
         (["import numpy as np", ATTENTION, elsewhere], []),
-        (["", within], ["writes_it_out: hw3.ipynb cell 2 line 2 uses MultiheadAttention, which does the whole task; "]),
+        (
+            ["", within],
+            ["writes_it_out: hw3.ipynb cell 2 line 2 names torch.nn.MultiheadAttention, which is ready-made, "],
+        ),
     ):
         with open_submission(handed_in(tmp_path, **{"hw3.ipynb": notebook(*cells)})) as opened:
             report = grade(RUBRIC, opened, boxes, DRAW)

@@ -1,31 +1,123 @@
-"""Source text judged without running it."""
+"""What is to be written out, and what ready-made things it may be written with.
+
+Two looks: the code that the function reaches is read, and the function is run while every function of a library that
+it calls is noted. Reading alone misses what is hidden on purpose; running alone misses what other inputs would call.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from grader.errors import Crashed
+from grader.checks.inputs import INPUTS, Inputs
+from grader.errors import Crashed, StudentFault
 from grader.model import Outcome, Status, Student, failed, passed
-from grader.quoting import place
+from grader.quoting import place, quote
 from grader.registry import StudentFile, check
+
+Request = dict[str, Any]
 
 
 @check
-def writes_it_out(student: Student, rng: np.random.Generator, *, file: StudentFile, forbidden: list[str]) -> Outcome:
-    """It is written out rather than handed to a ready-made function that does it all."""
-    # Parsed inside the box: a hostile file can crash a parser, and then only its own box is lost.
-    match student.probe("names_used", file):
-        case {"names": list(names), "complete": bool(complete)}:
+def writes_it_out(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    function: str,
+    forbidden: list[str],
+    allowed: list[str] = [],  # noqa: B006 - read only
+    inputs: Inputs | None = None,
+) -> Outcome:
+    """It is written out: nothing that it reaches is a library's ready-made function for it."""
+    cases = INPUTS[inputs](rng) if inputs else ()
+    requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in cases]
+    return _judged(student, file, function, (forbidden, allowed), "call", requests)
+
+
+@check
+def is_built_from_parts(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    name: str,
+    build: list[int],
+    shape: list[int],
+    forbidden: list[str],
+    allowed: list[str] = [],  # noqa: B006 - read only
+) -> Outcome:
+    """The module is built from its parts: nothing that it reaches is a library's ready-made whole."""
+    requests = [{"build": build, "inputs": [rng.normal(size=shape)]}]
+    return _judged(student, file, name, (forbidden, allowed), "forward", requests)
+
+
+def _judged(
+    student: Student, file: str, name: str, rules: tuple[list[str], list[str]], run_as: str, requests: list[Request]
+) -> Outcome:
+    # Read inside the box: a hostile file can crash a parser, and then only its own box is lost.
+    match student.probe("names_used", file, name=name):
+        case {"taken": list(taken), "perhaps": list(perhaps), "lookups": list(lookups), "complete": bool(complete)}:
             pass
         case _:
             raise Crashed(f"{file} could not be read")
-    for mention in names:
-        match mention:
-            case (str(name), str(source), int(line)) if name in forbidden:
-                return failed(f"{place(source, line)} uses {name}, which does the whole task; write the steps out")
+    calls, finished = _recorded(student, file, name, run_as, requests) if requests else ([], False)
+    read, seen = _first_forbidden(taken, *rules), _first_forbidden(calls, *rules)
+    if seen or (read and not finished):
+        used, source, line = read or seen or ("", "", 0)
+        return failed(f"{place(source or file, line)} uses {quote(used)}, which is ready-made; write it out yourself")
+    if read:
+        return _for_a_person(read, "names {}, which is ready-made, though no trial run called it")
+    if lookups:
+        return _for_a_person(lookups[0], "looks names up while it runs ({}), so reading cannot tell what it uses")
+    if not finished and (doubtful := _first_forbidden(perhaps, *rules)):
+        return _for_a_person(doubtful, "uses {}, which may be ready-made")
     if not complete:
-        message = "it imports more files of its own than were read; a person should look"
-        return Outcome(Status.REVIEW, Fraction(1), message)
-    return passed("no ready-made function is used", evidence={"forbidden": forbidden})
+        return _review("it reaches more files of its own than were read")
+    return passed("nothing ready-made is used", evidence={"forbidden": rules[0], "allowed": rules[1]})
+
+
+def _recorded(student: Student, file: str, name: str, run_as: str, requests: list[Request]) -> tuple[list[Any], bool]:
+    """What a run called, and whether it ran to its end. One that does not is judged by the checks that come later."""
+    try:
+        answer = student.probe("calls_made", file, name=name, run_as=run_as, requests=requests)
+    except StudentFault:
+        return [], False
+    match answer:
+        case {"calls": list(calls), "finished": bool(finished)}:
+            return calls, finished
+    raise Crashed(f"{name} could not be run")
+
+
+def _first_forbidden(
+    mentions: Sequence[Any], forbidden: Sequence[str], allowed: Sequence[str]
+) -> tuple[str, str, int] | None:
+    for mention in mentions:
+        match mention:
+            case [str(name), str(source), int(line)] if _fits(name, forbidden) and not _fits(name, allowed):
+                return name, source, line
+    return None
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    """A pattern with a dot is about the whole path, one without about any part of it; capitals do not matter."""
+    path = name.lower()
+    for pattern in map(str.lower, patterns):
+        if "." in pattern and (fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}.*")):
+            return True
+        if "." not in pattern and any(fnmatchcase(part, pattern) for part in path.split(".")):
+            return True
+    return False
+
+
+def _for_a_person(mention: Sequence[Any], says: str) -> Outcome:
+    name, source, line = mention
+    return _review(f"{place(source, line)} {says.format(quote(name))}")
+
+
+def _review(message: str) -> Outcome:
+    return Outcome(Status.REVIEW, Fraction(1), f"{message}; a person should look")

@@ -1,4 +1,4 @@
-"""Torch's own layer, which nobody forbids here; but it takes the batch for the tokens."""
+"""Hands the whole block to torch, whose layer moreover takes the batch for the tokens."""
 from torch import nn
 
 

@@ -1,66 +1,134 @@
-"""What counts as using a ready-made function: a library's, plainly written; never the student's own."""
+"""What counts as ready-made: a library's function, however it is reached; never what the student wrote or does not use.
+
+The ways round the rule that are known stand in ready_made/cheats.yaml, honest work that looks like one in honest.yaml.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from grader.checks.source import writes_it_out
-from grader.model import Limits, Outcome, Status
+from grader.errors import StudentFault
+from grader.model import Limits, Outcome, Problem, Status
+from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from tests.conftest import MakeSubmission
+from grader.submission import OpenedSubmission, open_submission
+from tests.conftest import REPOSITORY, MakeSubmission
+from tests.test_notebooks import notebook
 
-FORBIDDEN = ["scaled_dot_product_attention", "MultiheadAttention"]
+RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+PROBLEMS: dict[str, Problem] = {problem.id: problem for problem in RUBRIC.problems}
+BY_HAND = "np.exp(S - S.max(0)) / np.exp(S - S.max(0)).sum(0)"
 
 
-def _judged(boxes: BoxRunner, work: Any) -> Outcome:
+def _cases(file: str) -> list[Any]:
+    cases = yaml.safe_load((Path(__file__).parent / "ready_made" / file).read_text())
+    return [pytest.param(case, id=case["name"]) for case in cases]
+
+
+@pytest.fixture(scope="module")
+def torch_boxes() -> Iterator[BoxRunner]:
+    with BoxRunner(("numpy", "torch")) as runner:
+        yield runner
+
+
+@contextmanager
+def _handed_in(submission: MakeSubmission, case: dict[str, Any]) -> Iterator[OpenedSubmission]:
+    function = f"""
+def attention(Q, K, V, beta):
+    S = beta * (K.T @ Q)
+    return V @ np.asarray({case.get("weights", BY_HAND)})
+"""
+    written = f"import numpy as np\n{case.get('before', '')}\n{function}\n{case.get('after', '')}"
+    files = case.get("files", {"attention.py": written})
+    cells = {name: notebook(*text.split("\n# %%\n")) for name, text in files.items() if name.endswith(".ipynb")}
+    with open_submission(submission(**{**files, **cells}).folder) as opened:
+        yield opened.for_rubric(RUBRIC)
+
+
+def _looked_at(boxes: BoxRunner, work: OpenedSubmission, part: str) -> Outcome:
+    """What the rubric's own check finds, with what stands in the rubric."""
+    check = PROBLEMS[part].checks[0]
     with boxes.open(work, Limits(), seed=0) as student:
-        return writes_it_out(student, np.random.default_rng(0), file="a.py", forbidden=FORBIDDEN)
+        return check.function(student, np.random.default_rng(0), **check.parameters)
 
 
-USED = {
-    "attribute": "import torch\ntorch.nn.functional.scaled_dot_product_attention(1)",
-    "alias": "import torch.nn.functional as F\nF.scaled_dot_product_attention(1)",
-    "from import": "from torch.nn.functional import scaled_dot_product_attention as sdpa",
-    "inside a function": "def f():\n    from torch.nn import MultiheadAttention",
-    "alias of a part": "import torch\nlayers = torch.nn\nlayers.MultiheadAttention(1)",
-    "getattr": "import torch\ngetattr(torch.nn, 'MultiheadAttention')",
-    "star": "from torch.nn import *\nMultiheadAttention(1)",
-    "behind a decoy": "from torch.nn import MultiheadAttention\ndef f():\n    def MultiheadAttention(): pass",
-}
-
-OWN = {
-    "method": "class A:\n    def MultiheadAttention(self): pass\n    def f(self): self.MultiheadAttention()",
-    "object": "class A:\n    def MultiheadAttention(self): pass\na = A()\na.MultiheadAttention()",
-    "function": "def scaled_dot_product_attention(): pass\nscaled_dot_product_attention()",
-    "words": "'''scaled_dot_product_attention'''\n# MultiheadAttention\n__all__ = ['MultiheadAttention']",
-    "byte order mark": "\ufeffx = 1",
-}
+def _is_right(boxes: BoxRunner, work: OpenedSubmission, part: str) -> bool:
+    values = {"2.1": "matches_reference", "2.2": "matches_reference", "2.3": "encodes_any_batch_of_tokens"}
+    check = next(one for one in PROBLEMS[part].checks if one.id == values.get(part, "vit_gives_one_logit_per_class"))
+    with boxes.open(work, Limits(), seed=0) as student:
+        try:
+            return check.function(student, np.random.default_rng(0), **check.parameters).status is Status.PASSED
+        except StudentFault:
+            return False
 
 
-@pytest.mark.parametrize("code", USED.values(), ids=list(USED))
-def test_a_librarys_function_is_found(boxes: BoxRunner, submission: MakeSubmission, code: str) -> None:
-    found = _judged(boxes, submission(**{"a.py": code}))
-    assert found.status is Status.FAILED
-    assert found.message.startswith("a.py:")
+@pytest.mark.parametrize("case", _cases("cheats.yaml"))
+def test_no_way_round_passes_by_itself(
+    torch_boxes: BoxRunner, submission: MakeSubmission, case: dict[str, Any]
+) -> None:
+    part = case.get("part", "2.1")
+    with _handed_in(submission, case) as work:
+        found = _looked_at(torch_boxes, work, part)
+        assert found.status == case["is"], found.message
+        assert found.message.partition(":")[0].partition(" cell")[0] in work.files
+        assert _is_right(torch_boxes, work, part) == case.get("installed", True)
 
 
-@pytest.mark.parametrize("code", OWN.values(), ids=list(OWN))
-def test_a_students_own_is_not(boxes: BoxRunner, submission: MakeSubmission, code: str) -> None:
-    assert _judged(boxes, submission(**{"a.py": code})).status is Status.PASSED
+@pytest.mark.parametrize("case", _cases("honest.yaml"))
+def test_honest_work_keeps_its_pass(torch_boxes: BoxRunner, submission: MakeSubmission, case: dict[str, Any]) -> None:
+    part = case.get("part", "2.1")
+    with _handed_in(submission, case) as work:
+        found = _looked_at(torch_boxes, work, part)
+        assert found.status is Status.PASSED, found.message
+        assert _is_right(torch_boxes, work, part)
 
 
-@pytest.mark.parametrize("helper", ["layers.py", "layers/__init__.py"])
-def test_helper_files_are_read_too(boxes: BoxRunner, submission: MakeSubmission, helper: str) -> None:
-    calls = "import layers\nlayers.scaled_dot_product_attention(1)"
-    own = submission(**{"a.py": calls, helper: "def scaled_dot_product_attention(x): return x"})
-    assert _judged(boxes, own).status is Status.PASSED
-    handed_on = submission(**{"a.py": calls, helper: "from torch.nn.functional import scaled_dot_product_attention"})
-    assert f"{helper}:1 uses" in _judged(boxes, handed_on).message
+def _read_only(boxes: BoxRunner, submission: MakeSubmission, **files: str) -> Outcome:
+    """What is found where no inputs are known to run it on."""
+    rules = {"forbidden": ["*softmax*"], "allowed": ["numpy.*"]}
+    with boxes.open(submission(**files), Limits(), seed=0) as student:
+        return writes_it_out(student, np.random.default_rng(0), file="a.py", function="f", **rules)
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "says"),
+    [
+        ("def f(x): return x.softmax(0)", "review", "a.py:1 uses softmax, which may be ready-made"),
+        ("def f(x): return x.exp(0).T", "passed", "nothing"),
+        ("class A:\n    def softmax(self): return 1\ndef f(x): return A().softmax()", "passed", "nothing"),
+        ("def f(x):\n    return eval(x)", "review", "a.py:2 looks names up while it runs (eval)"),
+        ("import torch\ndef f(x, name): return getattr(torch, name, 'exp')(x)", "review", "a.py:2 looks names up"),
+        ("from m import *\ndef f(x): return g(x)", "failed", "m.py:2 uses torch.softmax, which is ready-made"),
+        ("import m\ndef f(x): return m.h(x)", "passed", "nothing"),
+        (
+            "def set():\n    global g\n    import torch\n    g = torch.softmax\ndef f(x): return g(x)",
+            "failed",
+            "a.py:4 uses",
+        ),
+        ("\ufefff = lambda x: x", "passed", "nothing"),
+        # Tangles that must neither be followed without end nor run out of anything.
+        ("from a import f, g\ng = g.h\nf = g if f else g", "passed", "nothing"),
+        ("a0 = f\n" + "".join(f"a{n + 1} = a{n} if f else a{n}\n" for n in range(60)) + "f = a60", "passed", "nothing"),
+        ("import torch\nf = torch" + ".x" * 900, "passed", "nothing"),
+    ],
+)
+def test_reading_alone_tells_what_is_plain(
+    boxes: BoxRunner, submission: MakeSubmission, code: str, status: str, says: str
+) -> None:
+    helper = "import torch\ng = lambda x: torch.softmax(x, 0)\ndef h(x): return x"
+    found = _read_only(boxes, submission, **{"a.py": code, "m.py": helper})
+    assert (found.status, found.message[: len(says)]) == (status, says)
 
 
 def test_more_files_than_are_read_is_for_a_person(boxes: BoxRunner, submission: MakeSubmission) -> None:
-    files = {f"m{n}.py": f"import m{n + 1}" for n in range(300)}
-    assert _judged(boxes, submission(**{"a.py": "import m0", **files})).status is Status.REVIEW
+    chain = {f"m{n}.py": f"import m{n + 1}\ndef f(x): return m{n + 1}.f(x)" for n in range(300)}
+    found = _read_only(boxes, submission, **{"a.py": "from m0 import f", **chain})
+    assert found.status is Status.REVIEW

@@ -202,8 +202,8 @@ def test_right_multi_head_passes_however_it_is_written(boxes: BoxRunner, submiss
         ("import sys; sys.exit()", "SystemExit at attention.py:1 (it exits while being imported"),
         ("open('weights.npy')", "FileNotFoundError at attention.py:1 (it opens a file that was not handed in"),
         (
-            "def attention(Q, K, V, beta):\n    from torch.nn.functional import scaled_dot_product_attention",
-            "uses scaled",
+            "import torch\ndef attention(Q, K, V, beta):\n    return torch.softmax(Q, 0)",
+            "attention.py:3 uses torch.softmax, which is ready-made",
         ),
     ],
 )

@@ -17,6 +17,11 @@ def is_part(file: str) -> bool:
     return _SEPARATOR in file
 
 
+def is_cell(place: str) -> bool:
+    """Whether this names a cell, as `trees` does."""
+    return ".ipynb cell " in place
+
+
 def trees(file: str) -> list[tuple[str, ast.Module]]:
     """For each cell its name, `hw3.ipynb cell 7`, and the statements to run."""
     with open(file, encoding="utf-8") as stored:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import dataset_probe, definitions, source, student_code
+from . import dataset_probe, definitions, recording, source, student_code
 from .calls import call_as_asked
 from .configured import rotate, run_configured, run_without_dropout
 from .script import run_script
@@ -64,10 +65,24 @@ def draw_items(file: str, name: str, data: str, block_size: int, idx: int, times
     return dataset_probe.looked_at(dataset, idx, times)
 
 
-def names_used(file: str) -> dict[str, Any]:
-    """Every name the source takes from libraries, with its place, and whether all of the source was read."""
-    names, complete = source.mentions(file)
-    return {"names": names, "complete": complete}
+def names_used(file: str, name: str) -> dict[str, Any]:
+    """What the code that `name` reaches takes from libraries, by reading it."""
+    return source.mentions(file, name)
+
+
+def calls_made(file: str, name: str, run_as: str, requests: list[dict[str, Any]]) -> dict[str, Any]:
+    """Which functions of libraries are called while another probe runs `name`, and whether it ran to the end.
+
+    What goes wrong in it is not told: other questions are about that.
+    """
+    recorder, finished = recording.Recorder(), False
+    with contextlib.suppress(BaseException):  # a student's code may raise anything, SystemExit included
+        student_code.attribute(file, name)  # what runs at the import (a demo, say) is not recorded
+        for request in requests:
+            with recorder:
+                PROBES[run_as](file, name, **request)
+        finished = True
+    return {"calls": recorder.calls, "finished": finished}
 
 
 def definition_states(file: str, names: list[str]) -> dict[str, str]:
@@ -89,6 +104,7 @@ PROBES: dict[str, Probe] = {
     for probe in (
         call,
         call_showing_arguments,
+        calls_made,
         definition_states,
         draw_items,
         forward,

@@ -1,106 +1,221 @@
-"""What a student's source takes from libraries, found by parsing and never by running it.
+"""What a function takes from libraries, found by reading all the code it may reach and never by running it.
 
-A hint, not proof: Python offers endless ways to spell a name. What is plainly written is found, and nothing of the
-student's own is ever mistaken for a library's.
+Python offers endless ways to spell a name. What is plainly written is found; what looks names up while it runs is told
+apart, for a person to see; and nothing of the student's own is mistaken for a library's. Code that the function
+does not reach (a demo, another part's helper) is not looked at.
 """
 
 from __future__ import annotations
 
 import ast
-import os
+from collections.abc import Iterator
+from typing import Any
 
-from .student_code import parsed
+from .meanings import IMPORTING, Library, Own, Sources, text_that_names
+from .scopes import Definition, Scope, Value, is_main_guard, own_expressions, statements
 
 Mention = tuple[str, str, int]  # name, file, line
 
-_MAX_FILES = 200
-_REACHING_BY_STRING = {"getattr", "attrgetter", "__getattribute__"}
+# By these a name can be reached that is written nowhere, or is written in a text that reading does not follow.
+_LOOKUPS = {
+    *(f"builtins.{name}" for name in ("exec", "eval", "compile", "globals", "locals", "__import__")),
+    *(f"sys.{name}" for name in ("modules", "_getframe", "setprofile", "getprofile", "settrace")),
+    *("importlib", "runpy", "ctypes", "pickle", "marshal", "inspect.getmembers", "torch.utils._python_dispatch"),
+}
+_ATTRIBUTES = {"__globals__", "__builtins__", "__subclasses__", "__getattribute__", "__loader__", "f_globals"}
+_BY_TEXT = {"builtins.getattr", "operator.attrgetter", "operator.methodcaller"}
+_OF_A_MODULE = {"builtins.vars", "builtins.setattr"}  # of another thing they are nothing to wonder about
+_BINDING_UNSEEN = {"builtins.exec", "builtins.globals", "builtins.setattr"}
+_NAME_LENGTH = 200
 
 
-def mentions(file: str) -> tuple[list[Mention], bool]:
-    """Every name that `file`, or a file of the student's that it imports, takes from a library.
-
-    And whether all those files were read: a submission can have more than anyone would write.
-    """
-    waiting, read = [file], set[str]()
-    found: set[Mention] = set()
-    while waiting and len(read) < _MAX_FILES:
-        path = waiting.pop()
-        if path not in read:
-            read.add(path)
-            one = _File(path)
-            found |= {(name[:80], place, line) for name, place, line in one.taken}
-            waiting += one.own_files
-    return sorted(found), not waiting
+def mentions(file: str, name: str) -> dict[str, Any]:
+    """What `name` of `file` takes from libraries, in four lists of mentions, and whether all it reaches was read."""
+    reading = _Reading()
+    reading.follow(file, name)
+    own = {name for scope in reading.tops for tree in scope.place.trees for name in _names_given(tree)}
+    return {
+        "taken": _listed(reading.taken),  # certainly a library's
+        # Names that may also be the student's, and attributes of something unknown that none of the student's has.
+        "perhaps": _listed({one for one in reading.perhaps if one[0] not in own}),
+        "lookups": _listed(reading.lookups),
+        "complete": reading.sources.complete,
+    }
 
 
-class _File:
-    """One source file: the names it takes from libraries, and the student's files it imports."""
+def _names_given(tree: ast.Module) -> Iterator[str]:
+    """What functions, classes, attributes and named arguments are called here."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store()) | ast.keyword(arg=str(name)):
+                yield name
 
-    def __init__(self, path: str) -> None:
-        self._folder = os.path.dirname(path)
+
+def _listed(found: set[Mention]) -> list[Mention]:
+    return sorted(((name[-_NAME_LENGTH:], file, line) for name, file, line in found), key=lambda one: one[1:])
+
+
+class _Reading:
+    """The code that one function reaches, by name and by the student's own files, while it is being read."""
+
+    def __init__(self) -> None:
+        self.sources = Sources()
         self.taken: set[Mention] = set()
-        self.own_files: list[str] = []
-        self._libraries: set[str] = set()  # local names that stand for a library or a part of one
-        self._star = False
-        nodes = [(node, place) for place, tree in parsed(path) for node in ast.walk(tree)]
-        for node, place in nodes:
-            self._see_import(node, place)
-        for node, _ in nodes:
-            self._see_alias(node)
-        for node, place in nodes:
-            self._see_use(node, place)
+        self.perhaps: set[Mention] = set()
+        self.lookups: set[Mention] = set()
+        self._waiting: list[tuple[ast.AST, Scope]] = []
+        self._seen: set[int] = set()
+        self.tops: list[Scope] = []
+        self._used: set[tuple[Scope, str]] = set()  # names, by the module that they are used in
+        self._attributes: set[str] = set()
+        self._methods: dict[str, list[Definition]] = {}  # of classes reached, until something asks for the name
 
-    def _see_import(self, node: ast.AST, place: str) -> None:
+    def follow(self, file: str, name: str) -> None:
+        top = self.sources.top(file)
+        assert top is not None
+        self._look_at(ast.Name(name, ast.Load(), lineno=1), top)
+        self._visit_all()
+        for scope in self.tops:  # grows meanwhile
+            for tree in scope.place.trees:
+                for statement, _ in statements(tree.body):
+                    if self._changes_something(statement, scope):
+                        self._waiting.append((statement, scope))
+            self._visit_all()
+
+    def _visit_all(self) -> None:
+        while self._waiting:
+            node, scope = self._waiting.pop()
+            if id(node) in self._seen:
+                continue
+            self._seen.add(id(node))
+            self._look_at(node, scope)
+            self._waiting += [(inner, place) for inner, place in _inside(node, scope) if not is_main_guard(inner)]
+
+    def _look_at(self, node: ast.AST, scope: Scope) -> None:
         match node:
-            case ast.Import(names=names):
-                for alias in names:
-                    if own := self._own_file(alias.name, 0):
-                        self.own_files += own
-                    else:
-                        self._libraries.add(alias.asname or alias.name.partition(".")[0])
-            case ast.ImportFrom(module=module, names=names, level=level):
-                for alias in names:
-                    dotted = f"{module}.{alias.name}" if module else alias.name
-                    own = self._own_file(dotted, level) + self._own_file(module or "", level)
-                    if own or level:
-                        self.own_files += own
-                    else:
-                        self._star |= alias.name == "*"
-                        self._libraries.add(alias.asname or alias.name)
-                        self.taken.add((alias.name, place, node.lineno))
+            case ast.Name(id=name, ctx=ast.Load()):
+                self._used.add((scope.top, name))
+                self._see(node, scope)
+            case ast.Attribute(attr=name):
+                self._see(node, scope)
+                self._see_attribute(name, node, scope)
+            case ast.Call():
+                self._see_call(node, scope)
+            case ast.ImportFrom():
+                for end in self.sources.imported(node, scope):
+                    if isinstance(end, Library):
+                        self._note(self.taken, end.path, node)
+        if scope.top not in self.tops:
+            self.tops.append(scope.top)
 
-    def _see_alias(self, node: ast.AST) -> None:
-        """`layer = torch.nn` makes `layer` another name for a library."""
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value):
-                if self._root(value) in self._libraries:
-                    self._libraries.add(name)
+    def _see(self, node: ast.AST, scope: Scope) -> None:
+        """A name, an attribute, or a call that stands for one: where it leads, and whether that is a library's."""
+        for end in self.sources.ends(node, scope):
+            match end:
+                case Definition():
+                    self._reach(end)
+                case Value(inner, place):
+                    self._waiting.append((inner, place))
+        meanings = self.sources.meanings(node, scope)
+        for meaning in meanings:
+            if isinstance(meaning, Library):
+                certain = all(isinstance(one, Library) for one in meanings)
+                self._note(self.taken if certain else self.perhaps, meaning.path, node)
+                if any(meaning.path == one or meaning.path.startswith(f"{one}.") for one in _LOOKUPS):
+                    self._note(self.lookups, meaning.path.removeprefix("builtins."), node)
 
-    def _see_use(self, node: ast.AST, place: str) -> None:
-        match node:
-            case ast.Attribute(attr=name) if self._root(node) in self._libraries:
-                self.taken.add((name, place, node.lineno))
-            case ast.Name(id=name) if self._star:
-                self.taken.add((name, place, node.lineno))
-            case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=args):
-                if called in _REACHING_BY_STRING:
-                    texts = [arg for arg in args if isinstance(arg, ast.Constant)]
-                    self.taken |= {(text.value, place, node.lineno) for text in texts if isinstance(text.value, str)}
+    def _see_attribute(self, name: str, node: ast.AST, scope: Scope) -> None:
+        self._attributes.add(name)
+        for method in self._methods.pop(name, ()):
+            self._reach(method)
+        if self.sources.meanings(node, scope) == [None]:
+            self._note(self.perhaps, name, node)
+        if name in _ATTRIBUTES or (
+            name == "__dict__" and isinstance(node, ast.Attribute) and self._is_module(node.value, scope)
+        ):
+            self._note(self.lookups, name, node)
 
-    def _root(self, node: ast.AST) -> str:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return node.id if isinstance(node, ast.Name) else ""
+    def _see_call(self, node: ast.Call, scope: Scope) -> None:
+        """Calls that reach something by a text: what they reach, if the text is written there."""
+        self._see(node, scope)
+        first = node.args[0] if node.args else None
+        for called in self.sources.meanings(node.func, scope):
+            path = called.path if isinstance(called, Library) else ""
+            text = text_that_names(path, node.args)
+            if path in IMPORTING and text:
+                self._seen.add(id(node.func))  # as good as an import
+            if path in _BY_TEXT and text:
+                for name in text.split("."):
+                    self._see_attribute(name, node, scope)
+            computed = path in _BY_TEXT and not text and not _is_self(first)
+            whole = path in _OF_A_MODULE and (first is None or self._is_module(first, scope))
+            if computed or whole:
+                self._note(self.lookups, path.removeprefix("builtins."), node)
 
-    def _own_file(self, module: str, level: int) -> list[str]:
-        """The student's file or package that an import means, looked for beside this file and above it."""
-        folders = [self._folder, ""] if not level else [self._folder]
-        for _ in range(level - 1):
-            folders = [os.path.dirname(folder) for folder in folders]
-        for folder in folders:
-            stem = os.path.join(folder, *module.split("."))
-            found = [path for path in (f"{stem}.py", os.path.join(stem, "__init__.py")) if os.path.isfile(path)]
-            if module and found:
-                return found
-        return []
+    def _reach(self, definition: Definition) -> None:
+        node, scope = definition.node, definition.scope
+        if id(node) in self._seen:
+            return
+        self._seen.add(id(node))
+        inner = scope.within(node)
+        self._waiting += [(one, scope) for one in node.decorator_list]
+        if isinstance(node, ast.ClassDef):
+            self._waiting += [(one, scope) for one in (*node.bases, *node.keywords)]
+        else:
+            self._waiting += [(one, scope) for one in (*node.args.defaults, *node.args.kw_defaults) if one is not None]
+        for statement in node.body:
+            if isinstance(node, ast.ClassDef) and isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._offer(Definition(statement, inner))
+            else:
+                self._waiting.append((statement, inner))
+
+    def _offer(self, method: Definition) -> None:
+        """Methods count when something asks for their name; Python and torch ask for some unseen."""
+        name = method.node.name
+        if name in self._attributes or name == "forward" or (name.startswith("__") and name.endswith("__")):
+            self._reach(method)
+        else:
+            self._methods.setdefault(name, []).append(method)
+
+    def _changes_something(self, statement: ast.stmt, scope: Scope) -> bool:
+        """`np.f = …`, `TABLE["f"] = …`, `exec(…)`: what stands in a module and changes what is used, by no new name."""
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        for target in targets:
+            root = _root(target)
+            known = (scope, root) in self._used or self._is_module(ast.Name(root, ast.Load()), scope)
+            if known and not isinstance(target, ast.Name):
+                return True
+        calls = [node for node in own_expressions(statement) if isinstance(node, ast.Call)]
+        called = [meaning for node in calls for meaning in self.sources.meanings(node.func, scope)]
+        return any(isinstance(one, Library) and one.path in _BINDING_UNSEEN for one in called)
+
+    def _is_module(self, node: ast.AST, scope: Scope) -> bool:
+        return any(isinstance(one, Library | Own) for one in self.sources.meanings(node, scope))
+
+    def _note(self, where: set[Mention], name: str, node: ast.AST) -> None:
+        if id(node) in self.sources.shown:
+            where.add((name, self.sources.shown[id(node)], getattr(node, "lineno", 0)))
+
+
+def _inside(node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
+    """What is to be looked at within; definitions wait until their name is used, annotations say nothing."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return []
+        case ast.AnnAssign(target=target, value=value):
+            return [(one, scope) for one in (target, value) if one is not None]
+        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            scope = scope.within(node)
+    return [(one, scope) for one in ast.iter_child_nodes(node)]
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_self(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")

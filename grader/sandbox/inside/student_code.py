@@ -60,6 +60,11 @@ def parsed(file: str) -> list[tuple[str, ast.Module]]:
         raise ImportFailed from error
 
 
+def is_own(code_file: str) -> bool:
+    """Whether code that says it comes from there is the student's."""
+    return code_file.startswith(os.getcwd() + os.sep) or notebook.is_cell(code_file)
+
+
 def _import(path: str) -> ModuleType:
     """Import by path. Inside a package it is imported as part of it, so that relative imports work."""
     folder, name = os.path.dirname(path), os.path.splitext(os.path.basename(path))[0]

@@ -1,0 +1,86 @@
+"""Which functions of libraries a run calls, however their names were reached.
+
+Python tells of every function it enters, its own or a library's in C. What C calls by itself it does not tell (a
+`map`, a compiled torch function); torch tells of every operation it carries out, whoever asked for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import ExitStack
+from types import CodeType, FrameType
+from typing import Any
+
+from .notebook import is_cell
+
+Call = tuple[str, str, int]  # the function's dotted name, and the student's file and line that led to it
+_MAX_CALLS = 10_000
+_OURS = ("builtins.", f"{__package__}.")  # Python's and the box's own
+
+
+class Recorder:
+    """Within `with`, collects the functions that are called, each once."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._root = os.getcwd() + os.sep  # as it is before any call, which may go elsewhere
+        self._codes: dict[int, CodeType] = {}  # held, so that no other gets the same id
+        self._names: set[str] = set()
+        self._importing = 0
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Recorder:
+        if "torch" in sys.modules:
+            self._stack.enter_context(_watching_torch(self))
+        threading.setprofile(self._entered)
+        sys.setprofile(self._entered)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        sys.setprofile(None)
+        threading.setprofile(None)
+        self._stack.close()
+
+    def _entered(self, frame: FrameType, event: str, arg: Any) -> None:
+        code = frame.f_code
+        if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importlib"):
+            self._importing += {"call": 1, "return": -1}.get(event, 0)
+        if self._importing:  # a library that sets itself up calls much of its own
+            return
+        if event == "call":
+            if id(code) not in self._codes:
+                self._codes[id(code)] = code
+                if not self._is_students(code):
+                    self.note(f"{frame.f_globals.get('__name__')}.{code.co_qualname}", frame)
+        elif event == "c_call":
+            module = getattr(arg, "__module__", None) or type(getattr(arg, "__self__", None)).__module__
+            self.note(f"{module}.{arg.__qualname__}", frame)
+
+    def note(self, name: str, frame: FrameType | None) -> None:
+        if name in self._names or name.startswith(_OURS) or len(self.calls) >= _MAX_CALLS:
+            return
+        self._names.add(name)
+        while frame is not None and not self._is_students(frame.f_code):
+            frame = frame.f_back
+        file = frame.f_code.co_filename.removeprefix(self._root) if frame is not None else ""
+        self.calls.append((name, file, frame.f_lineno if frame is not None else 0))
+
+    def _is_students(self, code: CodeType) -> bool:
+        return code.co_filename.startswith(self._root) or is_cell(code.co_filename)
+
+
+def _watching_torch(recorder: Recorder) -> Any:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Watching(TorchDispatchMode):  # type: ignore[misc]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # to skip torch's compiler it would be loaded first, for a second or two
+
+        def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            recorder.note(f"torch.ops.{operation}", sys._getframe())
+            return operation(*args, **(kwargs or {}))
+
+    return Watching()
