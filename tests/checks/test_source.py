@@ -113,6 +113,7 @@ def _read_only(boxes: BoxRunner, submission: MakeSubmission, **files: str) -> Ou
             "failed",
             "a.py:4 uses",
         ),
+        ("from softmax import f", "passed", "nothing"),  # a file that was not handed in; other checks say so
         ("\ufefff = lambda x: x", "passed", "nothing"),
         # Tangles that must neither be followed without end nor run out of anything.
         ("from a import f, g\ng = g.h\nf = g if f else g", "passed", "nothing"),
@@ -126,6 +127,15 @@ def test_reading_alone_tells_what_is_plain(
     helper = "import torch\ng = lambda x: torch.softmax(x, 0)\ndef h(x): return x"
     found = _read_only(boxes, submission, **{"a.py": code, "m.py": helper})
     assert (found.status, found.message[: len(says)]) == (status, says)
+
+
+def test_what_the_students_code_has_put_on_the_path_stays_hers(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    code = "import sys\nsys.path.insert(0, 'lib')\nfrom mine import softmax\ndef f(x): return softmax(x)"
+    work = submission(**{"a.py": code, "lib/mine.py": "def softmax(x): return x"})
+    with boxes.open(work, Limits(), seed=0) as student:
+        assert student.call("a.py", "f", 1.0) == 1.0  # an earlier check in the same box
+        found = writes_it_out(student, np.random.default_rng(0), file="a.py", function="f", forbidden=["softmax"])
+    assert found.status is Status.PASSED, found.message
 
 
 def test_more_files_than_are_read_is_for_a_person(boxes: BoxRunner, submission: MakeSubmission) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .scopes import Binding, Definition, Imported, Place, Scope, Value, collect
-from .student_code import parsed
+from .stand_ins import KNOWN
+from .student_code import is_own, parsed
 
 IMPORTING = {"importlib.import_module", "builtins.__import__"}
 _MAX_FILES = 200
@@ -151,7 +152,9 @@ class Sources:
             self._modules[asked] = self._own_module(*asked)
         own = self._modules[asked]
         if own is None:
-            return [None] if level else [Library(f"{module}.{name}" if name else module)]
+            # A module that is neither installed nor known is more likely the student's, and not handed in.
+            is_library = not level and _is_known(module.partition(".")[0])
+            return [Library(f"{module}.{name}" if name else module) if is_library else None]
         return self._attribute(own, name, steps) if name and steps <= _MAX_STEPS else [own]
 
     def _own_module(self, module: str, level: int, folder: str) -> Own | None:
@@ -160,7 +163,7 @@ class Sources:
             folder = os.path.dirname(folder)
         parts = [part for part in module.split(".") if part]
         folders: Iterable[str] = [folder] if level else dict.fromkeys((folder, ""))
-        if not level and not _is_installed(parts[0] if parts else ""):
+        if not level and not _is_known(parts[0] if parts else ""):
             # `sys.path.append("lib")` is common; whatever is in the submission is the student's.
             folders = (*folders, *(os.path.relpath(found, ".") for found, _, _ in os.walk(".")))
         found = (self._own(os.path.join(folder, *parts)) for folder in folders)
@@ -183,8 +186,12 @@ def text_that_names(path: str, arguments: list[ast.expr]) -> str:
     return ""
 
 
-def _is_installed(name: str) -> bool:
+def _is_known(package: str) -> bool:
+    """Whether a library goes by this name; what is found on a path that the student's code has set is the student's."""
+    if package in KNOWN:
+        return True
     try:
-        return importlib.util.find_spec(name) is not None
+        spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return False
+    return spec is not None and spec.origin is not None and not is_own(spec.origin)

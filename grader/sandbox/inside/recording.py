@@ -52,7 +52,8 @@ class Recorder:
         if event == "call":
             if id(code) not in self._codes:
                 self._codes[id(code)] = code
-                if not self._is_students(code):
+                # A library's is in a file of its own. What stands in none was made while running, as a dataclass is.
+                if os.path.isabs(code.co_filename) and not self._is_students(code):
                     self.note(f"{frame.f_globals.get('__name__')}.{code.co_qualname}", frame)
         elif event == "c_call":
             module = getattr(arg, "__module__", None) or type(getattr(arg, "__self__", None)).__module__

@@ -18,7 +18,8 @@ from typing import Any
 from . import student_code
 
 _INERT = {"matplotlib", "seaborn", "plotly", "IPython", "tensorboard", "wandb", "tqdm"}
-_IMPORTABLE = {"scipy", "sklearn", "pandas", "torchvision", "timm", "einops"}
+_IMPORTABLE = {"scipy", "sklearn", "pandas", "torchvision", "timm", "einops", "tensorflow", "keras", "jax"}
+KNOWN = _INERT | _IMPORTABLE  # packages, whether they are installed here or not
 
 
 class _Nothing:
