@@ -12,5 +12,6 @@ def attention(Q, K, V, beta):
     beta  number: the scale of the scores
 
     Returns an array t×n, one output in each column. Leave Q, K and V as they are. Scores may be as large as ±10⁴.
+    Write attention and softmax out: numpy's functions are all fine, no library's own attention or softmax is.
     """
     raise NotImplementedError

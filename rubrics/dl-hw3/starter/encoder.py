@@ -4,7 +4,10 @@ from torch import nn
 
 
 class EncoderBlock(nn.Module):
-    """Post-norm, with ReLU in the feed-forward network."""
+    """Post-norm, with ReLU in the feed-forward network.
+
+    nn.MultiheadAttention and F.scaled_dot_product_attention may be used, the whole nn.TransformerEncoderLayer may not.
+    """
 
     def __init__(self, dim, heads, hidden):
         """dim: width of a token; heads: whole number that divides it; hidden: width inside the feed-forward network."""

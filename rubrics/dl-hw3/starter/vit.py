@@ -4,7 +4,10 @@ from torch import nn
 
 
 class ViT(nn.Module):
-    """Patches, a class token, learned positions, encoder blocks, a head."""
+    """Patches, a class token, learned positions, encoder blocks, a head.
+
+    Any layer of torch's may be used, but no ready ViT (torchvision, timm).
+    """
 
     def __init__(self, image, patch, channels, dim, depth, heads, classes):
         """depth: number of encoder blocks; the width inside them is yours to choose."""
