@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType, UnionType
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, overload
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError, ValidationInfo
 
@@ -113,10 +113,28 @@ class Definition:
     function: CheckFunction
     summary: str
     parameters: Mapping[str, Parameter]
+    code_is_public: bool = False  # says its author, who wrote it beside a rubric
 
 
-def check(function: _Function) -> _Function:
-    """Make a function `(student, rng, *, …) -> Outcome` usable in rubrics under its own name."""
+@overload
+def check(function: _Function) -> _Function: ...
+
+
+@overload
+def check(*, public: bool) -> Callable[[_Function], _Function]: ...
+
+
+def check(function: _Function | None = None, *, public: bool = False) -> _Function | Callable[[_Function], _Function]:
+    """Make a function `(student, rng, *, …) -> Outcome` usable in rubrics under its own name.
+
+    `@check(public=True)` says that students may have the code of it, and of what it uses, before the deadline.
+    """
+    if function is None:
+        return lambda judging: _defined(judging, public)
+    return _defined(function, public)
+
+
+def _defined(function: _Function, public: bool) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
     summary = (inspect.getdoc(function) or "").split("\n")[0]
     if not summary:
@@ -133,7 +151,7 @@ def check(function: _Function) -> _Function:
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
-    setattr(function, _MARK, Definition(name, function, summary, parameters))
+    setattr(function, _MARK, Definition(name, function, summary, parameters, public))
     return function
 
 

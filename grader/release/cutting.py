@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import grader
-from grader.release.needs import Needs, is_cut, needs_of
-from grader.release.sources import Definition, Module, find_module, imports, names_bound
+from grader.release.needs import is_cut, needs_of
+from grader.release.sources import Definition, Module, find_module, imports, is_check, names_bound
 
 _PACKAGE = Path(grader.__file__).parent
 _ON_DEMAND = ("grader.formulas", "grader.prose")  # whole modules, where something needs them
@@ -33,9 +34,9 @@ def students_source(checks: Iterable[Definition], beside: Module | None) -> tupl
     own = ""
     for name, wanted in by_module.items():
         if beside is not None and name == beside.name:
-            own = _cut(beside, wanted, needs)
+            own = cut_to(beside, wanted)
         elif (module := find_module(name)) is not None:
-            files[_path(_renamed(name))] = _cut(module, wanted, needs).encode()
+            files[_path(_renamed(name))] = cut_to(module, wanted).encode()
     for path in list(files):  # every folder on the way is a package
         for folder in Path(path).parents:
             if folder.parts:
@@ -52,12 +53,12 @@ def _is_within(module: str, packages: Iterable[str]) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-def _imported(module: str) -> Iterator[Definition]:
+@cache
+def _imported(module: str) -> tuple[Definition, ...]:
     """What a whole module imports from the project, at its top or inside."""
     found = find_module(module)
-    for node in ast.walk(found.tree) if found else ():
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from imports(node)
+    nodes = ast.walk(found.tree) if found else ()
+    return tuple(one for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for one in imports(node))
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
@@ -82,6 +83,7 @@ def _renamed(module: str) -> str:
     return _FACTS + module.removeprefix(_REFERENCE) if module.startswith(_REFERENCE) else module
 
 
+@cache
 def _text(module: str) -> str:
     found = find_module(module)
     assert found is not None
@@ -93,7 +95,7 @@ def _text(module: str) -> str:
     return ast.unparse(tree) + "\n"
 
 
-def _cut(module: Module, wanted: set[str], needs: Needs) -> str:
+def cut_to(module: Module, wanted: set[str]) -> str:
     """The module with these definitions only."""
     tree = ast.parse(module.path.read_text(encoding="utf-8"))
     body: list[ast.stmt] = []
@@ -118,7 +120,7 @@ def _without_docstrings(tree: ast.Module) -> None:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) or ast.get_docstring(node) is None:
             continue
-        if isinstance(node, ast.FunctionDef) and any(ast.unparse(one) == "check" for one in node.decorator_list):
+        if is_check(node):
             first = (ast.get_docstring(node) or "").split("\n")[0]
             node.body[0] = ast.Expr(ast.Constant(first))
         else:

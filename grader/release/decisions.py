@@ -12,7 +12,7 @@ from grader.model import Check, Problem, Rubric
 from grader.registry import Definition, definition_of
 from grader.release.freezing import frozen_questions
 from grader.release.handout import Handout
-from grader.release.needs import needs_of, root_of
+from grader.release.needs import modules_not_installed, needs_of, root_of
 from grader.release.sources import Module
 
 
@@ -61,6 +61,11 @@ def _alone(
     root = root_of(known, beside)
     if root is None:
         return replace(decision, later="it comes from another package")
+    if beside is not None and root.module == beside.name:
+        if not known.code_is_public:
+            return replace(decision, later="its code is not marked public")
+        if strange := modules_not_installed(root, beside):
+            return replace(decision, later=f"its code needs {strange[0]}, which students do not have")
     if spelled_out := needs_of([root], beside).answers:
         module = min(spelled_out).removeprefix("grader.checks.")
         return replace(decision, later=f"its code needs {module}, which spells answers out")

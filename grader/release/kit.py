@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from grader.release.needs import root_of
 from grader.release.public import PublicPart, Written, as_yaml
 from grader.release.sources import Definition, Module
 from grader.release.starter import answer_sheet, readme, starter_files, without_a_starter
+from grader.release.trials import answers_among
 from grader.release.wheel import wheel
 from grader.rubric import load_rubric
 from grader.secret import Secret
@@ -76,8 +77,18 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
         _write(kit / "README.md", readme(rubric, public, wheel_name, beside).encode())
         if leaks := leaks_in(kit, kept_back(rubric, written, handout, data, secret)):
             raise Leaking(leaks)
+        if leaks := list(_answers_in_code(kit, rubric, files)):
+            raise Leaking(leaks)
         shutil.copytree(kit, out, dirs_exist_ok=True)
     return Kit(tuple(told(decisions, rubric)), public, tuple(without_a_starter(rubric)))
+
+
+def _answers_in_code(kit: Path, rubric: Rubric, students_grader: Mapping[str, bytes]) -> Iterator[Leak]:
+    """Code that came with the rubric and would do for what students are to write."""
+    for path in sorted((kit / "rubric").rglob("*.py")):
+        where = path.relative_to(kit).as_posix()
+        for answering in answers_among(Module(path.stem, path), rubric, students_grader):
+            yield Leak(where, str(answering))
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -7,11 +7,16 @@ the reference and the modules listed here; what of the reference every handout s
 from __future__ import annotations
 
 import ast
+import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import packages_distributions
 
 from grader import registry
-from grader.release.sources import Definition, Module, find_module
+from grader.release.sources import OWN, Definition, Module, find_module, roots_imported
+from grader.release.wheel import requirements
 
 # Right equations, or right ones with one thing changed, written out in numpy.
 HOLDING_ANSWERS = frozenset(
@@ -68,6 +73,25 @@ def _holds_an_answer(one: Definition, module: Module) -> bool:
     imported = isinstance(module.defines.get(one.name), ast.Import | ast.ImportFrom)
     told = one.module in TOLD or (one.module, one.name) in FACTS
     return bool(one.name) and not imported and not told
+
+
+def modules_not_installed(root: Definition, beside: Module) -> list[str]:
+    """What the code of a check beside a rubric imports and a kit does not bring: modules beside the rubric, say."""
+    needed = [one.name for one in needs_of([root], beside).definitions if one.module == beside.name]
+    roots = {name for one in needed if one in beside.defines for name in roots_imported(beside.defines[one])}
+    return sorted(roots - sys.stdlib_module_names - set(OWN) - _modules_installed())
+
+
+@cache
+def _modules_installed() -> frozenset[str]:
+    """Of what is installed with the students' grader."""
+    names = {_normal(re.split(r"[^\w.-]", line)[0]) for line in requirements()}
+    packages = packages_distributions().items()
+    return frozenset(module for module, brought_by in packages if names.intersection(map(_normal, brought_by)))
+
+
+def _normal(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def root_of(known: registry.Definition, beside: Module | None) -> Definition | None:

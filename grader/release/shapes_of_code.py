@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 _TELLING = 8  # nodes of a statement: `x = f(y)` is anybody's
 _ENOUGH = 30  # nodes of telling statements: a function with fewer could have been written by chance
@@ -47,16 +48,15 @@ class Index:
         return next((shape for shape in candidates if shape.is_within(other)), None)
 
 
-def shapes_in(text: str) -> Iterator[Shape]:
+@cache  # most of a kit is the same in every kit
+def shapes_in(text: str) -> tuple[Shape, ...]:
     """Of every function in a text, be it a file of code or a page with code in it."""
     try:
         trees = [ast.parse(text)]
     except (SyntaxError, ValueError):
         trees = list(_scattered(text))
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield _shape(node)
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    return tuple(_shape(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def _scattered(text: str) -> Iterator[ast.Module]:

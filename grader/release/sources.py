@@ -82,6 +82,24 @@ def names_bound(statement: ast.stmt) -> Iterator[str]:
                 yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
+def is_check(node: ast.AST) -> bool:
+    """Whether it is marked by `@check`, with or without arguments."""
+    marks = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    names = (ast.unparse(mark.func if isinstance(mark, ast.Call) else mark) for mark in marks)
+    return any(name.split(".")[-1] == "check" for name in names)
+
+
+def roots_imported(tree: ast.AST) -> set[str]:
+    """The top-level packages and modules that code imports, of the project or not."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
 def imports(statement: ast.Import | ast.ImportFrom, only: str = "") -> Iterator[Definition]:
     """What an import statement brings from modules of the project; `only` what it binds to this name."""
     for alias in statement.names:

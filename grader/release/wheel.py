@@ -30,9 +30,8 @@ def wheel(files: Mapping[str, bytes], rubric: str) -> tuple[str, bytes]:
     version = f"{__version__}+{re.sub(r'[^a-z0-9]+', '.', rubric.lower())}.{content_digest.hexdigest()[:8]}"
     stem = f"{_DISTRIBUTION.replace('-', '_')}-{version}"
     info = f"{stem}.dist-info"
-    needed = [line for line in requires(_DISTRIBUTION) or [] if "extra ==" not in line]
     metadata = ["Metadata-Version: 2.1", f"Name: {_DISTRIBUTION}", f"Version: {version}", "Requires-Python: >=3.11"]
-    metadata += [f"Requires-Dist: {line}" for line in needed]
+    metadata += [f"Requires-Dist: {line}" for line in requirements()]
     contents = {
         **files,
         f"{info}/METADATA": ("\n".join(metadata) + "\n").encode(),
@@ -49,6 +48,11 @@ def wheel(files: Mapping[str, bytes], rubric: str) -> tuple[str, bytes]:
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content)
     return f"{stem}-py3-none-any.whl", stream.getvalue()
+
+
+def requirements() -> list[str]:
+    """What is installed with it."""
+    return [line for line in requires(_DISTRIBUTION) or [] if "extra ==" not in line]
 
 
 def _digest(content: bytes) -> str:

@@ -52,20 +52,20 @@ def _helper():
     return _FAR
 
 
-@check
+@check(public=True)
 def is_open(student, rng, *, file: StudentFile):
     """It is open."""
     return passed(f"{_helper()}")
 
 
-@check
+@check(public=True)
 def knows_the_key(student, rng, *, key: Annotated[str, HoldsTheAnswer()]):
     """It knows the key."""
     student.answer
     return passed("yes")
 
 
-@check
+@check(public=True)
 def asks_the_reference(student, rng, *, file: StudentFile):
     """It asks the reference."""
     return passed(str(_asked()))
@@ -75,13 +75,13 @@ def _asked():
     return attention
 
 
-@check
+@check(public=True)
 def gives_itself_away(student, rng, *, file: StudentFile):
     """It spells the answer out."""
     return passed("forty-two")
 
 
-@check
+@check(public=True)
 def needs_labels(student, rng, *, file: StudentFile, labels: DataFile):
     """It needs labels."""
     return passed(labels)
