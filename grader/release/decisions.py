@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from grader.checks.frozen import Question
 from grader.checks.ground_truth import Reference
+from grader.draw import Draw, draw_at_home
 from grader.model import Check, Problem, Rubric
 from grader.registry import Definition, definition_of
 from grader.release.freezing import frozen_questions
 from grader.release.handout import Handout
 from grader.release.needs import modules_not_installed, needs_of, root_of
 from grader.release.sources import Module
+
+_GRADINGS = 5  # that a kit's questions are looked for in: enough to see what is drawn from a handful
 
 
 @dataclass(frozen=True)
@@ -73,11 +77,27 @@ def _alone(
         if file.name not in handout.data and file.name not in handout.in_place_of:
             return replace(decision, later=f"it needs {file.name}, which students do not get")
     if named := reference_of(known):
-        questions = frozen_questions(rubric, problem, check, check.parameters[named], seed)
-        if questions is None:
-            return replace(decision, later="it asks for more than values, so its answers cannot be frozen")
-        return replace(decision, frozen=questions)
+        return _with_answers(decision, rubric, check.parameters[named], seed)
     return decision
+
+
+def _with_answers(decision: Decision, rubric: Rubric, reference: str, seed: int) -> Decision:
+    """With the reference's answers to what is asked at home, if nothing of that is asked when work is graded."""
+
+    def asked(draw: Draw) -> tuple[Question, ...] | None:
+        return frozen_questions(rubric, decision.problem, decision.check, reference, draw)
+
+    at_home = asked(draw_at_home(seed))
+    if at_home is None:
+        return replace(decision, later="it asks for more than values, so its answers cannot be frozen")
+    graded = chain.from_iterable(asked(Draw(one, None)) or () for one in range(_GRADINGS))
+    if any(_is_among(one, at_home) for one in graded):
+        return replace(decision, later="it asks the same when work is graded, so a table of its answers would pass")
+    return replace(decision, frozen=at_home)
+
+
+def _is_among(asked: Question, known: Sequence[Question]) -> bool:
+    return any(one.is_asked_by(asked.args, asked.kwargs) for one in known)
 
 
 def reference_of(known: Definition) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.checks.frozen import RIGHT, Question
 from grader.checks.ground_truth import mistakes_in, reference_function
-from grader.draw import draw_at_home
+from grader.draw import Draw
 from grader.engine import grade
 from grader.errors import RubricError
 from grader.model import Box, Check, Isolation, Limits, Problem, Rubric, Status, Submission
@@ -52,14 +52,14 @@ class _Reference:
 
 
 def frozen_questions(
-    rubric: Rubric, problem: Problem, check: Check, name: str, seed: int
+    rubric: Rubric, problem: Problem, check: Check, name: str, draw: Draw
 ) -> tuple[Question, ...] | None:
     """What the check asks the reference of this name, with every answer; None if it asks for more than values."""
     student = _Reference(reference_function(name))
     alone = replace(problem, checks=(replace(check, needs=(), gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:
         nothing = OpenedSubmission("reference", Path(empty), 0, ())
-        report = grade(replace(rubric, problems=(alone,)), nothing, student, draw_at_home(seed))
+        report = grade(replace(rubric, problems=(alone,)), nothing, student, draw)
     (result,) = report.problems[0].checks
     if result.fault.startswith(_MoreThanValues.__name__):
         return None

@@ -10,6 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.model import ProblemResult, Report, Rubric, Status
 from grader.rubric import load_rubric
@@ -19,7 +20,7 @@ from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.public import at_home, extent, is_judged
 from grader.selfcheck.showing import Silent
 from grader.submission import open_submission
-from tests.conftest import DRAW, REPOSITORY
+from tests.conftest import REPOSITORY
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
 from tests.test_cli import SCHEMA, grader
 
@@ -64,7 +65,7 @@ def test_public_verdicts_are_those_of_the_full_grader(torch_boxes: BoxRunner, sa
     folder = REPOSITORY / "submissions" / sample
     with open_own_work(folder) as work, open_submission(folder) as submission:
         home = check_own_work(work, (), torch_boxes, Silent())
-        full = grade(work.whole, submission, torch_boxes, DRAW)
+        full = grade(work.whole, submission, torch_boxes, draw_at_home())  # on the same inputs, so in the same words
     later = {result.problem.id: _verdicts(result) for result in full.problems}
     for result in home.problems:
         if not result.problem.alternatives or not _is_prose_alternative(result):

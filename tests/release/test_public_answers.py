@@ -1,0 +1,172 @@
+"""A kit holds right answers to its own questions, and a table of them earns nothing when work is graded."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from grader.checks.frozen import ENDING
+from grader.draw import Draw, draw_at_home, draw_for_grading
+from grader.engine import grade
+from grader.model import Check, Problem, Rubric, Status
+from grader.registry import definition_of
+from grader.release.decisions import reference_of
+from grader.release.freezing import frozen_questions
+from grader.release.kit import build_kit
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from grader.secret import VARIABLE
+from grader.submission import open_submission
+from tests.conftest import REPOSITORY
+from tests.release.conftest import RUBRICS, SECRET, Made
+
+Kits = Callable[[str], Made]
+
+pytestmark = pytest.mark.slow  # kits are made
+
+TABLE = '''
+import json, os
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def thawed(value):
+    return np.array(value["values"], value["dtype"]).reshape(value["shape"]) if isinstance(value, dict) else value
+
+
+with open(os.path.join(HERE, "{table}")) as file:
+    QUESTIONS = [
+        ([thawed(one) for one in question["args"]], thawed(question["answers"][""]))
+        for question in json.load(file)["questions"]
+    ]
+
+
+def {function}(*args, **kwargs):
+    """No softargmax: the answer that came with the kit, and to other questions anything of the right shape."""
+    for known, answer in QUESTIONS:
+        if len(known) == len(args) and all(
+            np.shape(one) == np.shape(other) and np.allclose(one, other, atol=1e-3) for one, other in zip(known, args)
+        ):
+            return answer
+    return np.full((args[-2].shape[0], args[0].shape[1]), args[0].sum())
+'''
+
+
+def _by_table(made: Made, folder: Path) -> None:
+    """Every function that a frozen check asks for, written by somebody who has the kit and nothing else."""
+    for problem in load_rubric(made.public_rubric).problems:
+        for check in problem.every_check:
+            table = Path(check.parameters.get("reference", ""))
+            if table.name.endswith(ENDING):
+                shutil.copy(table, folder)
+                code = TABLE.replace("{table}", table.name).replace("{function}", check.parameters["function"])
+                (folder / check.parameters["file"]).write_text(code)
+
+
+def _of(rubric: Rubric, *ids: str) -> Rubric:
+    return replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id in ids))
+
+
+def _points(rubric: Rubric, folder: Path, boxes: BoxRunner, draw: Draw, check: str) -> dict[str, Fraction]:
+    with open_submission(folder) as opened:
+        report = grade(rubric, opened, boxes, draw)
+    assert Status.UNGRADED not in {one.outcome.status for problem in report.problems for one in problem.checks}
+    return {
+        problem.problem.id: next(one.points for one in problem.checks if one.check.id == check)
+        for problem in report.problems
+    }
+
+
+@pytest.mark.parametrize("secret", ["", SECRET.text])
+def test_a_table_of_the_answers_in_the_kit_earns_nothing(
+    kits: Kits, boxes: BoxRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str
+) -> None:
+    made = kits("dl-hw3")
+    _by_table(made, tmp_path)
+    assert {file.name for file in tmp_path.glob("*.py")} == {"attention.py", "multihead.py"}
+    known = "matches_reference"
+    at_home = _points(_of(load_rubric(made.public_rubric), "2.1", "2.2"), tmp_path, boxes, draw_at_home(), known)
+    assert at_home == {"2.1": 4, "2.2": 4}  # the table is a good one
+    if secret:
+        monkeypatch.setenv(VARIABLE, secret)
+    draw = draw_for_grading(0)  # as `grader run` has it
+    assert (draw.secret is not None) == bool(secret)
+    whole = _of(made.rubric, "2.1", "2.2")
+    assert _points(whole, tmp_path, boxes, draw, known) == {"2.1": 0, "2.2": 0}
+    assert _points(whole, REPOSITORY / "submissions" / "ada", boxes, draw, known) == {"2.1": 4, "2.2": 4}
+
+
+def _compared(rubric: Rubric) -> list[tuple[Problem, Check, str]]:
+    """Checks that compare with a reference, hidden ones too, each with the name of the reference."""
+    found = []
+    for problem in rubric.problems:
+        for check in problem.every_check:
+            known = definition_of(check.function)
+            if known is not None and (named := reference_of(known)):
+                found.append((problem, check, check.parameters[named]))
+    return found
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_no_question_in_the_kit_is_asked_when_work_is_graded(kits: Kits, rubric: str) -> None:
+    whole = kits(rubric).rubric
+    handed_out = [
+        question
+        for problem, check, name in _compared(whole)
+        if check.visibility == "public"
+        for question in frozen_questions(whole, problem, check, name, draw_at_home()) or ()
+    ]
+    assert len(handed_out) == {"dl-hw3": 26, "nlp-a5": 0}[rubric]
+    for problem, check, name in _compared(whole):
+        for draw in (Draw(0, None), Draw(0, SECRET), Draw(1, None)):
+            for asked in frozen_questions(whole, problem, check, name, draw) or ():
+                assert not any(one.is_asked_by(asked.args, asked.kwargs) for one in handed_out), check.id
+
+
+CHECKS = '''
+import numpy as np
+
+from grader.checks.ground_truth import Reference, reference_function
+from grader.compare import difference, numbers
+from grader.model import failed, passed
+from grader.registry import StudentFile, check
+
+
+@check(public=True)
+def is_right_where_one_can_see_it(student, rng, *, file: StudentFile, function: str, reference: Reference, drawn: bool):
+    """It is right where keys are unit vectors."""
+    for m in (3, 4):
+        V = rng.normal(size=(2, m)) if drawn and m == 4 else np.eye(2, m)
+        got = numbers(student.call(file, function, np.eye(m), np.eye(m), V, 1.0), function)
+        if difference(got, reference_function(reference)(np.eye(m), np.eye(m), V, 1.0)):
+            return failed("it is not")
+    return passed("it is")
+'''
+RUBRIC = """
+rubric: same
+title: The same for all
+points: 2
+problems:
+  - id: 1
+    title: One
+    points: 2
+    with: {file: attention.py, function: attention, reference: attention.attention}
+    checks:
+      - {check: is_right_where_one_can_see_it, points: 1, drawn: false}
+      - {check: is_right_where_one_can_see_it, id: and_where_one_cannot, points: 1, drawn: true}
+"""
+
+
+def test_answers_to_questions_that_are_never_drawn_stay_with_staff(tmp_path: Path) -> None:
+    (tmp_path / "checks.py").write_text(CHECKS)
+    (tmp_path / "same.yaml").write_text(RUBRIC)
+    made = build_kit(load_rubric(tmp_path / "same.yaml"), tmp_path / "kit")
+    fate = "after the deadline: it asks the same when work is graded, so a table of its answers would pass"
+    assert [told for _, _, told in made.fates] == [fate, fate]
+    assert not list((tmp_path / "kit").rglob(f"*{ENDING}"))
