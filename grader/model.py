@@ -88,6 +88,7 @@ class Answer:
     file: str
     line: int
     pieces: tuple[Piece, ...]
+    items: frozenset[int] = frozenset()  # the lines on which items of lists begin
 
     @property
     def prose(self) -> str:

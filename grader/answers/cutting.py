@@ -37,6 +37,10 @@ class _Stretch:
     pieces: tuple[Piece, ...] = ()
 
     @property
+    def items(self) -> frozenset[int]:
+        return frozenset(line.number for line in self.lines if line.opens_item)
+
+    @property
     def words(self) -> int:
         return sum(len(piece.text.split()) for piece in self.pieces)
 
@@ -143,7 +147,7 @@ class _Cutting:
         self._note_what_is_nowhere()
         parts = {
             self._outline.leaves[node]: Answer(
-                self._outline.leaves[node], self._file, found[node].line, found[node].pieces
+                self._outline.leaves[node], self._file, found[node].line, found[node].pieces, found[node].items
             )
             for node in self._outline.leaves
             if node in found

@@ -177,7 +177,7 @@ class _Reader:
             self._lists[-1].count += 1
             count = self._lists[-1].count
             marker = _printed(self._lists[-1].template, count)
-        self._line = Line(self._here(), [], marker=marker, count=count, depth=len(self._lists))
+        self._line = Line(self._here(), [], marker=marker, count=count, opens_item=True, depth=len(self._lists))
 
     def _begin(self, name: str) -> None:
         if name in _CODE:

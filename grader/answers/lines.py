@@ -16,6 +16,7 @@ class Line:
     opens_block: bool = True  # the first line of its paragraph, item or formula
     marker: str = ""  # what a list printed in front of it: "2.", "(b)"
     count: int = 0  # which item of a list that LaTeX numbers it is
+    opens_item: bool = False  # the first line of an item of a list
     depth: int = 0  # how many lists it stands in
     counter: str = ""  # the number LaTeX gives a heading
     opens_solution: bool = False  # here an environment for solutions begins

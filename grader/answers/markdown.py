@@ -24,6 +24,7 @@ def markdown_lines(text: str) -> Iterator[Line]:
     formulas(markdown)
     tokens = markdown.parse(text)
     marker, item, depth, level = "", 1, 0, 0  # a marker waits for the words it stands before
+    opens_item = False
     for token in tokens:
         match token.type:
             case "ordered_list_open" | "bullet_list_open":
@@ -34,6 +35,7 @@ def markdown_lines(text: str) -> Iterator[Line]:
                 if marker:
                     yield Line(item, [], marker=marker, depth=depth - 1)  # the outer one of `1. 2.` stands alone
                 marker, item = (f"{token.info}{token.markup}" if token.info else ""), _line(token)
+                opens_item = True
             case "list_item_close":
                 if marker:
                     yield Line(item, [], marker=marker, depth=depth)
@@ -49,15 +51,17 @@ def markdown_lines(text: str) -> Iterator[Line]:
                     line.opens_block = number == 0
                     line.depth = depth
                     line.marker, marker = marker, ""
+                    line.opens_item, opens_item = opens_item, False
                     yield line
             case "formula":
-                yield Line(_line(token), [Piece("math", token.content, _line(token))], marker=marker, depth=depth)
-                marker = ""
+                piece = Piece("math", token.content, _line(token))
+                yield Line(_line(token), [piece], marker=marker, opens_item=opens_item, depth=depth)
+                marker, opens_item = "", False
             case "fence" | "code_block":
                 is_formula = token.info.strip().lower().startswith(_FORMULA_FENCES)
                 piece = Piece("math" if is_formula else "code", token.content.strip("\n"), _line(token))
-                yield Line(_line(token), [piece], marker=marker, depth=depth)
-                marker = ""
+                yield Line(_line(token), [piece], marker=marker, opens_item=opens_item, depth=depth)
+                marker, opens_item = "", False
 
 
 def inline_pieces(text: str, line: int) -> list[Piece]:

@@ -126,7 +126,11 @@ class _Sheet:
         if isinstance(value, dict):
             return [piece for name, below in value.items() for piece in self._pieces(below, (*place, name), name)]
         if isinstance(value, list):
-            return [piece for index, below in enumerate(value) for piece in self._pieces(below, (*place, index), key)]
+            items = [self._pieces(below, (*place, index), key) for index, below in enumerate(value)]
+            is_field = bool(key) and key.lower() not in _WORDS
+            between = [Piece("prose", "or", line)] if is_field else []  # of several formulas in a field one is meant
+            filled = [item for item in items if item]
+            return [piece for index, item in enumerate(filled) for piece in (*(between if index else []), *item)]
         if value is None or not str(value).strip():
             return []
         visible = seen(str(getattr(value, "text", value)))
