@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import by_hand
+from grader.formulas.alternatives import combinations
 from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Expression
-from grader.formulas.reading import Question, found_for, settled
+from grader.formulas.reading import Judged, Question, found_for, of_alternatives, settled
 from grader.formulas.shapes import UNSIZED, Misfit, shown
-from grader.formulas.statements import read_statements
+from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wrong
 from grader.formulas.vocabulary import SCALAR
 from grader.formulas.writer import plain
@@ -21,8 +24,7 @@ _NAMES = ("K", "Q", "V")
 
 
 def _as_read(answer: Answer, **_: object) -> list[Reading]:
-    questions = [Question(name, expected=by_hand.EXPECTED, may_be_bare=False) for name in _NAMES]
-    return [how_read(answer, by_hand.VOCABULARY, question) for question in questions]
+    return [how_read(answer, by_hand.VOCABULARY, _question(name)) for name in _NAMES]
 
 
 @read_by(_as_read)
@@ -44,7 +46,26 @@ def self_attention_gives_the_targets(
 def _by_hand(
     answer: Answer, tokens: dict[int, by_hand.Combination], targets: dict[int, by_hand.Combination], seed: int
 ) -> Verdict:
-    matrices = _matrices(answer)
+    statements = read_statements(answer, by_hand.VOCABULARY)
+    found = _found(statements)
+    if isinstance(found, Verdict):
+        return found
+    judged = [
+        Judged(_reaches(offered, statements, tokens, targets, seed), list(offered.values()))
+        for offered in combinations(found)
+    ]
+    return of_alternatives(judged, " and ".join(_NAMES))
+
+
+def _reaches(
+    offered: Mapping[str, Proposed],
+    statements: Statements,
+    tokens: dict[int, by_hand.Combination],
+    targets: dict[int, by_hand.Combination],
+    seed: int,
+) -> Verdict:
+    """Whether the outputs tend to their targets with three matrices."""
+    matrices = _matrices(offered, statements)
     if isinstance(matrices, Verdict):
         return matrices
     texts = [f"{name} = {plain(matrix)}" for name, matrix in matrices.items()]
@@ -67,18 +88,31 @@ def _by_hand(
     return wrong(f"{names} do not tend to their targets", detail, evidence)
 
 
-def _matrices(answer: Answer) -> dict[str, Expression] | Verdict:
-    """The three matrices an answer proposes, or what is wrong with one of them."""
-    statements = read_statements(answer, by_hand.VOCABULARY)
+def _question(name: str) -> Question:
+    return Question(name, expected=by_hand.EXPECTED, may_be_bare=False)
+
+
+def _found(statements: Statements) -> dict[str, Proposed] | Verdict:
+    """The equations for the three matrices, or why one is not there."""
+    proposals = {name: found_for(_question(name), statements) for name in _NAMES}
+    found = {name: one for name, one in proposals.items() if isinstance(one, Proposed)}
+    missing = {name: one for name, one in proposals.items() if isinstance(one, Verdict)}
+    unread = [verdict for verdict in missing.values() if verdict.evidence]
+    if not missing:
+        return found
+    if not found:
+        return next(iter(missing.values()))
+    matrices = _matrices(found, statements)
+    if isinstance(matrices, Verdict):
+        return matrices
+    return unread[0] if unread else wrong(f"{' and '.join(missing)} is not given", next(iter(missing.values())).message)
+
+
+def _matrices(offered: Mapping[str, Proposed], statements: Statements) -> dict[str, Expression] | Verdict:
+    """The matrices that were proposed, or what is wrong with one of them."""
     found: dict[str, Expression] = {}
-    missing: dict[str, Verdict] = {}
-    for name in _NAMES:
-        question = Question(name, expected=by_hand.EXPECTED, may_be_bare=False)
-        proposed = found_for(question, statements)
-        if isinstance(proposed, Verdict):
-            missing[name] = proposed
-            continue
-        one = settled(proposed, question, statements)
+    for name, proposed in offered.items():
+        one = settled(proposed, _question(name), statements)
         if isinstance(one, Verdict):
             return one
         if one.shape == UNSIZED:
@@ -88,9 +122,4 @@ def _matrices(answer: Answer) -> dict[str, Expression] | Verdict:
         if one.shape != by_hand.EXPECTED:
             return wrong(f"{name} should be a square matrix", f"{name} = {plain(one.expression)} is {shown(one.shape)}")
         found[name] = one.expression
-    unread = [verdict for verdict in missing.values() if verdict.evidence]
-    if missing and (unread or not found):
-        return next(iter(missing.values())) if not found else unread[0]
-    if missing:
-        return wrong(f"{' and '.join(missing)} is not given", next(iter(missing.values())).message)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
@@ -56,50 +57,39 @@ def _grows(
         where = f"{answer.file}:{answer.line}"
         return undecided(f"{where}: no cost was found for {names}; write for example '{next(iter(costs))}: O(…)'")
     pairs = [(low, high) for low, high in at_most]
-    given: dict[str, Expression] = {}
-    for name, alternatives in ((name, listed[-1]) for name, listed in said.items()):
-        given[name] = alternatives[-1]
-        others = alternatives[1:]
-        if any(_differ(alternatives[0], other, statements, list(variables), pairs, fixed) for other in others):
-            either = " or ".join(plain(one) for one in alternatives)
-            where = f"{answer.file}:{answer.line}"
-            return undecided(f"it is not clear which cost of the {name} model is meant", f"{where}: {either}")
-    evidence = {name: plain(given[name]) for name in costs if name in given}
+    given: dict[str, list[Expression]] = {name: listed[-1] for name, listed in said.items()}
+    evidence = {name: plain(given[name][-1]) for name in costs if name in given}
     faults: list[_Fault] = []
+    unclear: dict[str, Fraction] = {}  # of which of its costs are right
     for name, key in costs.items():
         if name not in given:
             faults.append(_Fault(f"the cost of the {name} model is missing"))
             continue
+        wanted = expression(key, vocabulary)
         try:
-            fault = _fault(name, given[name], expression(key, vocabulary), statements, list(variables), pairs, fixed)
+            found = [_fault(name, cost, wanted, statements, list(variables), pairs, fixed) for cost in given[name]]
         except Unreadable as unread:
             cause = f"{answer.file}:{answer.line}: {unread.cause}"
             return undecided(f"the cost of the {name} model could not be read", cause)
-        if fault:
-            faults.append(fault)
+        if None in found and any(found):
+            unclear[name] = Fraction(found.count(None), len(found))
+        elif found[-1]:
+            faults.append(found[-1])
+    if unclear:
+        either = "; ".join(" or ".join(plain(one) for one in given[name]) for name in unclear)
+        detail = f"{answer.file}:{answer.line}: {either}; until a person has decided they earn the average"
+        right_ones = sum(unclear.values(), Fraction(len(costs) - len(faults) - len(unclear)))
+        return undecided(
+            f"it is not clear which cost of the {' and '.join(unclear)} model is meant",
+            detail,
+            {},
+            right_ones / len(costs),
+        )
     if not faults:
         return right("the costs grow as they should", evidence=evidence)
     message = "; ".join(fault.message for fault in faults)
     detail = "; ".join(fault.detail for fault in faults if fault.detail)
     return (partly if len(faults) < len(costs) else wrong)(message, detail, evidence)
-
-
-def _differ(
-    one: Expression,
-    other: Expression,
-    statements: Statements,
-    variables: list[str],
-    at_most: list[tuple[str, str]],
-    fixed: list[str],
-) -> bool:
-    """Whether two costs given for one model grow differently, so that they are no answer together."""
-    try:
-        first, second = (typed(statements.expanded(cost), statements.vocabulary).expression for cost in (one, other))
-    except (Misfit, Unreadable):
-        return True
-    if statements.vocabulary.free(first) or statements.vocabulary.free(second):
-        return first != second
-    return growth.compared(first, second, variables, at_most, fixed) is not None
 
 
 @dataclass(frozen=True)

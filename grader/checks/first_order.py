@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import perturbation
+from grader.formulas.alternatives import with_alternatives
 from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Add, Apply, Expression, Symbol, Transpose, negative
-from grader.formulas.reading import Question, expression, found_for, judged_proposal
+from grader.formulas.reading import Judged, Question, expression, found_for, judged_proposal, of_alternatives
 from grader.formulas.shapes import UNSIZED, Typed, shown
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, wrong
@@ -58,20 +60,24 @@ def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:
             return wrong("the change of h_j is a vector like h_j", f"{read_as} is {shown(formula.shape)}")
         return perturbation.judge(formula.expression, worlds, read_as)
 
-    return judged_proposal(found, statements, _QUESTION, judge)
+    each = [Judged(judged_proposal(one, statements, _QUESTION, judge), [one]) for one in found.offered]
+    return of_alternatives(each, _QUESTION.name)
 
 
 def _found(statements: Statements) -> Proposed | Verdict:
     """The last formula for the change, or for the changed output written as a change."""
     found = found_for(_QUESTION, statements)
     if isinstance(found, Proposed):
-        return replace(found, chains=tuple(tuple(_without_remainder(one) for one in chain) for chain in found.chains))
+        return _with_members(found, _without_remainder)
     outputs = statements.proposals([expression(text, statements.vocabulary) for text in _CHANGED_OUTPUTS])
-    readable = [one for one in outputs if one.members]
-    if not readable:
-        return found
-    chains = (tuple(_change(member) for member in chain) for chain in readable[-1].chains)
-    return replace(readable[-1], chains=tuple(chains))
+    readable = [one for one in with_alternatives(outputs, statements) if one.members]
+    return _with_members(readable[-1], _change) if readable else found
+
+
+def _with_members(found: Proposed, changed: Callable[[Expression], Expression]) -> Proposed:
+    """The same equation and its alternatives, with every member changed."""
+    chains = tuple(tuple(changed(member) for member in chain) for chain in found.chains)
+    return replace(found, chains=chains, others=tuple(_with_members(one, changed) for one in found.others))
 
 
 def _change(output: Expression) -> Expression:

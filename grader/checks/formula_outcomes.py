@@ -47,7 +47,7 @@ def formula_outcome(judge: Callable[..., Verdict], student: Student, partial: Fr
     detail = quote(verdict.detail, _DETAIL_CHARACTERS)
     score = partial if verdict.score == HALF else verdict.score
     if score is None:
-        return Outcome(Status.REVIEW, Fraction(0), verdict.message, detail, revealing=verdict.evidence)
+        return Outcome(Status.REVIEW, verdict.provisional, verdict.message, detail, revealing=verdict.evidence)
     status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
     return Outcome(status, score, verdict.message, detail, revealing=verdict.evidence)
 

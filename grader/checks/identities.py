@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.checks.readings import Reading, formula_as_read, vocabulary_of, with_readable_keys
 from grader.formulas import identity
 from grader.formulas.expressions import Symbol, symbols_in
-from grader.formulas.reading import UNREAD, Question, expression, judged
+from grader.formulas.reading import UNREAD, Judged, Question, each_judged, expression, of_alternatives
 from grader.formulas.shapes import Misfit, Typed, shown, typed
 from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import HALF, Verdict, right, undecided, wrong
+from grader.formulas.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
 from grader.formulas.writer import plain
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, check, read_by
@@ -34,15 +35,24 @@ def formula_equals_the_key(
 
 
 def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdict:
-    verdicts = []
+    tried: list[tuple[str, list[Judged]]] = []
     for given in readings:
         reading = Reading.model_validate(given)
         if not all(_states(answer, reading, name, text, seed) for name, text in reading.given.items()):
             continue
-        verdict = _equals_reading(answer, reading, seed)
-        if verdict.score == 1:
-            return verdict
-        verdicts.append(verdict)
+        judged = _equals_reading(answer, reading, seed)
+        if judged[0].verdict.score == 1 and all(len(one) == 1 for one in (judged, *(earlier for _, earlier in tried))):
+            return judged[0].verdict
+        tried.append((reading.name, judged))
+    most = max(len(judged) for _, judged in tried)
+    name = next(name for name, judged in tried if len(judged) == most)
+    same = [judged for other, judged in tried if len(judged) == most and (other == name or most == 1)]
+    best = [Judged(_best([one.verdict for one in ways]), ways[0].found) for ways in zip(*same, strict=True)]
+    return of_alternatives(best, name)
+
+
+def _best(verdicts: Sequence[Verdict]) -> Verdict:
+    """Of one formula, by the reading that is kindest to it."""
     decided = [verdict for verdict in verdicts if verdict.score is not None]
     unread = [verdict for verdict in verdicts if UNREAD in verdict.evidence]
     if unread and not any(verdict.score for verdict in decided):  # another reading only fails it for its shapes
@@ -66,12 +76,12 @@ def _states(answer: Answer, reading: Reading, name: str, text: str, seed: int) -
     return False
 
 
-def _equals_reading(answer: Answer, reading: Reading, seed: int) -> Verdict:
+def _equals_reading(answer: Answer, reading: Reading, seed: int) -> list[Judged]:
     def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
         return _compared(found, statements, reading, np.random.default_rng(seed))
 
     question = Question(reading.name, tuple(reading.spelled), given=_letters_of(reading))
-    return judged(answer, vocabulary_of(reading), question, judge)
+    return each_judged(answer, vocabulary_of(reading), question, judge)
 
 
 def _letters_of(reading: Reading) -> frozenset[Symbol]:
@@ -90,7 +100,7 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
     tried = []
     for text in reading.restates:
         if identity.agree(found, expression(text, vocabulary), vocabulary, rng, axis).holds:
-            return undecided(f"this only restates what {reading.name} is", formula)
+            return undecided(f"this only restates what {reading.name} is", formula, {RESTATED: True})
     for text in reading.equals:
         key = statements.expanded(expression(text, vocabulary), _letters_of(reading))
         agreement = identity.agree(found, key, vocabulary, rng, axis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,10 +10,11 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import heads, weights
+from grader.formulas.alternatives import combinations
 from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Constant, Expression, Symbol, rebuilt
 from grader.formulas.queries import Query, Setting
-from grader.formulas.reading import Question, found_for, judged, settled
+from grader.formulas.reading import Judged, Question, found_for, judged, of_alternatives, settled
 from grader.formulas.shapes import Misfit, Typed
 from grader.formulas.sizes import Size
 from grader.formulas.statements import Proposed, Statements, read_statements
@@ -100,7 +102,7 @@ def _queries_as_read(
     answer: Answer, *, names: list[str], keys: str = "μ", random_keys: str = "k", **_: object
 ) -> list[Reading]:
     vocabulary = Setting(keys, random_keys, ("a", "b")).vocabulary(*names)
-    return [how_read(answer, vocabulary, Question(name, expected=_VECTOR, may_be_bare=False)) for name in names]
+    return [how_read(answer, vocabulary, _head(name)) for name in names]
 
 
 @read_by(_queries_as_read)
@@ -125,23 +127,44 @@ def _heads(
 ) -> Verdict:
     setting = Setting(keys, drawn, ("a", "b"), n)
     statements = read_statements(answer, setting.vocabulary(*names))
-    found: dict[str, tuple[Typed, Query]] = {}
+    found: dict[str, Proposed] = {}
     missing: list[Verdict] = []
     for name in names:
-        question = Question(name, expected=_VECTOR, may_be_bare=False)
-        proposed = found_for(question, statements)
+        proposed = found_for(_head(name), statements)
         if isinstance(proposed, Verdict):
             missing.append(proposed)
-            continue
-        one = settled(proposed, question, statements)
-        if isinstance(one, Verdict):
-            return one
-        found[name] = (one, _query(one, statements, setting))
+        else:
+            found[name] = proposed
     if len(missing) == len(names):
         return missing[0]
     if missing:
         unread = [verdict for verdict in missing if verdict.evidence]
-        return unread[0] if unread else wrong("only one of the two queries is given", missing[0].message)
+        contradictions = [
+            one
+            for name, proposed in found.items()
+            if isinstance(one := settled(proposed, _head(name), statements), Verdict)
+        ]
+        return [*contradictions, *unread, wrong("only one of the two queries is given", missing[0].message)][0]
+    judged = [
+        Judged(_pair(pair, statements, setting, variance, seed), list(pair.values())) for pair in combinations(found)
+    ]
+    return of_alternatives(judged, " and ".join(names))
+
+
+def _head(name: str) -> Question:
+    return Question(name, expected=_VECTOR, may_be_bare=False)
+
+
+def _pair(
+    pair: Mapping[str, Proposed], statements: Statements, setting: Setting, variance: Fraction, seed: int
+) -> Verdict:
+    """What two queries do as two heads."""
+    found: dict[str, tuple[Typed, Query]] = {}
+    for name, proposed in pair.items():
+        one = settled(proposed, _head(name), statements)
+        if isinstance(one, Verdict):
+            return one
+        found[name] = (one, _query(one, statements, setting))
     try:
         return heads.judge(found, variance, np.random.default_rng(seed))
     except Misfit as misfit:

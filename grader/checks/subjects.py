@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from grader.formulas.alternatives import offers
 from grader.formulas.explaining import NotRead, Reading, read_as
 from grader.formulas.expressions import Apply, Expression, Symbol, symbols_in, walk
 from grader.formulas.statements import Statements, read_statements
@@ -92,15 +93,17 @@ class _Owners:
         if len(before) == len(self._names) == len(counted) > 1 and not said_behind:  # "A and B: x and y respectively"
             return {subject: [[cost.value]] for subject, cost in zip(before, counted, strict=True)}
         result: dict[str, list[list[Expression]]] = {}
-        earlier: Cost | None = None
+        earlier, earlier_owners = 0, list[str]()
         for cost in counted:
-            for owner in self._owners(cost, bool(before)):
+            owners = self._owners(cost, bool(before))
+            joined = offers(self._tokens[earlier : cost.begins])
+            for owner in owners:
                 own = result.setdefault(owner, [])
-                if own and earlier is not None and self._words(earlier.ends, cost.begins)[:1] == ["or"]:
+                if own and joined and owner in earlier_owners:
                     own[-1].append(cost.value)
                 else:
                     own.append([cost.value])
-            earlier = cost
+            earlier, earlier_owners = cost.ends, owners
         return result
 
     # ---- models ----

@@ -122,7 +122,9 @@ def _without_loose_brackets(tokens: list[Token]) -> list[Token]:
         if close not in (None, len(tokens) - 1) or not _relates(inner):
             break
         tokens = inner
-    if tokens and tokens[-1].kind == ")" and _relates(tokens) and list(_depths(tokens))[-1] < 0:
+    while tokens and tokens[-1].kind == "(":  # `AAᵀ (or …)`: what it holds is words
+        tokens = tokens[:-1]
+    if tokens and tokens[-1].kind == ")" and list(_depths(tokens))[-1] < 0:
         return tokens[:-1]
     return tokens
 

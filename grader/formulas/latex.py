@@ -87,6 +87,8 @@ class LatexReader(SignReader):
                 return Token("TRANSPOSE", name, start, self._at)
             case "R":
                 return Token("WORD", name, start, self._at)
+            case "lor" | "vee":
+                return Token("WORD", "or", start, self._at)
             case "O" | "bigO":
                 return Token("FUNCTION", name, start, self._at)
             case _ if name in spelling.BREAKS:

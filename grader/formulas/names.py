@@ -72,6 +72,8 @@ class NameReader(Cursor):
         known = self._vocabulary.recognised
         if self._prose and word.lower() in spelling.SHORT_WORDS and word not in known:
             return None
+        if word == "or" and self._stands_apart(word):  # `$M = A^\top or AA^\top$`
+            return None
         if len(word) == 1 or word in known:
             return [word]
         best: list[list[str] | None] = [[]] + [None] * len(word)
@@ -91,6 +93,11 @@ class NameReader(Cursor):
         if loose > allowed or (loose and len(word) > _LONGEST_LOOSE_RUN):
             return None
         return found
+
+    def _stands_apart(self, word: str) -> bool:
+        """Whether blanks stand around the word that was just taken."""
+        begins = self._at - len(word)
+        return self._text[max(0, begins - 1) : begins].isspace() and self._text[self._at : self._at + 1].isspace()
 
     def _last_of_run(self, piece: str, start: int) -> Token:
         after_a_letter = start > 0 and self._text[start - 1].isalpha() and self._last_is("NAME")

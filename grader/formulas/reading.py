@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
 from grader.formulas import identity, spelling
+from grader.formulas.alternatives import with_alternatives
 from grader.formulas.expressions import Expression, Symbol, symbols_in
 from grader.formulas.lexer import Unreadable, read_tokens
 from grader.formulas.parser import parse
 from grader.formulas.queries import RANDOM_KEYS
 from grader.formulas.shapes import Misfit, Typed, typed
 from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import Verdict, undecided, wrong
+from grader.formulas.verdicts import RESTATED, Verdict, undecided, wrong
 from grader.formulas.vocabulary import SCALAR, Shape, Vocabulary
 from grader.formulas.writer import plain
 from grader.model import Answer
 from grader.quoting import quote
 
 MISFIT, UNREAD = "does_not_fit", "not_read"
+OFFERED = "alternatives"  # evidence that a person has to choose between answers
 Judge = Callable[[Typed, Statements, Proposed], Verdict]
 
 
@@ -48,7 +51,7 @@ def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
     """The equation that counts: the last one stated for the name, or the only bare expression."""
     written = question.written(statements.vocabulary)
     names = {name for name in written if isinstance(name, Symbol)}
-    proposals = statements.proposals(written)
+    proposals = with_alternatives(statements.proposals(written), statements)
     if statements.answer.file.endswith((".yaml", ".yml")):  # the field is the answer; the reason only talks about it
         proposals = [one for one in proposals if one.kind != "prose"] or proposals
     stated = [one for one in proposals if one.standing == "stated"]
@@ -57,9 +60,13 @@ def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
         stated = [one for one in stated if not _is_number(one)] or stated
     if stated and stated[-1].members:
         corrected = [fault for fault in statements.faults if fault.place > stated[-1].place and fault.defines & names]
-        return _unreadable(question, [str(corrected[-1])]) if corrected else stated[-1]
+        if corrected:
+            return _unreadable(question, [str(corrected[-1])])
+        return _with_rivals(stated[-1], question)
     if stated and stated[-1].faults:
         return _unreadable(question, [str(fault) for fault in stated[-1].faults])
+    if open_questions := [one for one in proposals if one.others]:
+        return _unclear(question, open_questions[-1])
     if denied := [one for one in proposals if one.members]:
         cause = f"{denied[-1].place}: '{quote(denied[-1].text, 60)}' is turned down, and no other formula is there"
         return undecided(f"no formula for {question.name} is stated", cause)
@@ -74,6 +81,19 @@ def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
     return undecided(f"{where}: no '{question.name} = …' was found: {hint}")
 
 
+def _with_rivals(found: Proposed, question: Question) -> Proposed:
+    """Without those alternatives that are examples, or only stand where an alternative could stand."""
+    others = [one for one in found.others if one.members or not one.is_listed]
+    if question.given:
+        others = [one for one in others if not _is_number(one)]
+    return replace(found, others=tuple(others))
+
+
+def _unclear(question: Question, found: Proposed) -> Verdict:
+    texts = " or ".join(f"'{quote(one.text, 60)}'" for one in found.offered)
+    return undecided(f"it is not clear which formula for {question.name} is meant", f"{found.place}: {texts}")
+
+
 def _is_number(proposed: Proposed) -> bool:
     return bool(proposed.members) and not any(symbols_in(member) for member in proposed.members)
 
@@ -84,6 +104,8 @@ def _unreadable(question: Question, faults: list[str]) -> Verdict:
 
 def settled(found: Proposed, question: Question, statements: Statements) -> Typed | Verdict:
     """What an equation says, with its shape; or why it says nothing, or two things."""
+    if not found.members:
+        return _unreadable(question, [str(fault) for fault in found.faults])
     unread = f"the formula for {question.name} could not be read"
     try:
         members = [statements.expanded(member) for member in found.members]
@@ -101,17 +123,59 @@ def settled(found: Proposed, question: Question, statements: Statements) -> Type
         return undecided(unread, f"{found.place}: {fault.cause}")
 
 
+@dataclass(frozen=True)
+class Judged:
+    """One of the alternatives an answer offers, and what it is worth."""
+
+    verdict: Verdict
+    found: Sequence[Proposed] = ()  # none, where there is no formula; several, where several names are asked for
+
+    @property
+    def text(self) -> str:
+        return ", ".join(quote(one.text, 60) for one in self.found)
+
+
 def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Judge) -> Verdict:
     """Read the answer to one question and judge what was found; every member of a chain has to say the same."""
+    return of_alternatives(each_judged(answer, vocabulary, question, judge), question.name)
+
+
+def each_judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Judge) -> list[Judged]:
+    """Every alternative that the answer offers, the one that stands last being the last."""
     statements = read_statements(answer, vocabulary)
     found = found_for(question, statements)
     if isinstance(found, Verdict):
-        return found
-    return judged_proposal(found, statements, question, judge)
+        return [Judged(found)]
+    return [Judged(judged_proposal(one, statements, question, judge), [one]) for one in found.offered]
+
+
+def of_alternatives(judged: Sequence[Judged], name: str) -> Verdict:
+    """What all alternatives are worth, if it is the same; a person decides if it is not."""
+    last = judged[-1]
+    others = [one for one in judged[:-1] if not (RESTATED in one.verdict.evidence or _is_only_listed(one))]
+    scores = [one.verdict.score for one in (*others, last)]
+    if len(set(scores)) == 1:
+        return last.verdict
+    place = others[0].found[0].place
+    texts = " or ".join(f"'{one.text}'" for one in (*others, last))
+    given = [
+        {"formula": one.text, "score": None if one.verdict.score is None else str(one.verdict.score)}
+        for one in (*others, last)
+    ]
+    mean = sum((score or Fraction(0) for score in scores), Fraction(0)) / len(scores)
+    message = f"{len(scores)} answers for {name} stand side by side and do not earn the same, so a person decides"
+    detail = f"{place}: {texts}; until then they earn the average"
+    return undecided(message, detail, {OFFERED: given}, mean)
+
+
+def _is_only_listed(one: Judged) -> bool:
+    return one.verdict.score is None and all(proposed.is_listed for proposed in one.found)
 
 
 def judged_proposal(found: Proposed, statements: Statements, question: Question, judge: Judge) -> Verdict:
     """A chain joined by `=` has to say one thing, and so have several joined by `≈`: 1/d ≈ 1/√d is no answer."""
+    if not found.members:
+        return _unreadable(question, [str(fault) for fault in found.faults])
     if found.relation == "∝" and not question.up_to_scale:
         detail = f"{found.place}: '{quote(found.text, 80)}' leaves a factor open"
         return wrong(f"{question.name} is only said to be proportional to something", detail)

@@ -18,7 +18,10 @@ from grader.formulas.vocabulary import Vocabulary
 _NUMBERED = re.compile(r"\A\s*\(\d{1,2}[a-z]?\)(?=\s*\S.*(?:=|≈))|(?:\.{4,}|…{2,}|\s{3,})\s*\(\d{1,2}[a-z]?\)\s*\Z")
 _DASHES = ("-", "/")
 _STARTERS = spelling.LINKING_WORDS | frozenset(
-    ["since", "as", "if", "because", "has", "have", "so", "when", "here", "equivalently", "or", "see", "from", "by"]
+    """
+    since as if because has have so when here equivalently or see from by no sorry wait actually rather correction oops
+    maybe perhaps alternatively
+    """.split()  # noqa: SIM905 - words read better than a list of strings
 )
 _VERBS = frozenset(["is", "are", "has", "have", "denotes", "being", "can", "should", "must", "may", "tends", "goes"])
 _MANY_WORDS = 3  # so many words are a remark whatever they are; `(key a + key b)` has two
@@ -42,12 +45,13 @@ def remarks_apart(tokens: Sequence[Token], text: str, vocabulary: Vocabulary, pr
             if _is_remark(inner) or _are_dimensions(inner, text[token.start - 8 : token.end], vocabulary):
                 for place in (begin, at, *_commas_of(tokens, begin, at)):
                     found[place] = _break(tokens[place])
-    for at in range(len(found) - 1) if prose else ():
-        spaced = (
-            text[found[at].start - 1 : found[at].start].isspace() and text[found[at].end : found[at].end + 1] == " "
-        )
-        if found[at].kind in _DASHES and spaced and _begins_remark(found[at + 1 :]):
-            found[at] = _break(found[at])
+    for at in range(len(found) - 1):
+        end = _end_of_dash(found, at)
+        spaced = text[found[at].start - 1 : found[at].start].isspace() and text[found[end - 1].end :][:1] == " "
+        if prose and end > at and spaced and _begins_remark(found[end:]):
+            found[at:end] = [_break(token) for token in found[at:end]]
+        elif found[at].kind == "/" and spaced and begins_equation(found[at + 1 :], vocabulary):  # M = Aᵀ / M = AAᵀ
+            found[at] = replace(found[at], kind="WORD", value="or")
     if "O" in vocabulary.functions:  # orders are known here, so what is left open is of a higher one
         for at, (token, after) in enumerate(pairwise(tokens)):
             higher = after.kind == "ELLIPSIS" or str(after.value).lower() in ("higher", "terms", "h")
@@ -87,9 +91,25 @@ def _commas_of(tokens: Sequence[Token], begin: int, end: int) -> list[int]:
     return places
 
 
+def _end_of_dash(tokens: Sequence[Token], at: int) -> int:
+    """Just after the dash that begins here, which may be written `--`; here, if there is none."""
+    if tokens[at].kind not in _DASHES:
+        return at
+    end = at + 1
+    while end < len(tokens) and tokens[end].kind == tokens[at].kind == "-" and tokens[end].start == tokens[end - 1].end:
+        end += 1
+    return end
+
+
+def begins_equation(after: Sequence[Token], vocabulary: Vocabulary) -> bool:
+    """Whether an asked name and an equals sign follow."""
+    names_it = bool(after) and after[0].kind == "NAME" and str(after[0].value) in vocabulary.asked
+    return names_it and len(after) > 1 and after[1].kind == "RELATION"
+
+
 def _begins_remark(after: Sequence[Token]) -> bool:
     """Words, or a letter that something is said about."""
-    words = [str(token.value).lower() if token.kind == "WORD" else "" for token in after[:2]]
+    words = [str(token.value).lower() if token.kind == "WORD" else "" for token in after[:2]] or [""]
     if words[0]:
         return words[0] in _STARTERS or all(words)
-    return after[0].kind == "NAME" and len(words) > 1 and words[1] in _VERBS
+    return bool(after) and after[0].kind == "NAME" and len(words) > 1 and words[1] in _VERBS

@@ -74,6 +74,8 @@ class SignReader(NameReader):
                 yield self._bar("|" if sign == "|" else "‖", start)
             case "∑":
                 yield self._sum(start)
+            case "∨":
+                yield Token("WORD", "or", start, self._at)
             case "√":
                 yield Token("SQRT", "√", start, self._at)
             case "∞":

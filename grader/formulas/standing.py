@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from grader.formulas.tokens import Token
@@ -11,50 +11,57 @@ from grader.formulas.tokens import Token
 Standing = Literal["stated", "beside", "denied"]
 
 _NEAR = 3  # words within which a "not" is about the formula
-_DENIALS = frozenset(["not", "never", "cannot", "isn", "doesn", "wouldn", "won", "unlike"])
+_DENIALS = frozenset(["not", "never", "cannot", "isn", "doesn", "wouldn", "won", "unlike", "neither", "nor"])
 _LINKS = frozenset(["is", "does", "would", "will", "do", "can", "could", "was", "alone", "itself", "also"])
 _VERDICTS = frozenset(["wrong", "false", "incorrect", "mistake", "mistaken", "invalid", "fails", "contradiction"])
 # What comes with a formula that is there to be compared, supposed, or is somebody else's.
-_BESIDE_BEFORE = frozenset(
-    ["if", "instead", "rather", "than", "classmate", "friend", "someone", "somebody", "had", "compare", "compared"]
-)
+_BESIDE_BEFORE = frozenset(["if", "than", "classmate", "friend", "someone", "somebody", "had", "compare", "compared"])
+_COMPARING_PAIRS = frozenset([("instead", "of"), ("or", "else")])
+# What is said before these is about something else: "that has the wrong shape, so M = AAᵀ".
+CONSEQUENCES = frozenset(["so", "hence", "therefore", "thus", "consequently"])
 _ENDS = (".", "?", "!")
 
 
 def standing(tokens: Sequence[Token], start: int, end: int) -> Standing:
     """Of the tokens from `start` to `end`, by the words of the sentence they stand in."""
     first, last = _sentence(tokens, start, end)
-    before = [word for token in tokens[first:start] if (word := _word(token))]
-    after = [word for token in tokens[end:last] if (word := _word(token))]
+    before = _since_a_consequence([word for token in tokens[first:start] if (word := word_of(token))])
+    after = [word for token in tokens[end:last] if (word := word_of(token))]
     near_before = _next_words(tokens[max(0, start - _NEAR - 1) : start][::-1])
     near_after = _next_words(tokens[end : end + _NEAR + 1])
     asked = last < len(tokens) and tokens[last].value == "?"
-    said_next = [word for token in tokens[last + 1 : last + 10] if (word := _word(token))]
+    said_next = [word for token in tokens[last + 1 : last + 10] if (word := word_of(token))]
     turned_down = next((word for word in near_after if word not in _LINKS), "") in _DENIALS | _VERDICTS
     if asked or turned_down or any(word in _DENIALS for word in near_before):
         return "denied"
     if any(word in _VERDICTS for word in (*before, *after)) or "contradiction" in said_next:
         return "denied" if "would" not in after else "beside"
-    if any(word in _BESIDE_BEFORE for word in before) or near_after[:1] == ["would"]:
+    compared = any(word in _BESIDE_BEFORE for word in before) or not _COMPARING_PAIRS.isdisjoint(pairwise(before))
+    if compared or near_after[:1] == ["would"]:
         return "beside"
     return "stated"
 
 
 def _sentence(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
     """Where the sentence round these tokens begins, and the place of what ends it."""
-    first = next((at + 1 for at in range(start - 1, -1, -1) if _ends_a_sentence(tokens, at)), 0)
-    last = next((at for at in range(end, len(tokens)) if _ends_a_sentence(tokens, at)), len(tokens))
+    first = next((at + 1 for at in range(start - 1, -1, -1) if ends_a_sentence(tokens, at)), 0)
+    last = next((at for at in range(end, len(tokens)) if ends_a_sentence(tokens, at)), len(tokens))
     return first, last
 
 
-def _ends_a_sentence(tokens: Sequence[Token], at: int) -> bool:
+def _since_a_consequence(words: list[str]) -> list[str]:
+    last = max((at for at, word in enumerate(words) if word in CONSEQUENCES), default=-1)
+    return words[last + 1 :]
+
+
+def ends_a_sentence(tokens: Sequence[Token], at: int) -> bool:
     token, before = tokens[at], tokens[at - 1] if at else None
     if token.kind == "BREAK" and token.value == "." and before is not None and before.end - before.start == 1:
         return False  # i.e. and e.g.
     return token.kind == "ROW" or (token.kind == "BREAK" and token.value in _ENDS)
 
 
-def _word(token: Token) -> str:
+def word_of(token: Token) -> str:
     return str(token.value).lower() if token.kind == "WORD" else ""
 
 
@@ -62,4 +69,4 @@ def _next_words(tokens: Sequence[Token]) -> list[str]:
     """The words that stand next to each other from the first on, across the border of mathematics and prose."""
     if tokens and tokens[0].kind == "BREAK" and tokens[0].value in ("", "soft"):
         tokens = tokens[1:]
-    return [_word(token) for token in takewhile(_word, tokens)][:_NEAR]
+    return [word_of(token) for token in takewhile(word_of, tokens)][:_NEAR]

@@ -17,7 +17,7 @@ from grader.formulas.vocabulary import Vocabulary
 _EQUAL = ("=", "≈", "∝", "∼")
 _COPULAS = frozenset(
     """
-    is be should must will equals equal to becomes gives chosen as given by simply just then defined set
+    is be should must will equals equal to becomes gives chosen as given by simply just then defined set either
     """.split()  # noqa: SIM905 - words read better than a list of strings
 )
 _MAX_COPULAS = 5

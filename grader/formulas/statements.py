@@ -20,10 +20,6 @@ from grader.quoting import quote
 
 _EQUAL = ("=", "≈", "∝", "∼")
 _MAX_SUBSTITUTIONS = 12  # definitions within definitions; more are a circle
-_NEAR = 3  # words within which a "not" is about the formula
-_DENIALS = frozenset(
-    ["not", "never", "cannot", "isn", "doesn", "wouldn", "won", "wrong", "incorrect", "fails", "unlike"]
-)
 _GOES_ON = frozenset(["over", "divided", "plus", "minus", "multiplied", "squared"])
 _MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
 
@@ -65,10 +61,20 @@ class Proposed:
     text: str
     kind: str = "math"
     standing: Standing = "stated"
+    begins: int = 0  # where in the tokens of the answer it stands, and the place of what ends it
+    ends: int = 0
+    is_named: bool = True  # `M = Aᵀ`, and not the Aᵀ of `M = AAᵀ or Aᵀ`
+    is_listed: bool = False  # nothing but its place says that it is an alternative to the next
+    others: tuple[Proposed, ...] = ()  # the alternatives that stand before it
 
     @property
     def members(self) -> tuple[Expression, ...]:
         return tuple(member for chain in self.chains for member in chain)
+
+    @property
+    def offered(self) -> tuple[Proposed, ...]:
+        """All alternatives in the order they were written; this is the last of them."""
+        return (*self.others, self)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ class Statements:
     clauses: tuple[Clause, ...]
     faults: tuple[Fault, ...]
     tokens: tuple[Token, ...]
+    lines: tuple[int, ...]  # where the piece that each token stands in begins
 
     # ---- asked-for names ----
 
@@ -110,10 +117,14 @@ class Statements:
             if len(clause.members) == 1 and clause.kind != "prose" and len(clause.members[0]) > 1:
                 expression = self.read(clause.members[0])
                 if expression is not None and not isinstance(expression, (Symbol, Number)):
-                    text = clause.text_of(clause.members[0])
-                    place = self._place(clause, clause.members[0][0].start)
-                    found.append(Proposed(((expression,),), (), "", place, text))
+                    found.append(self.alone(clause, expression))
         return found
+
+    def alone(self, clause: Clause, expression: Expression) -> Proposed:
+        """An expression that is a whole clause, as a formula for whatever is asked."""
+        text, place = clause.text_of(clause.members[0]), self._place(clause, clause.members[0][0].start)
+        chains, where = ((expression,),), (clause.order, clause.ends)
+        return Proposed(chains, (), "", place, text, clause.kind, "stated", *where, is_named=False)
 
     def _proposed(self, clause: Clause, place: int) -> Proposed | None:
         sides = self._related(clause, place)
@@ -144,16 +155,10 @@ class Statements:
         written = [token for tokens in (clause.members[place], *(tokens for tokens, _ in sides)) for token in tokens]
         first, last = min(token.start for token in written), max(token.end for token in written)
         readable = tuple(tuple(chain) for chain in chains if chain)
-        text = clause.piece.text[first:last]
-        return Proposed(
-            readable,
-            tuple(faults),
-            relation,
-            self._place(clause, first),
-            text,
-            clause.kind,
-            standing(self.tokens, clause.order, clause.ends),
-        )
+        text, where = clause.piece.text[first:last], self._place(clause, first)
+        stands = standing(self.tokens, clause.order, clause.ends)
+        span = (clause.order, clause.ends)
+        return Proposed(readable, tuple(faults), relation, where, text, clause.kind, stands, *span)
 
     def _related(self, clause: Clause, place: int) -> list[tuple[tuple[Token, ...], str]]:
         """The members joined to this one: those after it, else those before it that are joined by `=`."""
@@ -266,6 +271,7 @@ def read_statements(answer: Answer, vocabulary: Vocabulary) -> Statements:
         clauses=tuple(clauses_in(stream)),
         faults=tuple(_unread(row, answer) for row in unread),
         tokens=tuple(token for token, _ in stream),
+        lines=tuple(piece.line for _, piece in stream),
     )
 
 

@@ -12,7 +12,7 @@ from grader.formulas.assignments import assigned
 from grader.formulas.clauses import Stream
 from grader.formulas.expressions import Symbol
 from grader.formulas.lexer import read_tokens
-from grader.formulas.remarks import remarks_apart, without_numbers
+from grader.formulas.remarks import begins_equation, remarks_apart, without_numbers
 from grader.formulas.stated import stated
 from grader.formulas.tokens import Token, Unreadable
 from grader.formulas.vocabulary import Vocabulary
@@ -60,6 +60,8 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
             placed = [replace(one, start=one.start + start, end=one.end + start) for one in row]
             tokens.extend(assigned(placed, earlier) if piece.kind == "code" else placed)
         formula = piece.kind != "prose" and any(one.kind == "RELATION" for one in tokens)
+        if formula and stream and stream[-1][0].kind == "/" and begins_equation(tokens, vocabulary):
+            stream[-1] = (replace(stream[-1][0], kind="WORD", value="or"), stream[-1][1])
         if (stream and _begins_anew(piece, stream)) or (formula and not _awaits_more(stream)):
             stream.append((Token("BREAK", "", 0, 0), piece))
         stream.extend((token, piece) for token in tokens)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 HALF = Fraction(1, 2)
+RESTATED = "only_restates"  # evidence that a formula is true and no answer
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Verdict:
     message: str
     detail: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    provisional: Fraction = Fraction(0)  # the score until a person has decided
 
 
 def right(message: str, detail: str = "", evidence: Mapping[str, Any] | None = None) -> Verdict:
@@ -35,5 +37,7 @@ def wrong(message: str, detail: str = "", evidence: Mapping[str, Any] | None = N
     return Verdict(Fraction(0), message, detail, evidence or {})
 
 
-def undecided(message: str, detail: str = "", evidence: Mapping[str, Any] | None = None) -> Verdict:
-    return Verdict(None, message, detail, evidence or {})
+def undecided(
+    message: str, detail: str = "", evidence: Mapping[str, Any] | None = None, provisional: Fraction = Fraction(0)
+) -> Verdict:
+    return Verdict(None, message, detail, evidence or {}, provisional)
