@@ -19,7 +19,8 @@ Write under each heading; what stands in remarks like this one is not read. Leav
 
 Formulas stand between dollars, $W = 2 U V^\\top$, or between double dollars on lines of their own; LaTeX,
 `W = 2 * U @ V.T` and W = 2UVᵀ are all read. Where a name is asked for, write an equation with that name on its left
-side; the last one counts. Say what your own letters are: "for large t", "with s > 0". How a formula is read:
+side; the last one counts, and between two side by side ("W = … or W = …") a person has to choose. Say what your own
+letters are: "for large t", "with s > 0". How a formula is read:
     grader formula 'W = 2 U V^\\top' --part ID
 """
 
