@@ -8,10 +8,9 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import by_hand
-from grader.formulas.alternatives import combinations
 from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Expression
-from grader.formulas.reading import Judged, Question, found_for, of_alternatives, settled
+from grader.formulas.reading import Judged, Question, combinations, found_for, of_alternatives, settled
 from grader.formulas.shapes import UNSIZED, Misfit, shown
 from grader.formulas.statements import Proposed, Statements, read_statements
 from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wrong

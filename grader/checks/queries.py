@@ -10,11 +10,10 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import heads, weights
-from grader.formulas.alternatives import combinations
 from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Constant, Expression, Symbol, rebuilt
 from grader.formulas.queries import Query, Setting
-from grader.formulas.reading import Judged, Question, found_for, judged, of_alternatives, settled
+from grader.formulas.reading import Judged, Question, combinations, found_for, judged, of_alternatives, settled
 from grader.formulas.shapes import Misfit, Typed
 from grader.formulas.sizes import Size
 from grader.formulas.statements import Proposed, Statements, read_statements

@@ -6,14 +6,21 @@ formula counts. `standing` says how an equation stands in its sentence, this mod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 from grader.formulas.clauses import Clause
 from grader.formulas.expressions import Number, Symbol
-from grader.formulas.standing import CONSEQUENCES, ends_a_sentence, word_of
+from grader.formulas.standing import (
+    CONSEQUENCES,
+    ends_a_sentence,
+    sentence_around,
+    since_a_consequence,
+    word_of,
+    words_in,
+)
 from grader.formulas.statements import Proposed, Statements
 from grader.formulas.tokens import Token
 
@@ -46,6 +53,7 @@ _IN_DOUBT = frozenset(["sure", "certain", "know", "think"])
 _LABELS = ("NAME", "NUMBER")
 _COMMAS = (",", ";", "quad", "qquad", "|")
 _OTHER_WORDS = 4  # that may stand between "or" and the formula: "or, in terms of means, q = …"
+_NEAR = 5  # words behind a formula within which "also" is about it
 _MAX_OFFERED = 12  # alternatives: each is judged, so more than anybody offers would only cost time
 
 
@@ -57,28 +65,18 @@ def with_alternatives(proposals: Sequence[Proposed], statements: Statements) -> 
         found += [one, *_bare_alternatives(one, statements, end)]
     tokens = statements.tokens
     links: list[Link] = [""]
-    for at, (earlier, later) in enumerate(pairwise(found), start=1):
+    for at in range(1, len(found)):
+        earlier, later = found[at - 1], found[at]
         link = _link(earlier, later, statements)
         links.append(link)
         before = tokens[earlier.ends : later.begins]
-        if earlier.standing == "denied" and _words(before) in (["or"], ["nor"]):  # not this one or that one
+        if earlier.standing == "denied" and words_in(before) in (["or"], ["nor"]):  # not this one or that one
             found[at] = replace(later, standing="denied")
         elif link == "turned down":
             found[at] = replace(later, standing="beside")
-        elif link == "said" and (later.standing == "beside" or _is_fallback(before)):
+        elif link == "said" and ((earlier.standing, later.standing) == ("stated", "beside") or _is_fallback(before)):
             found[at] = replace(later, standing="stated")
     return [replace(one, others=tuple(_offered(found, links, at))) for at, one in enumerate(found)]
-
-
-def combinations(found: Mapping[str, Proposed]) -> list[dict[str, Proposed]]:
-    """The answers that are offered where several names are asked for.
-
-    The last alternatives belong together, and so do those before them; what has no alternatives belongs to all.
-    """
-    most = max(len(one.offered) for one in found.values())
-    return [
-        {name: one.offered[max(-back, -len(one.offered))] for name, one in found.items()} for back in range(most, 0, -1)
-    ]
 
 
 def _offered(found: Sequence[Proposed], links: Sequence[Link], at: int) -> list[Proposed]:
@@ -101,14 +99,15 @@ def _link(earlier: Proposed, later: Proposed, statements: Statements) -> Link:
         return ""
     if not later.is_named or _is_joined_by_or(earlier.ends, later, statements) or _is_fallback(between):
         return "said"
-    words = _words(between)
+    words = words_in(between)
     if not words and "code" in (earlier.kind, later.kind):  # in code the last assignment counts
         return ""
     if words == ["and"] or (not words and _are_side_by_side(earlier, later, statements)):
         return "listed"
     if _takes_back(between):
         return ""
-    behind = _words(_first_sentence(statements.tokens[later.ends :]))
+    _, end = sentence_around(statements.tokens, later.begins, later.ends)
+    behind = words_in(statements.tokens[later.ends : end])
     if _is_introduced(between) or _is_added(behind):
         is_against = _BUT & set(behind) and _AGAINST & set(behind) and not _IN_DOUBT & set(behind)
         return "turned down" if is_against else "said"
@@ -126,7 +125,7 @@ def _are_side_by_side(earlier: Proposed, later: Proposed, statements: Statements
 
 def _takes_back(between: Sequence[Token]) -> bool:
     """Whether what stands before an equation corrects the one before: "no, …", "wait", "I meant", "better"."""
-    words = set(_words(between))
+    words = set(words_in(between))
     if words & _TAKEN_BACK or (words & _PREFERRED and not words & _PERHAPS):
         return True
     followers = (between[at + 1 : at + 2] for at, token in enumerate(between) if word_of(token) == "no")
@@ -140,8 +139,8 @@ def _is_joined_by_or(start: int, later: Proposed, statements: Statements) -> boo
     if at is None:
         return False
     after = tokens[at + 1 : later.begins]
-    words = _words(after)
-    if words[:1] and words[0] in _BETTERS:
+    words = words_in(after)
+    if _is_bettered(words):
         return False
     if set(words) - _ALTERNATIVES and word_of(tokens[at - 1]):  # "to the space or basis we want: M = …"
         return False
@@ -165,32 +164,30 @@ def _begins_an_asked_equation(start: int, statements: Statements) -> bool:
 
 def _is_introduced(between: Sequence[Token]) -> bool:
     """Whether what stands before an equation says that it is one more answer."""
-    words = _words(_last_sentence(between))
-    last = max((at for at, word in enumerate(words) if word in CONSEQUENCES), default=-1)
-    words = words[last + 1 :]
+    words = since_a_consequence(_said_last(between))
     another = any(word == "another" and set(words[at + 1 : at + 3]) & _THINGS for at, word in enumerate(words))
     return another or bool(set(words) & _ALTERNATIVES) or bool(set(words) & _COULD and "also" in words)
 
 
 def _is_fallback(between: Sequence[Token]) -> bool:
     """ "If that is wrong, then M = …"."""
-    words = _words(_last_sentence(between))
-    about_it = "if" in words and bool(set(words) & _BEFORE_IT) and bool(set(words) & _IS_WRONG)
+    words = _said_last(between)
+    about_it = bool({"if", "case"} & set(words)) and bool(set(words) & _BEFORE_IT) and bool(set(words) & _IS_WRONG)
     return about_it or words[:2] == ["if", "not"]
 
 
 def _is_added(behind: Sequence[str]) -> bool:
     """ "… would also work", "… works too", "… is fine as well"."""
-    near = behind[:_OTHER_WORDS]
+    near = behind[:_NEAR]
     return "also" in near or ("as", "well") in pairwise(near) or (behind == near and near[-1:] == ["too"])
 
 
 def _both_are_numbered(earlier: Proposed, later: Proposed, statements: Statements) -> bool:
     """ "Option 1: … Option 2: …", "my first guess is …, my second guess is …"."""
     tokens = statements.tokens
-    start = next((at + 1 for at in range(earlier.begins - 1, -1, -1) if ends_a_sentence(tokens, at)), 0)
+    start, _ = sentence_around(tokens, earlier.begins, earlier.ends)
     first, second = tokens[start : earlier.begins], tokens[earlier.ends : later.begins]
-    if set(_words(first)) & _IS_OVER:
+    if set(words_in(first)) & _IS_OVER:
         return False
     return any(
         (one := _number_of(thing, first)) and (other := _number_of(thing, second)) and one != other for thing in _THINGS
@@ -209,15 +206,18 @@ def _number_of(thing: str, tokens: Sequence[Token]) -> str:
 
 
 def _both_are_labelled(earlier: Proposed, later: Proposed, statements: Statements) -> bool:
-    """`(a) M = …; (b) M = …`."""
+    """`(a) M = …; (b) M = …`, or `A: …` and `B: …`."""
     labels = [_label_before(one.begins, statements.tokens) for one in (earlier, later)]
     return all(labels) and labels[0] != labels[1]
 
 
 def _label_before(begins: int, tokens: Sequence[Token]) -> str:
     near = [token for token in tokens[max(0, begins - 6) : begins] if not _is_seam(token)][-3:]
-    kinds = [token.kind for token in near]
-    return str(near[1].value) if len(near) == 3 and kinds[1] in _LABELS and (kinds[0], kinds[2]) == ("(", ")") else ""
+    if len(near) == 3 and (near[0].kind, near[2].kind) == ("(", ")") and near[1].kind in _LABELS:
+        return str(near[1].value)
+    if len(near) > 1 and near[-1].value == ":" and near[-2].kind in _LABELS and near[-2].end - near[-2].start == 1:
+        return str(near[-2].value)
+    return ""
 
 
 def _are_items(earlier: Proposed, later: Proposed, statements: Statements) -> bool:
@@ -250,8 +250,8 @@ def _bare_alternatives(one: Proposed, statements: Statements, end: int) -> list[
 
 def offers(between: Sequence[Token]) -> bool:
     """Whether these tokens say "or", and little else."""
-    words = _words(between)
-    joins = bool(words) and (words[0] in _OR | _ALTERNATIVES) and not (words[1:2] and words[1] in _BETTERS | {"not"})
+    words = words_in(between)
+    joins = bool(words) and words[0] in _OR | _ALTERNATIVES and words[1:2] != ["not"] and not _is_bettered(words[1:])
     return (
         joins
         and _are_few(words[1:])
@@ -269,21 +269,19 @@ def _offered_bare(clause: Clause, statements: Statements) -> Proposed | None:
 # ---- tokens ----
 
 
-def _words(tokens: Sequence[Token]) -> list[str]:
-    return [word for token in tokens if (word := word_of(token))]
+def _said_last(tokens: Sequence[Token]) -> list[str]:
+    """The words of the sentence that these tokens end in."""
+    first, _ = sentence_around(tokens, len(tokens), len(tokens))
+    return words_in(tokens[first:])
+
+
+def _is_bettered(words: Sequence[str]) -> bool:
+    """Whether "or" is followed by what takes the formula before it back."""
+    return bool(words) and words[0] in _BETTERS and not set(words) & _PERHAPS
 
 
 def _are_few(words: Sequence[str]) -> bool:
     return len([word for word in words if word not in _ALTERNATIVES]) <= _OTHER_WORDS
-
-
-def _last_sentence(tokens: Sequence[Token]) -> Sequence[Token]:
-    start = next((at + 1 for at in range(len(tokens) - 1, -1, -1) if ends_a_sentence(tokens, at)), 0)
-    return tokens[start:]
-
-
-def _first_sentence(tokens: Sequence[Token]) -> Sequence[Token]:
-    return tokens[: next((at for at in range(len(tokens)) if ends_a_sentence(tokens, at)), len(tokens))]
 
 
 def _is_seam(token: Token) -> bool:

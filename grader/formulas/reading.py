@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -166,6 +166,17 @@ def of_alternatives(judged: Sequence[Judged], name: str) -> Verdict:
     message = f"{len(scores)} answers for {name} stand side by side and do not earn the same, so a person decides"
     detail = f"{place}: {texts}; until then they earn the average"
     return undecided(message, detail, {OFFERED: given}, mean)
+
+
+def combinations(found: Mapping[str, Proposed]) -> list[dict[str, Proposed]]:
+    """The answers that are offered where several names are asked for.
+
+    The last alternatives belong together, and so do those before them; what has no alternatives belongs to all.
+    """
+    most = max(len(one.offered) for one in found.values())
+    return [
+        {name: one.offered[max(-back, -len(one.offered))] for name, one in found.items()} for back in range(most, 0, -1)
+    ]
 
 
 def _is_only_listed(one: Judged) -> bool:

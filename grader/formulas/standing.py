@@ -24,13 +24,13 @@ _ENDS = (".", "?", "!")
 
 def standing(tokens: Sequence[Token], start: int, end: int) -> Standing:
     """Of the tokens from `start` to `end`, by the words of the sentence they stand in."""
-    first, last = _sentence(tokens, start, end)
-    before = _since_a_consequence([word for token in tokens[first:start] if (word := word_of(token))])
-    after = [word for token in tokens[end:last] if (word := word_of(token))]
+    first, last = sentence_around(tokens, start, end)
+    before = since_a_consequence(words_in(tokens[first:start]))
+    after = words_in(tokens[end:last])
     near_before = _next_words(tokens[max(0, start - _NEAR - 1) : start][::-1])
     near_after = _next_words(tokens[end : end + _NEAR + 1])
     asked = last < len(tokens) and tokens[last].value == "?"
-    said_next = [word for token in tokens[last + 1 : last + 10] if (word := word_of(token))]
+    said_next = words_in(tokens[last + 1 : last + 10])
     turned_down = next((word for word in near_after if word not in _LINKS), "") in _DENIALS | _VERDICTS
     if asked or turned_down or any(word in _DENIALS for word in near_before):
         return "denied"
@@ -42,14 +42,15 @@ def standing(tokens: Sequence[Token], start: int, end: int) -> Standing:
     return "stated"
 
 
-def _sentence(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+def sentence_around(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
     """Where the sentence round these tokens begins, and the place of what ends it."""
     first = next((at + 1 for at in range(start - 1, -1, -1) if ends_a_sentence(tokens, at)), 0)
     last = next((at for at in range(end, len(tokens)) if ends_a_sentence(tokens, at)), len(tokens))
     return first, last
 
 
-def _since_a_consequence(words: list[str]) -> list[str]:
+def since_a_consequence(words: list[str]) -> list[str]:
+    """What is said after the last "so"."""
     last = max((at for at, word in enumerate(words) if word in CONSEQUENCES), default=-1)
     return words[last + 1 :]
 
@@ -63,6 +64,10 @@ def ends_a_sentence(tokens: Sequence[Token], at: int) -> bool:
 
 def word_of(token: Token) -> str:
     return str(token.value).lower() if token.kind == "WORD" else ""
+
+
+def words_in(tokens: Sequence[Token]) -> list[str]:
+    return [word for token in tokens if (word := word_of(token))]
 
 
 def _next_words(tokens: Sequence[Token]) -> list[str]:
