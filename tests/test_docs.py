@@ -38,3 +38,19 @@ def test_a_command_of_the_page_for_tas_takes_its_options(command: str) -> None:
     name, *rest = shlex.split(command)[1:]
     told = grader(name, "--help").stdout
     assert all(option in told for option in rest if option.startswith("--"))
+
+
+def test_the_tests_that_the_threat_model_names_exist() -> None:
+    page = (REPOSITORY / "docs" / "security.md").read_text()
+    file, named = "", 0
+    for path, test in re.findall(r"`(tests/[\w/]+\.py)?(?:::(\w+))?`", page):
+        file = path or file
+        if path or test:
+            assert re.search(
+                rf"^def {test}\(" if test else "^def test_", (REPOSITORY / file).read_text(), re.MULTILINE
+            ), (
+                file,
+                test,
+            )
+            named += 1
+    assert named > 20
