@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 
-from grader.archives import ENDINGS, Member, members
+from grader.archives import ENDINGS
 from grader.errors import Ambiguous, Missing, UsageError, WrongKind
 from grader.model import Rubric
 from grader.notebooks import ENDING as NOTEBOOK
 from grader.notebooks import Notebook, parts_holding, read_all, sheets_in
+from grader.private_copy import Copy
 from grader.quoting import quote
 from grader.yaml_source import YamlError, read
 
-# A course repository with its data and a checkpoint fits; a zip bomb does not.
-MAX_FILES = 5_000
-MAX_BYTES = 1 * 2**30
-MAX_PATH_CHARACTERS = 300
-MAX_DEPTH = 30
-MAX_NOTES = 20
 MAX_DECLARATION_BYTES = 16_384
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
 _ANSWERS = "answers.md"
 _SHEET = re.compile(r"(^|/)answers\.[a-z]+$", re.IGNORECASE)
-
-_TOOLS_FOLDERS = "node_modules .git .hg .svn .idea .vscode"
-_LITTER = "__pycache__ __MACOSX .ipynb_checkpoints .DS_Store"
-_NOT_THE_STUDENTS = frozenset(f"{_TOOLS_FOLDERS} {_LITTER}".split())
-_VIRTUAL_ENVIRONMENT = "pyvenv.cfg"  # the file that makes a folder one, whatever it is called
 
 
 @dataclass(frozen=True)
@@ -110,7 +98,7 @@ def open_submission(path: Path) -> Iterator[OpenedSubmission]:
         given, folder = quote(str(path)), quote(str(path.parent))
         raise UsageError(f"{given} is a file; give the folder it is in ({folder}), or a .zip, .tar.gz or .ipynb")
     with tempfile.TemporaryDirectory(prefix="grader-submission-") as temporary:
-        copy = _Copy(Path(temporary), path)
+        copy = Copy(Path(temporary), path)
         if is_archive:
             copy.take_archive()
         elif is_notebook:
@@ -130,120 +118,7 @@ def _neighbours(path: Path) -> str:
     return f"; {quote(str(path.parent))} holds {', '.join(names)}" if names else ""
 
 
-class _Copy:
-    """Files taken over one by one, counted as they come."""
-
-    def __init__(self, target: Path, source: Path) -> None:
-        self.folder = target
-        self.source = source
-        self.files: dict[str, None] = {}
-        self.size_bytes = 0
-        self.notes: list[str] = []
-        self._left_out = 0
-        self._seen = 0
-
-    def take_folder(self) -> None:
-        waiting = [self.source]
-        while waiting:
-            here = waiting.pop()
-            with os.scandir(here) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
-            if any(entry.name == _VIRTUAL_ENVIRONMENT for entry in listed):
-                self._leave_out(self._relative(here), "is a virtual environment")
-                continue
-            for entry in listed:
-                relative = self._relative(Path(entry.path))
-                if entry.name in _NOT_THE_STUDENTS:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    self._count(relative)
-                    waiting.append(Path(entry.path))
-                else:
-                    self._take_file(Path(entry.path), relative)
-
-    def _relative(self, path: Path) -> str:
-        return path.relative_to(self.source).as_posix()
-
-    def _take_file(self, original: Path, relative: str) -> None:
-        if not stat.S_ISREG(original.lstat().st_mode):
-            self._leave_out(relative, "is a link or no ordinary file")
-            return
-        try:
-            with original.open("rb") as stream:
-                self._take(relative, stream)
-        except PermissionError:
-            self._leave_out(relative, "cannot be read")
-
-    def take_archive(self) -> None:
-        try:
-            for member in members(self.source):
-                self._take_member(member)
-        except UsageError:
-            raise
-        except OSError as error:  # a file where a folder should be, a name the file system cannot hold
-            raise self._refused(f"the archive cannot be opened ({quote(str(error.strerror or error))})") from None
-        except Exception as error:  # zlib, lzma, struct, unicode, encryption: decoders raise all kinds of things
-            raise self._refused(f"the archive cannot be opened ({quote(f'{type(error).__name__}: {error}')})") from None
-        self._drop_virtual_environments()
-
-    def take_notebook(self) -> None:
-        with self.source.open("rb") as stream:
-            self._take(self.source.name, stream)
-
-    def _take_member(self, member: Member) -> None:
-        place = PurePosixPath(member.name.replace("\\", "/"))
-        drive = re.match(r"[A-Za-z]:", member.name)
-        if place.is_absolute() or ".." in place.parts or drive or "\0" in member.name:
-            raise self._refused(f"refused, because '{quote(member.name)}' points outside the archive")
-        relative = place.as_posix()
-        if relative in self.files:
-            raise self._refused(f"refused, because '{quote(relative)}' is in it twice")
-        if member.content is None:
-            self._leave_out(relative, "is a link or no ordinary file")
-        elif not _NOT_THE_STUDENTS.intersection(place.parts):
-            self._take(relative, member.content)
-
-    def _drop_virtual_environments(self) -> None:
-        roots = {str(PurePosixPath(file).parent) for file in self.files if file.endswith(f"/{_VIRTUAL_ENVIRONMENT}")}
-        for root in roots:
-            self.files = {file: None for file in self.files if not file.startswith(f"{root}/")}
-            self._leave_out(root, "is a virtual environment")
-
-    def _take(self, relative: str, stream: IO[bytes]) -> None:
-        self._count(relative)
-        target = self.folder / relative
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb") as copy:
-            while chunk := stream.read(1 << 20):
-                self.size_bytes += len(chunk)
-                if self.size_bytes > MAX_BYTES:
-                    raise self._refused(f"more than {MAX_BYTES >> 20} MiB; leave data and checkpoints out")
-                copy.write(chunk)
-        self.files[relative] = None
-
-    def _count(self, relative: str) -> None:
-        """Every file, folder and link counts, kept or not: each costs time."""
-        self._seen += 1
-        if self._seen > MAX_FILES:
-            raise self._refused(f"more than {MAX_FILES} files; hand in only what the assignment asks for")
-        if len(relative) > MAX_PATH_CHARACTERS or relative.count("/") > MAX_DEPTH or relative in ("", "."):
-            raise self._refused(f"'{quote(relative, 60)}' is no name, or too long or deep a path")
-
-    def _refused(self, what: str) -> UsageError:
-        return UsageError(f"{quote(str(self.source))}: {what}")
-
-    def _leave_out(self, name: str, why: str) -> None:
-        self._count(name or ".?")
-        self._left_out += 1
-        if self._left_out <= MAX_NOTES:
-            self.notes.append(f"{quote(name)} {why} and was left out")
-
-    def all_notes(self) -> list[str]:
-        more = self._left_out - MAX_NOTES
-        return [*self.notes, f"{more} more were left out"] if more > 0 else list(self.notes)
-
-
-def _describe(copy: _Copy) -> OpenedSubmission:
+def _describe(copy: Copy) -> OpenedSubmission:
     """The name is the folder's or archive's: nobody hands in under another's name by writing it into a file."""
     name = copy.source.resolve().name
     for ending in (*ENDINGS, NOTEBOOK):
@@ -269,7 +144,7 @@ def _describe(copy: _Copy) -> OpenedSubmission:
     )
 
 
-def _declaration(copy: _Copy) -> tuple[dict[str, Any], list[str]]:
+def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
     """What submission.yaml says, part by part: what cannot be understood is noted, and the rest still counts."""
     path = copy.folder / "submission.yaml"
     if "submission.yaml" not in copy.files:

@@ -33,6 +33,7 @@ LAYERS = [
         "grader.choosing",
         "grader.engine",
         "grader.notebooks",
+        "grader.private_copy",
         "grader.proving",
         "grader.rubric",
         "grader.submission",

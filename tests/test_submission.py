@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import submission as module
+from grader import private_copy as module
 from grader.errors import Ambiguous, Missing, UsageError
 from grader.submission import open_submission
 

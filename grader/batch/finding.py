@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from grader.archives import ENDINGS, members
+from grader.archives import ENDINGS, Bounds, members
 from grader.batch.gradescope import METADATA, submitters
 from grader.errors import UsageError
 from grader.quoting import quote
@@ -146,17 +146,18 @@ def _unpacked(archive: Path, target: Path) -> Path:
     count = size = 0
     shown = quote(str(archive))
     try:
-        for member in members(archive):
+        for member in members(archive, Bounds(_MAX_FILES, _MAX_BYTES)):
             place = PurePosixPath(member.name.replace("\\", "/"))
             if place.is_absolute() or ".." in place.parts or "\0" in member.name or not place.parts:
                 raise UsageError(f"{shown}: refused, because '{quote(member.name)}' points outside the archive")
-            if member.content is None or set(_LITTER) & set(place.parts):
+            if not member.is_file or set(_LITTER) & set(place.parts):
                 continue
             count += 1
             copy = target / place
             copy.parent.mkdir(parents=True, exist_ok=True)
+            content = member.open()
             with copy.open("xb") as stream:
-                while chunk := member.content.read(1 << 20):
+                while chunk := content.read(1 << 20):
                     size += len(chunk)
                     if size > _MAX_BYTES or count > _MAX_FILES:
                         raise UsageError(f"{shown}: more than {_MAX_FILES} files or {_MAX_BYTES >> 30} GiB; split it")
