@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -63,12 +63,22 @@ def failed(message: str, detail: str = "", **more: Any) -> Outcome:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one check's box may use. Processor time decides; wall time is a loose backstop for code that sleeps."""
+    """What one check's box may use. Processor time decides; wall time is a loose backstop for code that sleeps.
+
+    Wall time runs while an answer is awaited and the code neither computes nor waits for a processor, so that a busy
+    machine costs nobody anything. Code that has once run out of it, or has kept its checks for `patience_seconds` in
+    all, is given `hurried_wall_seconds` for each check from then on: one file that sleeps does not hold up a class.
+    """
 
     cpu_seconds: int = 10
     wall_seconds: int = 40
     memory_mb: int = 2048
     scratch_mb: int = 128
+    patience_seconds: int = 120  # three times the wall time of a check: far more than honest work of any problem takes
+    hurried_wall_seconds: int = 5  # opening files, even from a slow disk, takes less
+
+    def hurried(self) -> Limits:
+        return replace(self, wall_seconds=min(self.wall_seconds, self.hurried_wall_seconds))
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,8 @@ class _Limits(_Strict):
     wall_seconds: int = Field(Limits.wall_seconds, ge=1, le=7200)
     memory_mb: int = Field(Limits.memory_mb, ge=64, le=65536)
     scratch_mb: int = Field(Limits.scratch_mb, ge=1, le=4096)
+    patience_seconds: int = Field(Limits.patience_seconds, ge=1, le=7200)
+    hurried_wall_seconds: int = Field(Limits.hurried_wall_seconds, ge=1, le=7200)
 
 
 class _Check(BaseModel):

@@ -52,12 +52,47 @@ class _Process:
         except OSError:  # it is gone, and its line will say so
             return 0.0
 
+    def queued_seconds(self) -> float:
+        """How long it has waited for a processor that others used; 0 where the kernel does not count that."""
+        try:
+            with open(f"/proc/{self._id}/schedstat", "rb") as file:
+                return int(file.read().split()[1]) / 1e9
+        except (OSError, IndexError):
+            return 0.0
+
     def threads(self) -> int:
         try:
             with open(f"/proc/{self._id}/stat", "rb") as file:
                 return int(file.read().rpartition(b")")[2].split()[17])
         except (OSError, IndexError):
             return 0
+
+
+class _Stopwatch:
+    """How long answers have been awaited while the box neither computed nor waited for a processor."""
+
+    def __init__(self, process: _Process) -> None:
+        self._process = process
+        self._before = 0.0
+        self._begun = (0.0, 0.0, 0.0)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        self._begun = (time.monotonic(), self._process.cpu_seconds(), self._process.queued_seconds())
+        try:
+            yield
+        finally:
+            self._before += self._since()
+
+    def exceeds(self, limit: float) -> bool:
+        elapsed = time.monotonic() - self._begun[0]
+        return self._before + elapsed > limit and self._before + self._since() > limit  # the latter costs more
+
+    def _since(self) -> float:
+        began, cpu_seconds, queued_seconds = self._begun
+        elapsed = time.monotonic() - began
+        computed = self._process.cpu_seconds() - cpu_seconds
+        return max(0.0, elapsed - computed - (self._process.queued_seconds() - queued_seconds))
 
 
 class Line:
@@ -81,13 +116,14 @@ class Line:
         self._watch = watch
         self._limits = limits
         self._process = _Process(watch)
+        self._waiting = _Stopwatch(self._process)
         self._scratch = scratch
         self._looked = 0.0
         self._frames = wire.Frames()
         self._answers: list[Any] = []
         self._owed = 0
         self._unsent = memoryview(b"")
-        self._deadline = time.monotonic() + _JAIL_SECONDS
+        self._wall_seconds = _JAIL_SECONDS
         self.printed = bytearray()
         self._open = True
         ours.setblocking(False)
@@ -98,7 +134,8 @@ class Line:
             answer = self._exchange(b"", Asked("the box"))
         except (_OverLimit, wire.WireError):
             return None
-        self._deadline = time.monotonic() + self._limits.wall_seconds
+        self._waiting = _Stopwatch(self._process)
+        self._wall_seconds = self._limits.wall_seconds
         return answer
 
     def ask(self, request: dict[str, Any], asked: Asked) -> Any:
@@ -136,7 +173,7 @@ class Line:
             self._unsent = memoryview(frame)
         if self._answers:
             return self._answers.pop(0)
-        with selectors.DefaultSelector() as selector:
+        with self._waiting.running(), selectors.DefaultSelector() as selector:
             writing = selectors.EVENT_WRITE if self._unsent else 0
             selector.register(self._socket, selectors.EVENT_READ | writing)
             selector.register(self._output, selectors.EVENT_READ)
@@ -165,7 +202,7 @@ class Line:
         now = time.monotonic()
         if self._process.cpu_seconds() > self._limits.cpu_seconds:
             raise _OverLimit(faults.used_up(asked, self._limits))
-        if now > self._deadline:
+        if self._waiting.exceeds(self._wall_seconds):
             raise _OverLimit(faults.took_too_long(asked, self._limits))
         if now - self._looked < _WATCH_SECONDS:  # the rest costs more to look at
             return

@@ -102,7 +102,9 @@ class _OpenBox:
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
         if self._process is None:
             self._process, self._home = self._runner.begin(self._submission, self._seed)
-            self._deadline = time.monotonic() + self._limits.wall_seconds + self._process.loading_seconds
+            # Nothing here tells code that sleeps from code that computes.
+            seconds = max(self._limits.wall_seconds, self._limits.cpu_seconds)
+            self._deadline = time.monotonic() + seconds + self._process.loading_seconds
         if not self._process.alive:
             raise Crashed(f"{asked} cannot be asked any more: its process has ended")
         self._process.send([{"probe": probe, "file": place, **request} for request in requests])

@@ -75,7 +75,7 @@ def test_code_writes_into_a_copy(runner: OpenRunner, submission: MakeSubmission)
 )
 def test_faults_are_told_and_the_next_check_runs(ask: Any, code: str, fault: type[Exception], said: str) -> None:
     with pytest.raises(fault, match=said.replace("(", r"\(")):
-        ask(code, limits=Limits(wall_seconds=2))
+        ask(code, limits=Limits(cpu_seconds=2, wall_seconds=2))
     assert ask("def f(): return 7") == 7
 
 
