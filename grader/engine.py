@@ -22,6 +22,7 @@ from grader.model import (
     Box,
     Check,
     CheckResult,
+    Limits,
     Outcome,
     Problem,
     ProblemResult,
@@ -47,10 +48,21 @@ class _Work:
     def __init__(self, submission: Submission, rubric: Rubric) -> None:
         self.submission = submission
         self._parts = rubric.parts or tuple(problem.id for problem in rubric.problems)
+        self._seconds = 0.0
+        self.slow_in = ""  # the check in which its code ran out of wall time, or of our patience
 
     @cached_property
     def answers(self) -> Answers:
         return read_answers(self.submission, self._parts)
+
+    def limits(self, problem: Problem) -> Limits:
+        return problem.limits.hurried() if self.slow_in else problem.limits
+
+    def took(self, seconds: float, timed_out: bool, problem: Problem, check: Check) -> None:
+        """Note how long a check was kept by code of this submission."""
+        self._seconds += seconds
+        if not self.slow_in and (timed_out or self._seconds > problem.limits.patience_seconds):
+            self.slow_in = f"{problem.id} {check.id}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -168,9 +180,10 @@ def _grade_checks(
         began, timed_out = time.perf_counter(), False
         outcome = blocked(check, gates, results)
         if outcome is None:
-            # A problem that has run out of time twice does so by itself: its other checks need no second try.
-            attempts = 1 if any(result.timed_out for result in results) else _ATTEMPTS
+            # Code that has run out of time twice does so by itself: other checks need no second try.
+            attempts = 1 if work.slow_in else _ATTEMPTS
             outcome, timed_out = _judge(rubric, problem, check, work, runner, draw, attempts)
+            work.took(time.perf_counter() - began, timed_out, problem, check)
         results.append(
             CheckResult(
                 check=check,
@@ -226,7 +239,7 @@ def _judge(
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
         questions = np.random.default_rng(draw.questions(place))
         try:
-            with runner.open(work.submission, problem.limits, draw.student(rubric.name)) as box:
+            with runner.open(work.submission, work.limits(problem), draw.student(rubric.name)) as box:
                 student = _Student(box, work, problem)
                 try:
                     outcome = check.function(student, questions, **check.parameters)
@@ -237,6 +250,8 @@ def _judge(
                 return _with_output(outcome, printed), False
         except TimedOut as fault:
             outcome, timed_out = _with_output(_from_fault(fault), printed), True
+            if work.slow_in:
+                outcome = replace(outcome, message=f"{outcome.message}; it took too long already in {work.slow_in}")
         except Killed as fault:
             outcome, timed_out = _with_output(_from_fault(fault), printed), False
         except StudentFault as fault:

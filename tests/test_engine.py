@@ -204,6 +204,61 @@ def test_a_timed_out_check_is_tried_once_more_before_it_counts(boxes: BoxRunner,
     assert len(tries) == 3, "once it has run out of time twice, the machine is not to blame"
 
 
+SLEEPY = """
+import time
+
+def asleep(x):
+    time.sleep(1000)
+
+def drowsy(x):
+    time.sleep(1.2)
+    return x
+
+def awake(x):
+    began = time.process_time()
+    while time.process_time() < began + 1.2:
+        pass
+    return x
+"""
+
+
+def _asks(function: str, name: str) -> Check:
+    def asks(student: Any, rng: Any) -> Outcome:
+        student.call("work.py", function, 1)
+        return passed("answered")
+
+    return _check(asks, name)
+
+
+def _limited(boxes: BoxRunner, submission: MakeSubmission, limits: Limits, *functions: str) -> list[str]:
+    """What a check said of each function, in a problem of its own."""
+    problems = tuple(
+        Problem(function, "Asks", Fraction(1), (_asks(function, f"c{number}"),), limits)
+        for number, function in enumerate(functions)
+    )
+    rubric = Rubric("r", "R", Fraction(len(problems)), problems, Path("r.yaml"), "0" * 64)
+    report = grade(rubric, submission(SLEEPY), boxes)
+    return [problem.checks[0].outcome.message for problem in report.problems]
+
+
+@pytest.mark.slow
+def test_code_that_sleeps_is_waited_for_once_and_then_briefly(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    limits = Limits(wall_seconds=2, hurried_wall_seconds=1)
+    said = _limited(boxes, submission, limits, "asleep", "asleep", "awake")
+    waits = "asleep() in work.py gave no answer within {} s (does it sleep, or wait for something?)"
+    assert said == [waits.format(2), f"{waits.format(1)}; it took too long already in asleep c0", "answered"]
+
+
+@pytest.mark.slow
+def test_code_that_sleeps_a_little_less_than_it_may_tires_the_grader_too(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    limits = Limits(wall_seconds=30, hurried_wall_seconds=1, patience_seconds=1)
+    first, second, third = _limited(boxes, submission, limits, "drowsy", "drowsy", "awake")
+    assert (first, third) == ("answered", "answered")
+    assert second.endswith("it took too long already in drowsy c0")
+
+
 def test_a_fork_server_that_dies_is_replaced_and_nothing_is_lost(submission: MakeSubmission) -> None:
     killed: list[int] = []
 
