@@ -31,6 +31,10 @@ _IOCTLS = (0x5401, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS (isatty), FIONREAD,
 # Not F_SETOWN or F_SETSIG: those can make the kernel send signals elsewhere.
 _FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032)
 
+# MADV_NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, DONTFORK, DOFORK, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP.
+# Not MERGEABLE, COLD or PAGEOUT: those touch pages that others share.
+_ADVICE = (0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17)
+
 _Instruction = tuple[int, int, int, int]
 
 
@@ -84,6 +88,7 @@ def program(machine: str, own_pid: int) -> list[_Instruction]:
     lines += _when(conditional["prctl"], _only_if_argument_is(0, _PRCTLS))
     lines += _when(conditional["ioctl"], _only_if_argument_is(1, _IOCTLS))
     lines += _when(conditional["fcntl"], _only_if_argument_is(1, _FCNTLS))
+    lines += _when(conditional["madvise"], _only_if_argument_is(2, _ADVICE))
     reading_limits = [  # prlimit64(pid, resource, new, old): allowed while both halves of `new` are null
         (_LOAD, 0, 0, _low(2)),
         (_EQUAL, 0, 3, 0),
