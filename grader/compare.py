@@ -34,7 +34,8 @@ MAX_NUMBERS = 2_000_000
 def numbers(value: Any, what: str) -> Array:
     """A student's value as a float64 array. Nested lists of numbers, or of arrays as rows, count as arrays."""
     if isinstance(value, tuple) and any(isinstance(item, np.ndarray) for item in value):
-        raise WrongKind(f"{what} returned {len(value)} things; one array was asked for")
+        asked = "one array was asked for"
+        raise WrongKind(f"{what} returned {len(value)} things; {asked}", "", f"{what} returned several things; {asked}")
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "c":
             raise WrongKind(f"{what} returned complex numbers; an array of real numbers was asked for")

@@ -18,19 +18,33 @@ def cause_for_staff(fault: Exception) -> str:
 class StudentFault(Exception):
     """Something in the submission. The student reads `message`.
 
-    `detail` may quote the student's own words or show values; a hidden check keeps it back.
+    `detail` may quote the student's own words or show values; a hidden check keeps it back. There, `concealed` stands
+    in place of the message where that says anything the student's code can choose.
     """
 
     status = Status.CRASHED
 
-    def __init__(self, message: str, detail: str = "") -> None:
+    def __init__(self, message: str, detail: str = "", concealed: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.detail = detail
+        self.concealed = concealed or self._concealed(message)
+
+    @staticmethod
+    def _concealed(message: str) -> str:
+        return message
 
 
 class Crashed(StudentFault):
-    """The student's code raised, ended its process or hit a limit."""
+    """The student's code raised, ended its process or hit a limit.
+
+    How it does so it can choose: which exception, in which line. So whoever does not say what a hidden check may tell
+    of it tells nothing.
+    """
+
+    @staticmethod
+    def _concealed(message: str) -> str:
+        return "the code crashed"
 
 
 class NotImportable(Crashed):

@@ -6,7 +6,7 @@ import builtins
 import re
 import signal
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from grader.errors import Crashed, Killed, Missing, NotImportable, StudentFault, TimedOut, WrongKind
@@ -41,6 +41,7 @@ _CELL = re.compile(r"(.+\.ipynb) cell \d{1,4}", re.DOTALL)
 _PART = re.compile(r"\.ipynb#.*", re.DOTALL)
 _NAMES_SHOWN = 20
 _LONGEST_FILE = 100_000  # lines
+_MAX_SOURCE_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,12 @@ class Asked:
     folder: Path = Path()
 
     def place(self, file: str, line: int) -> str:
-        """Where in the student's files, if there is such a file: both come from the box and may be made up."""
-        if not 0 < line <= _LONGEST_FILE or ".." in file:
+        """Where in the student's files, if there is such a line: both come from the box and may be made up."""
+        if not 0 < line <= _LONGEST_FILE or ".." in file or PurePath(file).is_absolute():
             return ""
         cell = _CELL.fullmatch(file)
-        real = (self.folder / (cell[1] if cell else file)).is_file()
+        path = self.folder / (cell[1] if cell else file)
+        real = path.is_file() and (cell or line <= _lines(path))
         return f" at {place(file, line)}" if real else ""
 
     @property
@@ -76,34 +78,45 @@ def value_of(reply: Any, asked: Asked) -> Any:
             known = ", ".join(quote(name, 40) for name in names[:_NAMES_SHOWN] if isinstance(name, str))
             raise Missing(f"{asked.shown_file} defines no '{asked.name}'", f"it defines {known}" if known else "")
         case {"signature": str(text)}:
-            raise Crashed(f"{asked} cannot be called as the assignment calls it", f"it {quote(text)}")
+            told = f"{asked} cannot be called as the assignment calls it"
+            raise Crashed(told, f"it {quote(text)}", told)
         case {"unsendable": str(text)}:
             raise WrongKind(f"{asked} returned no array of numbers", f"it returned {quote(text)}")
         case {"raised": {"type": str(kind), "text": str(text), "file": str(file), "line": int(line), **more}}:
             raise _raised(asked, kind, quote(text), asked.place(file, line), more.get("importing") is True)
-    raise Crashed(f"{asked} answered the grader with something that is not an answer")
+    raise no_answer(asked)
+
+
+def _lines(path: Path) -> int:
+    """How many lines a file has, and the end of it, where Python sees an unclosed bracket."""
+    return path.read_bytes().count(b"\n") + 2 if path.stat().st_size <= _MAX_SOURCE_BYTES else 0
 
 
 def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> StudentFault:
-    """The message holds nothing the student's code made up: with that, code could carry hidden inputs out."""
+    """The message holds nothing the student's code made up, and what is concealed nothing that it chose: with that,
+    code could carry hidden inputs out."""
+    told = f"{asked} raised an exception"
     if kind not in _KNOWN_EXCEPTIONS:
         kind, text = "an exception of its own", f"{quote(kind, 80)}: {text}"
     if kind == "MemoryError":
-        return Crashed(f"{asked} ran out of memory{place}", text)
+        return Crashed(f"{asked} ran out of memory{place}", text, told)
     if any(sign in text for sign in _ASKS_FOR_A_GPU):
-        return Crashed(f"{asked} asks for a GPU{place}; this machine has none: use the device of its input", text)
+        return Crashed(f"{asked} asks for a GPU{place}; this machine has none: use the device of its input", text, told)
     if not importing:
-        return Crashed(f"{asked} raised {kind}{place}", text)
+        return Crashed(f"{asked} raised {kind}{place}", text, told)
     hint = _IMPORT_HINTS.get(kind, "")
-    return NotImportable(f"{asked.shown_file} cannot be imported: {kind}{place}" + (f" ({hint})" if hint else ""), text)
+    told = f"{asked.shown_file} cannot be imported"
+    return NotImportable(f"{told}: {kind}{place}" + (f" ({hint})" if hint else ""), text, told)
 
 
 def used_up(asked: Asked, limits: Limits) -> TimedOut:
-    return TimedOut(f"{asked} used up its {limits.cpu_seconds} s of processor time (an endless loop?)")
+    told = f"{asked} used up its {limits.cpu_seconds} s of processor time (an endless loop?)"
+    return TimedOut(told, concealed=told)
 
 
 def took_too_long(asked: Asked, limits: Limits) -> TimedOut:
-    return TimedOut(f"{asked} gave no answer within {limits.wall_seconds} s (does it sleep, or wait for something?)")
+    told = f"{asked} gave no answer within {limits.wall_seconds} s (does it sleep, or wait for something?)"
+    return TimedOut(told, concealed=told)
 
 
 def ended(asked: Asked, code: int, cpu_seconds: float, limits: Limits) -> StudentFault:
@@ -111,10 +124,19 @@ def ended(asked: Asked, code: int, cpu_seconds: float, limits: Limits) -> Studen
     if code == _KILLED and cpu_seconds >= limits.cpu_seconds:
         return used_up(asked, limits)
     if code == _KILLED:
-        return Killed(f"{asked} was killed, probably for using too much memory")
+        return Killed(f"{asked} was killed, probably for using too much memory", concealed=_over(asked))
     ending = _ENDINGS.get(code) if code < 0 else "ended its own process instead of returning"
-    return Crashed(f"{asked} {ending or f'died of signal {-code}'}")
+    return Crashed(f"{asked} {ending or f'died of signal {-code}'}", concealed=_over(asked))
+
+
+def _over(asked: Asked) -> str:
+    return f"{asked} ended its process instead of returning"
 
 
 def hung_up(asked: Asked) -> StudentFault:
-    return Crashed(f"{asked} closed its connection to the grader")
+    return Crashed(f"{asked} closed its connection to the grader", concealed=_over(asked))
+
+
+def no_answer(asked: Asked, why: str = "") -> StudentFault:
+    told = f"{asked} answered the grader with something that is not an answer"
+    return Crashed(told + (f" ({why})" if why else ""), concealed=told)

@@ -161,7 +161,7 @@ class Line:
             raise over.fault from None
         except wire.WireError as error:
             self._end()
-            raise Crashed(f"{asked} answered the grader with something that is not an answer ({error})") from None
+            raise faults.no_answer(asked, str(error)) from None
         if answer is None:
             raise self._explain_silence(asked)
         self._owed -= 1
