@@ -33,6 +33,7 @@ from grader.model import (
     Submission,
 )
 from grader.quoting import quote
+from grader.shown import as_shown, concealed, from_fault, with_output
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
 
@@ -77,14 +78,18 @@ class _Student:
         self._box = box
         self._work = work
         self._problem = problem
+        self.saw_inputs = False
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        self.saw_inputs = True
         return self._box.call(file, function, *args, **kwargs)
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        self.saw_inputs = True
         return self._box.probe(probe, file, **request)
 
     def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        self.saw_inputs = True
         return self._box.probe_each(probe, file, requests)
 
     @property
@@ -146,7 +151,7 @@ def _grade_problem(
     found = _alternatives(rubric, problem, work, runner, draw)
     if len(found) == 1:
         return graded(found[0])
-    return graded(None, undecided(problem, found, lambda outcome, check: _as_shown(outcome, check, draw.seed)))
+    return graded(None, undecided(problem, found, lambda outcome, check: as_shown(outcome, check, draw.seed)))
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:
@@ -187,7 +192,7 @@ def _grade_checks(
         results.append(
             CheckResult(
                 check=check,
-                outcome=_as_shown(outcome, check, draw.seed),
+                outcome=as_shown(outcome, check, draw.seed),
                 points=check.points * outcome.score,
                 seconds=time.perf_counter() - began,
                 fault=outcome.detail if outcome.status is Status.UNGRADED else "",
@@ -247,15 +252,17 @@ def _judge(
                     printed = quote(student.printed, _PRINTED_CHARACTERS)
                 if not isinstance(outcome, Outcome):
                     raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
-                return _with_output(outcome, printed), False
+                if check.visibility == "hidden" and student.saw_inputs:
+                    outcome = concealed(outcome)
+                return with_output(outcome, printed), False
         except TimedOut as fault:
-            outcome, timed_out = _with_output(_from_fault(fault), printed), True
+            outcome, timed_out = with_output(from_fault(fault, check), printed), True
             if work.slow_in:
                 outcome = replace(outcome, message=f"{outcome.message}; it took too long already in {work.slow_in}")
         except Killed as fault:
-            outcome, timed_out = _with_output(_from_fault(fault), printed), False
+            outcome, timed_out = with_output(from_fault(fault, check), printed), False
         except StudentFault as fault:
-            return _with_output(_from_fault(fault), printed), False
+            return with_output(from_fault(fault, check), printed), False
         except BoxRefused:
             raise
         except BoxLost as fault:
@@ -266,31 +273,10 @@ def _judge(
     return outcome, timed_out
 
 
-def _from_fault(fault: StudentFault) -> Outcome:
-    return Outcome(fault.status, Fraction(0), fault.message, detail=fault.detail)
-
-
-def _with_output(outcome: Outcome, printed: str) -> Outcome:
-    """What did not pass comes with what the code printed: often that is how its author looks for mistakes."""
-    if outcome.status is Status.PASSED or not printed:
-        return outcome
-    return replace(outcome, revealing={**outcome.revealing, "printed": printed})
-
-
 def _ungraded(fault: Exception) -> Outcome:
     cause = f"{type(fault).__name__}: {quote(str(fault))}"
     message = "this could not be graded; the fault is the grader's, not the submission's"
     return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause)
-
-
-def _as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
-    """Hidden checks give away neither inputs nor expected values: their details end here, for all reports."""
-    if check.visibility == "hidden" or outcome.status is Status.UNGRADED:
-        return Outcome(outcome.status, outcome.score, outcome.message, evidence=outcome.evidence)
-    message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message
-    if outcome.trial is not None:
-        message += f" (seed {seed}, trial {outcome.trial})"
-    return Outcome(outcome.status, outcome.score, message, evidence={**outcome.evidence, **outcome.revealing})
 
 
 def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:

@@ -119,7 +119,7 @@ def test_what_a_student_raises_stays_out_of_hidden_checks(boxes: BoxRunner, subm
     public, hidden = (result.outcome for result in report.problems[0].checks)
     assert "12345" in public.message
     assert hidden.status is Status.CRASHED
-    assert hidden.message == "f() in work.py raised ValueError at work.py:1"
+    assert hidden.message == "f() in work.py raised an exception"
     assert not hidden.evidence
 
 

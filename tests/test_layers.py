@@ -20,6 +20,7 @@ LAYERS = [
         "grader.quoting",
         "grader.draw",
         "grader.secret",
+        "grader.shown",
         "grader.suggestions",
         "grader.yaml_source",
     },

@@ -11,6 +11,7 @@ import numpy as np
 from grader import __version__
 from grader.model import CheckResult, ProblemResult, Report
 from grader.report.points import rounded
+from grader.shown import seconds_shown
 
 SCHEMA_VERSION = 1
 
@@ -33,7 +34,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "points": rounded(report.points),
         "max_points": rounded(report.max_points),
         "provisional": report.provisional,
-        "seconds": round(report.seconds, 3),
+        "seconds": float(f"{report.seconds:.2g}"),  # not to the millisecond: code of hidden checks can choose those
         "isolation": {"layers": list(report.isolation.layers), "missing": list(report.isolation.missing)},
         "notes": list(report.notes),
         "problems": [_problem(problem) for problem in report.problems],
@@ -62,7 +63,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "message": result.outcome.message,
         "evidence": _plain(result.outcome.evidence),
         "visibility": result.check.visibility,
-        "seconds": round(result.seconds, 3),
+        "seconds": seconds_shown(result.seconds, result.check.visibility),
     }
 
 

@@ -1,0 +1,73 @@
+"""What students are shown of an outcome; of a hidden check's, what its code could not have made up to carry inputs out.
+
+Code sees hidden inputs and can choose what it does wrong. So a hidden check tells the verdict and its cause, numbers to
+two digits, and nothing that only the code itself can know: no exception, no line, no word of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+from grader.errors import StudentFault
+from grader.model import Check, Outcome, Status, Visibility
+
+# 0.2137, 1.5e-07, 12345, 1,234; not float64, hw3.ipynb, 2×128×64 or a number below 1000, which authors write too.
+_NUMBER = re.compile(r"(?<![\w.×,])(?:\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d{4,}|\d{1,3}(?:,\d{3})+)(?![\w×])")
+_LEAST, _MOST = 1e-9, 1e9  # smaller and larger errors are all the same
+
+
+def concealed(outcome: Outcome) -> Outcome:
+    """What a hidden check tells of an outcome that code had a hand in."""
+    evidence: dict[str, str | float] = {}
+    for name, value in outcome.evidence.items():
+        if isinstance(value, str | bool):
+            evidence[name] = value
+        elif isinstance(value, int | float) and outcome.status is not Status.PASSED:  # a pass would tell for free
+            evidence[name] = type(value)(_clamped(value))
+    return replace(outcome, message=_rounded(outcome.message), evidence=evidence)
+
+
+def from_fault(fault: StudentFault, check: Check) -> Outcome:
+    message = _rounded(fault.concealed) if check.visibility == "hidden" else fault.message
+    return Outcome(fault.status, Fraction(0), message, detail=fault.detail)
+
+
+def with_output(outcome: Outcome, printed: str) -> Outcome:
+    """What did not pass comes with what the code printed: often that is how its author looks for mistakes."""
+    if outcome.status is Status.PASSED or not printed:
+        return outcome
+    return replace(outcome, revealing={**outcome.revealing, "printed": printed})
+
+
+def as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
+    """Hidden checks give away neither inputs nor expected values: their details end here, for all reports."""
+    if check.visibility == "hidden" or outcome.status is Status.UNGRADED:
+        return Outcome(outcome.status, outcome.score, outcome.message, evidence=outcome.evidence)
+    message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message
+    if outcome.trial is not None:
+        message += f" (seed {seed}, trial {outcome.trial})"
+    return Outcome(outcome.status, outcome.score, message, evidence={**outcome.evidence, **outcome.revealing})
+
+
+def seconds_shown(seconds: float, visibility: Visibility) -> float:
+    """How long a check took; of a hidden one, only whether that was 1, 10 or 100 s: code can sleep as it likes."""
+    return (
+        round(seconds, 3) if visibility == "public" else next((most for most in (1, 10, 100) if seconds <= most), 1000)
+    )
+
+
+def _rounded(message: str) -> str:
+    return _NUMBER.sub(lambda found: _told(_clamped(float(found[0].replace(",", "")))), message)
+
+
+def _told(number: float) -> str:
+    return f"{number:.0f}" if 10 <= number < 1e6 else f"{number:.2g}"
+
+
+def _clamped(number: float) -> float:
+    if not number or number != number:
+        return number
+    size = min(max(abs(number), _LEAST), _MOST)
+    return float(f"{size if number > 0 else -size:.2g}")
