@@ -55,6 +55,7 @@ class ForkServer:
         }
         written = workspace / "settings.json"  # a file: a large installation makes it longer than an argument may be
         written.write_text(json.dumps(settings))
+        self._settings = written
         self._process = subprocess.Popen(
             [sys.executable, *_PYTHON_FLAGS, str(_BOOT), str(written)],
             env=_ENVIRONMENT,
@@ -75,6 +76,7 @@ class ForkServer:
             self._control.settimeout(_START_SECONDS)
             message, _ = self._receive()
             self.isolated = bool(message["isolated"])
+            self._settings.unlink()  # its age would tell boxes for how long there have been some
             self._ready = True
 
     def open(self, request: dict[str, Any], descriptors: list[int]) -> int:

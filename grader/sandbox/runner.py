@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,19 @@ from grader.sandbox.inside import jail
 from grader.sandbox.line import Line
 from grader.sandbox.scratch import remove
 
+_LONG_AGO = 1_000_000_000  # seconds since 1970
 _COPIED_MB = 32  # submissions up to this size are copied into each box's scratch folder, to be written into
+
+
+def _unlike_any_other() -> int:
+    """A number for a box or folder. Code in a box can see it, and one after the other they would tell how many were."""
+    return secrets.randbits(48)
+
+
+def _make_look_new(*paths: Path) -> None:
+    """Boxes can see when files were changed: always at the same time; and when that was noted: just now."""
+    for path in paths:
+        os.utime(path, (_LONG_AGO, _LONG_AGO))
 
 
 def _link_or_copy(original: str, copy: str) -> None:
@@ -46,7 +58,6 @@ class BoxRunner:
         self._unsafe = unsafe
         self._without = without
         self._workspace = Path(tempfile.mkdtemp(prefix="grader-"))
-        self._numbers = count(1)
         self._layers: tuple[str, ...] | None = None
         self._server: ForkServer | None = None
         self._linked: dict[Path, Path] = {}
@@ -60,7 +71,7 @@ class BoxRunner:
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
         self.start()
         assert self._server is not None
-        box = _Box(self, self._server, next(self._numbers), submission, self._workspace, limits, seed)
+        box = _Box(self, self._server, _unlike_any_other(), submission, self._workspace, limits, seed)
         try:
             yield box
         except BoxLost:
@@ -75,10 +86,12 @@ class BoxRunner:
         if submission.folder not in self._linked:
             for earlier in self._linked.values():  # one at a time: the boxes of the last one are gone
                 remove(earlier)
-            linked = self._workspace / f"submission-{next(self._numbers)}"
+            linked = self._workspace / f"submission-{_unlike_any_other()}"
             shutil.copytree(submission.folder, linked, copy_function=_link_or_copy)
             self._linked = {submission.folder: linked}
-        return self._linked[submission.folder]
+        linked = self._linked[submission.folder]
+        _make_look_new(self._workspace, linked, *linked.rglob("*"))
+        return linked
 
     def saw_layers(self, layers: tuple[str, ...]) -> None:
         self._layers = layers

@@ -16,16 +16,18 @@ from .script import run_script
 Probe = Callable[..., Any]
 
 
+_latest: dict[str, Any] = {}  # the arguments of the latest call
+
+
 def call(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """What the student's function returns."""
-    return call_as_asked(student_code.attribute(file, function), _own(args), _own(kwargs))
+    _latest.update(args=_own(args), kwargs=_own(kwargs))
+    return call_as_asked(student_code.attribute(file, function), _latest["args"], _latest["kwargs"])
 
 
-def call_showing_arguments(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as they are after the call."""
-    args, kwargs = _own(args), _own(kwargs)
-    call_as_asked(student_code.attribute(file, function), args, kwargs)
-    return {"args": args, "kwargs": kwargs}
+def latest_arguments(file: str) -> dict[str, Any]:
+    """The arguments of the latest call as they are now. Asked for afterwards, so that no call tells it will be."""
+    return _latest
 
 
 def forward(
@@ -103,11 +105,11 @@ PROBES: dict[str, Probe] = {
     probe.__name__: probe
     for probe in (
         call,
-        call_showing_arguments,
         calls_made,
         definition_states,
         draw_items,
         forward,
+        latest_arguments,
         names_used,
         rotate,
         run_configured,

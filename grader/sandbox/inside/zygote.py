@@ -8,6 +8,7 @@ answers {"opened": id} with a descriptor by which the grader can kill and watch 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -18,12 +19,15 @@ import shutil
 import signal
 import socket
 import sys
-from itertools import pairwise
+import time
+from dataclasses import dataclass
 from typing import Any
 
 from . import jail, landlock, namespaces, seccomp, stand_ins, worker
 
 _MESSAGE_BYTES = 1 << 16
+_WIRE, _SHARED = 3, 4  # descriptors in a box: its line to the grader; the rules of Landlock, until they are enforced
+_ASIDE = 64  # above those
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -45,7 +49,12 @@ def main(settings: dict[str, Any]) -> None:
     gc.collect()
     gc.freeze()  # keeps the collector from touching, and so copying, every page in every box
     control.send(json.dumps({"isolated": isolated}).encode())
-    _Server(control, settings, isolated, shared).run()
+    asked, received = _Server(control).run(isolated)
+    if asked is not None:
+        control.detach()
+        _keep_only(*received, *(() if shared is None else (shared,)))
+        received.clear()
+        _become_box(asked, settings, isolated, shared is not None)
 
 
 def _finish_lazy_loading() -> None:
@@ -59,37 +68,50 @@ def _finish_lazy_loading() -> None:
         layer(torch.ones(1, 2)).sum().backward()
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What a box is to be."""
+
+    seed: int
+    copy: bool
+    confinement: dict[str, Any]
+
+
 class _Server:
-    def __init__(self, control: socket.socket, settings: dict[str, Any], isolated: bool, shared: int | None) -> None:
+    def __init__(self, control: socket.socket) -> None:
         self._control = control
-        self._settings = settings
-        self._isolated = isolated
-        self._shared = shared
         self._boxes: dict[int, tuple[int, int]] = {}  # descriptor of the process -> (box id, process id)
 
-    def run(self) -> None:
+    def run(self, isolated: bool) -> tuple[_Asked | None, list[int]]:
+        """Fork boxes until the grader hangs up. In a new box, returns what it is to be, and its descriptors.
+
+        It returns, so that nothing of all this is left where the box could look: how many boxes there were before it
+        would tell which check it is for.
+        """
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)
             while True:
                 for key, _ in selector.select():
-                    if key.fileobj is self._control:
-                        message, received, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
-                        if not message:
-                            return
-                        selector.register(self._open(json.loads(message)["open"], received), selectors.EVENT_READ)
-                    else:
+                    if key.fileobj is not self._control:
                         selector.unregister(key.fileobj)
                         self._bury(key.fd)
+                        continue
+                    message, received, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
+                    if not message:
+                        return None, []
+                    request = json.loads(message)["open"]
+                    number = request.pop("id")
+                    child = namespaces.fork_into_own_process_namespace() if isolated else os.fork()
+                    if child == 0:
+                        return _Asked(**request), received
+                    selector.register(self._watch(number, child, received), selectors.EVENT_READ)
 
-    def _open(self, request: dict[str, Any], received: list[int]) -> int:
-        child = namespaces.fork_into_own_process_namespace() if self._isolated else os.fork()
-        if child == 0:
-            self._become_box(request, *received)
+    def _watch(self, number: int, child: int, received: list[int]) -> int:
         watch = os.pidfd_open(child)
-        self._boxes[watch] = (request["id"], child)
+        self._boxes[watch] = (number, child)
         for descriptor in received:
             os.close(descriptor)
-        socket.send_fds(self._control, [json.dumps({"opened": request["id"]}).encode()], [watch])
+        socket.send_fds(self._control, [json.dumps({"opened": number}).encode()], [watch])
         return watch
 
     def _bury(self, watch: int) -> None:
@@ -100,49 +122,55 @@ class _Server:
         self._control.send(json.dumps({"ended": box, "code": code, "cpu_seconds": spent}).encode())
         os.close(watch)
 
-    def _become_box(self, request: dict[str, Any], wire: int, output: int) -> None:
-        """Never returns: whatever happens, this process must not go on as a second fork server."""
+
+def _become_box(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool) -> None:
+    """Never returns: whatever happens, this process must not go on as a second fork server."""
+    try:
         try:
-            try:
-                layers = self._settle_in(request, wire, output)
-            except jail.NotSafe as error:
-                worker.send(wire, {"refused": str(error)})
-                os._exit(1)
-            except Exception as error:  # no student byte has run yet, so this is the grader's fault: say so
-                worker.send(wire, {"broken": f"{type(error).__name__}: {error}"})
-                os._exit(1)
-            worker.send(wire, {"layers": layers})
-            worker.serve(wire)
-        finally:
-            os._exit(0)
-
-    def _settle_in(self, request: dict[str, Any], wire: int, output: int) -> list[str]:
-        _keep_only({wire} if self._shared is None else {wire, self._shared}, output)
-        namespaces.die_with_parent()
-        confinement = jail.Confinement(**request["confinement"])
-        jail.enter_scratch(confinement, self._isolated)
-        home = confinement.submission
-        if request["copy"]:  # small enough to give the student a copy to write into, as at home
-            home = os.path.join(confinement.scratch, "submission")
-            try:
-                shutil.copytree(confinement.submission, home)
-            except (OSError, shutil.Error):  # it does not fit: then it can be read, but not written to
-                home = confinement.submission
-        os.chdir(home)
-        settings = self._settings
-        worn = jail.put_on(confinement, self._shared, settings["installation"], self._isolated, settings["unsafe"])
-        worker.seed(request["seed"])
-        return worn
+            layers = _settle_in(asked, settings, isolated, guarded)
+        except jail.NotSafe as error:
+            worker.send(_WIRE, {"refused": str(error)})
+            os._exit(1)
+        except Exception as error:  # no student byte has run yet, so this is the grader's fault: say so
+            worker.send(_WIRE, {"broken": f"{type(error).__name__}: {error}"})
+            os._exit(1)
+        worker.send(_WIRE, {"layers": layers})
+        worker.serve(_WIRE)
+    finally:
+        os._exit(0)
 
 
-def _keep_only(kept: set[int], output: int) -> None:
-    """Standard streams and these descriptors; nothing else of the fork server's."""
+def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool) -> list[str]:
+    namespaces.die_with_parent()
+    confinement = jail.Confinement(**asked.confinement)
+    jail.enter_scratch(confinement, isolated)
+    home = confinement.submission
+    if asked.copy:  # small enough to give the student a copy to write into, as at home
+        home = os.path.join(confinement.scratch, "submission")
+        try:
+            shutil.copytree(confinement.submission, home)
+        except (OSError, shutil.Error):  # it does not fit: then it can be read, but not written to
+            home = confinement.submission
+    os.chdir(home)
+    worn = jail.put_on(
+        confinement, _SHARED if guarded else None, settings["installation"], isolated, settings["unsafe"]
+    )
+    worker.seed(asked.seed)
+    if (logging := sys.modules.get("logging")) is not None:
+        vars(logging)["_startTime"] = time.time()  # not the fork server's
+    gc.collect()  # its counters begin alike in every box
+    return worn
+
+
+def _keep_only(wire: int, output: int, *shared: int) -> None:
+    """Standard streams, and these descriptors by the same numbers in every box; nothing else of the fork server's."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    edges = [2, *sorted(kept), resource.getrlimit(resource.RLIMIT_NOFILE)[0]]
-    for before, after in pairwise(edges):
-        os.closerange(before + 1, after)
+    aside = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ASIDE) for descriptor in (wire, *shared)]
+    for place, descriptor in enumerate(aside, start=_WIRE):
+        os.dup2(descriptor, place, inheritable=False)
+    os.closerange(_WIRE + len(aside), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         stream = os.fdopen(descriptor, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
         setattr(sys, name, stream)
