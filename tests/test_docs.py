@@ -25,11 +25,11 @@ def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> No
             assert printed == output.splitlines()
         else:
             name, _, text = block.partition("\n")
-            (tmp_path / name.removeprefix("# ")).parent.mkdir(exist_ok=True)
+            (tmp_path / name.removeprefix("# ")).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name.removeprefix("# ")).write_text(text)
     kit = tmp_path / "kit"
     assert "doubles_on_other_inputs" not in (kit / "rubric" / "scores.yaml").read_text()
-    again = grader("run", "alex", "--rubric", kit / "rubric" / "scores.yaml", cwd=tmp_path)
+    again = grader("run", "class/alex", "--rubric", kit / "rubric" / "scores.yaml", cwd=tmp_path)
     assert "0 / 1" in again.stdout
 
 

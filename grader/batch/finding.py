@@ -5,11 +5,12 @@ These name files after students in ways of their own; the names are read back in
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -22,6 +23,8 @@ from grader.quoting import quote
 _MAX_FILES = 500_000
 _MAX_BYTES = 64 * 2**30
 _LITTER = ("__MACOSX",)
+# What is wrong with one file's name or place; a full disk is not, and stops the batch.
+_OF_ONE_FILE = (errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EILSEQ)
 _ID_CHARACTERS = 80
 
 # Canvas: doejane_LATE_4711_815_attention-1.py: sorted name, lateness, the id of the user, that of the file, and the
@@ -55,12 +58,15 @@ def find_submissions(place: Path, workspace: Path) -> Found:
     """Everything handed in under a folder or in a bulk download. What has to be unpacked goes to `workspace`."""
     if not place.exists():
         raise UsageError(f"{quote(str(place))}: there is no such folder of submissions")
+    broken: dict[Path, str] = {}
     if place.is_file():
         if not place.name.lower().endswith(ENDINGS):
             raise UsageError(f"{quote(str(place))} is neither a folder of submissions nor a .zip or .tar.gz of them")
-        place = _unpacked(place, workspace / "download")
+        place, broken = _unpacked(place, workspace / "download")
     notes: list[str] = []
-    found = sorted(_read(_descend(place), workspace, notes), key=lambda one: (one.student, str(one.path)))
+    read = (_with_fault(one, broken) for one in _read(_descend(place), workspace, notes))
+    found = sorted(read, key=lambda one: (one.student, str(one.path)))
+    notes += [f"{quote(path.name)} {why}" for path, why in broken.items()]
     count = Counter(one.student for one in found)
     twice = []
     for student in (student for student, often in count.items() if often > 1):
@@ -141,9 +147,18 @@ def _stands_for_a_student(entry: Path) -> bool:
     return entry.is_dir() or entry.name.lower().endswith(ENDINGS) or bool(_CANVAS.fullmatch(entry.name))
 
 
-def _unpacked(archive: Path, target: Path) -> Path:
-    """The download's files under `target`. Names that would lead outside stop it: no learning platform writes them."""
+def _with_fault(one: HandedIn, broken: Mapping[Path, str]) -> HandedIn:
+    """A hand-in of which something could not be unpacked is not graded without it: a person looks at it."""
+    why = [f"{quote(path.name)} {why}" for path, why in broken.items() if path == one.path or one.path in path.parents]
+    return replace(one, fault=why[0]) if why else one
+
+
+def _unpacked(archive: Path, target: Path) -> tuple[Path, dict[Path, str]]:
+    """The download's files under `target`, and why some could not be unpacked: they cost only their own student.
+    Names that would lead outside stop everything: no learning platform writes them."""
     count = size = 0
+    too_much = UsageError(f"{quote(str(archive))}: more than {_MAX_FILES} files or {_MAX_BYTES >> 30} GiB; split it")
+    broken: dict[Path, str] = {}
     shown = quote(str(archive))
     try:
         for member in members(archive, Bounds(_MAX_FILES, _MAX_BYTES)):
@@ -154,18 +169,23 @@ def _unpacked(archive: Path, target: Path) -> Path:
                 continue
             count += 1
             copy = target / place
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            content = member.open()
-            with copy.open("xb") as stream:
-                while chunk := content.read(1 << 20):
-                    size += len(chunk)
-                    if size > _MAX_BYTES or count > _MAX_FILES:
-                        raise UsageError(f"{shown}: more than {_MAX_FILES} files or {_MAX_BYTES >> 30} GiB; split it")
-                    stream.write(chunk)
+            try:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                with copy.open("xb") as stream:
+                    content = member.open()
+                    while chunk := content.read(1 << 20):
+                        size += len(chunk)
+                        if size > _MAX_BYTES or count > _MAX_FILES:
+                            raise too_much
+                        stream.write(chunk)
+            except OSError as error:
+                if error.errno not in _OF_ONE_FILE:
+                    raise
+                broken[copy] = f"cannot be unpacked ({os.strerror(error.errno)})"
     except UsageError:
         raise
     except Exception as error:  # zlib, struct, unicode, a full disk: decoders raise all kinds of things
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise UsageError(f"{shown}: the download cannot be unpacked ({quote(reason)})") from None
     target.mkdir(parents=True, exist_ok=True)
-    return target
+    return target, broken

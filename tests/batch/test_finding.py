@@ -137,3 +137,15 @@ def test_files_of_one_student_under_two_names_are_one_hand_in(tmp_path: Path) ->
     found = find_submissions(tmp_path / "in", tmp_path / "work")
     assert [(one.student, one.fault) for one in found.submissions] == [("12", ""), ("4711", "")]
     assert sorted(path.name for path in found.submissions[1].path.iterdir()) == ["attention.py", "multihead.py"]
+
+
+def test_a_file_that_cannot_be_unpacked_costs_its_own_student_alone(tmp_path: Path) -> None:
+    files = {f"class/ada/{'n' * 300}.py": "1", "class/ada/attention.py": "1", "class/bo/attention.py": "2"}
+    files |= {"class/cy/a": "1", "class/cy/a/b": "2"}  # a file where a folder should be
+    found = find_submissions(archive(tmp_path / "export.zip", **files), tmp_path / "work")
+    faults = {one.student: one.fault for one in found.submissions}
+    assert list(faults) == ["ada", "bo", "cy"]
+    assert faults["bo"] == ""
+    assert "cannot be unpacked (File name too long)" in faults["ada"]
+    assert "cannot be unpacked (" in faults["cy"]
+    assert len(found.notes) == 2
