@@ -273,9 +273,13 @@ def test_a_fork_server_that_dies_is_replaced_and_nothing_is_lost(submission: Mak
             student.call("work.py", "f")
             return passed("still there")
 
-        report = _grade(runner, submission, _check(survives), _check(good), code="def f(): return 1")
+        def asks_again(student: Any, rng: Any) -> Outcome:
+            return passed(str(student.call("work.py", "f")))
+
+        report = _grade(runner, submission, _check(survives), _check(asks_again), code="def f(): return 1")
     assert killed
     assert _statuses(report) == ["passed", "passed"]
+    assert report.problems[0].checks[1].outcome.message == "1"
 
 
 def test_a_box_that_is_lost_twice_is_our_fault(boxes: BoxRunner, submission: MakeSubmission) -> None:
