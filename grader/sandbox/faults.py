@@ -58,7 +58,10 @@ class Asked:
             return ""
         cell = _CELL.fullmatch(file)
         path = self.folder / (cell[1] if cell else file)
-        real = path.is_file() and (cell or line <= _lines(path))
+        try:
+            real = path.is_file() and (cell or line <= _lines(path))
+        except (OSError, ValueError):  # no file system has such a name
+            real = False
         return f" at {place(file, line)}" if real else ""
 
     @property
