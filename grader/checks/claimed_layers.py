@@ -7,7 +7,8 @@ which are closer than 60°, tokens at right angles, or positions beside the feat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -39,6 +40,7 @@ class Trial:
     mistakes: Mapping[str, Array] = field(default_factory=dict)  # outputs that tell what went wrong
     by_border: Mapping[str, Array] = field(default_factory=dict)  # what is right, where borders are left open
     padding: int = 0  # tokens at either end whose outputs do not count
+    other_contents: Callable[[np.random.Generator], Trial] | None = None  # for the same weights A to carry
 
 
 def _keys_apart(rng: np.random.Generator, d: int, m: int) -> Array:
@@ -78,12 +80,25 @@ def _mean(rng: np.random.Generator) -> Iterator[Trial]:
         yield Trial(f"K {d}×{m}, V {m + 1}×{m}", (K, V), K, V.mean(axis=1, keepdims=True), values=V)
 
 
+def _with_other_contents(trial_on: Callable[[Array], Trial], C: Array) -> Trial:
+    """The trial on C. Its other contents are C turned: they span what C spans, and are as long and at right angles.
+
+    What is right outside that span is left open: Cᵀ and C for W_V and W_O make any content of C's span what it was.
+    """
+    n = C.shape[1]
+    return replace(trial_on(C), other_contents=lambda rng: trial_on(C @ _tokens(rng, n, n)))
+
+
 def _identity(rng: np.random.Generator) -> Iterator[Trial]:
     for e, n in _SIZES:
-        C = _tokens(rng, e, n)
-        mean = np.repeat(C.mean(axis=1, keepdims=True), n, axis=1)
-        mistakes = {"every token gets the mean of all: the scores do not tell tokens apart": mean}
-        yield Trial(f"C {e}×{n}", (C,), C, C, weights=np.eye(n), mistakes=mistakes)
+        yield _with_other_contents(_identity_on, _tokens(rng, e, n))
+
+
+def _identity_on(C: Array) -> Trial:
+    e, n = C.shape
+    mean = np.repeat(C.mean(axis=1, keepdims=True), n, axis=1)
+    mistakes = {"every token gets the mean of all: the scores do not tell tokens apart": mean}
+    return Trial(f"C {e}×{n}", (C,), C, C, weights=np.eye(n), mistakes=mistakes)
 
 
 def _permutation(rng: np.random.Generator) -> Iterator[Trial]:
@@ -92,46 +107,67 @@ def _permutation(rng: np.random.Generator) -> Iterator[Trial]:
         around = rng.permutation(n)  # one round through all tokens, so that it differs from its inverse
         order = np.empty(n, dtype=np.int64)
         order[around] = np.roll(around, 1)
-        mistakes = {
-            "rows and columns of the permutation are swapped: it undoes the order": C[:, np.argsort(order)],
-            "it leaves every token where it is": C,
-        }
-        A = np.eye(n)[:, order]
-        yield Trial(f"C {e}×{n}", (C, order), C, C[:, order], weights=A, mistakes=mistakes)
+        yield _with_other_contents(partial(_permutation_on, order=order), C)
+
+
+def _permutation_on(C: Array, order: Array) -> Trial:
+    e, n = C.shape
+    mistakes = {
+        "rows and columns of the permutation are swapped: it undoes the order": C[:, np.argsort(order)],
+        "it leaves every token where it is": C,
+    }
+    return Trial(f"C {e}×{n}", (C, order), C, C[:, order], weights=np.eye(n)[:, order], mistakes=mistakes)
 
 
 def _pointwise_convolution(rng: np.random.Generator) -> Iterator[Trial]:
     for e, n, out in [(6, 2, 6), (5, 5, 3), (9, 4, 10), (7, 3, 7), (12, 7, 1)]:
         C, W = _tokens(rng, e, n), rng.normal(size=(out, e))
-        mistakes = {"it leaves every token as it is: W is not used": C}
-        if out == e:
-            mistakes["it multiplies with the transpose of W"] = W.T @ C
-        yield Trial(f"C {e}×{n}, W {out}×{e}", (C, W), C, W @ C, weights=np.eye(n), mistakes=mistakes)
+        yield _with_other_contents(partial(_pointwise_convolution_on, W=W), C)
+
+
+def _pointwise_convolution_on(C: Array, W: Array) -> Trial:
+    (e, n), out = C.shape, len(W)
+    mistakes = {"it leaves every token as it is: W is not used": C}
+    if out == e:
+        mistakes["it multiplies with the transpose of W"] = W.T @ C
+    return Trial(f"C {e}×{n}, W {out}×{e}", (C, W), C, W @ C, weights=np.eye(n), mistakes=mistakes)
 
 
 def _convolution(rng: np.random.Generator) -> Iterator[Trial]:
     for e, n, out in [(3, 4, 3), (2, 5, 4), (4, 9, 1)]:
         features, kernel = rng.normal(size=(e, n)), rng.normal(size=(out, e, 3))
-        C = np.pad(features, ((0, 0), (1, 1)))
-        P = np.eye(n + 2)
-        right: dict[str, Array] = {border: convolved(features, kernel, border) for border in BORDERS}
-        mistakes = {"only the token itself is seen": kernel[:, :, 1] @ features}
-        for border in BORDERS:
-            at = f" (borders: {border})"
-            mirrored = convolved(features, kernel[:, :, ::-1], border)
-            mistakes["the kernel is mirrored: its first entry belongs to the token before" + at] = mirrored
-            for step, side in ((-1, "before"), (1, "after")):
-                moved = convolved(features, kernel, border, step)
-                mistakes[f"every head looks one token too far to the side {side}" + at] = moved
-        yield Trial(
-            f"C {e}×{n + 2}, kernel {out}×{e}×3",
-            (C, P, kernel),
-            np.vstack([C, P]),
-            right["zero"],
-            mistakes=mistakes,
-            by_border=right,
-            padding=1,
-        )
+        yield _with_other_features(features, kernel)
+
+
+def _with_other_features(features: Array, kernel: Array) -> Trial:
+    return replace(
+        _convolution_on(features, kernel),
+        other_contents=lambda rng: _convolution_on(rng.normal(size=features.shape), kernel),
+    )
+
+
+def _convolution_on(features: Array, kernel: Array) -> Trial:
+    (e, n), out = features.shape, len(kernel)
+    C = np.pad(features, ((0, 0), (1, 1)))
+    P = np.eye(n + 2)
+    right: dict[str, Array] = {border: convolved(features, kernel, border) for border in BORDERS}
+    mistakes = {"only the token itself is seen": kernel[:, :, 1] @ features}
+    for border in BORDERS:
+        at = f" (borders: {border})"
+        mirrored = convolved(features, kernel[:, :, ::-1], border)
+        mistakes["the kernel is mirrored: its first entry belongs to the token before" + at] = mirrored
+        for step, side in ((-1, "before"), (1, "after")):
+            moved = convolved(features, kernel, border, step)
+            mistakes[f"every head looks one token too far to the side {side}" + at] = moved
+    return Trial(
+        f"C {e}×{n + 2}, kernel {out}×{e}×3",
+        (C, P, kernel),
+        np.vstack([C, P]),
+        right["zero"],
+        mistakes=mistakes,
+        by_border=right,
+        padding=1,
+    )
 
 
 def convolved(features: Array, kernel: Array, border: Borders, step: int = 0) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isinf, isnan
 from typing import Any
 
@@ -31,6 +31,7 @@ class Head:
     V: Array
     W_O: Array | None
     beta: float
+    projections: tuple[Array, Array, Array] | None = None  # W_Q, W_K and W_V, where all three come from the tokens
 
     def output(self, scale: float) -> Array:
         H = truth.attention(self.Q, self.K, self.V, self.beta * scale)
@@ -38,6 +39,17 @@ class Head:
 
     def weights(self, scale: float) -> Array:
         return truth.softargmax(self.K.T @ self.Q, self.beta * scale)
+
+    def carrying(self, tokens: Array) -> Head:
+        """With the same weights A, and the values of these tokens."""
+        assert self.projections is not None
+        return replace(self, V=self.projections[2] @ tokens)
+
+    def looking_at(self, tokens: Array) -> Head:
+        """With the weights that these tokens give."""
+        assert self.projections is not None
+        Q, K, V = (W @ tokens for W in self.projections)
+        return replace(self, Q=Q, K=K, V=V)
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,12 @@ class Construction:
         """With every β multiplied by `scale`."""
         H = np.asarray(sum(head.output(scale) for head in self.heads))
         return H[:, self.padding : H.shape[1] - self.padding]
+
+    def carrying(self, tokens: Array) -> Construction:
+        return replace(self, heads=tuple(head.carrying(tokens) for head in self.heads))
+
+    def looking_at(self, tokens: Array) -> Construction:
+        return replace(self, heads=tuple(head.looking_at(tokens) for head in self.heads))
 
 
 def one_query(returned: Any, what: str, trial: Trial) -> Construction:
@@ -179,7 +197,7 @@ def _projected(returned: Any, what: str, trial: Trial, beta: float) -> Head:
     if rest and (rest[0].ndim != 2 or rest[0].shape[1] != len(W_V)):
         raise WrongKind(f"{what}: W_O should have as many columns as W_V has rows ({trial.label})")
     Q, K, V = (W @ trial.tokens for W in (W_Q, W_K, W_V))
-    return _head(Q, K, V, rest[0] if rest else None, beta * own_beta, what)
+    return replace(_head(Q, K, V, rest[0] if rest else None, beta * own_beta, what), projections=(W_Q, W_K, W_V))
 
 
 def _head(Q: Array, K: Array, V: Array, W_O: Array | None, beta: float, what: str) -> Head:

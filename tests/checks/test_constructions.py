@@ -44,6 +44,16 @@ def f(C, P, kernel):  # clamped twice: to the padding, which is zero
     return [(np.hstack([W_Q[:, :len(C)], np.roll(W_Q[:, len(C):], -1, axis=1)]), W_K, W_V) for W_Q, W_K, W_V in made]
 """
 
+SOFT = """
+def f(C, P, kernel):  # every head sees all three neighbours a little; together they undo it
+    made, n, e = list(heads(C, P, kernel, 2)), C.shape[1], len(C)
+    S = np.stack([W_Q[:, e:] / 2 for W_Q, _, _ in made])
+    A = np.array([[.8, .1, .1], [.1, .8, .1], [.1, .1, .8]])
+    ask = [np.log(1e-9 + np.tensordot(row, S, 1)) for row in A]
+    W = np.tensordot(np.linalg.inv(A).T, kernel, ((1,), (2,)))
+    return [(np.hstack([np.zeros((n, e)), one]), made[0][1], np.hstack([W[t], np.zeros((len(kernel), n))]))
+            for t, one in enumerate(ask)], "zero"
+"""
 RIGHT: list[tuple[LayerName, str]] = [
     ("copied_value", "def f(K, V, j): return K[:, j], 200"),
     ("copied_value", "def f(K, V, j): return 1e4 * K[:, [j]]"),
@@ -66,16 +76,27 @@ RIGHT: list[tuple[LayerName, str]] = [
     ("identity", "def f(C): I = np.eye(len(C)); return {'WQ': I, 'WK': I, 'WV': I, 'beta': np.array([100])}"),
     ("identity", "def f(C): I = np.eye(len(C)); return I, I, I, np.array([100])"),
     ("identity", "def f(C): I = np.eye(len(C)); return (I, I, I), 100"),
+    ("identity", "def f(C): return 99 * C.T, C.T, C.T, C"),
+    ("identity", "def f(C): return 99 * np.linalg.pinv(C), np.linalg.pinv(C), np.eye(len(C))"),
+    ("identity", "def f(C): I = np.eye(len(C)); return I, I, C @ np.linalg.pinv(C), 100"),
+    ("identity", "def f(C): I = np.eye(len(C)); return I, I, I, 9"),
     ("permutation", "def f(C, order): P = np.eye(C.shape[1])[:, order]; return 50 * P @ C.T, C.T, np.eye(len(C))"),
+    ("permutation", "def f(C, order): return C.T, 99 * np.eye(C.shape[1])[order] @ C.T, C.T, C"),
     ("permutation", "def f(C, order): return C[:, order] @ C.T, np.eye(len(C)), np.eye(len(C)), 1000"),
     ("pointwise_convolution", "def f(C, W): I = np.eye(len(C)); return I, I, W, 100"),
     ("pointwise_convolution", "def f(C, W): I = np.eye(len(C)); return 50 * I, I, I, W"),
+    ("pointwise_convolution", "def f(C, W): return C.T, 99 * C.T, C.T, W @ C"),
+    (
+        "pointwise_convolution",
+        "def f(C, W): U, s, V = np.linalg.svd(W); k = len(s); return 99 * C.T, C.T, s[:, None] * V[:k], U[:, :k]",
+    ),
     ("convolution", SHIFTS + "def f(C, P, kernel): return list(heads(C, P, kernel, 100)), 'zero'"),
     ("convolution", SHIFTS + "def f(C, P, kernel): return [list(heads(C, P, kernel, 100)), 'zero padding']"),
     ("convolution", SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 1)), 'zero-padding', np.array([100.0])"),
     ("convolution", SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 40, wrap=True)), 'circular padding'"),
     ("convolution", SHIFTS + "def f(C, P, kernel): return 'zeros', 100, list(heads(C, P, kernel, 1))"),
     ("convolution", SHIFTS + "def f(C, P, k): return {'heads': list(heads(C, P, k, 40, wrap=True)), 'border': 'Wrap'}"),
+    ("convolution", SHIFTS + SOFT),
     (
         "convolution",
         SHIFTS + "def f(C, P, k): return tuple((*h, np.eye(len(k)), 9) for h in heads(C, P, k, 9)), 'zero'",
