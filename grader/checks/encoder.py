@@ -182,7 +182,7 @@ def _wrong(
     if wrong := properties.of_an_encoder(bench, rng, sizes.width, needed):
         return wrong
     if anatomy.unread():
-        return properties.left_to_a_person()
+        return properties.shown_of_an_encoder(bench, rng, sizes.width, sizes.heads, sizes.hidden)
     return failed(f"the values of {bench.name} are not those of LN(y + FFN(y)) with y = LN(x + Attn(x))")
 
 

@@ -7,11 +7,11 @@ depends on, whether every patch is treated alike, and whether that is all there 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from grader import compare
+from grader.checks.variants.behaviour import left_to_a_person
 from grader.checks.variants.judgements import (
     changes_its_input,
     differs_in_float32,
@@ -25,6 +25,9 @@ from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
 
 _NAME = "PatchEmbedding"
+_EVERY_NUMBER = "every number of that map is learned"
+_STEP = 1e-4  # so small that the map moves in proportion, and large enough for float32
+_RANK_TOLERANCE = 1e-3  # either adds less than this
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcom
         return failed(
             f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches"
         )
-    return _learned(bench, _of_each_patch(answers, sizes)[0], offset[0])
+    return _learned(bench, rng, sizes, _of_each_patch(answers, sizes)[0], offset[0])
 
 
 def _close(got: Array, want: Array) -> bool:
@@ -174,7 +177,7 @@ def _wrong_pixels(bench: Workbench, answers: Array, sizes: _Sizes) -> Outcome | 
     return None
 
 
-def _learned(bench: Workbench, matrix: Array, offset: Array) -> Outcome:
+def _learned(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, matrix: Array, offset: Array) -> Outcome:
     """Whether the map's numbers are the module's parameters, in whatever order it flattens a patch."""
     numbers = np.sort(matrix.reshape(-1))
     weights = [value for value in bench.values.values() if value.size == numbers.size]
@@ -190,8 +193,31 @@ def _learned(bench: Workbench, matrix: Array, offset: Array) -> Outcome:
         _close(offset, value) for value in biases
     ):
         return passed(f"one linear map for all patches, for {len(_SIZES)} sizes", evidence={"judged_by": "values"})
-    message = "one linear map for all patches, but its numbers are not the parameters as they are; a person should look"
-    return Outcome(Status.REVIEW, Fraction(1), message, evidence={"judged_by": "properties"})
+    free = _learned_directions(bench, rng, sizes)
+    if not free:
+        return failed(f"the map of {bench.name} is not learned: no parameter has any influence on it")
+    shown = {
+        "a token is linear in the pixels of its own patch, and in no others": True,
+        "all patches are mapped alike, row by row": True,
+        _EVERY_NUMBER: free == numbers.size,
+    }
+    return left_to_a_person(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
+
+
+def _learned_directions(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> int:
+    """How many of the map's numbers small changes to the parameters can move, each for itself."""
+    own = np.flatnonzero(_owners(sizes) == 0)
+    pixels = np.zeros((len(own) + 1, sizes.channels * sizes.image**2))
+    pixels[np.arange(len(own)), own] = 1  # and a black image
+    x = pixels.reshape(-1, sizes.channels, sizes.image, sizes.image)
+    steps = [
+        {name: value + _STEP * rng.normal(size=value.shape) for name, value in bench.values.items()}
+        for _ in range(2 * len(own) * sizes.dim)
+    ]
+    maps = np.stack([output[:-1, 0] - output[-1:, 0] for (output,) in bench.run_changed((x,), changes=[{}, *steps])])
+    moved = (maps[1:] - maps[0]).reshape(len(steps), -1) / _STEP
+    sizes_of_moves = np.linalg.svd(moved, compute_uv=False)
+    return int(np.sum(sizes_of_moves > _RANK_TOLERANCE * max(1.0, sizes_of_moves[0])))
 
 
 @check

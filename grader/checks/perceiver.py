@@ -111,7 +111,7 @@ def basis_asks_the_tokens(
         rows = bench.values[basis].reshape(1, BOTTLENECK, WIDTH)
         return np.broadcast_to(rows, (len(x), BOTTLENECK, WIDTH))
 
-    block = Block(bench, used - {basis}, inputs, asked=lambda x: x, asking=asking, idle={basis})
+    block = Block(bench, rng, used - {basis}, inputs, asked=lambda x: x, asking=asking, idle={basis})
     return block.judge(partial(properties.of_a_down_projection, bench, rng, basis))
 
 
@@ -127,7 +127,7 @@ def tokens_ask_the_bottleneck(
     if wrong := properties.of_an_up_projection(bench, rng):
         return wrong
     used = bench.influential(rng, inputs[2])
-    block = Block(bench, used, inputs, asked=lambda y, x: y, asking=lambda y, x: x, idle=set())
+    block = Block(bench, rng, used, inputs, asked=lambda y, x: y, asking=lambda y, x: x, idle=set())
     return block.judge(lambda: None)
 
 

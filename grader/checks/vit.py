@@ -16,6 +16,7 @@ from grader.checks.blocks.anatomy import feed_forward_pairs
 from grader.checks.blocks.reading_vit import Found, read_one_block, read_several_blocks
 from grader.checks.blocks.stack import blocks_with_depth_one
 from grader.checks.blocks.tokens import Sizes, class_tokens, kept_as, position_tensors, table
+from grader.checks.variants.behaviour import left_to_a_person
 from grader.checks.variants.judgements import (
     changes_its_input,
     differs_in_float32,
@@ -125,19 +126,25 @@ def vit_matches_its_equations(
     found = read_one_block(bench, rng, _ONE)
     if isinstance(found, str):
         return failed(f"{name} is not the model asked for; it looks as if {found}", evidence={"looks_like": found})
-    if set(deep.values) == set(bench.values) and not feed_forward_pairs(bench.values, _ONE.dim):
+    as_many = _shapes(deep) == _shapes(bench)
+    if as_many and not feed_forward_pairs(bench.values, _ONE.dim):
         return failed(f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList")
-    if set(deep.values) == set(bench.values):
+    if as_many:
         return failed(f"the blocks of {name} share one set of weights, whatever its depth; each needs its own")
     if found is None:
-        return properties.of_a_vit(bench, rng, _ONE) or properties.left_to_a_person()
+        return properties.of_a_vit(bench, rng, _ONE, adds_blocks=blocks == 1)
     return _judged_deep(deep, rng, found)
+
+
+def _shapes(bench: Workbench) -> dict[str, tuple[int, ...]]:
+    return {name: value.shape for name, value in bench.values.items()}
 
 
 def _judged_deep(deep: Workbench, rng: np.random.Generator, found: Found) -> Outcome:
     right = read_several_blocks(deep, rng, _DEEP, found)
     if right is None:
-        return properties.left_to_a_person()
+        shown = {"with one block all its values are right": True, "more depth adds parameters": True}
+        return left_to_a_person(shown, "how three blocks follow each other")
     if right:
         evidence = {"judged_by": "values", "order": found.order, "activation": found.activation}
         return passed("right with one block and with three", evidence=evidence)

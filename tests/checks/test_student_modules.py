@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,6 +16,13 @@ from tests.conftest import MakeSubmission
 MODULES = ("perceiver", "synthesizer", "rope", "encoder", "patches", "vit")
 # One seed after the other, so that two are tried in the time of one.
 RIGHT = [(module, style, number % 2) for module in MODULES for number, style in enumerate(right(module))]
+# Arrangements nobody could guess: a person looks, and half the points and more stand until then.
+UNREADABLE = {
+    ("perceiver", "bare"): ("basis_asks_the_tokens", "tokens_ask_the_bottleneck"),
+    ("encoder", "per_head_packed"): ("encoder_matches_its_equations",),
+    ("vit", "norm_behind_the_positions"): ("vit_matches_its_equations",),
+    ("vit", "norms_at_the_patches"): ("vit_matches_its_equations",),
+}
 WRONG = [pytest.param(module, case, id=f"{module}: {case['name']}") for module in MODULES for case in wrong(module)]
 
 
@@ -29,7 +37,11 @@ def test_right_work_passes(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, style: str, seed: int
 ) -> None:
     judged = outcomes(module, right(module)[style], torch_boxes, submission, seed)
-    assert {name: o.message for name, o in judged.items() if o.score < 1} == {}
+    left = {name: o for name, o in judged.items() if o.status is not Status.PASSED}
+    assert {name: o.message for name, o in left.items() if name not in UNREADABLE.get((module, style), ())} == {}
+    assert {name: (o.status, o.score >= Fraction(1, 2)) for name, o in left.items()} == dict.fromkeys(
+        UNREADABLE.get((module, style), ()), (Status.REVIEW, True)
+    )
 
 
 @pytest.mark.parametrize(("module", "case"), WRONG)
@@ -39,17 +51,3 @@ def test_wrong_work_is_told_what_is_wrong(
     judged = outcomes(module, changed(module, case), torch_boxes, submission, only=case["fails"])[case["fails"]]
     assert judged.score < 1
     assert case["says"] in judged.message
-
-
-@pytest.mark.parametrize(
-    ("module", "style", "check"),
-    [
-        ("perceiver", "bare", "basis_asks_the_tokens"),
-        ("encoder", "per_head_packed", "encoder_matches_its_equations"),
-    ],
-)
-def test_an_arrangement_nobody_could_guess_is_left_to_a_person(
-    torch_boxes: BoxRunner, submission: MakeSubmission, module: str, style: str, check: str
-) -> None:
-    judged = outcomes(module, right(module)[style], torch_boxes, submission, only=check)[check]
-    assert (judged.status, judged.evidence["judged_by"]) == (Status.REVIEW, "properties")

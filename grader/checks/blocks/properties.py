@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice, product
 
 import numpy as np
 
-from grader.checks.blocks.tokens import Sizes
-from grader.checks.variants import properties
+from grader.checks.blocks.tokens import Sizes, WayIn, ways_in
+from grader.checks.variants import behaviour, properties
+from grader.checks.variants.behaviour import Gradients
 from grader.checks.variants.workbench import Workbench
-from grader.compare import difference
-from grader.errors import Crashed, TimedOut
+from grader.compare import Array, difference
 from grader.model import Outcome, failed
+
+_LONE_TOKENS = 256  # so many that every unit of a feed-forward network is at work for one of them
+_EQUAL_TOKENS = 12  # likewise, each at the cost of a run
+_MOST_WAYS_TO_EQUAL = 48  # usual models have ten
+_PAST = "its input reaches the output past its layers"
+_NORMALISED = "its output is normalised"
 
 
 def of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, needed: int) -> Outcome | None:
@@ -35,24 +42,76 @@ def of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, needed
     return None
 
 
-def left_to_a_person() -> Outcome:
-    return properties.by_properties(["tokens are a set", "tokens see each other", "weights sum to one"])
+def shown_of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, heads: int, hidden: int) -> Outcome:
+    """Of a block that is all that `of_an_encoder` asks for: what else its behaviour refutes or shows."""
+    x = rng.normal(size=(2, 6, width))
+    if behaviour.weighs_all_alike(bench, rng, (x,), (3, 4), slice(0, 3)):
+        return behaviour.averages(bench)
+    same = behaviour.heads_have_no_influence(bench, (x,), [width, 1, hidden]) if heads > 1 else False
+    if same:
+        return behaviour.unsplit(bench, heads)
+    lone = rng.normal(size=(_LONE_TOKENS, 1, width))
+    near = behaviour.nearly_equal(rng, 2, 6, width)
+    alike, apart = (behaviour.gradients(bench, rng, (tokens,)) for tokens in (lone, near))
+    matrices = {name: np.zeros_like(value) for name, value in bench.values.items() if value.squeeze().ndim > 1}
+    ((through,),) = bench.run_changed((x,), changes=[matrices])
+    reaches = bool(matrices) and np.isfinite(through).all() and np.ptp(through, axis=(0, 1)).max() > 1e-3
+    shown = {
+        "tokens see each other as a set, with weights that sum to one": True,
+        behaviour.WEIGHED: behaviour.are_weighed([alike], apart, width),
+        behaviour.SPLIT: same is False,
+        _PAST: bool(reaches),
+        _NORMALISED: behaviour.is_normalised(bench.run((lone,)).outputs[0]),
+    }
+    return behaviour.left_to_a_person(
+        shown, "what its layers compute: the scale of the scores, the ReLU, both LayerNorms"
+    )
 
 
-def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Outcome | None:
-    """None if it has learned numbers enough, and its heads are really split."""
+def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_blocks: bool) -> Outcome:
+    """It has learned numbers enough and its heads are split, or it fails; then what its behaviour shows."""
     x = sizes.images(rng, 2)
     # Patches, positions, attention, a feed-forward network no wider than the block, the head.
     needed = sizes.dim * (sizes.channels * sizes.patch**2 + sizes.patches + 6 * sizes.dim + sizes.classes)
     if few := properties.too_few_parameters(bench, bench.influential(rng, (x,)), needed):
         return few
-    one_head = replace(bench, settings=replace(sizes, heads=1).arguments())
-    try:
-        (single,) = one_head.run((x,)).outputs
-    except TimedOut:
-        raise
-    except Crashed:  # a layer for each head: then there are as many as there should be
-        return None
-    if difference(single, bench.run((x,)).outputs[0]) is None:
-        return failed(f"{bench.name} computes the same with one head as with {sizes.heads}: heads are not split")
-    return None
+    same = behaviour.heads_have_no_influence(bench, (x,), replace(sizes, heads=1).arguments())
+    if same:
+        return behaviour.unsplit(bench, sizes.heads)
+    shown = {
+        behaviour.WEIGHED: _are_weighed(bench, rng, sizes),
+        behaviour.SPLIT: same is False,
+        "more depth adds as many blocks": adds_blocks,
+    }
+    return behaviour.left_to_a_person(shown, "what its blocks and its head compute")
+
+
+def _are_weighed(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> bool:
+    """Whether that is so for some way to make all tokens equal through class token and positions."""
+    ways = dict.fromkeys(replace(way_in, place=0) for way_in in ways_in(bench.values, sizes) if way_in.class_token)
+    # With no weight, a patch is what stands behind that: nothing, a bias, or a LayerNorm's shift.
+    vectors = ["", *(name for name, value in bench.values.items() if value.size == sizes.dim)]
+    for way_in, vector in islice(product(ways, vectors), _MOST_WAYS_TO_EQUAL):
+        patch = bench.values[vector].reshape(-1) if vector else np.zeros(sizes.dim)
+        # A first look at one draw is enough to tell most ways that do not make tokens equal.
+        if _weighed_with(bench, rng, sizes, way_in, patch, 1) and _weighed_with(
+            bench, rng, sizes, way_in, patch, _EQUAL_TOKENS
+        ):
+            return True
+    return False
+
+
+def _weighed_with(
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, patch: Array, draws: int
+) -> bool:
+    x = sizes.images(rng, 1)
+
+    def given(tokens: Array) -> Gradients:
+        values = way_in.with_tokens(bench.values, tokens)
+        values[way_in.class_token] = values[way_in.class_token] + patch.reshape(values[way_in.class_token].shape)
+        return behaviour.gradients(bench, rng, (x,), values=values)
+
+    rows = sizes.patches + 1
+    alike = [given(np.ones((rows, 1)) * rng.normal(size=sizes.dim)) for _ in range(draws)]
+    apart = given(behaviour.nearly_equal(rng, 1, rows, sizes.dim)[0])
+    return behaviour.are_weighed(alike, apart, sizes.dim)

@@ -35,6 +35,9 @@ from grader.checks.variants.workbench import Workbench
 from grader.compare import Array
 
 _WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))
+# Layers that may be the feed-forward network; usual models have one or two pairs. Where each head has an output layer
+# of its own there are dozens, and trying them all would use up the time that the student's code is given.
+_MOST_NETWORKS = 12
 _UNEXPLAINED = "something in its encoder or its head is unlike every reading left open"
 
 # Which token, or what of them, goes to the head; the class token's place is tried before all these.
@@ -91,6 +94,8 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
     to_equal = frozenset(muted.influential(rng, (x,)))
     logits = _logits(bench, x, way_in, equal)
     anatomies = _anatomies(bench, rng, sizes, way_in, to_equal, x)
+    if len(anatomies) > _MOST_NETWORKS:
+        return ""
     larger = _logits(bench, x, way_in, [2 * each + 3 for each in equal])
     normed_at_once = near(larger, logits)  # by a LayerNorm before the encoder, which some have
     said = _UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) and not normed_at_once else ""

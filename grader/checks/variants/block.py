@@ -31,6 +31,7 @@ class Block:
     """A Perceiver block and what was learnt of it."""
 
     bench: Workbench
+    rng: np.random.Generator
     used: set[str]
     inputs: list[Inputs]
     asked: Callable[..., Array]
@@ -47,12 +48,9 @@ class Block:
         layers = self._square(values, pairs)
         defined = self._square(everything, mlp_layers(everything))
         if len(pairs) != 1 or not (count_apart(layers) == 4 or count_apart(layers) < 4 <= count_apart(defined)):
-            few = properties.too_few_parameters(
-                self.bench, self.used, 6 * WIDTH**2
-            )  # attention, and an MLP at least as wide
-            return (
-                few or properties_fail() or properties.by_properties(["shapes", "who asks whom", "batch items apart"])
-            )
+            needed = 6 * WIDTH**2  # attention, and an MLP at least as wide
+            few = properties.too_few_parameters(self.bench, self.used, needed)
+            return few or properties_fail() or properties.of_cross_attention(self.bench, self.rng, self.inputs[0])
         return self._judge_values(values, pairs[0], layers, defined)
 
     def _alive(self, key: str) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from grader import compare
-from grader.checks.variants.workbench import WIDTH, Workbench
+from grader.checks.variants import behaviour
+from grader.checks.variants.workbench import HEADS, WIDTH, Workbench
 from grader.compare import Array
-from grader.model import Outcome, Status, failed
+from grader.model import Outcome, failed
+
+_MANY = 64  # batch items, so that every unit behind a ReLU is at work for one of them
+_ATTENTION = "the scale of the scores and the order of its layers"
 
 
 def _moved(before: Array, after: Array) -> Array:
@@ -56,7 +58,41 @@ def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
     ahead, behind = (output[:, -1] for output in bench.run((x + own,), (x - own,)).outputs)
     if np.allclose(ahead - plain, plain - behind, rtol=compare.RTOL, atol=compare.ATOL):
         return failed("the output is linear in the asking token: there is no ReLU and no softmax")
-    return by_properties(["causal", "affine in earlier tokens", "not linear in the asking token"])
+    asked, asked_ahead = (output[:, -1] for output in bench.run((x + steps[0],), (x + steps[0] + own,)).outputs)
+    if np.allclose(asked_ahead - asked, ahead - plain, rtol=compare.RTOL, atol=compare.ATOL):
+        return failed("what a token takes from earlier ones does not depend on itself: it proposes no weights")
+    if not _gives_equal_tokens_equal_answers(bench, rng):
+        return failed("equal tokens get different outputs at different positions: weights sum to one")
+    if not _order_matters(bench, x):
+        return failed("reordering earlier tokens changes nothing: the weights are not proposed for each position")
+    shown = {
+        "no token sees a later one, and the output is affine in earlier tokens": True,
+        "the weights depend on the asking token and on positions, and sum to one": True,
+        behaviour.WEIGHED: _weighed(bench, rng, x),
+    }
+    return behaviour.left_to_a_person(shown, "the ReLU, the biases and the scale of the scores")
+
+
+def _gives_equal_tokens_equal_answers(bench: Workbench, rng: np.random.Generator) -> bool:
+    equal = np.ones((1, 6, 1)) * rng.normal(size=(2, 1, WIDTH))
+    (same,) = bench.run((equal,)).outputs
+    return bool(np.ptp(same, axis=1).max() <= 1e-4)
+
+
+def _order_matters(bench: Workbench, x: Array) -> bool:
+    """Whether the last of six tokens notices that the others change places."""
+    plain, reordered = bench.run((x,), (x[:, [1, 0, 3, 2, 4, 5]],)).outputs
+    return not np.allclose(plain[:, -1], reordered[:, -1], rtol=compare.RTOL, atol=compare.ATOL)
+
+
+def _weighed(bench: Workbench, rng: np.random.Generator, tokens: Array, *rest: Array) -> bool:
+    """Whether learned numbers weigh the tokens of the first input; what else there is stays as it is."""
+    count = tokens.shape[1]
+    equal = rng.normal(size=(_MANY, 1, WIDTH)).repeat(count, axis=1)
+    near = behaviour.nearly_equal(rng, _MANY, count, WIDTH)
+    others = [rng.normal(size=(_MANY, *array.shape[1:])) for array in rest]
+    alike, apart = (behaviour.gradients(bench, rng, (asked, *others)) for asked in (equal, near))
+    return behaviour.are_weighed([alike], apart, WIDTH)
 
 
 def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome | None:
@@ -69,13 +105,21 @@ def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome
     )
 
 
-def by_properties(held: list[str]) -> Outcome:
-    """A person looks, because properties let some mistakes through (a missing scale, say) that values would not."""
-    message = (
-        "its parameters are arranged in a way the formula cannot be run on; what must hold of any holds, "
-        "and a person should look at the rest"
-    )
-    return Outcome(Status.REVIEW, Fraction(1), message, evidence={"judged_by": "properties", "held": held})
+def of_cross_attention(bench: Workbench, rng: np.random.Generator, inputs: tuple[Array, ...]) -> Outcome:
+    """Of a block in which the right rows ask: what else its behaviour refutes or shows. The first input is asked."""
+    # The last rows see the first two tokens, mask or not.
+    if behaviour.weighs_all_alike(bench, rng, inputs, (0, 1), slice(2, None)):
+        return behaviour.averages(bench)
+    assert not isinstance(bench.settings, list)
+    same = behaviour.heads_have_no_influence(bench, inputs, {**bench.settings, "n_head": 1})
+    if same:
+        return behaviour.unsplit(bench, HEADS)
+    shown = {
+        "the right rows ask, and the weights sum to one": True,
+        behaviour.WEIGHED: _weighed(bench, rng, *inputs),
+        behaviour.SPLIT: same is False,
+    }
+    return behaviour.left_to_a_person(shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual")
 
 
 def _rows_that_move(before: Array, after: Array) -> set[int]:
@@ -142,11 +186,17 @@ def of_rotary_attention(bench: Workbench, rng: np.random.Generator) -> Outcome:
     x = rng.normal(size=(2, 6, WIDTH))
     if wrong := looks_ahead(bench, rng, x):
         return wrong
-    order = np.array([1, 0, 3, 2, 4, 5])
-    equal = np.ones((1, 6, 1)) * rng.normal(size=(2, 1, WIDTH))
-    plain, reordered, same = bench.run((x,), (x[:, order],), (equal,)).outputs
-    if np.allclose(plain[:, -1], reordered[:, -1], rtol=compare.RTOL, atol=compare.ATOL):
+    if not _order_matters(bench, x):
         return failed("reordering earlier tokens changes nothing: queries and keys are not rotated by their positions")
-    if np.ptp(same, axis=1).max() > 1e-4:
+    if not _gives_equal_tokens_equal_answers(bench, rng):
         return failed("equal tokens get different outputs at different positions: values should not be rotated")
-    return by_properties(["causal", "order matters", "values keep no position"])
+    assert not isinstance(bench.settings, list)
+    same = behaviour.heads_have_no_influence(bench, (x,), {**bench.settings, "n_head": 1})
+    if same:
+        return behaviour.unsplit(bench, HEADS)
+    shown = {
+        "no token sees a later one, order matters, and values keep no position": True,
+        behaviour.WEIGHED: _weighed(bench, rng, x),
+        behaviour.SPLIT: same is False,
+    }
+    return behaviour.left_to_a_person(shown, f"the angles, {_ATTENTION}")
