@@ -194,4 +194,5 @@ def _weights_right(run: _Run, scale: float, atol: float) -> bool:
 
 
 def _apart(got: Array, want: Array) -> float:
-    return float(np.abs(got - want).max()) if got.shape == want.shape else float("inf")
+    """What is not a number is as far away as can be."""
+    return float(np.nan_to_num(np.abs(got - want), nan=np.inf).max()) if got.shape == want.shape else float("inf")

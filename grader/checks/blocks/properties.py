@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice, product
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from grader.checks.blocks.tokens import Sizes, WayIn, ways_in
 from grader.checks.variants import behaviour, properties
 from grader.checks.variants.behaviour import Gradients
+from grader.checks.variants.layers import Values
 from grader.checks.variants.workbench import Workbench
 from grader.compare import Array, difference
 from grader.model import Outcome, failed
 
 _LONE_TOKENS = 256  # so many that every unit of a feed-forward network is at work for one of them
 _EQUAL_TOKENS = 12  # likewise, each at the cost of a run
-_MOST_WAYS_TO_EQUAL = 48  # usual models have ten
+_MOST_WAYS_TO_SET = 48  # usual models have ten
 _PAST = "its input reaches the output past its layers"
 _NORMALISED = "its output is normalised"
 
@@ -78,40 +81,54 @@ def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_bloc
     same = behaviour.heads_have_no_influence(bench, (x,), replace(sizes, heads=1).arguments())
     if same:
         return behaviour.unsplit(bench, sizes.heads)
+    ways = list(islice(_ways_to_set_tokens(bench.values, sizes), _MOST_WAYS_TO_SET))
     shown = {
-        behaviour.WEIGHED: _are_weighed(bench, rng, sizes),
+        behaviour.WEIGHED: any(_are_weighed(bench, rng, sizes, set_so) for set_so in ways),
         behaviour.SPLIT: same is False,
         "more depth adds as many blocks": adds_blocks,
     }
-    return behaviour.left_to_a_person(shown, "what its blocks and its head compute")
+    # Tokens that no parameter can set, for want of a learned class token or positions, are another check's concern.
+    essential = behaviour.WEIGHED if ways else ""
+    return behaviour.left_to_a_person(shown, "what its blocks and its head compute", essential)
 
 
-def _are_weighed(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> bool:
-    """Whether that is so for some way to make all tokens equal through class token and positions."""
-    ways = dict.fromkeys(replace(way_in, place=0) for way_in in ways_in(bench.values, sizes) if way_in.class_token)
+_Setting = Callable[[Array], dict[str, Array]]  # parameters for which every image becomes these tokens (N + 1, D)
+
+
+def _ways_to_set_tokens(values: Values, sizes: Sizes) -> Iterator[_Setting]:
+    """Through class token and positions, or through the class token and what is added to every patch."""
     # With no weight, a patch is what stands behind that: nothing, a bias, or a LayerNorm's shift.
-    vectors = ["", *(name for name, value in bench.values.items() if value.size == sizes.dim)]
-    for way_in, vector in islice(product(ways, vectors), _MOST_WAYS_TO_EQUAL):
-        patch = bench.values[vector].reshape(-1) if vector else np.zeros(sizes.dim)
-        # A first look at one draw is enough to tell most ways that do not make tokens equal.
-        if _weighed_with(bench, rng, sizes, way_in, patch, 1) and _weighed_with(
-            bench, rng, sizes, way_in, patch, _EQUAL_TOKENS
-        ):
-            return True
-    return False
+    vectors = ["", *(name for name, value in values.items() if value.size == sizes.dim)]
+    ways = dict.fromkeys(replace(way_in, place=0) for way_in in ways_in(values, sizes) if way_in.class_token)
+    for way_in in ways:
+        yield from (partial(_through_positions, way_in, values, vector) for vector in vectors)
+        if way_in.bias:
+            yield partial(_through_the_bias, way_in, values)
 
 
-def _weighed_with(
-    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, patch: Array, draws: int
-) -> bool:
-    x = sizes.images(rng, 1)
+def _through_positions(way_in: WayIn, values: Values, vector: str, tokens: Array) -> dict[str, Array]:
+    changed = way_in.with_tokens(values, tokens)
+    if vector:
+        own = changed[way_in.class_token]
+        changed[way_in.class_token] = own + values[vector].reshape(own.shape)
+    return changed
+
+
+def _through_the_bias(way_in: WayIn, values: Values, tokens: Array) -> dict[str, Array]:
+    changed = {name: np.zeros_like(values[name]) for name in (way_in.weight, way_in.positions)}
+    for name, token in ((way_in.class_token, tokens[0]), (way_in.bias, tokens[1])):
+        changed[name] = token.reshape(values[name].shape)
+    return changed
+
+
+def _are_weighed(bench: Workbench, rng: np.random.Generator, sizes: Sizes, set_so: _Setting) -> bool:
+    x, rows = sizes.images(rng, 1), sizes.patches + 1
 
     def given(tokens: Array) -> Gradients:
-        values = way_in.with_tokens(bench.values, tokens)
-        values[way_in.class_token] = values[way_in.class_token] + patch.reshape(values[way_in.class_token].shape)
-        return behaviour.gradients(bench, rng, (x,), values=values)
+        return behaviour.gradients(bench, rng, (x,), values=set_so(tokens))
 
-    rows = sizes.patches + 1
-    alike = [given(np.ones((rows, 1)) * rng.normal(size=sizes.dim)) for _ in range(draws)]
     apart = given(behaviour.nearly_equal(rng, 1, rows, sizes.dim)[0])
-    return behaviour.are_weighed(alike, apart, sizes.dim)
+    # The first tells most ways that do not make tokens equal.
+    alike = (given(np.ones((rows, 1)) * rng.normal(size=sizes.dim)) for _ in range(_EQUAL_TOKENS))
+    first = next(alike)
+    return behaviour.are_weighed([first], apart, sizes.dim) and behaviour.are_weighed([first, *alike], apart, sizes.dim)
