@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -145,8 +146,12 @@ def of_size(values: Values, *sides: int) -> list[str]:
 
 
 def count_apart(layers: Sequence[Map]) -> int:
-    """How many of them can be used at once."""
-    return len({(layer.weight, layer.rows) for layer in layers})
+    """How many of them can be used at once. Layers for each head may be stacked in several ways, and used in one."""
+    shares: dict[tuple[str, tuple[int, int] | None], Fraction] = {}
+    for layer in layers:
+        parts = layer.parts if isinstance(layer, Stacked) else (layer,)
+        shares |= {(part.weight, part.rows): Fraction(1, len(parts)) for part in parts}
+    return int(sum(shares.values()))
 
 
 def assignments(layers: Sequence[Map], roles: Sequence[str]) -> Iterator[dict[str, Map]]:
