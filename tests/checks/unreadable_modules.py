@@ -122,7 +122,11 @@ class ViT(nn.Module):
             t = t + F.gelu(F.layer_norm(t, t.shape[-1:], two) @ wide) @ narrow.T
         return self.head(t[:, 0])
 """
-VITS = {name: text + _VIT for name, text in ENCODERS.items()} | {"one tensor": _ONE_TENSOR_FOR_ALL_BLOCKS}
+_BLIND = _VIT.replace("t = torch.cat([self.token.expand(len(t), -1, -1), t], 1) + self.pos", "t = self.pos")
+VITS = {name: text + _VIT for name, text in ENCODERS.items()} | {
+    "one tensor": _ONE_TENSOR_FOR_ALL_BLOCKS,
+    "no image": ENCODERS["two output layers"] + _BLIND,
+}
 
 
 def _patches(layers: str, embed: str) -> str:

@@ -78,6 +78,9 @@ def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_bloc
     needed = sizes.dim * (sizes.channels * sizes.patch**2 + sizes.patches + 6 * sizes.dim + sizes.classes)
     if few := properties.too_few_parameters(bench, bench.influential(rng, (x,)), needed):
         return few
+    one, other = bench.run((x[:1],), (x[1:],)).outputs
+    if difference(one, other) is None:
+        return failed(f"the logits of {bench.name} do not depend on the image: no patch reaches what the head reads")
     same = behaviour.heads_have_no_influence(bench, (x,), replace(sizes, heads=1).arguments())
     if same:
         return behaviour.unsplit(bench, sizes.heads)

@@ -160,7 +160,7 @@ def believable_ways_in(bench: Workbench, rng: np.random.Generator, sizes: Sizes)
         rows = bench.run_changed((white,), (x,), changes=[set_so, *longer, *placed])
         (black, drawn), (short, _), (long, _), (one, _), (other, _) = rows
         normed = near(short, long) and not near(short, black)
-        if near(drawn[0], drawn[1]) and near(one, other) and not normed:
+        if len(drawn) == len(x) and near(drawn[0], drawn[1]) and near(one, other) and not normed:
             found.append(way_in)
     return found
 
