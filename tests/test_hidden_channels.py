@@ -18,6 +18,7 @@ from grader.engine import grade
 from grader.model import Check, Limits, Outcome, Problem, Rubric, failed, passed
 from grader.report.json_report import as_data
 from grader.sandbox import BoxRunner
+from grader.shown import seconds_shown
 from tests.conftest import MakeSubmission
 
 TOOLS = """
@@ -94,6 +95,7 @@ def _told(boxes: BoxRunner, work: Any, x: int, visibility: Any) -> dict[str, Any
     problem = Problem("1", "One", Fraction(1), (check,), Limits(cpu_seconds=5))
     report = grade(Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64), work, boxes, Draw(0, None))
     (told,) = as_data(report)["problems"][0]["checks"]
+    del told["seconds"]  # a busy machine changes them; `seconds_shown` says how roughly they are told
     return {key: told[key] for key in ("status", "message", "evidence")} | ({} if visibility == "public" else told)
 
 
@@ -140,3 +142,9 @@ def test_places_are_believed_only_in_files_and_lines_that_were_handed_in(
         work = submission(**_code(forged.format(file=file, line=line)))
         said.append(_told(boxes, work, 37, "public")["message"].removeprefix("f() in work.py raised KeyError"))
     assert said == [" at work.py:3", *[""] * 8]
+
+
+def test_how_long_a_hidden_check_took_is_told_by_order_of_magnitude() -> None:
+    told = [seconds_shown(seconds, "hidden") for seconds in (0.001, 0.999, 1.001, 9.5, 11, 101, 5000)]
+    assert told == [1, 1, 10, 10, 100, 1000, 1000]
+    assert seconds_shown(0.12345, "public") == 0.123
