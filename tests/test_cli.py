@@ -203,7 +203,7 @@ def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
 
 
 def test_rubrics_and_checks_can_be_looked_at() -> None:
-    assert "27 problems, 63 checks, 100 points; no mistakes" in grader("rubric", "lint", "dl-hw3").stdout
+    assert "27 problems, 65 checks, 100 points; no mistakes" in grader("rubric", "lint", "dl-hw3").stdout
     shown = grader("rubric", "show", "dl-hw3").stdout
     assert "Multi-head attention with a mask (10 points)" in shown
     listed = grader("checks").stdout

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from grader.choosing import only
+from grader.draw import NO_SECRET
 from grader.engine import grade
 from grader.errors import Ambiguous, Missing, StudentFault, UsageError
 from grader.model import Limits, Report, Status
@@ -97,6 +98,7 @@ def test_a_whole_homework_in_one_notebook_earns_all_points(boxes: BoxRunner, tmp
     assert report.notes == (
         "zoe.ipynb is read for its definitions and what they need: cell 9 is not valid Python (line 1); "
         "calls, loops and output were left out (cells 2, 6, 10)",
+        NO_SECRET,
     )
 
 

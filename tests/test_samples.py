@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from grader.draw import Draw
+from grader.draw import NO_SECRET, Draw
 from grader.engine import grade
 from grader.model import Check, Problem, Report, Status
 from grader.proving.samples import differences
@@ -111,7 +111,7 @@ def test_a_part_graded_alone_gets_the_same_grade(boxes: BoxRunner) -> None:
         for part in ("1.b.ii", "1.d.i", "3.a"):  # headings `ii.`, `i.` and `(a)`, which other parts have too
             alone = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == part))
             report = grade(alone, submission, boxes, DRAW)
-            assert (report.points, report.notes) == (report.max_points, ())
+            assert (report.points, report.notes) == (report.max_points, (NO_SECRET,))
 
 
 def _timeless(report: Report) -> dict[str, Any]:

@@ -141,7 +141,8 @@ RIGHT_MULTIHEAD = {
                 s = (k @ C).T @ (q @ C) / size ** 0.5
                 if mask is not None:
                     s = s.masked_fill(~torch.tensor(mask), float('-inf'))
-                out.append((v @ C) @ torch.softmax(s, dim=0))
+                e = torch.exp(s - s.amax(dim=0))
+                out.append((v @ C) @ (e / e.sum(dim=0)))
             return W_O @ torch.cat(out)
     """,
     "additive mask": """
