@@ -17,6 +17,7 @@ Path = tuple[str | int, ...]
 _MAX_CHARACTERS = 2**18  # ten times the longest rubric
 _MAX_DEPTH = 20
 _KEPT_TYPES = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null")}
+_BAD_ESCAPES = (ValueError, OverflowError)  # PyYAML lets them through: "\\U00110000", "\\UFFFFFFFF"
 
 
 class WrittenFloat(float):
@@ -60,7 +61,7 @@ def read(text: str) -> Source:
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         raise YamlError(mark.line + 1 if mark else 1, f"not YAML: {error.problem or error.context}") from None
-    except (yaml.YAMLError, ValueError) as error:  # PyYAML lets some ValueErrors of bad escapes through
+    except (yaml.YAMLError, *_BAD_ESCAPES) as error:
         raise YamlError(1, f"not YAML: {str(error).splitlines()[0]}") from None
     return Source(data, lines)
 
@@ -68,7 +69,7 @@ def read(text: str) -> Source:
 def _composed(text: str) -> Any:
     """libyaml takes 5 ms for a rubric that takes PyYAML 120; what it refuses is read again, for the complaint."""
     if hasattr(yaml, "CSafeLoader"):
-        with suppress(yaml.YAMLError, ValueError):
+        with suppress(yaml.YAMLError, *_BAD_ESCAPES):
             return _composed_by(yaml.CSafeLoader, text)
     return _composed_by(yaml.SafeLoader, text)
 
@@ -116,6 +117,6 @@ def _scalar(node: yaml.Node) -> Any:
         return node.value
     try:
         value = yaml.constructor.SafeConstructor().construct_object(node)
-    except (ValueError, KeyError):  # `!!bool maybe`, or a number of ten thousand digits
+    except (ValueError, LookupError, OverflowError):  # `!!bool maybe`, `!!int ''`, or a number of ten thousand digits
         return node.value
     return WrittenFloat(node.value, value) if isinstance(value, float) else value

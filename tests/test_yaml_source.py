@@ -31,6 +31,7 @@ def test_numbers_keep_their_spelling() -> None:
         ("a: 1\n\tb: 2", 2, "not YAML"),
         ("a: &x [1]\nb: *x", 2, "instead of the alias"),
         ("? [1, 2]\n: 3", 1, "a key must be plain text"),
+        ('a: "\\UFFFFFFFF"', 1, "not YAML"),
         ("[" * 100_000, 1, "nested more than 20 deep"),
         ("- " * 30_000, 1, "nested more than 20 deep"),
         ("a:\n" + "{a: " * 30, 2, "nested more than 20 deep"),
@@ -51,6 +52,11 @@ def test_tags_construct_nothing() -> None:
 @pytest.mark.parametrize("scalar", ["2024-13-45", "!!bool maybe", "!!int x", "1" * 5000, "!!timestamp now", "=", "<<"])
 def test_what_is_no_number_is_text(scalar: str) -> None:
     assert read(f"a: {scalar}").data == {"a": scalar.rpartition(" ")[2]}
+
+
+def test_numbers_of_no_digits_or_of_too_many_are_text() -> None:
+    hours = "9:" * 300 + "9.5"  # base sixty
+    assert read(f"a: !!int ''\nb: !!float ''\nc: !!float {hours}").data == {"a": "", "b": "", "c": hours}
 
 
 def test_an_alias_bomb_is_refused_before_it_grows() -> None:
