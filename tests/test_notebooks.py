@@ -226,6 +226,9 @@ HOSTILE = {
     notebook(3): "one with cells that do not hold text",
     notebook(["a", 3]): "not laid out as a notebook",
     notebook({"a": "b"}): "one with cells that do not hold text",
+    notebook("x = 1").replace(
+        '"cell_type": "code", ', ""
+    ): "one with cells that do not say whether they are code or text",
     json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": 7}): "not laid out as a notebook",
 }
 
@@ -243,6 +246,43 @@ def test_what_is_no_notebook_is_said_in_one_line(tmp_path: Path, text: str) -> N
         open_submission(folder / "hw3.ipynb"),
     ):
         pass
+
+
+def test_a_cell_without_source_is_empty(boxes: BoxRunner, tmp_path: Path) -> None:
+    book = json.loads(notebook("x = 1", "def attention(x): return x * 5"))
+    del book["cells"][0]["source"]
+    with open_submission(handed_in(tmp_path, **{"hw3.ipynb": json.dumps(book)})) as opened:
+        assert opened.notes == ()
+        with boxes.open(opened.for_rubric(RUBRIC), Limits(), 0) as box:
+            assert box.call("attention.py", "attention", 2.0) == 10
+
+
+def test_a_folder_under_the_name_of_a_notebook_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "hw3.ipynb").mkdir()
+    with pytest.raises(reading.UnreadableNotebook, match="no file that can be read"):
+        reading.read_notebook(tmp_path, "hw3.ipynb")
+
+
+LONG = "作业" * 40  # 240 bytes, where a name may have 255 and a part's name is longer than its notebook's
+
+
+def test_a_notebook_with_a_very_long_name_is_as_good_as_another(boxes: BoxRunner, tmp_path: Path) -> None:
+    path = tmp_path / f"{LONG}.ipynb"
+    path.write_text(notebook("# 1.1.a\nx", "import numpy as np", ATTENTION))
+    with open_submission(path) as opened:
+        assert opened.for_rubric(RUBRIC).read("answers.md") == b"# 1.1.a\nx"
+        assert lost(grade(only(RUBRIC, ["2.1"]), opened, boxes)) == []
+    with pytest.raises(Ambiguous):
+        _found(tmp_path, **{f"{LONG}1.ipynb": DEFINES, f"{LONG}2.ipynb": DEFINES})
+
+
+def test_a_folder_where_a_part_of_a_notebook_would_be_written_is_said(tmp_path: Path) -> None:
+    folder = handed_in(tmp_path, **{"hw3.ipynb": DEFINES, "hw3.ipynb#attention.py/x.py": ""})
+    with open_submission(folder) as opened:
+        (note,) = opened.notes
+        assert "hw3.ipynb cannot be read as a notebook" in note
+        with pytest.raises(Missing):
+            opened.for_rubric(RUBRIC).find("attention.py")
 
 
 @pytest.mark.parametrize(

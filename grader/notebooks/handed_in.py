@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
@@ -13,16 +14,18 @@ from grader.quoting import quote
 
 ENDING = ".ipynb"
 MAX_NOTEBOOKS = 20
-_LONGEST_NAME_BYTES = 255  # on every file system of Linux
-_KEPT_NAME_BYTES = 120
+_MAX_NAME_BYTES = 255  # what Linux's file systems take
 
 
 def read_all(folder: Path, files: Iterable[str]) -> tuple[list[Notebook], list[str]]:
     """Those that can be read, and what there is to say about them all."""
-    paths = [file for file in files if file.lower().endswith(ENDING)]
+    names = list(files)
+    paths = [file for file in names if file.lower().endswith(ENDING)]
     found, notes = [], []
     for path in paths[:MAX_NOTEBOOKS]:
         try:
+            if any("/" in file.removeprefix(f"{path}#") for file in names if file.startswith(f"{path}#")):
+                raise UnreadableNotebook("beside a folder that has its name and a # in front; rename that folder")
             notebook = read_notebook(folder, path)
         except UnreadableNotebook as error:
             notes.append(f"{quote(path)} cannot be read as a notebook: it is {error}")
@@ -39,7 +42,7 @@ def sheets_in(file: str, notebooks: Iterable[Notebook], folder: Path) -> list[st
     sheets = []
     for notebook in notebooks:
         if notebook.text.strip():
-            sheets.append(_made_of(notebook.path, file))
+            sheets.append(_part(notebook.path, file))
             (folder / sheets[-1]).write_text(notebook.text, encoding="utf-8", errors="replace")
     return sheets
 
@@ -58,15 +61,18 @@ def parts_holding(
     parts = []
     for path, level in levels.items():
         if level >= least:
-            parts.append(_made_of(path, PurePosixPath(file).name))
+            parts.append(_part(path, PurePosixPath(file).name))
             (folder / parts[-1]).write_text(json.dumps(read[path].part(set(names))), encoding="utf-8")
     return parts
 
 
-def _made_of(notebook: str, file: str) -> str:
-    """Where this file's part of a notebook goes: beside it, called after it as far as a file's name may be long."""
-    place = PurePosixPath(notebook)
-    if len(f"{place.name}#{file}".encode()) > _LONGEST_NAME_BYTES:
-        kept = place.name.encode()[:_KEPT_NAME_BYTES].decode(errors="ignore")
-        place = place.with_name(f"{kept}-{hashlib.sha256(notebook.encode()).hexdigest()[:8]}{ENDING}")
-    return f"{place}#{file}"
+def _part(path: str, file: str) -> str:
+    """Where what a notebook holds of a file is written: beside it, under its name as far as a name may go."""
+    notebook = PurePosixPath(path)
+    name = os.fsencode(notebook.name)
+    too_long = len(name) + len(f"#{file}") - _MAX_NAME_BYTES
+    if too_long <= 0:
+        return f"{path}#{file}"
+    mark = f"~{hashlib.sha256(name).hexdigest()[:8]}{ENDING}"  # another may begin with the same
+    kept = name[: -too_long - len(mark)].decode("utf-8", "ignore")
+    return f"{notebook.with_name(kept + mark)}#{file}"

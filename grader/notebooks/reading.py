@@ -60,20 +60,28 @@ def read_notebook(folder: Path, path: str) -> Notebook:
 
 def _sources(file: Path) -> tuple[list[tuple[int, str]], str]:
     """The code of each code cell, with the cell's number; and the text of all text cells."""
-    if file.stat().st_size > MAX_BYTES:
-        raise UnreadableNotebook(f"larger than {MAX_BYTES >> 20} MiB; clear its outputs")
-    raw = file.read_bytes()
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise UnreadableNotebook(f"larger than {MAX_BYTES >> 20} MiB; clear its outputs")
+        raw = file.read_bytes()
+    except OSError as error:  # a folder of that name, or no permission
+        raise UnreadableNotebook(f"no file that can be read ({error.strerror})") from None
     if raw.startswith(b"PK"):
         raise UnreadableNotebook("a zip archive under another name; give it the ending .zip")
     cells = _upgraded(raw)
     if len(cells) > MAX_CELLS:
         raise UnreadableNotebook(f"longer than {MAX_CELLS} cells")
-    if not all(isinstance(cell["source"], str) for cell in cells):
+    if not all(isinstance(cell.get("cell_type"), str) for cell in cells):
+        raise UnreadableNotebook(
+            "one with cells that do not say whether they are code or text; save it again in Jupyter"
+        )
+    held = [(cell["cell_type"], cell.get("source", "")) for cell in cells]  # a cell that holds nothing is empty
+    if not all(isinstance(source, str) for _, source in held):
         raise UnreadableNotebook("one with cells that do not hold text")
-    found = [(number, cell["source"]) for number, cell in enumerate(cells, start=1) if cell["cell_type"] == "code"]
+    found = [(number, source) for number, (kind, source) in enumerate(held, start=1) if kind == "code"]
     if sum(len(source) for _, source in found) > MAX_CODE_CHARACTERS:
         raise UnreadableNotebook(f"longer than {MAX_CODE_CHARACTERS} characters of code")
-    return found, "\n\n".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
+    return found, "\n\n".join(source for kind, source in held if kind == "markdown")
 
 
 def _upgraded(raw: bytes) -> list[Any]:

@@ -58,7 +58,7 @@ def _own_path(session: Mapping[str, Any], named: str | None) -> Path:
         if path.is_file():
             return path
         raise UsageError(f"{told} is not there: save the notebook first, then run this cell again")
-    found = sorted(Path().glob("*.ipynb"))
+    found = sorted(path for path in Path().glob("*.ipynb") if path.is_file())
     if len(found) == 1:
         return found[0]
     names = f"here are {', '.join(str(one) for one in found)}" if found else "none is saved in this folder"

@@ -78,6 +78,13 @@ def test_a_notebook_that_was_never_saved_is_told_so(tmp_path: Path) -> None:
     assert told.count("\n") == 1
 
 
+def test_a_folder_that_is_called_like_a_notebook_is_none(tmp_path: Path) -> None:
+    (tmp_path / "hw3.ipynb").mkdir()
+    told = run(tmp_path, "from grader import check_notebook; check_notebook()", [CALL])
+    assert "(none is saved in this folder)" in told
+    assert told.count("\n") == 1
+
+
 def test_of_several_it_asks_which(tmp_path: Path) -> None:
     make_kit(tmp_path, **{"a.ipynb": saved(ATTENTION), "b.ipynb": saved("x = 1")})
     told = run(tmp_path, "from grader import check_notebook; check_notebook()", [])
