@@ -99,7 +99,7 @@ def _build(node: yaml.Node, path: Path, lines: dict[Path, int]) -> Any:
     if isinstance(node, yaml.MappingNode):
         built: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
+            key = _whole(key_node.value) if isinstance(key_node, yaml.ScalarNode) else None
             if key is None:
                 raise YamlError(_line(key_node), "a key must be plain text")
             if key in built:
@@ -114,9 +114,14 @@ def _build(node: yaml.Node, path: Path, lines: dict[Path, int]) -> Any:
 
 def _scalar(node: yaml.Node) -> Any:
     if node.tag not in _KEPT_TYPES:
-        return node.value
+        return _whole(node.value)
     try:
         value = yaml.constructor.SafeConstructor().construct_object(node)
     except (ValueError, LookupError, OverflowError):  # `!!bool maybe`, `!!int ''`, or a number of ten thousand digits
         return node.value
     return WrittenFloat(node.value, value) if isinstance(value, float) else value
+
+
+def _whole(text: str) -> str:
+    """The text as it can be written to a file: "\\uD83D\\uDE00" is one character, and half of one is none."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -54,6 +54,10 @@ def test_what_is_no_number_is_text(scalar: str) -> None:
     assert read(f"a: {scalar}").data == {"a": scalar.rpartition(" ")[2]}
 
 
+def test_escapes_for_halves_of_a_character_are_put_together_or_replaced() -> None:
+    assert read(r'"\uD83D\uDE00": "a \uD83D\uDE00 b \uD800 c"').data == {"😀": "a 😀 b \ufffd c"}
+
+
 def test_numbers_of_no_digits_or_of_too_many_are_text() -> None:
     hours = "9:" * 300 + "9.5"  # base sixty
     assert read(f"a: !!int ''\nb: !!float ''\nc: !!float {hours}").data == {"a": "", "b": "", "c": hours}
