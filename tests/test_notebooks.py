@@ -293,8 +293,10 @@ def test_a_folder_where_a_part_of_a_notebook_would_be_written_is_said(tmp_path: 
         "x = a" + ".b" * 60_000,
         "x = '\ud800'",
         "x = 1\0",
+        "%time x\n" + " " * 400_000 + "y = (",
+        "%time x\n" + "f?" + " " * 400_000 + ".",
     ],
-    ids=["minus", "plus", "dots", "surrogate", "nul"],
+    ids=["minus", "plus", "dots", "surrogate", "nul", "indent", "spaces"],
 )
 def test_a_cell_no_parser_can_take_costs_only_itself(boxes: BoxRunner, tmp_path: Path, code: str) -> None:
     assert value(boxes, tmp_path, code, "def attention(x): return x * 5") == 10

@@ -7,7 +7,8 @@ import re
 # These work on Python. Every other cell magic (%%bash, %%html, %%writefile, …) makes its cell something else.
 _PYTHON_CELLS = {"time", "timeit", "capture", "prun", "python", "python3", "memit", "mprun", "lprun", "debug"}
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)")
-_LINE_MAGIC = re.compile(r"\s*(?:%{1,2}\w|[!?]|[\w.,\s]+=\s*[%!])|[^#'\"]*[\w)\]]\?{1,2}\s*$")
+# Of a line without the spaces around it: a pattern that may take them in two ways tries all ways to share them out.
+_LINE_MAGIC = re.compile(r"%{1,2}\w|[!?]|[\w.,\s]+=\s*[%!]|[^#'\"]*[\w)\]]\?{1,2}$")
 
 
 def other_language(source: str) -> str:
@@ -20,7 +21,7 @@ def without_magics(source: str) -> str:
     """The same lines, with `pass` where IPython would have been asked for something."""
     lines, continued = [], False
     for line in source.split("\n"):
-        if continued or _LINE_MAGIC.match(line):
+        if continued or _LINE_MAGIC.match(line.strip()):
             indent = line[: len(line) - len(line.lstrip())]
             lines.append("" if continued else f"{indent}pass")
             continued = line.rstrip().endswith("\\")
