@@ -302,6 +302,13 @@ def test_a_cell_no_parser_can_take_costs_only_itself(boxes: BoxRunner, tmp_path:
     assert value(boxes, tmp_path, code, "def attention(x): return x * 5") == 10
 
 
+def test_a_long_chain_of_elif_is_read_once(boxes: BoxRunner, tmp_path: Path) -> None:
+    chain = "mode = 3\nif mode == 0:\n    SCALE = 0\n" + "".join(
+        f"elif mode == {number}:\n    SCALE = {number + 2}\n" for number in range(1, 60)
+    )
+    assert value(boxes, tmp_path, chain, "def attention(x): return x * SCALE") == 10
+
+
 def test_code_outside_cells_is_never_seen(boxes: BoxRunner, tmp_path: Path) -> None:
     book = json.loads(notebook("x = 1"))
     hidden = "def attention(x): return 42"

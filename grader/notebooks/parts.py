@@ -155,7 +155,9 @@ def _compound_binding(node: ast.If | ast.Try, defined: set[str]) -> tuple[Kind, 
     main = any(isinstance(one, ast.Name) and one.id == "__name__" for one in inner)
     if main or any(isinstance(one, ast.For | ast.While) for one in inner):
         return "run", set()
-    bindings = [_binding(one, defined) for one in inner if isinstance(one, ast.stmt) and one is not node]
+    # What stands in an inner `if` or `elif` is in `inner` itself: to ask the inner one again would double with each.
+    simple = [one for one in inner if isinstance(one, ast.stmt) and not isinstance(one, ast.If | ast.Try)]
+    bindings = [_binding(one, defined) for one in simple]
     kinds = {kind for kind, names in bindings if names}
     names = {name for kind, bound in bindings if kind != "patch" for name in bound}
     return next((kind for kind in ("definition", "import") if kind in kinds), "value"), names
