@@ -51,21 +51,22 @@ def test_an_input_follows_from_seed_and_number_alone(kind: Kind) -> None:
     assert made(kind, 4, 0) != once[0]
 
 
-def _unruly(number: int, folder: Path) -> bool:
-    if number == 0:
-        raise ValueError("no reader\nraises this")
-    if number == 1:
-        time.sleep(60)
-    if number == 2:
-        os._exit(3)
-    return number % 2 == 0
+@pytest.mark.parametrize(("jobs", "pause"), [(1, 0), (3, 60)], ids=["works on", "sleeps"])
+def test_what_raises_hangs_or_dies_is_told_and_the_rest_is_read(
+    monkeypatch: pytest.MonkeyPatch, jobs: int, pause: int
+) -> None:
+    def read(number: int, folder: Path) -> bool:
+        if number == 0:
+            raise ValueError("no reader\nraises this")
+        while number == 1:
+            time.sleep(pause)
+        if number == 2:
+            os._exit(3)
+        return number % 2 == 0
 
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_what_raises_hangs_or_dies_is_told_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
-    unruly = Kind("unruly", 0, lambda rng: rng.randrange(300), _unruly)
+    unruly = Kind("unruly", 0, lambda rng: rng.randrange(300), read)
     monkeypatch.setitem(watching.KINDS, "unruly", unruly)
-    monkeypatch.setattr(watching, "HANG_SECONDS", 0.5)
+    monkeypatch.setattr(watching, "STALL_SECONDS" if pause else "HANG_SECONDS", 0.3)
     tally = fuzz({"unruly": 500}, seed=2, jobs=jobs)["unruly"]
     numbers = [made(unruly, 2, index) for index in range(500)]
     assert [(one.index, one.sort) for one in tally.failures] == [(37, "traceback"), (208, "hang"), (333, "death")]

@@ -63,7 +63,7 @@ def _print(tallies: dict[str, Tally], seed: int, jobs: int, seconds: float) -> N
     inputs = sum(tally.inputs for tally in tallies.values())
     table = Table(title=f"{inputs:,} inputs, seed {seed}, {jobs} processes, {seconds:.0f} s", title_justify="left")
     table.add_column("kind")
-    for heading in ("inputs", "read", "refused", "tracebacks", "hangs", "deaths", "slowest", "a second and process"):
+    for heading in ("inputs", "read", "refused", "tracebacks", "hangs", "deaths", "slowest", "a second of processor"):
         table.add_column(heading, justify="right")
     for kind, tally in tallies.items():
         failed = [str(tally.failed(sort)) for sort in ("traceback", "hang", "death")]

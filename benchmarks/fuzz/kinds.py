@@ -22,11 +22,11 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("wire", 500_000, frames.make, frames.read),
+        Kind("wire", 540_000, frames.make, frames.read),
         Kind("answers", 130_000, answer_sheets.make, answer_sheets.read),
         Kind("notebooks", 40_000, notebook_files.make, notebook_files.read),
-        Kind("archives", 40_000, archive_files.make, archive_files.read),
-        Kind("predictions", 110_000, predicted.make, predicted.read),
+        Kind("archives", 30_000, archive_files.make, archive_files.read),
+        Kind("predictions", 80_000, predicted.make, predicted.read),
         Kind("submission", 180_000, declarations.make, declarations.read),
     )
 }

@@ -16,10 +16,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from benchmarks.fuzz.endings import load_rubrics
+from benchmarks.fuzz.endings import get_ready
 from benchmarks.fuzz.kinds import KINDS, Kind
 
-HANG_SECONDS = 10.0
+HANG_SECONDS = 10.0  # of processor time for one input: others may use the machine, too
+STALL_SECONDS = 60.0  # of any time, for what sleeps or waits
 _LOOK_SECONDS = 0.5
 _CHUNK = 200  # inputs between two words with the parent
 _MEMORY_BYTES = 4 * 2**30  # far above what an input of a quarter megabyte may take
@@ -47,7 +48,7 @@ class Tally:
 
     read: int = 0
     refused: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # of processor time, as all of them
     slowest: float = 0.0
     slowest_index: int = 0
     failures: list[Failure] = field(default_factory=list)
@@ -76,33 +77,40 @@ class _Notes:
     """What a process is doing, where its parent sees it even when the process is gone."""
 
     def __init__(self) -> None:
-        self._shared = _FORK.RawArray("d", 7)
+        self._shared = _FORK.RawArray("d", 8)
 
     def begin(self, index: int) -> None:
-        self._shared[0], self._shared[1] = index, time.monotonic()
+        self._shared[:3] = index, time.process_time(), time.monotonic()
 
     def clear(self) -> None:
-        self._shared[1:] = [0.0] * 6
+        self._shared[1:] = [0.0] * 7
 
     def end(self, was_read: bool, was_refused: bool) -> None:
-        index, spent = self._shared[0], time.monotonic() - self._shared[1]
-        self._shared[1] = 0.0
-        self._shared[2] += was_read
-        self._shared[3] += was_refused
-        self._shared[4] += spent
-        if spent > self._shared[5]:
-            self._shared[5], self._shared[6] = spent, index
+        index, spent = self._shared[0], time.process_time() - self._shared[1]
+        self._shared[2] = 0.0
+        self._shared[3] += was_read
+        self._shared[4] += was_refused
+        self._shared[5] += spent
+        if spent > self._shared[6]:
+            self._shared[6:] = spent, index
 
     @property
     def index(self) -> int:
         return int(self._shared[0])
 
-    def working_seconds(self) -> float:
-        began = self._shared[1]
-        return time.monotonic() - began if began else 0.0
+    def is_hung(self, process: int) -> bool:
+        began_working, began = self._shared[1:3]
+        if not began:
+            return False
+        clock = (~process << 3) | 2  # the kernel's MAKE_PROCESS_CPUCLOCK(process, CPUCLOCK_SCHED)
+        try:
+            working = time.clock_gettime(clock) - began_working
+        except OSError:  # it is gone, and its line will say so
+            return False
+        return working > HANG_SECONDS or time.monotonic() - began > STALL_SECONDS
 
     def add_to(self, tally: Tally) -> None:
-        _, _, was_read, was_refused, seconds, slowest, slowest_index = self._shared
+        _, _, _, was_read, was_refused, seconds, slowest, slowest_index = self._shared
         tally.read += int(was_read)
         tally.refused += int(was_refused)
         tally.seconds += seconds
@@ -172,7 +180,7 @@ class _Worker:
                 tallies[said.kind].failures.append(said)
         except (EOFError, ConnectionResetError):
             return self._replace(tallies, "death", "")
-        if self._notes.working_seconds() > HANG_SECONDS:
+        if self._notes.is_hung(self._child.pid):
             return self._replace(tallies, "hang", f"not done after {HANG_SECONDS:.0f} s")
         return None
 
@@ -202,7 +210,7 @@ def fuzz(
     """What became of so many inputs of each kind. `told` hears of it now and then."""
     for kind in counts:
         made(KINDS[kind], seed, 0)  # the material is read once, and not by every process
-    load_rubrics()
+    get_ready()
     tallies = {kind: Tally() for kind in counts}
     waiting = deque(_chunks(counts))
     memory = Path("/dev/shm")
