@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import signal
 import sys
 import tempfile
 import time
@@ -35,6 +36,7 @@ def main() -> int:
         return _replay(parser, arguments.replay)
     if arguments.count < 1 or arguments.jobs < 1:
         parser.error("--count and --jobs are at least 1")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of the end of every process that was started
     counts = {arguments.kind: arguments.count} if arguments.kind else shared_out(arguments.count)
     began = time.monotonic()
     tallies = _fuzz_with_a_bar(counts, arguments.seed, arguments.jobs)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from benchmarks.fuzz.material import REPOSITORY
+from benchmarks.fuzz.material import REPOSITORY, sheets
 from grader.answers import cut_into_parts, read_answers
 from grader.errors import StaffFault, StudentFault
 from grader.model import Rubric
@@ -50,6 +50,7 @@ def get_ready() -> None:
     importlib.import_module("nbformat")
     for name in ("nlp-a5", "dl-hw3"):
         for ending in ("md", "tex", "yaml"):
+            sheets(ending)
             cut_into_parts("# 1.1.a\n", f"answers.{ending}", rubric(name).parts)
 
 

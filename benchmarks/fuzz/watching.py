@@ -118,12 +118,17 @@ class _Notes:
             tally.slowest, tally.slowest_index = slowest, int(slowest_index)
 
 
-def _work(line: Connection, notes: _Notes, seed: int, folder: Path) -> None:
-    """In the child: chunk after chunk, until there is none. Failures are told at once, the rest stands in the notes."""
+def _work(line: Connection, parents: Connection, notes: _Notes, seed: int, folder: Path) -> None:
+    """In the child: chunk after chunk, until it is killed. Failures are told at once, the rest stands in the notes."""
+    parents.close()  # or it would not be noticed that the parent is gone
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     os.chdir(folder)
     tempfile.tempdir = str(folder)
-    while (chunk := line.recv()) is not None:
+    while True:
+        try:
+            chunk = line.recv()
+        except EOFError:
+            return
         notes.clear()
         kind = KINDS[chunk.kind]
         for index in range(chunk.start, chunk.stop):
@@ -159,7 +164,8 @@ class _Worker:
     def _start(self) -> None:
         self.line, theirs = _FORK.Pipe()
         self._folder.mkdir(exist_ok=True)
-        self._child = _FORK.Process(target=_work, args=(theirs, self._notes, self._seed, self._folder), daemon=True)
+        given = (theirs, self.line, self._notes, self._seed, self._folder)
+        self._child = _FORK.Process(target=_work, args=given, daemon=True)
         self._child.start()
         theirs.close()
 
