@@ -27,7 +27,7 @@ _IN_LATEX = re.compile(rf"(?P<comment>(?<!\\)%[^\n]*) | {_HIDING_COMMANDS}", re.
 _IN_FORMULAS = re.compile(_HIDING_COMMANDS, re.VERBOSE | re.DOTALL)
 _MARKDOWN = re.compile(
     r"""
-    (?P<fence>^[ ]{0,3}(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ ]{0,3}(?P=mark)[`~]*[ \t]*$|\Z))
+    (?P<fence>^[ ]{0,3}(?P<mark>`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ ]{0,3}(?P=mark)[`~]*[ \t]*$|\Z))
   | (?P<unseen><!--(?P<remark>)
       | ^[ ]{0,3}\[[^\]\n]+\]:[ \t]*(?:\#\S*|<[^<>\n]*>|//\S*|https?:\S*|\.?/\S*)
         (?:\s+(?:\([^()]*\)|"[^"]*"|'[^']*')[ \t]*$|[^\n]*)
