@@ -45,7 +45,7 @@ def read_predictions(content: bytes, questions: Sequence[Question]) -> Handed:
     lines = _lines(text, handed)
     lines = _without_surplus_blanks(lines, len(questions), handed)
     if len(lines) != len(questions):
-        lines = _from_json(text, lines, handed)
+        lines = _from_json(text, lines, len(questions), handed)
     lines = _without_header(lines, questions, handed)
     lines = _without_questions(lines, questions, handed)
     lines = _without_numbers(lines, handed)
@@ -70,9 +70,12 @@ def _where(lines: Sequence[str], odd: Callable[[str], bool]) -> list[int]:
 
 def _is_far_too_long(content: bytes, asked: int, handed: Handed) -> bool:
     """Millions of lines are counted and not taken apart: as text they would fill the grader's memory."""
-    count = max(content.count(b"\n"), content.count(b"\r"))
+    return _are_far_too_many(max(content.count(b"\n"), content.count(b"\r")), "lines", asked, handed)
+
+
+def _are_far_too_many(count: int, what: str, asked: int, handed: Handed) -> bool:
     if far := count > 10 * asked + 1000:
-        handed.doubt = f"it has {count} lines, and {asked} were asked for"
+        handed.doubt = f"it has {count} {what}, and {asked} were asked for"
     return far
 
 
@@ -134,7 +137,7 @@ def _without_surplus_blanks(lines: list[str], asked: int, handed: Handed) -> lis
     return lines[:end]
 
 
-def _from_json(text: str, lines: list[str], handed: Handed) -> list[str]:
+def _from_json(text: str, lines: list[str], asked: int, handed: Handed) -> list[str]:
     if not text.lstrip().startswith("["):
         return lines
     try:
@@ -143,6 +146,8 @@ def _from_json(text: str, lines: list[str], handed: Handed) -> list[str]:
         return lines
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return lines
+    if _are_far_too_many(len(value), "places in a JSON list", asked, handed):
+        return []
     handed.departures.append("it is a JSON list; write one place per line")
     handed.undressed = True
     return value

@@ -188,6 +188,7 @@ HOPELESS = {
     "binary": (b"PK\x03\x04\0\0\x93\xfa", "no text file"),
     "binary like utf-16": (b"\xff\xfe\x00\xd8\x00", "no text file"),
     "a million lines": (b"\n" * 10**6, "1000000 lines"),
+    "a long json list": (json.dumps(["x"] * 5_000).encode(), "5000 places in a JSON list, and 300 were asked for"),
     "deep json": (b"[" * 10**6, "1 lines"),
 }
 
