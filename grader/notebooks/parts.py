@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -66,10 +67,13 @@ class _Needed:
 
     def __init__(self, statements: list[_Statement]) -> None:
         self._all = statements
-        self._binding: dict[str, list[_Statement]] = {}
+        self._bound = {name for one in statements for name in one.binds}
+        self._lasting: dict[str, list[_Statement]] = {}  # definitions and imports of a name, in their order
+        self._values: dict[str, list[_Statement]] = {}
         for one in statements:
+            kept = {"definition": self._lasting, "import": self._lasting, "value": self._values}.get(one.kind, {})
             for name in one.binds:
-                self._binding.setdefault(name, []).append(one)
+                kept.setdefault(name, []).append(one)
         self._kept: dict[int, _Statement] = {}
         self._asked: set[tuple[str, int | None]] = set()
         self._uses: dict[int, tuple[set[str], set[str]]] = {}
@@ -96,17 +100,19 @@ class _Needed:
             if one.kind == "patch" and one.binds & self.names and one.at not in self._kept:
                 for name, before in self._keep(one, None):
                     self.add(name, before)
-        if any(name not in self._binding and not hasattr(builtins, name) for name in self.names):
+        if any(name not in self._bound and not hasattr(builtins, name) for name in self.names):
             for one in self._all:
                 if isinstance(one.node, ast.ImportFrom) and "*" in one.binds:
                     self._kept[one.at] = one
 
     def _meaning(self, name: str, before: int | None) -> _Statement | None:
         """The last definition or import. A value assigned to the name of a function is the result of trying it out."""
-        binding = [one for one in self._binding.get(name, ()) if before is None or one.at < before]
-        lasting = [one for one in binding if one.kind in ("definition", "import")]
-        values = [one for one in binding if one.kind == "value"]
-        return max(lasting or values, key=lambda one: one.at, default=None)
+        for kept in (self._lasting, self._values):
+            found = kept.get(name, [])
+            count = len(found) if before is None else bisect_left(found, before, key=lambda one: one.at)
+            if count:
+                return found[count - 1]
+        return None
 
     def _keep(self, statement: _Statement, before: int | None) -> list[tuple[str, int | None]]:
         self._kept[statement.at] = statement
