@@ -70,7 +70,7 @@ def _insert_junk(data: bytearray, rng: Random, other: bytes) -> None:
 
 def _long_line(data: bytearray, rng: Random, other: bytes) -> None:
     place = rng.randint(0, len(data))
-    data[place:place] = bytes(data[place : place + 1] or b"x") * rng.choice((100, 1_000, 1_000, 20_000))
+    data[place:place] = bytes(data[place : place + 1] or b"x") * rng.choice((100, 100, 1_000, 1_000, 20_000, 120_000))
 
 
 _DAMAGES: tuple[Callable[[bytearray, Random, bytes], None], ...] = (
