@@ -16,6 +16,7 @@ import yaml
 Path = tuple[str | int, ...]
 _MAX_CHARACTERS = 2**18  # ten times the longest rubric
 _MAX_DEPTH = 20
+_MAX_INTEGER_BITS = 1024  # in base sixteen, there is no end to what is read, and str() refuses what is too long
 _KEPT_TYPES = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null")}
 _BAD_ESCAPES = (ValueError, OverflowError)  # PyYAML lets them through: "\\U00110000", "\\UFFFFFFFF"
 
@@ -118,6 +119,8 @@ def _scalar(node: yaml.Node) -> Any:
     try:
         value = yaml.constructor.SafeConstructor().construct_object(node)
     except (ValueError, LookupError, OverflowError):  # `!!bool maybe`, `!!int ''`, or a number of ten thousand digits
+        return node.value
+    if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
         return node.value
     return WrittenFloat(node.value, value) if isinstance(value, float) else value
 

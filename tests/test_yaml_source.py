@@ -63,6 +63,13 @@ def test_numbers_of_no_digits_or_of_too_many_are_text() -> None:
     assert read(f"a: !!int ''\nb: !!float ''\nc: !!float {hours}").data == {"a": "", "b": "", "c": hours}
 
 
+@pytest.mark.parametrize(
+    "number", ["0x" + "f" * 5_000, "0b" + "1" * 20_000, "1" + ":59" * 3_000], ids=["hex", "bits", "sixty"]
+)
+def test_a_number_that_python_would_not_write_out_is_text(number: str) -> None:
+    assert read(f"a: {number}").data == {"a": number}
+
+
 def test_an_alias_bomb_is_refused_before_it_grows() -> None:
     bomb = "a: &a [x]\n" + "".join(
         f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9)
