@@ -271,7 +271,7 @@ def test_a_notebook_with_a_very_long_name_is_as_good_as_another(boxes: BoxRunner
     path.write_text(notebook("# 1.1.a\nx", "import numpy as np", ATTENTION))
     with open_submission(path) as opened:
         assert opened.for_rubric(RUBRIC).read("answers.md") == b"# 1.1.a\nx"
-        assert lost(grade(only(RUBRIC, ["2.1"]), opened, boxes)) == []
+        assert lost(grade(only(RUBRIC, ["2.1"]), opened, boxes, DRAW)) == []
     with pytest.raises(Ambiguous):
         _found(tmp_path, **{f"{LONG}1.ipynb": DEFINES, f"{LONG}2.ipynb": DEFINES})
 

@@ -237,9 +237,3 @@ def test_a_missing_folder_names_its_neighbours_and_a_file_its_folder(tmp_path: P
         pass
     with pytest.raises(UsageError, match=r"is a file; give the folder"), open_submission(folder / "attention.py"):
         pass
-
-
-def test_a_student_number_without_end_is_ignored_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "submission.yaml").write_text(f"student: 0x{'f' * 5000}\n")
-    with open_submission(tmp_path) as opened:
-        assert "submission.yaml: 'student' is not what it should be; it was ignored" in opened.notes

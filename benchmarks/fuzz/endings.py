@@ -60,7 +60,7 @@ def looked_through(path: Path) -> Iterator[str]:
     with open_submission(path) as opened:
         yield from (opened.name, *opened.notes)
         if opened.rubric is not None:
-            yield from _told_by(lambda: find_rubric(opened.rubric or "", path, by_staff=False).name)
+            yield from _told_by(lambda: find_rubric(opened.rubric or "", by_staff=False).name)
         submission = opened.for_rubric(asked)
         for file in asked.definitions:
             yield from _told_by(lambda file=file: ascii(submission.read(file)[:10]))
