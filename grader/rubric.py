@@ -331,7 +331,7 @@ def rubric_choices() -> dict[str, Path]:
 def find_rubric(name: str, *, by_staff: bool = True) -> Path:
     """The path of a rubric given by name. Staff may also give a path; a submission may not."""
     if by_staff and (name.endswith((".yaml", ".yml")) or os.sep in name):
-        if not Path(name).is_file():
+        if not os.path.isfile(name):  # Path's own raises where a name is too long
             raise UsageError(f"{name}: there is no such rubric file")
         return Path(name)
     choices = rubric_choices()
@@ -342,12 +342,5 @@ def find_rubric(name: str, *, by_staff: bool = True) -> Path:
 
 def _path_of(name: str) -> str:
     """A hint for authors who name a rubric of their own."""
-    here = [path for path in (Path(f"{name}.yaml"), Path("rubrics", f"{name}.yaml")) if _is_file(path)]
+    here = [path for path in (Path(f"{name}.yaml"), Path("rubrics", f"{name}.yaml")) if os.path.isfile(path)]
     return f"; a rubric of your own is given by its path: .{os.sep}{here[0]}" if here else ""
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # no name of a file at all
-        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -90,7 +91,7 @@ class OpenedSubmission:
 @contextmanager
 def open_submission(path: Path) -> Iterator[OpenedSubmission]:
     """Copy what was handed in to a folder of its own, which goes away afterwards."""
-    if not path.exists():
+    if not os.path.exists(path):  # Path's own raises where a name is too long
         raise UsageError(f"{quote(str(path))}: there is no such submission{_neighbours(path)}")
     is_archive = path.is_file() and path.name.lower().endswith(ENDINGS)
     is_notebook = path.is_file() and path.name.lower().endswith(NOTEBOOK)

@@ -232,3 +232,15 @@ def test_a_rubric_without_torch_never_loads_it(tmp_path: Path) -> None:
     }
     assert "numpy" in imported
     assert not {name for name in imported if name.split(".")[0] in ("torch", "sympy")}
+
+
+@pytest.mark.parametrize("command", ["run", "batch", "check"])
+@pytest.mark.parametrize("what", ["path", "rubric"])
+def test_a_name_too_long_for_any_file_is_told_in_one_line(command: str, what: str, tmp_path: Path) -> None:
+    long = "n" * 300
+    options = ["--out", str(tmp_path / "out")] if command == "batch" else []
+    work = "submissions" if command == "batch" else "submissions/ada"
+    asked = [long] if what == "path" else [work, "--rubric", f"{long}.yaml"]
+    done = grader(command, *asked, *options)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1

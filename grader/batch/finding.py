@@ -56,7 +56,7 @@ class Found:
 
 def find_submissions(place: Path, workspace: Path) -> Found:
     """Everything handed in under a folder or in a bulk download. What has to be unpacked goes to `workspace`."""
-    if not place.exists():
+    if not os.path.exists(place):  # Path's own raises where a name is too long
         raise UsageError(f"{quote(str(place))}: there is no such folder of submissions")
     broken: dict[Path, str] = {}
     if place.is_file():
