@@ -69,6 +69,8 @@ class _Typing:
                 return self._power(self.infer(base, bound), exponent, bound)
             case Transpose(of):
                 inner = self.infer(of, bound)
+                if self._is_unsaid_matrix(of):
+                    raise Unreadable(f"it is not said what {plain(of)} is")
                 if inner.shape in (SCALAR, UNSIZED):
                     return inner
                 return Typed(Transpose(inner.expression), (inner.shape[1], inner.shape[0]))
@@ -101,6 +103,12 @@ class _Typing:
                 raise Misfit(f"{plain(symbol)} stands outside a sum over {label}{meant}: say which one is meant")
             raise Misfit(f"{plain(symbol)} is not one of the symbols of this question")
         return Typed(symbol, declared.shape)
+
+    def _is_unsaid_matrix(self, expression: Expression) -> bool:
+        """Nobody transposes a number: U in UUᵀ is a matrix introduced in words, or in a way that is not read."""
+        if not isinstance(expression, Symbol) or not (expression.name.isascii() and expression.name.isupper()):
+            return False
+        return self._vocabulary.find(expression.name, expression.index) is None
 
     def _sum(self, expression: Expression, terms: list[Typed]) -> Typed:
         shapes = list(dict.fromkeys(term.shape for term in terms if term.shape != UNSIZED))
