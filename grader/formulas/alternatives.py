@@ -29,7 +29,9 @@ Link = Literal["", "said", "turned down", "listed"]
 
 _OR = frozenset(["or", "oder", "ou", "vs", "versus", "或", "或者"])
 _PERHAPS = frozenset(["maybe", "perhaps", "possibly"])
-_ALTERNATIVES = _PERHAPS | {"sometimes", "alternatively", "alternative", "alternate"}
+# What is said to be equivalent is judged beside it: equal formulas earn the same.
+_ALTERNATIVES = _PERHAPS | {"sometimes", "alternatively", "alternative", "alternate", "equivalently"}
+_HEARSAY = frozenset((who, do) for who in ("some", "others", "people") for do in ("say", "use", "write", "claim"))
 _COULD = frozenset(["could", "might", "may"])
 _THINGS = frozenset(
     """
@@ -166,7 +168,8 @@ def _is_introduced(between: Sequence[Token]) -> bool:
     """Whether what stands before an equation says that it is one more answer."""
     words = since_a_consequence(_said_last(between))
     another = any(word == "another" and set(words[at + 1 : at + 3]) & _THINGS for at, word in enumerate(words))
-    return another or bool(set(words) & _ALTERNATIVES) or bool(set(words) & _COULD and "also" in words)
+    heard = not _HEARSAY.isdisjoint(pairwise(words))
+    return another or heard or bool(set(words) & _ALTERNATIVES) or bool(set(words) & _COULD and "also" in words)
 
 
 def _is_fallback(between: Sequence[Token]) -> bool:
