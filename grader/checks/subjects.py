@@ -88,6 +88,7 @@ class _Owners:
         counted = [cost for at, cost in enumerate(self._costs) if self._counts(at)]
         if not counted or not self._mentions:
             return {}
+        counted = self._without_introduction(counted)
         before = list(dict.fromkeys(one.subject for one in self._mentions if one.at < counted[0].ends))
         said_behind = any(self._behind(cost) for cost in counted)
         if len(before) == len(self._names) == len(counted) > 1 and not said_behind:  # "A and B: x and y respectively"
@@ -105,6 +106,15 @@ class _Owners:
                     own.append([cost.value])
             earlier, earlier_owners = cost.ends, owners
         return result
+
+    def _without_introduction(self, counted: list[Cost]) -> list[Cost]:
+        """Without what is said of attention as such, in sentences before any model is named: "one layer takes O(…)."
+
+        Unless every cost is needed, for some write the cost first and then whose it is.
+        """
+        start = self._sentence_start(self._mentions[0].at)
+        rest = [cost for cost in counted if cost.ends > start]
+        return rest if len(rest) >= len(self._names) else counted
 
     # ---- models ----
 
