@@ -15,6 +15,7 @@ from grader.model import Check, Outcome, Status, Visibility
 
 # 0.2137, 1.5e-07, 12345, 1,234; not float64, hw3.ipynb, 2×128×64 or a number below 1000, which authors write too.
 _NUMBER = re.compile(r"(?<![\w.×,])(?:\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d{4,}|\d{1,3}(?:,\d{3})+)(?![\w×])")
+_PLACE = re.compile(r" at \(\d+(?:, \d+)*,?\)")  # in an array: code chooses where it is wrong
 _LEAST, _MOST = 1e-9, 1e9  # smaller and larger errors are all the same
 
 
@@ -59,7 +60,7 @@ def seconds_shown(seconds: float, visibility: Visibility) -> float:
 
 
 def _rounded(message: str) -> str:
-    return _NUMBER.sub(lambda found: _told(_clamped(float(found[0].replace(",", "")))), message)
+    return _NUMBER.sub(lambda found: _told(_clamped(float(found[0].replace(",", "")))), _PLACE.sub("", message))
 
 
 def _told(number: float) -> str:

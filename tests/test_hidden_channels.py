@@ -68,6 +68,8 @@ CLOSED = {
     "number of things": "return tuple(np.zeros(1) for _ in range(10 * x))",
     "printed": "print(x); return 7.0",
     "digits of an error": "return 1.25 + x * 1e-5",
+    "place of an error": "return np.where(np.arange(300) == x, 9.0, 1.0)",
+    "place of no number": "return np.where(np.arange(300) == x, np.nan, 1.0)",
     "exponent of an error": "return 10.0 ** x",
     "count with commas": "return 1.0, 'one', f'{12_000 + x:,}'",
     "tiny parts of a right answer": "return 1.0 + x * 1e-12",
@@ -84,7 +86,7 @@ def _asks(student: Any, rng: Any, *, x: int) -> Outcome:
     if isinstance(got, tuple) and len(got) == 3:
         return failed(f"{got[2]} of 5,000 are wrong")
     array = compare.numbers(got, "f()")
-    found = compare.difference(array, np.array(1.0))
+    found = compare.difference(array, np.ones(300 if array.shape == (300,) else ()))
     if found is None:
         return passed(f"right, to within {abs(float(array) - 1):.9g}")
     return failed(found.summary, found.detail, evidence={"off_by": found.size})
