@@ -36,7 +36,8 @@ def of_file(path: Path) -> str:
 
 def of_conditions(rubric: Rubric, seed: int, secret: str) -> str:
     """The course's data, the grader's own source, the seed, the secret's fingerprint, and which problems were asked."""
-    files = {Path(name).name: of_file(Path(name)) for problem in rubric.problems for name in _data_files(problem)}
+    found = {Path(name) for problem in rubric.problems for name in _data_files(problem)}
+    files = sorted((path.name, of_file(path)) for path in found)  # two folders may each hold a dev.tsv
     problems = [problem.id for problem in rubric.problems]
     return _digest({"data": files, "grader": _of_ourselves(), "seed": seed, "secret": secret, "problems": problems})
 
@@ -95,8 +96,8 @@ def _data_files(problem: Problem) -> Iterable[str]:
     for check in problem.every_check:
         known = definition_of(check.function)
         for name, value in check.parameters.items():
-            if known is not None and value and known.parameters[name].is_data_file:
-                yield value
+            if known is not None and value and known.parameters[name].is_data:
+                yield from [value] if isinstance(value, str) else value
 
 
 def _plain(value: Any) -> Any:
