@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.compare import difference, numbers
+from grader.compare import MAX_NUMBERS, Difference, difference, numbers
 from grader.errors import WrongKind
 
 finite = hnp.arrays(
@@ -33,11 +33,24 @@ def test_one_wrong_number_is_found_where_it_is(array: np.ndarray, data: st.DataO
     assert found.size == pytest.approx(1 + abs(array[at]))
 
 
+def test_the_worst_is_where_the_tolerance_is_missed_most_and_not_where_numbers_are_large() -> None:
+    want = np.array([[1e6, 2.0, 1.0], [4.0, 5.0, 6.0]])
+    got = want + np.array([[50.0, 0.0, 0.25], [-0.5, 0.0, 0.1]])  # 50 of a million is within the tolerance
+    assert difference(got, want) == Difference("off by 0.5 at (1, 0)", "got 3.5, expected 4", 0.5)
+
+
+def test_a_tolerance_is_of_the_right_number_and_reaches_up_to_its_bound() -> None:
+    assert difference(np.array([1.5]), np.array([1.0]), rtol=0.25, atol=0.25) is None
+    assert difference(np.array([1.5]), np.array([1.0]), rtol=0.25, atol=0.0) is not None
+    assert difference(np.array([-1.5]), np.array([-1.0]), rtol=0.5, atol=0.0) is None
+    assert difference(np.array([1.0]), np.array([0.5]), rtol=0.5, atol=0.0) is not None  # half of 1 is not what counts
+    assert difference(np.zeros((0, 3)), np.zeros((0, 3))) is None
+
+
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_named(odd: float) -> None:
-    found = difference(np.array([[1.0, odd]]), np.array([[1.0, 2.0]]))
-    assert found is not None
-    assert found.summary == f"it is {odd} at (0, 1)"
+    found = difference(np.array([[1.0, 9.0], [odd, odd]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert found == Difference(f"it is {odd} at (1, 0)", "expected 3")
 
 
 @pytest.mark.parametrize(
@@ -62,6 +75,31 @@ def test_lists_of_numbers_count_as_arrays_and_words_do_not() -> None:
     assert numbers([np.ones(3), np.zeros(3)], "f()").shape == (2, 3)
     with pytest.raises(WrongKind, match="2 things"):
         numbers((np.ones(3), np.zeros(3)), "f()")
+    assert numbers((1, 2.5), "f()").tolist() == [1, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (None, r"nothing \(None\)"),
+        ([1, None], r"nothing \(None\)"),
+        ([1, 2j], "complex numbers"),
+        (np.array([2j]), "complex numbers"),
+        ([np.array([2j])], "complex numbers"),
+        ([{"a": 1}], "a dictionary"),
+        ([[1, 2], [3]], "rows of different lengths"),
+        ([10**400], "rows of different lengths"),
+    ],
+)
+def test_what_is_no_array_of_numbers_is_named(value: object, kind: str) -> None:
+    with pytest.raises(WrongKind, match=rf"f\(\) returned {kind}"):
+        numbers(value, "f()")
+
+
+def test_a_large_answer_is_taken_up_to_the_bound() -> None:
+    assert numbers(np.zeros(MAX_NUMBERS, np.int8), "f()").size == MAX_NUMBERS
+    with pytest.raises(WrongKind, match="far more numbers"):
+        numbers(np.zeros(MAX_NUMBERS + 1, np.int8), "f()")
 
 
 @pytest.mark.parametrize(

@@ -241,6 +241,17 @@ def _limited(boxes: BoxRunner, submission: MakeSubmission, limits: Limits, *func
     return [problem.checks[0].outcome.message for problem in report.problems]
 
 
+def test_each_problem_has_its_own_limits_and_no_others(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    code = "def large(x):\n    return len(bytes(300 << 20))\n"
+    problems = tuple(
+        Problem(f"{memory}", "Asks", Fraction(1), (_asks("large", "c"),), Limits(memory_mb=memory))
+        for memory in (2048, 128, 2049)
+    )
+    rubric = Rubric("r", "R", Fraction(3), problems, Path("r.yaml"), "0" * 64)
+    report = grade(rubric, submission(code), boxes, DRAW)
+    assert [str(problem.status) for problem in report.problems] == ["passed", "crashed", "passed"]
+
+
 @pytest.mark.slow
 def test_code_that_sleeps_is_waited_for_once_and_then_briefly(boxes: BoxRunner, submission: MakeSubmission) -> None:
     limits = Limits(wall_seconds=2, hurried_wall_seconds=1)

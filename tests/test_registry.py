@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from grader.model import Outcome, passed
-from grader.registry import REQUIRED, DataFile, check, definitions_in
+from grader.registry import REQUIRED, DataFile, check, definitions_in, rescorer_for, rescores
 
 
 def test_the_keyword_parameters_are_the_schema() -> None:
@@ -74,3 +74,21 @@ def test_what_is_no_check_is_refused() -> None:
         check(other_arguments)
     with pytest.raises(TypeError, match="should return an Outcome"):
         check(returns_text)
+
+
+def test_rescoring_is_taken_when_nothing_but_changeable_parameters_changed() -> None:
+    def reaches(student: Any, rng: Any, *, tiers: int, labels: str, score: int = 1) -> Outcome:
+        """It reaches."""
+        return passed("reached")
+
+    assert rescorer_for(reaches, ["tiers"]) is None
+
+    @rescores(reaches, "tiers", "score")
+    def again(stored: Outcome, **_: Any) -> Outcome:
+        return stored
+
+    assert rescorer_for(reaches, ["tiers"]) is again
+    assert rescorer_for(reaches, ["score", "tiers"]) is again
+    assert rescorer_for(reaches, ["labels"]) is None
+    assert rescorer_for(reaches, ["labels", "tiers"]) is None
+    assert rescorer_for(reaches, ["labels", "score", "tiers"]) is None

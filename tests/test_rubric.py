@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.errors import RubricError, UsageError
-from grader.model import Later
+from grader.model import Later, Limits
 from grader.rubric import find_rubric, load_rubric
 from tests.conftest import REPOSITORY
 
@@ -203,11 +203,32 @@ def test_a_check_beside_the_rubric_and_its_data_are_found(tmp_path: Path) -> Non
         _load(tmp_path, AUTHORS_RUBRIC, AUTHORS_CHECK)
     (tmp_path / "dev.tsv").write_text("q\ta\n")
     assert load_rubric(tmp_path / "tiny.yaml").problems[0].checks[0].parameters["labels"] == str(tmp_path / "dev.tsv")
-    course = tmp_path / "course"
-    course.mkdir()
-    (course / "dev.tsv").write_text("q\tb\n")
-    found = load_rubric(tmp_path / "tiny.yaml", data=course).problems[0].checks[0]
-    assert found.parameters["labels"] == str(course / "dev.tsv")
+    for folder in (
+        tmp_path / "tiny",
+        tmp_path / "course",
+    ):  # the rubric's own before its neighbours, --data before both
+        folder.mkdir()
+        empty = load_rubric(tmp_path / "tiny.yaml", data=folder).problems[0].checks[0]
+        assert empty.parameters["labels"] != str(folder / "dev.tsv")
+        (folder / "dev.tsv").write_text("q\tb\n")
+        found = load_rubric(tmp_path / "tiny.yaml", data=folder).problems[0].checks[0]
+        assert found.parameters["labels"] == str(folder / "dev.tsv")
+    own = load_rubric(tmp_path / "tiny.yaml").problems[0].checks[0]
+    assert own.parameters["labels"] == str(tmp_path / "tiny" / "dev.tsv")
+
+
+def test_a_problem_has_its_own_limits_or_those_of_the_rubric(tmp_path: Path) -> None:
+    second = (
+        RIGHT[RIGHT.index("  - id") :]
+        .replace("1.10", "1.11")
+        .replace("points: 5", "limits: {cpu_seconds: 9}\n    points: 5")
+    )
+    text = RIGHT.replace("points: 5", "points: 10\nlimits: {cpu_seconds: 3, memory_mb: 100}", 1) + second
+    (tmp_path / "tiny.yaml").write_text(text)
+    limits = [problem.limits for problem in load_rubric(tmp_path / "tiny.yaml").problems]
+    assert limits == [Limits(cpu_seconds=3, memory_mb=100), Limits(cpu_seconds=9)]
+    (tmp_path / "tiny.yaml").write_text(RIGHT)
+    assert load_rubric(tmp_path / "tiny.yaml").problems[0].limits == Limits()
 
 
 def test_a_broken_checks_file_is_named(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,11 @@ NEED_GRADING = {
         "id: once, points: 1.5}, {check: attention_becomes, points: 0.5",
         "3.a: another of its alternatives may count now",
     ),
+    "a bar and a baseline": (
+        "score: 1/2}]}\n  - id: 2.g",
+        "score: 1}], baseline: Paris}\n  - id: 2.g",
+        "2.f predictions_reach: 'baseline' has",
+    ),
     "another baseline": ("labels: birth_dev.tsv", "labels: birth_dev.tsv, baseline: Paris", "'baseline' has"),
 }
 
@@ -147,3 +153,33 @@ def test_what_evidence_cannot_tell_needs_grading(change: str, first: Result, tmp
 
 def test_the_same_work_and_rubric_are_not_graded_again(work: Path, first: Result, tmp_path: Path) -> None:
     assert graded(written(tmp_path), work, first).result is None
+
+
+def test_only_a_settled_result_of_the_same_work_asked_the_same_way_holds(tmp_path: Path) -> None:
+    (tmp_path / "nora").mkdir()
+    (tmp_path / "nora" / "notes.txt").write_text("nothing yet")
+    nora = HandedIn("nora", tmp_path / "nora")
+    with Grading(Plan(written(tmp_path), DATA, (), DRAW, unsafe=False)) as grading:
+        stored = grading.of(nora, None).result
+        assert stored is not None
+        assert grading.of(nora, stored).result is None
+        for changed in ({"settled": False}, {"submission_sha256": "0" * 64}, {"conditions_sha256": "0" * 64}):
+            again = grading.of(nora, replace(stored, **changed)).result
+            assert again is not None
+            assert (again.how, again.settled) == ("graded", True)
+
+
+def test_what_cannot_be_opened_is_tried_again_unless_it_is_the_same_file(tmp_path: Path) -> None:
+    archive, gone = HandedIn("nora", tmp_path / "nora.zip"), HandedIn("nora", tmp_path / "gone")
+    archive.path.write_bytes(b"no archive")
+    with Grading(Plan(written(tmp_path), DATA, (), DRAW, unsafe=False)) as grading:
+        stored, unknown = grading.of(archive, None).result, grading.of(gone, None).result
+        assert stored is not None
+        assert unknown is not None
+        assert (stored.how, stored.settled) == ("not opened", True)
+        assert grading.of(archive, stored).result is None
+        for changed in ({"settled": False}, {"conditions_sha256": "0" * 64}, {"rubric_sha256": "0" * 64}):
+            assert grading.of(archive, replace(stored, **changed)).result is not None, changed
+        assert grading.of(gone, unknown).result is not None, "without content nobody knows whether it changed"
+        archive.path.write_bytes(b"no archive either")
+        assert grading.of(archive, stored).result is not None
