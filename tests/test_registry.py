@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 
 from grader.model import Outcome, passed
-from grader.registry import REQUIRED, DataFile, check, definitions_in, rescorer_for, rescores
+from grader.registry import (
+    REQUIRED,
+    DataFile,
+    HoldsTheAnswer,
+    StudentFile,
+    check,
+    definition_of,
+    definitions_in,
+    read_by,
+    reader_of,
+    rescorer_for,
+    rescores,
+)
 
 
 def test_the_keyword_parameters_are_the_schema() -> None:
@@ -56,6 +68,68 @@ def test_types_are_taken_from_defaults_where_nothing_is_annotated() -> None:
     with pytest.raises(ValueError, match="'length' should be a valid integer, not 'six'"):
         parameters["length"].read("six", {})
     assert parameters["name"].read(["anything"], {}) == ["anything"]
+
+
+def test_a_parameter_says_what_it_is_to_students_and_to_the_course() -> None:
+    @check(public=True)
+    def judges(
+        student: Any,
+        rng: Any,
+        *,
+        file: StudentFile,
+        name: str,
+        key: Annotated[str, HoldsTheAnswer()],
+        labels: DataFile,
+        beside: Sequence[DataFile],
+        most: int = 3,
+    ) -> Outcome:
+        """It judges."""
+        return passed("judged")
+
+    definition = definition_of(judges)
+    assert definition is not None
+    assert definition.code_is_public
+    marks = ("is_student_file", "is_a_name", "holds_the_answer", "is_data_file", "is_data")
+    assert {name: [mark for mark in marks if getattr(one, mark)] for name, one in definition.parameters.items()} == {
+        "file": ["is_student_file"],
+        "name": ["is_a_name"],
+        "key": ["holds_the_answer"],
+        "labels": ["is_data_file", "is_data"],
+        "beside": ["is_data"],
+        "most": [],
+    }
+
+
+def test_a_function_that_was_never_marked_is_no_check() -> None:
+    def plain(student: Any, rng: Any) -> Outcome:
+        """It is plain."""
+        return passed("plain")
+
+    def reads(answer: Any) -> list[Any]:
+        return [answer]
+
+    assert definition_of(plain) is None
+    assert reader_of(plain) is None
+    marked = definition_of(check(read_by(reads)(plain)))
+    assert marked is not None
+    assert not marked.code_is_public
+    assert reader_of(plain) is reads
+
+
+def test_a_module_defines_what_is_written_in_it_and_a_later_one_replaces_it() -> None:
+    def module(name: str, home: str) -> ModuleType:
+        def same(student: Any, rng: Any) -> Outcome:
+            """It is the same."""
+            return passed("same")
+
+        same.__module__ = home
+        made = ModuleType(name)
+        made.same = check(same)
+        return made
+
+    first, second, borrowing = module("first", "first"), module("second", "second"), module("third", "first")
+    assert definitions_in([first, second])["same"].function is second.same
+    assert definitions_in([first, borrowing])["same"].function is first.same
 
 
 def test_what_is_no_check_is_refused() -> None:
