@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.archives import Bounds, BrokenArchive, members
-from tests.hostile_archives import header
+from tests.hostile_archives import header, many
 
 BOUNDS = Bounds(members=10, streamed_bytes=1 << 20)
 END = bytes(1024)
@@ -99,6 +99,7 @@ def _gnu_prefix() -> bytes:
 READ: dict[str, tuple[bytes, str]] = {
     "a size in binary": (_binary_size(), "a.py"),
     "old tools add up signed bytes": (_signed_checksum(), "ü.py"),
+    "a checksum that ends in blanks": (FILE[:154] + b"  " + FILE[156:], "a.py"),
     "a long name": (header("n", 5, b"L") + b"b.py\0" + bytes(507) + FILE, "b.py"),
     "a long link is none": (header("n", 5, b"K") + b"b.py\0" + bytes(507) + FILE, "a.py"),
     "an extended name": (pax(b"13 path=b.py\n") + FILE, "b.py"),
@@ -157,6 +158,17 @@ def test_as_many_bytes_as_may_be_are_unpacked_and_not_one_more(tmp_path: Path) -
     assert len(read(tmp_path / "a.tgz", packed, Bounds(members=2, streamed_bytes=2048))) == 2
     with pytest.raises(BrokenArchive, match="unpacks to more than 0 MiB"):
         read(tmp_path / "a.tgz", packed, Bounds(members=2, streamed_bytes=2047))
+    named = gzip.compress(header("n", 512, b"K") + bytes(512) + FILE + END)  # a header's own bytes count too
+    assert read(tmp_path / "a.tgz", named, Bounds(members=1, streamed_bytes=1024 + 515))
+    with pytest.raises(BrokenArchive, match="unpacks to more than 0 MiB"):
+        read(tmp_path / "a.tgz", named, Bounds(members=1, streamed_bytes=1024 + 514))
+
+
+def test_ten_thousand_streams_may_be_joined_and_not_one_more(tmp_path: Path) -> None:
+    nothing, whole = gzip.compress(b""), gzip.compress(FILE + END)
+    assert read(tmp_path / "a.tgz", nothing * 9_999 + whole) == {"a.py": b"x=1"}
+    with pytest.raises(BrokenArchive, match="more than 10000 archives joined together"):
+        read(tmp_path / "a.tgz", nothing * 10_000 + whole)
 
 
 def test_members_of_a_zip_lie_side_by_side_and_links_are_no_files(tmp_path: Path) -> None:
@@ -169,10 +181,10 @@ def test_members_of_a_zip_lie_side_by_side_and_links_are_no_files(tmp_path: Path
         archive.writestr("a.py", "x=1")
     whole = packed.getvalue()
     assert read(tmp_path / "a.zip", whole) == {"a.py": b"x=1"}
-    directory = whole.index(b"PK\1\2")
-    second = whole.index(b"PK\1\2", directory + 4)
+    entries = [at for at in range(len(whole)) if whole.startswith(b"PK\1\2", at)]
+    starts = [struct.unpack("<L", whole[at + 42 : at + 46])[0] for at in entries]
     overlapping = bytearray(whole)
-    overlapping[second + 42 : second + 46] = struct.pack("<L", 10)  # where its header begins: inside the first
+    overlapping[entries[2] + 42 : entries[2] + 46] = struct.pack("<L", starts[1] + 5)  # inside the second one's header
     with pytest.raises(BrokenArchive, match="its members overlap"):
         read(tmp_path / "a.zip", bytes(overlapping))
 
@@ -181,3 +193,27 @@ def test_a_sparse_file_is_named_and_refused(tmp_path: Path) -> None:
     for tar in (header("holes", 0, b"S"), pax(b"22 GNU.sparse.major=1\n") + header("holes", 0)):
         with pytest.raises(BrokenArchive, match=r"'holes' is stored as a sparse file; make it again without --sparse"):
             read(tmp_path / "a.tar.gz", gzip.compress(tar + END))
+
+
+def test_a_long_directory_of_a_zip_is_read_where_so_many_members_may_be(tmp_path: Path) -> None:
+    packed = many(f"{'long' * 90}/{number}" for number in range(3_000))  # more than a megabyte of names
+    assert len(read(tmp_path / "a.zip", packed, Bounds(members=4_000, streamed_bytes=0))) == 3_000
+    with pytest.raises(BrokenArchive, match="its directory is larger than any real one"):
+        read(tmp_path / "a.zip", packed, Bounds(members=3_000, streamed_bytes=0))
+
+
+def test_a_file_may_have_fifteen_headers_before_its_own_and_not_more(tmp_path: Path) -> None:
+    link = header("n", 0, b"K")
+    assert read(tmp_path / "a.tgz", gzip.compress(link * 15 + FILE + END)) == {"a.py": b"x=1"}
+    with pytest.raises(BrokenArchive, match="more headers than any tool writes"):
+        read(tmp_path / "a.tgz", gzip.compress(link * 16 + FILE + END))
+
+
+def test_headers_are_read_up_to_a_mebibyte_and_so_many_records_each(tmp_path: Path) -> None:
+    room, name = Bounds(members=1, streamed_bytes=4 << 20), bytes(1 << 20)
+    assert read(tmp_path / "a.tgz", gzip.compress(header("n", 1 << 20, b"K") + name + FILE + END), room)
+    with pytest.raises(BrokenArchive, match="a header claims to be larger than any real one"):
+        read(tmp_path / "a.tgz", gzip.compress(header("n", (1 << 20) + 1, b"K") + name + FILE + END), room)
+    assert read(tmp_path / "a.tgz", gzip.compress(pax(b"6 a=b\n" * 20) + FILE + END), room)
+    with pytest.raises(BrokenArchive, match="its headers say more than those of any real one"):
+        read(tmp_path / "a.tgz", gzip.compress(pax(b"6 a=b\n" * 21) + FILE + END), room)

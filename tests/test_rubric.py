@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import grader.checks
+from grader.catalogue import known_checks
 from grader.errors import RubricError, UsageError
 from grader.model import Later, Limits
 from grader.rubric import find_rubric, load_rubric
@@ -346,6 +348,20 @@ def test_checks_of_an_installed_package_are_found(tmp_path: Path, monkeypatch: p
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "dev.tsv").write_text("")
     _load(tmp_path, AUTHORS_RUBRIC.replace("counts_lines", "acme_counts"))
+
+
+def test_checks_that_need_a_reference_which_is_not_here_are_no_checks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kit may hold a part of the reference; of anything else that is missing, the grader must not make a secret."""
+    monkeypatch.setattr(grader.checks, "__path__", [*grader.checks.__path__, str(tmp_path)])
+    (tmp_path / "of_a_kit.py").write_text("import reference.nowhere\n" + AUTHORS_CHECK)
+    known = known_checks()
+    assert "matches_reference" in known
+    assert "counts_lines" not in known
+    (tmp_path / "of_a_kit.py").write_text("import nowhere.reference\n")
+    with pytest.raises(ModuleNotFoundError, match="nowhere"):
+        known_checks()
 
 
 def test_the_hash_covers_the_rubric_and_its_own_checks(tmp_path: Path) -> None:
