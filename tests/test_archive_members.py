@@ -179,6 +179,7 @@ def test_members_of_a_zip_lie_side_by_side_and_links_are_no_files(tmp_path: Path
         archive.writestr(link, "a.py")
         archive.writestr("d/", "")
         archive.writestr("a.py", "x=1")
+        archive.comment = b"made by a tool that says so"
     whole = packed.getvalue()
     assert read(tmp_path / "a.zip", whole) == {"a.py": b"x=1"}
     entries = [at for at in range(len(whole)) if whole.startswith(b"PK\1\2", at)]

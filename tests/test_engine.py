@@ -15,6 +15,7 @@ from grader.engine import grade
 from grader.errors import BoxLost, Missing, TimedOut
 from grader.model import Alternative, Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
 from grader.sandbox import BoxRunner
+from grader.secret import Secret
 from tests.conftest import DRAW, MakeSubmission
 
 
@@ -239,6 +240,82 @@ def _limited(boxes: BoxRunner, submission: MakeSubmission, limits: Limits, *func
     rubric = Rubric("r", "R", Fraction(len(problems)), problems, Path("r.yaml"), "0" * 64)
     report = grade(rubric, submission(SLEEPY), boxes, DRAW)
     return [problem.checks[0].outcome.message for problem in report.problems]
+
+
+def test_a_report_says_who_and_how_and_what_is_done_is_told_in_order(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    problems = tuple(Problem(name, name, Fraction(1), (_check(good, f"c{name}"),)) for name in "ab")
+    rubric = Rubric("r", "R", Fraction(2), problems, Path("r.yaml"), "0" * 64)
+    told: list[str] = []
+    draw = Draw(5, Secret("the first course's secret"))
+    report = grade(
+        rubric,
+        submission("def f(): return 1"),
+        boxes,
+        draw,
+        progress=lambda problem, check: told.append(f"{problem.id} {check.id}"),
+        finished=lambda result: told.append(f"{result.problem.id} {result.status}"),
+    )
+    assert told == ["a ca", "a passed", "b cb", "b passed"]
+    assert (report.submission, report.rubric, report.seed, report.secret) == ("tested", rubric, 5, draw.fingerprint)
+    assert report.isolation == boxes.isolation
+    assert 0 < sum(result.checks[0].seconds for result in report.problems) <= report.seconds
+
+
+def test_looking_for_an_alternative_is_tried_again_when_a_box_is_lost(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    class Losing:
+        """The real boxes, of which the first so many are lost."""
+
+        def __init__(self, losses: int) -> None:
+            self._losses = losses
+            self.isolation = boxes.isolation
+
+        def open(self, *arguments: Any) -> Any:
+            self._losses -= 1
+            if self._losses >= 0:
+                raise BoxLost("gone")
+            return boxes.open(*arguments)
+
+    alternatives = (
+        Alternative("a", ("work.py",), ("f",), (), (_check(good),)),
+        Alternative("b", ("b.py",), ("f",), (), (_check(bad),)),
+    )
+    problem = Problem("1", "One", Fraction(1), (), alternatives=alternatives)
+    rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
+    work = submission("def f(): return 1")
+    assert grade(rubric, work, Losing(1), DRAW).problems[0].chosen == "a"
+    with pytest.raises(BoxLost, match="ended 2 times"):
+        grade(rubric, work, Losing(2), DRAW)
+
+
+def test_hidden_checks_conceal_what_code_had_a_hand_in_however_it_was_asked(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    def calls(student: Any) -> Any:
+        return student.call("work.py", "f")
+
+    def probes(student: Any) -> Any:
+        return student.probe("definition_states", "work.py", names=["f"])
+
+    def probes_each(student: Any) -> Any:
+        return list(student.probe_each("definition_states", "work.py", [{"names": ["f"]}]))
+
+    def only_reads(student: Any) -> Any:
+        return student.read("work.py")
+
+    def asking(ask: Any) -> Check:
+        def asks(student: Any, rng: Any) -> Outcome:
+            ask(student)
+            return failed("off by 0.12345")
+
+        return _check(asks, ask.__name__, visibility="hidden")
+
+    report = _grade(boxes, submission, *map(asking, (calls, probes, probes_each, only_reads)), code="def f(): return 1")
+    messages = [result.outcome.message for result in report.problems[0].checks]
+    assert messages == ["off by 0.12", "off by 0.12", "off by 0.12", "off by 0.12345"]
 
 
 def test_each_problem_has_its_own_limits_and_no_others(boxes: BoxRunner, submission: MakeSubmission) -> None:
