@@ -291,6 +291,22 @@ def test_looking_for_an_alternative_is_tried_again_when_a_box_is_lost(
         grade(rubric, work, Losing(2), DRAW)
 
 
+def test_none_of_the_alternatives_is_missing_and_two_are_for_a_person(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    alternatives = tuple(Alternative(name, (f"{name}.py",), ("f",), (), (_check(good, name),)) for name in "ab")
+    problem = Problem("1", "One", Fraction(3), (_check(good, "own", 2),), alternatives=alternatives)
+    rubric = Rubric("r", "R", Fraction(3), (problem,), Path("r.yaml"), "0" * 64)
+
+    def found(*names: str) -> tuple[str, Fraction, list[str]]:
+        (result,) = grade(rubric, submission(**dict.fromkeys(names, "def f(): return 1")), boxes, DRAW).problems
+        return str(result.status), result.points, [one.check.id for one in result.checks]
+
+    assert found("a.py", "b.py") == ("review", 2, ["one_alternative", "own"])
+    assert found("b.py") == ("passed", 3, ["b", "own"])
+    assert found("other.py") == ("partial", 2, ["one_alternative", "own"])
+
+
 def test_hidden_checks_conceal_what_code_had_a_hand_in_however_it_was_asked(
     boxes: BoxRunner, submission: MakeSubmission
 ) -> None:

@@ -222,6 +222,55 @@ def test_many_links_are_counted_and_summed_up(tmp_path: Path, monkeypatch: pytes
         pass
 
 
+def _zipped(path: Path, **files: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "zip"])
+def test_everything_is_taken_up_to_the_bounds_and_not_beyond(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    monkeypatch.setattr(module, "MAX_FILES", 33)
+    monkeypatch.setattr(module, "MAX_BYTES", 6)
+
+    def opened(number: int, files: dict[str, str]) -> tuple[str, ...]:
+        (tmp_path / str(number)).mkdir()
+        made = _zipped(tmp_path / f"{number}.zip", **files) if packed else _folder(tmp_path / str(number), **files)
+        with open_submission(made) as submission:
+            return submission.files
+
+    deep, long = "d/" * 30 + "x", "/".join(["n" * 149, "m" * 150])
+    right: list[dict[str, str]] = [
+        {"a": "123", "b": "456"},
+        {deep: "x"},
+        {long: "x"},
+        {str(number): "" for number in range(33)},
+    ]
+    wrong = [
+        ({"a": "123", "b": "4567"}, "more than 0 MiB"),
+        ({"d/" + deep: "x"}, "too long or deep a path"),
+        ({long + "m": "x"}, "too long or deep a path"),
+        ({str(number): "" for number in range(34)}, "more than 33 files"),
+    ]
+    for number, files in enumerate(right):
+        assert sorted(opened(number, files)) == sorted(files)
+    for number, (files, said) in enumerate(wrong, len(right)):
+        with pytest.raises(UsageError, match=said):
+            opened(number, files)
+
+
+def test_twenty_notes_are_told_one_by_one(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, **{"a.py": ""})
+    for number in range(20):
+        (folder / f"link{number}").symlink_to("a.py")
+    with open_submission(folder) as opened:
+        assert len(opened.notes) == 20
+        assert all("is a link or no ordinary file and was left out" in note for note in opened.notes)
+
+
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])
 @pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
 def test_a_broken_archive_is_one_line(tmp_path: Path, content: bytes, ending: str) -> None:

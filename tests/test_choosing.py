@@ -1,0 +1,62 @@
+"""Which problems of a rubric are graded, and which rubric a submission may be graded by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from grader.choosing import choose_rubric, only, refuse_rubric_inside
+from grader.errors import UsageError
+from grader.model import Problem, Rubric
+from tests.conftest import REPOSITORY, MakeSubmission
+
+IDS = ("1", "1.a", "1.b", "1.b.ii", "10", "2.a")
+RUBRIC = Rubric(
+    "r", "R", Fraction(0), tuple(Problem(one, one, Fraction(0), ()) for one in IDS), Path("r.yaml"), "0" * 64, IDS
+)
+OWN = REPOSITORY / "rubrics"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen"),
+    [
+        ([], IDS),
+        (["1"], ("1", "1.a", "1.b", "1.b.ii")),
+        (["1.b"], ("1.b", "1.b.ii")),
+        (["2", "1.a"], ("1.a", "2.a")),  # in the rubric's order
+        (["10", "10"], ("10",)),
+    ],
+)
+def test_a_part_means_itself_and_what_is_below_it(wanted: list[str], chosen: tuple[str, ...]) -> None:
+    found = only(RUBRIC, wanted)
+    assert tuple(problem.id for problem in found.problems) == chosen
+    assert found.parts == IDS
+
+
+@pytest.mark.parametrize("unknown", ["3", "1.", "1.b.i", ""])
+def test_a_part_that_is_not_there_is_refused_with_those_that_are(unknown: str) -> None:
+    with pytest.raises(UsageError, match=rf"r has no problem '{unknown}'; it has 1, 1\.a, 1\.b, 1\.b\.ii, 10, 2\.a"):
+        only(RUBRIC, ["1", unknown])
+
+
+def test_the_rubric_is_the_one_named_else_declared_else_the_one_that_fits(submission: MakeSubmission) -> None:
+    work = submission(**{"attention.py": "", "dataset.py": ""})
+    declared = replace(work, rubric="dl-hw3")
+    assert choose_rubric("nlp-a5", declared, work.folder) == OWN / "nlp-a5.yaml"
+    assert choose_rubric(None, declared, work.folder) == OWN / "dl-hw3.yaml"
+    assert choose_rubric(None, work, work.folder) == OWN / "nlp-a5.yaml", "more of what it asks for is there"
+    with pytest.raises(UsageError, match=r"^submission\.yaml: .*no rubric 'nlp-a6'"):
+        choose_rubric(None, replace(work, rubric="nlp-a6"), work.folder)
+    with pytest.raises(UsageError, match="several rubrics fit; choose one with --rubric: dl-hw3, nlp-a5"):
+        choose_rubric(None, replace(work, files=("attention.py",)), work.folder)
+
+
+def test_a_rubric_among_the_students_files_is_refused(tmp_path: Path) -> None:
+    inside, beside = tmp_path / "work" / "r.yaml", tmp_path / "workshop" / "r.yaml"
+    inside.parent.mkdir()
+    refuse_rubric_inside(beside, tmp_path / "work")
+    with pytest.raises(UsageError, match="it lies inside what is graded"):
+        refuse_rubric_inside(inside, tmp_path / "work")
