@@ -11,7 +11,9 @@ from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
 from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.rescoring import NeedsGrading, rescored
+from grader.draw import Draw
 from grader.rubric import load_rubric
+from grader.secret import Secret
 from tests.batch.classes import RIGHT, without_times
 from tests.conftest import DRAW, REPOSITORY
 
@@ -183,3 +185,27 @@ def test_what_cannot_be_opened_is_tried_again_unless_it_is_the_same_file(tmp_pat
         assert grading.of(gone, unknown).result is not None, "without content nobody knows whether it changed"
         archive.path.write_bytes(b"no archive either")
         assert grading.of(archive, stored).result is not None
+
+
+def test_one_part_graded_again_leaves_the_others_as_they_were(tmp_path: Path) -> None:
+    (tmp_path / "nora").mkdir()
+    (tmp_path / "nora" / "notes.txt").write_text("nothing yet")
+    nora, rubric = HandedIn("nora", tmp_path / "nora"), written(tmp_path)
+    with Grading(Plan(rubric, DATA, (), DRAW, unsafe=False)) as grading:
+        whole = grading.of(nora, None).result
+        assert whole is not None
+    other = Draw(0, Secret("another course's secret"))
+    with Grading(Plan(rubric, DATA, ("2",), other, unsafe=False)) as grading:
+        alone, beside = grading.of(nora, None).result, grading.of(nora, whole).result
+        moved = grading.of(nora, replace(whole, submission_sha256="0" * 64)).result
+        unsettled = grading.of(nora, replace(whole, settled=False)).result
+    assert alone is not None
+    assert beside is not None
+    assert moved is not None
+    assert unsettled is not None
+    assert [one["id"] for one in beside.report["problems"]] == ["1.a", "2.f", "2.g", "3.a"]
+    assert without_times(beside.report["problems"]) == without_times(whole.report["problems"])
+    assert (beside.exact, beside.definition) == (whole.exact, whole.definition)
+    assert beside.report["notes"][-1] == "1.a, 3.a: graded earlier, with another secret than the rest"
+    assert [one["id"] for one in moved.report["problems"]] == ["2.f", "2.g"], "of other work nothing is kept"
+    assert (alone.settled, beside.settled, unsettled.settled) == (True, True, False)
