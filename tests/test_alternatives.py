@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.alternatives import handed_in, is_there, undecided, worth_trying
-from grader.engine import blocked, status_of
-from grader.model import Alternative, Check, CheckResult, Limits, Outcome, Problem, Status, passed
+from grader.engine import blocked, grade, status_of
+from grader.errors import BoxLost
+from grader.model import Alternative, Check, CheckResult, Limits, Outcome, Problem, Rubric, Status, passed
 from grader.sandbox import BoxRunner
-from tests.conftest import MakeSubmission
+from tests.conftest import DRAW, MakeSubmission
 
-OWN = Check("own", lambda student, rng: passed("x"), {}, "", Fraction(1))
+
+def _check(name: str, points: int = 1) -> Check:
+    return Check(name, lambda student, rng: passed("x"), {}, "", Fraction(points))
+
+
+OWN = _check("own")
 ONE = Alternative("one", ("one.py", "first.py"), ("f", "g"), ("one.txt",), ())
 TWO = Alternative("two", ("two.py",), ("f",), ("two.txt", "2.txt"), ())
 PROBLEM = Problem("1", "One", Fraction(3), (OWN,), alternatives=(ONE, TWO))
@@ -110,3 +118,47 @@ def test_a_check_waits_for_gates_and_for_what_it_needs(
     check = Check("last", OWN.function, {}, "", Fraction(1), needs=needs)
     outcome = blocked(check, gates, _results(*before.split()))
     assert (f"{outcome.status}: {outcome.message}" if outcome else None) == found
+
+
+def test_looking_for_an_alternative_is_tried_again_when_a_box_is_lost(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    class Losing:
+        """The real boxes, of which the first so many are lost."""
+
+        def __init__(self, losses: int) -> None:
+            self._losses = losses
+            self.isolation = boxes.isolation
+
+        def open(self, *arguments: Any) -> Any:
+            self._losses -= 1
+            if self._losses >= 0:
+                raise BoxLost("gone")
+            return boxes.open(*arguments)
+
+    alternatives = (
+        Alternative("a", ("work.py",), ("f",), (), (_check("a"),)),
+        Alternative("b", ("b.py",), ("f",), (), (_check("b"),)),
+    )
+    problem = Problem("1", "One", Fraction(1), (), alternatives=alternatives)
+    rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
+    work = submission("def f(): return 1")
+    assert grade(rubric, work, Losing(1), DRAW).problems[0].chosen == "a"
+    with pytest.raises(BoxLost, match="ended 2 times"):
+        grade(rubric, work, Losing(2), DRAW)
+
+
+def test_none_of_the_alternatives_is_missing_and_two_are_for_a_person(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    alternatives = tuple(Alternative(name, (f"{name}.py",), ("f",), (), (_check(name),)) for name in "ab")
+    problem = Problem("1", "One", Fraction(3), (_check("own", 2),), alternatives=alternatives)
+    rubric = Rubric("r", "R", Fraction(3), (problem,), Path("r.yaml"), "0" * 64)
+
+    def found(*names: str) -> tuple[str, Fraction, list[str]]:
+        (result,) = grade(rubric, submission(**dict.fromkeys(names, "def f(): return 1")), boxes, DRAW).problems
+        return str(result.status), result.points, [one.check.id for one in result.checks]
+
+    assert found("a.py", "b.py") == ("review", 2, ["one_alternative", "own"])
+    assert found("b.py") == ("passed", 3, ["b", "own"])
+    assert found("other.py") == ("partial", 2, ["one_alternative", "own"])

@@ -263,50 +263,6 @@ def test_a_report_says_who_and_how_and_what_is_done_is_told_in_order(
     assert 0 < sum(result.checks[0].seconds for result in report.problems) <= report.seconds
 
 
-def test_looking_for_an_alternative_is_tried_again_when_a_box_is_lost(
-    boxes: BoxRunner, submission: MakeSubmission
-) -> None:
-    class Losing:
-        """The real boxes, of which the first so many are lost."""
-
-        def __init__(self, losses: int) -> None:
-            self._losses = losses
-            self.isolation = boxes.isolation
-
-        def open(self, *arguments: Any) -> Any:
-            self._losses -= 1
-            if self._losses >= 0:
-                raise BoxLost("gone")
-            return boxes.open(*arguments)
-
-    alternatives = (
-        Alternative("a", ("work.py",), ("f",), (), (_check(good),)),
-        Alternative("b", ("b.py",), ("f",), (), (_check(bad),)),
-    )
-    problem = Problem("1", "One", Fraction(1), (), alternatives=alternatives)
-    rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
-    work = submission("def f(): return 1")
-    assert grade(rubric, work, Losing(1), DRAW).problems[0].chosen == "a"
-    with pytest.raises(BoxLost, match="ended 2 times"):
-        grade(rubric, work, Losing(2), DRAW)
-
-
-def test_none_of_the_alternatives_is_missing_and_two_are_for_a_person(
-    boxes: BoxRunner, submission: MakeSubmission
-) -> None:
-    alternatives = tuple(Alternative(name, (f"{name}.py",), ("f",), (), (_check(good, name),)) for name in "ab")
-    problem = Problem("1", "One", Fraction(3), (_check(good, "own", 2),), alternatives=alternatives)
-    rubric = Rubric("r", "R", Fraction(3), (problem,), Path("r.yaml"), "0" * 64)
-
-    def found(*names: str) -> tuple[str, Fraction, list[str]]:
-        (result,) = grade(rubric, submission(**dict.fromkeys(names, "def f(): return 1")), boxes, DRAW).problems
-        return str(result.status), result.points, [one.check.id for one in result.checks]
-
-    assert found("a.py", "b.py") == ("review", 2, ["one_alternative", "own"])
-    assert found("b.py") == ("passed", 3, ["b", "own"])
-    assert found("other.py") == ("partial", 2, ["one_alternative", "own"])
-
-
 def test_hidden_checks_conceal_what_code_had_a_hand_in_however_it_was_asked(
     boxes: BoxRunner, submission: MakeSubmission
 ) -> None:
