@@ -133,6 +133,12 @@ def test_what_is_judged_later_is_read_as_strictly_as_the_rest(tmp_path: Path, wr
         ("check: matches_reference\n", "check: columns_sum_to_one\n", 12, "two checks 'columns_sum_to_one'"),
         ("[softmax]", "softmax", 10, "'forbidden' should be a valid list, not 'softmax'"),
         ("[softmax]", "[1]", 10, "'forbidden.0' should be a valid string, not 1"),
+        (
+            "    with:",
+            "    libaries: [numpy]\n    with:",
+            8,
+            "'libaries' has no meaning here; did you mean 'libraries'?",
+        ),
         ("    with:", "    libraries: [scipy]\n    with:", 8, "'numpy' or 'torch'"),
         ("    with:", "    limits: {cpu_second: 3}\n    with:", 8, "did you mean 'cpu_seconds'?"),
         ("    with:", "    limits: {cpu_seconds: 0}\n    with:", 8, "greater than or equal to 1"),
