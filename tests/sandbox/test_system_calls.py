@@ -41,6 +41,14 @@ PROBES: dict[str, tuple[int, int, str]] = {
     "pidfd_getfd": (438, 438, "0, 0, 0"),
     "pidfd_send_signal": (424, 424, "0, 0, 0, 0"),
     "process_mrelease": (448, 448, "0, 0"),
+    # signals to others, by whatever name; 0 is the signal that only asks whether there is somebody
+    "tkill": (200, 130, "os.getpid(), 0"),
+    "rt_sigqueueinfo": (129, 138, "os.getpid(), 10, ctypes.create_string_buffer(b'\\n', 128)"),
+    "rt_tgsigqueueinfo": (297, 240, "os.getpid(), os.getpid(), 10, ctypes.create_string_buffer(b'\\n', 128)"),
+    # privileges; the kernel lets anybody ask for none at all, or to stay who they are
+    "capset": (126, 91, "ctypes.create_string_buffer(b'\\x22\\x05\\x08\\x20', 8), room"),
+    "setuid": (105, 146, "os.getuid()"),
+    "setresgid": (119, 149, "-1, -1, -1"),
     # ways around the walls
     "io_uring_setup": (425, 425, "1, room"),
     "io_uring_enter": (426, 426, "0, 0, 0, 0, 0, 0"),
@@ -99,10 +107,10 @@ def test_what_looks_at_others_is_refused_by_the_filter(boxes: BoxRunner, submiss
     assert let_through == {}
 
 
-def _verdict(machine: str, number: int, *arguments: int) -> int:
+def _verdict(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
     """What the filter answers, worked out as the kernel does."""
-    data = {0: number, 4: seccomp._AUDIT_ARCH[machine]}
-    for index, argument in enumerate(arguments):
+    data = {0: number, 4: seccomp._AUDIT_ARCH[machine] if architecture is None else architecture}
+    for index, argument in enumerate([*arguments, 0, 0, 0, 0, 0, 0][:6]):
         data |= {16 + 8 * index: argument & 0xFFFFFFFF, 20 + 8 * index: argument >> 32 & 0xFFFFFFFF}
     lines, at, loaded = seccomp.program(machine, own_pid=1), 0, 0
     while True:
@@ -127,6 +135,36 @@ def test_both_tables_refuse_the_same(machine: str) -> None:
         assert _verdict(machine, number) == seccomp._ALLOW
     madvise = syscalls.numbers(syscalls.CONDITIONAL, machine)["madvise"]
     assert _verdict(machine, madvise, 0, 0, 4) == seccomp._ALLOW, "allocators give memory back so"
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_calls_with_conditions_are_allowed_so_far_and_no_further(machine: str) -> None:
+    calls = syscalls.numbers(syscalls.CONDITIONAL, machine)
+    refused, unknown = seccomp._errno(errno.EPERM), seccomp._errno(errno.ENOSYS)
+    thread, everything_else = 0x10000, 0xFFFEFFFF
+    for name, fits, others in (
+        ("kill", [(1, 9), (1, 0)], [(0, 9), (2, 9), (-1, 9), (3, 1), (0, 1)]),  # process, signal
+        ("tgkill", [(1, 5, 6)], [(2, 1, 6), (0, 1, 1), (-1, 1, 1)]),  # process, thread, signal
+        ("clone", [(thread,), (0x3D0F00,)], [(17,), (everything_else,), (0, thread)]),
+        ("prctl", [(15,), (16,), (0x53564D41,)], [(1, 15), (22, 2), (24, 1), (38, 1), (0,)]),
+        ("ioctl", [(0, 0x5401), (1, 0x5421)], [(0, 0x5412), (0x5401, 0), (0, 0x5402)]),
+        ("fcntl", [(0, 0), (5, 3), (5, 1030)], [(0, 8), (0, 10), (0, 1033), (3, 1024)]),
+        ("madvise", [(0, 0, 4), (0, 0, 17)], [(0, 0, 12), (4, 4, 20), (0, 0, 21), (0, 0, 100)]),
+        ("prlimit64", [(0, 7, 0, 1), (0, 7)], [(0, 7, 1), (0, 7, 1 << 32), (0, 7, 0xFFFFFFFF << 32)]),
+    ):
+        assert [_verdict(machine, calls[name], *each) for each in fits] == len(fits) * [seccomp._ALLOW], name
+        assert [_verdict(machine, calls[name], *each) for each in others] == len(others) * [refused], name
+    assert _verdict(machine, calls["clone3"], thread) == unknown, "libc goes back to clone only for this answer"
+    for table, answer in ((syscalls.REFUSED, refused), (syscalls.PRETENDED, seccomp._errno(0))):
+        assert {_verdict(machine, number) for number in syscalls.numbers(table, machine).values()} == {answer}
+    assert _verdict(machine, 9999) == unknown
+
+
+def test_calls_by_another_table_end_the_box() -> None:
+    """A number means another call to a 32-bit program, and x32 has the same calls by numbers of its own."""
+    assert _verdict("x86_64", 0, architecture=0x40000003) == seccomp._KILL
+    assert _verdict("aarch64", 63, architecture=0x40000028) == seccomp._KILL
+    assert _verdict("x86_64", 0x40000000) == _verdict("x86_64", 0x40000000 + 41) == seccomp._KILL
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

@@ -1,0 +1,179 @@
+"""What a box is left with: limits, privileges, signals, environment and scratch folder, each looked at by itself."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from grader.model import Limits
+from grader.sandbox import BoxRunner, scratch
+from tests.conftest import MakeSubmission
+
+KINDS = ("CPU", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "AS")
+LIMITS = """
+    import resource
+    def f(kinds): return {kind: list(resource.getrlimit(getattr(resource, f"RLIMIT_{kind}"))) for kind in kinds}
+"""
+
+
+def test_every_limit_is_set_for_good(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    """The soft and the hard one: a soft limit alone could be raised again."""
+    work, found = submission(LIMITS), []
+    for memory_mb in (300, 700):
+        limits = Limits(cpu_seconds=7, memory_mb=memory_mb, scratch_mb=3)
+        with boxes.open(work, limits, 0) as student:
+            found.append(student.call("work.py", "f", KINDS))
+    (small, hard), (large, _) = (each.pop("AS") for each in found)
+    want = {"CPU": 19, "FSIZE": 3 * 2**20, "NOFILE": 256, "CORE": 0, "MEMLOCK": 0, "MSGQUEUE": 0}
+    assert found == 2 * [{kind: [limit, limit] for kind, limit in want.items()}]
+    assert hard == small
+    assert small > 300 * 2**20, "memory is counted from what the fork server uses already"
+    assert large - small == pytest.approx(400 * 2**20, abs=16 * 2**20)
+
+
+def test_limits_bite_where_they_are_set(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    code = """
+        import errno, os, signal
+        def f():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            said = []
+            try:
+                with open("big", "wb") as file:
+                    file.truncate(2**20 + 1)
+            except OSError as error:
+                said.append(error.errno)
+            try:
+                while True:
+                    os.dup(1)
+            except OSError as error:
+                said.append(error.errno)
+            try:
+                bytearray(200 * 2**20)
+            except MemoryError:
+                said.append("memory")
+            return said
+    """
+    with boxes.open(submission(code), Limits(memory_mb=100, scratch_mb=1), 0) as student:
+        assert student.call("work.py", "f") == [errno.EFBIG, errno.EMFILE, "memory"]
+
+
+def _descendants(process: int) -> set[int]:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return {one for child in children for one in (int(child), *_descendants(int(child)))}
+
+
+def test_a_box_has_no_capability_and_never_gets_one(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    work = submission("def f(): return 1")
+    with boxes.open(work, Limits(), 0) as student:  # the fork server is there from now on
+        student.call("work.py", "f")
+    before = _descendants(os.getpid())
+    with boxes.open(work, Limits(), 0) as student:
+        student.call("work.py", "f")
+        (box,) = _descendants(os.getpid()) - before
+        status = dict(line.split(":\t", 1) for line in Path(f"/proc/{box}/status").read_text().splitlines())
+    capabilities = [int(status[kind], 16) for kind in ("CapEff", "CapPrm", "CapInh", "CapAmb")]
+    assert (capabilities, status["NoNewPrivs"], status["Seccomp"]) == ([0, 0, 0, 0], "1", "2")
+
+
+def test_a_box_signals_nobody_but_itself(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    """EPERM is the filter's word: a process that is not there would be ESRCH, which is luck and no wall."""
+    code = """
+        import os, signal
+        def refused(process):
+            try:
+                os.kill(process, 0)
+            except OSError as error:
+                return error.errno
+            return 0
+        def f():
+            me, heard = os.getpid(), []
+            signal.signal(signal.SIGUSR1, lambda *_: heard.append(1))
+            os.kill(me, signal.SIGUSR1)
+            return [refused(one) for one in (me + 1, 0, -1, -me, os.getppid(), 2**22)], refused(me), heard
+    """
+    with boxes.open(submission(code), Limits(), 0) as student:
+        assert student.call("work.py", "f") == ([errno.EPERM] * 6, 0, [1])
+
+
+def test_the_fork_server_has_an_environment_of_its_own(
+    submission: MakeSubmission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GRADER_SECRET", "PYTHONHASHSEED", "PYTHONWARNINGS", "OMP_NUM_THREADS", "TMPDIR_OF_THE_TA"):
+        monkeypatch.setenv(name, "7")
+    code = """
+        import os, sys
+        def f(): return dict(os.environ), [getattr(sys.flags, name) for name in (
+            "hash_randomization", "no_user_site", "no_site", "safe_path", "dont_write_bytecode")]
+    """
+    with BoxRunner() as fresh, fresh.open(submission(code), Limits(), 0) as student:
+        seen, flags = student.call("work.py", "f")
+    assert seen.pop("HOME") == seen.pop("TMPDIR")
+    assert seen.pop("PYTHONHASHSEED") == "0"
+    assert flags == [0, 1, 1, True, 1], "a seed of 0 is what Python calls no randomization"
+    assert {name: seen.pop(name) for name in [*seen] if name.endswith("_NUM_THREADS")} == dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+    )
+    assert seen.keys() <= {"PYTHONDONTWRITEBYTECODE", "LANG", "MALLOC_ARENA_MAX", "CUDA_VISIBLE_DEVICES", "MPLBACKEND"}
+
+
+LEAVES_A_NOTE = """
+    import os
+    def f():
+        there = sorted(os.listdir(os.environ["HOME"]))
+        for place in (os.environ["HOME"], "."):
+            with open(os.path.join(place, "note"), "w") as file:
+                file.write("from another box")
+        return there
+"""
+
+
+@pytest.mark.parametrize("without", [(), ("namespaces",)], ids=["all layers", "no namespaces"])
+def test_a_box_finds_its_scratch_folder_empty_and_leaves_nothing(
+    submission: MakeSubmission, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    work = submission(LEAVES_A_NOTE)
+    with BoxRunner(without=without) as runner:
+        for _ in range(2):
+            with runner.open(work, Limits(), 0) as student:
+                assert student.call("work.py", "f") == ["submission"]
+            (workspace,) = tmp_path.glob("grader-*")
+            assert [*workspace.rglob("note")] == []
+            assert len([*workspace.glob("scratch*")]) <= ("namespaces" not in without), "only a place to mount at"
+    assert not workspace.exists()
+    assert not (work.folder / "note").exists()
+
+
+def test_two_boxes_at_once_have_scratch_folders_of_their_own(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    work = submission(LEAVES_A_NOTE)
+    with boxes.open(work, Limits(), 0) as one, boxes.open(work, Limits(), 0) as other:
+        assert one.call("work.py", "f") == other.call("work.py", "f") == ["submission"]
+
+
+def test_a_folder_is_measured_by_bytes_and_by_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "file").write_bytes(b"x" * 2**20)
+    (tmp_path / "round").symlink_to(tmp_path)  # followed, it would never end
+    assert not scratch.exceeds(tmp_path, 2 * 2**20)
+    assert scratch.exceeds(tmp_path, 2**19)
+    assert not scratch.exceeds(tmp_path / "gone", 0)
+    monkeypatch.setattr(scratch, "_MAX_ENTRIES", 4)
+    assert not scratch.exceeds(tmp_path, 2 * 2**20)
+    (inner / "one more").touch()
+    assert scratch.exceeds(tmp_path, 2 * 2**20)
+
+
+def test_a_folder_is_removed_whatever_is_in_it(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    (folder / "a").mkdir(parents=True)
+    outside.write_text("stays")
+    (folder / "link").symlink_to(outside)
+    (folder / "a" / "file").touch(mode=0)
+    scratch.remove(folder)
+    assert not folder.exists()
+    assert outside.read_text() == "stays"
