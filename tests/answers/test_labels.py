@@ -154,6 +154,27 @@ def test_name_and_date_above_the_first_part_need_no_note() -> None:
     assert notes("Homework\n\nA. Student\n\n1 May\n\n## 3.a\nfacts\n") == ()
 
 
+@pytest.mark.parametrize(
+    ("sheet", "file", "line"),
+    [
+        ("## 3.a\nfirst\n## 3.b\nx\n## 3.a\nlast\n", "answers.md", 5),
+        ("\\section*{3.a}\nfirst\n\\section*{3.b}\nx\n\\section*{3.a}\nlast\n", "answers.tex", 5),
+        ("3.a: first\n3.b: x\n3: {a: last}\n", "answers.yaml", 3),
+    ],
+)
+def test_of_two_answers_the_later_counts_and_both_lines_are_said(sheet: str, file: str, line: int) -> None:
+    assert texts(sheet, file) == {"3.a": "last", "3.b": "x"}
+    assert cut_into_parts(sheet, file, NLP).parts["3.a"].line == line
+    assert notes(sheet, file) == (f"{file}:{line}: 3.a was answered in line 1 already; this later answer counts",)
+
+
+def test_an_answer_that_is_there_twice_alike_or_goes_on_needs_no_note() -> None:
+    alike = "## 3.a\nfacts\n## 3.b\nx\n## 3.a\nfacts\n"
+    going_on = "## 3.a\nfacts\n## 3.b\nx\n## 3.a (continued)\nand more\n"
+    assert (texts(alike)["3.a"], notes(alike)) == ("facts", ())
+    assert (texts(going_on), notes(going_on)) == ({"3.a": "facts and more", "3.b": "x"}, ())
+
+
 def test_of_two_answers_an_empty_one_never_counts() -> None:
     sheet = "## 3.a\nfacts\n## 3.a\n\n## 3.b\nreasons\n"
     assert texts(sheet) == {"3.a": "facts", "3.b": "reasons"}

@@ -38,6 +38,8 @@ def test_no_sheet_says_what_to_hand_in(submission: MakeSubmission) -> None:
     [
         ("## 3.a\r\nna\u00efve\r\n".encode("utf-8-sig"), False),
         ("## 3.a\nna\u00efve\n".encode("utf-16"), False),
+        ("\ufeff## 3.a\nna\u00efve\n".encode("utf-16-be"), False),
+        ("\ufeff\ufeff## 3.a\rna\u00efve\r".encode(), False),  # a mark for each program that saved it
         ("## 3.a\nna\u00efve\n".encode("latin-1"), True),
     ],
 )
@@ -47,6 +49,19 @@ def test_encodings_are_read_and_strange_ones_said(submission: MakeSubmission, co
     read = read_answers(made, NLP)
     assert read.parts["3.a"].prose == "na\u00efve"
     assert any("not UTF-8" in note for note in read.notes) == noted
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("answers.yaml", "3.a: fact\n"), ("answers.tex", "\\section*{3.a}\nfact\n")]
+)
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
+def test_a_mark_before_the_first_part_is_no_part_of_it(
+    submission: MakeSubmission, name: str, text: str, codec: str
+) -> None:
+    made = submission(**{name: ""})
+    (made.folder / name).write_bytes(text.encode(codec))
+    read = read_answers(made, NLP)
+    assert ({part: answer.prose for part, answer in read.parts.items()}, read.notes) == ({"3.a": "fact"}, ())
 
 
 def test_a_utf_16_mark_before_other_bytes_is_no_crash(submission: MakeSubmission) -> None:

@@ -90,3 +90,104 @@ def test_two_arrays_do_not_overlap() -> None:
     (got,) = wire.Frames().feed(b"".join(wire.pack([np.arange(3), np.arange(3.0)])))
     np.testing.assert_array_equal(got[0], [0, 1, 2])
     np.testing.assert_array_equal(got[1], [0.0, 1.0, 2.0])
+
+
+def _frame(encoded: Any, body: bytes = b"") -> Any:
+    header = json.dumps(encoded).encode()
+    (value,) = wire.Frames().feed(struct.pack(">4sIQ", b"gbx1", len(header), len(body)) + header + body)
+    return value
+
+
+def _array(**changed: Any) -> dict[str, Any]:
+    return {"~": "array", "dtype": "<f8", "shape": [2], "at": 0} | changed
+
+
+def _nested(depth: int) -> Any:
+    return [_nested(depth - 1)] if depth else 0
+
+
+@pytest.mark.parametrize(
+    ("encoded", "body", "said"),
+    [
+        (_array(), 15, "beyond its frame"),
+        (_array(at=1), 16, "beyond its frame"),
+        (_array(at=-8), 16, "beyond its frame"),
+        ([_array(), _array()], 16, "beyond its frame"),  # twice the same bytes: a frame would unfold without end
+        (_array(dtype="|O"), 16, "dtype"),
+        (_array(dtype=">f8"), 16, "dtype"),
+        (_array(shape=[-1]), 16, "impossible shape"),
+        (_array(shape=[True, 2]), 16, "impossible shape"),
+        (_array(shape=[1] * 33), 16, "impossible shape"),
+        (_array(shape=[0, wire.MAX_BODY_BYTES + 1]), 0, "impossible shape"),
+        (_array(more=1), 16, "no known kind"),
+        ({"~": "tuple", "items": [], "more": 1}, 0, "no known kind"),
+        ({"~": "dict", "items": [["key", 1, 2]]}, 0, "not a pair"),
+        ({"~": "dict", "items": [[1, 2]]}, 0, "not a pair"),
+        ({"~": "complex", "parts": [10**400, 0]}, 0, "out of range|larger than"),
+        (2**1024, 0, "an integer larger"),
+        (_nested(33), 0, "deeper nesting"),
+        ({"~": "tuple", "items": [_nested(32)]}, 0, "deeper nesting"),
+        ({"~": "dict", "items": [["key", _nested(32)]]}, 0, "deeper nesting"),
+        ([0] * wire.MAX_ITEMS, 0, "more items"),
+    ],
+)
+def test_a_frame_that_promises_too_much_is_refused(encoded: Any, body: int, said: str) -> None:
+    with pytest.raises(wire.WireError, match=said):
+        _frame(encoded, bytes(body))
+
+
+def test_a_frame_may_hold_what_its_limits_say() -> None:
+    assert _frame(_nested(32)) == _nested(32)
+    assert _frame(2**1024 - 1) == 2**1024 - 1
+    assert len(_frame([0] * (wire.MAX_ITEMS - 1))) == wire.MAX_ITEMS - 1
+    assert _frame(_array(shape=[1] * 32, at=8), bytes(16)).shape == (1,) * 32
+    assert _frame({"~": "tuple", "items": [1, {"~": "dict", "items": [["k", 2]]}]}) == (1, {"k": 2})
+
+
+@pytest.mark.parametrize(
+    ("magic", "header", "body", "said"),
+    [
+        (b"gbx2", 2, 0, "does not begin"),
+        (b"gbx1", wire.MAX_HEADER_BYTES + 1, 0, "more data"),
+        (b"gbx1", 2, wire.MAX_BODY_BYTES + 1, "more data"),
+    ],
+)
+def test_what_a_head_announces_is_refused_before_it_comes(magic: bytes, header: int, body: int, said: str) -> None:
+    with pytest.raises(wire.WireError, match=said):
+        wire.Frames().feed(struct.pack(">4sIQ", magic, header, body))
+    assert wire.Frames().feed(struct.pack(">4sIQ", b"gbx1", wire.MAX_HEADER_BYTES, wire.MAX_BODY_BYTES)) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({1: 2}, "keys are not all text"),
+        (_nested(33), "nested more than 32 deep"),
+        ((_nested(32),), "nested more than 32 deep"),
+        ({"key": _nested(32)}, "nested more than 32 deep"),
+        ([0] * wire.MAX_ITEMS, "more than 100000 separate items"),
+        (np.broadcast_to(np.uint8(0), wire.MAX_BODY_BYTES + 1), "64 MiB of data, more than fits"),
+        ("x" * wire.MAX_HEADER_BYTES, "4 MiB of data, more than fits"),
+        (np.array([object()]), "object"),
+    ],
+)
+def test_what_does_not_fit_into_a_frame_is_said(value: Any, said: str) -> None:
+    with pytest.raises(wire.Unsendable, match=said):
+        wire.pack(value)
+
+
+def test_text_that_has_no_encoding_and_tuples_are_sent() -> None:
+    (got,) = wire.Frames().feed(b"".join(wire.pack(("a\ud800b", (1, [2]), np.zeros((0, 3))))))
+    assert got[:2] == ("a?b", (1, [2]))
+    assert got[2].shape == (0, 3)
+
+
+def test_how_a_tensor_is_kept_is_not_sent() -> None:
+    torch = pytest.importorskip("torch")
+    numbers = torch.tensor([[1.0, 0.0], [2.5, 0.0]])
+    wave = torch.tensor([1 + 2j])
+    kept = [numbers.to_sparse(), numbers.to(torch.bfloat16), numbers.clone().requires_grad_(), numbers.T.contiguous().T]
+    (got,) = wire.Frames().feed(b"".join(wire.pack([*kept, wave.conj(), wave.conj().imag])))
+    assert [array.tolist() for array in got] == [*4 * [numbers.tolist()], [1 - 2j], [-2.0]]
+    with pytest.raises(wire.Unsendable, match="'meta' device"):
+        wire.pack(torch.zeros(2, device="meta"))
