@@ -132,6 +132,7 @@ def test_a_latex_sheet_is_cut() -> None:
     parts = cut_into_parts(LATEX, "answers.tex", NLP).parts
     assert [(piece.kind, piece.line) for piece in parts["1.b.ii"].pieces] == [("prose", 13), ("math", 14)]
     assert pieces(LATEX, "1.c.i", "answers.tex")[0] == ("code", "q = mu")
+    assert parts["3.b"].items, "items of a list are no new sentences of one argument"
 
 
 def test_lists_within_lists_count_as_latex_prints_them() -> None:
@@ -206,3 +207,5 @@ def test_yaml_that_cannot_be_read_says_where_and_why(sheet: str, said: str) -> N
     with pytest.raises(StudentFault) as fault:
         cut_into_parts(sheet, "answers.yaml", NLP)
     assert fault.value.message.startswith(said)
+    # Advice on how to write YAML helps only those whose file is none.
+    assert ("after '|' on lines of its own" in fault.value.message) == ("not YAML" in fault.value.message)

@@ -47,11 +47,13 @@ SAID = [
     ("stable", "No matter what γ is, it is stable."),
     ("stable", "It never fails to be stable."),
     ("stable", "The keys do not matter, so it is stable."),
+    ("stable", "It is not noisy, stable it is."),
     ("!stable", "It does not stay stable."),
     ("!stable", "It isn’t stable."),
     ("!stable", "The result can hardly be called stable."),
     ("!decoder", "It works without a decoder."),
     ("@large gap", "There is a huge gap."),
+    ('"sum .. 1"', "They sum up for each and every query 1."),  # six words between them
 ]
 
 NOT_SAID = [
@@ -69,6 +71,7 @@ NOT_SAID = [
     ("one-hot", "one is hot"),
     ("mean mean", "the mean"),
     ("sample", "This is simple."),
+    ('"sum .. 1"', "They sum up for each and every single query 1."),
 ]
 
 
@@ -97,6 +100,15 @@ def test_what_is_denied_or_something_else_does_not_count(phrasing: str, text: st
 def test_mathematics_in_a_piece_of_its_own_belongs_to_its_sentence() -> None:
     pieces = (Piece("prose", "The weights", 1), Piece("math", r"\alpha_i", 1), Piece("prose", "are nonnegative.", 1))
     assert judge(pieces, [_idea("α nonnegative")]).found == {"it": "α_i are nonnegative"}
+
+
+def test_marks_of_alignment_in_a_formula_are_blanks() -> None:
+    assert judge((Piece("math", r"c &\approx v_j \\ d &= 1", 1),), [_idea('"c ≈ v_j"')]).found
+
+
+def test_the_narrowest_place_is_quoted() -> None:
+    text = "The sum of these weights, taken over all keys, is 1; hence weights sum to 1."
+    assert judge(_pieces(text.replace(";", ",")), [_idea("sum 1")]).found == {"it": "sum to 1"}
 
 
 def test_a_wrong_turn_in_the_same_sentence_takes_the_idea_back() -> None:
@@ -172,6 +184,13 @@ def test_the_question_pasted_back_earns_nothing_without_review(text: str) -> Non
 def test_what_is_written_below_a_pasted_question_counts() -> None:
     assert _judged(f"{PROMPT}\n\nα > 0", ideas=[_idea('"α ≥ 0"')], prompt=PROMPT).score == 1
     assert _judged(f"{PROMPT}\nThey sum to one and are positive.", prompt=PROMPT).score == 1
+
+
+def test_a_pasted_question_is_left_out_to_its_last_word() -> None:
+    prompt = "Explain why weights stay positive"
+    assert judge(_pieces(prompt), [_idea("positive")], prompt=prompt).copied
+    below = judge(_pieces(f"{prompt}? Exponentials never vanish."), [_idea("positive")], prompt=prompt)
+    assert (below.copied, below.found) == (False, {})
 
 
 def test_off_topic_is_for_a_person_and_earns_nothing_yet() -> None:

@@ -162,13 +162,14 @@ def test_a_folder_is_measured_by_bytes_and_by_entries(tmp_path: Path, monkeypatc
     assert not scratch.exceeds(tmp_path, 2 * 2**20)
     assert scratch.exceeds(tmp_path, 2**19)
     assert not scratch.exceeds(tmp_path / "gone", 0)
+    assert scratch.exceeds(tmp_path / ("x" * 300), 2**30) is True, "what cannot be looked at is taken for too much"
     monkeypatch.setattr(scratch, "_MAX_ENTRIES", 4)
     assert not scratch.exceeds(tmp_path, 2 * 2**20)
     (inner / "one more").touch()
     assert scratch.exceeds(tmp_path, 2 * 2**20)
 
 
-def test_a_folder_is_removed_whatever_is_in_it(tmp_path: Path) -> None:
+def test_a_folder_is_removed_whatever_is_in_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     outside, folder = tmp_path / "outside", tmp_path / "folder"
     (folder / "a").mkdir(parents=True)
     outside.write_text("stays")
@@ -177,3 +178,5 @@ def test_a_folder_is_removed_whatever_is_in_it(tmp_path: Path) -> None:
     scratch.remove(folder)
     assert not folder.exists()
     assert outside.read_text() == "stays"
+    scratch.remove(tmp_path / ("x" * 300))  # what cannot be removed ends no grading, and nobody is told
+    assert capfd.readouterr() == ("", "")

@@ -9,8 +9,11 @@ import time
 import zipfile
 from pathlib import Path
 
+from grader.model import Isolation, Report
+from grader.selfcheck.own_work import open_own_work
+from grader.selfcheck.packing import pack_own_work
 from tests.conftest import REPOSITORY
-from tests.selfcheck.kits import ATTENTION, SUMMARY, make_kit
+from tests.selfcheck.kits import ATTENTION, RUBRIC, SUMMARY, make_kit
 from tests.test_cli import grader
 
 
@@ -30,6 +33,35 @@ def test_the_archive_holds_what_is_asked_for_and_a_manifest(tmp_path: Path) -> N
     assert manifest["missing"] == []
     assert manifest["self_check"]["summary"] == SUMMARY
     assert manifest["self_check"]["problems"] == {"1.a": "passed", "1.b": "later", "2": "passed"}
+
+
+ALTERNATIVES = """\
+  - id: 3
+    title: A variant
+    points: 1
+    best_counts: true
+    alternatives:
+      - name: fast
+        files: [fast.ipynb]
+        beside: [fast.log, timings.csv]
+        checks: [{check: is_answered, points: 1}]
+      - name: written
+        checks: [{check: is_answered, points: 1}]
+"""
+
+
+def test_what_stands_beside_an_alternative_is_packed_wherever_it_lies(tmp_path: Path) -> None:
+    """A file that an alternative is known or judged by counts, though no check of it asks for the file by name."""
+    notebook = json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": []})
+    files = {"fast.ipynb": notebook, "runs/fast.log": "12 s\n", "timings.csv": "1\n", "other.csv": "2\n"}
+    kit = make_kit(
+        tmp_path / "kit", **{"rubric/tiny.yaml": RUBRIC.replace("points: 6", "points: 7") + ALTERNATIVES, **files}
+    )
+    with open_own_work(kit) as work:
+        packed = pack_own_work(work, Report("kit", work.rubric, 0, (), Isolation((), ()), 0.0))
+    own = {"answers.md", "attention.py", "submission.yaml", "weights.txt"}
+    assert set(packed.files) == own | {"fast.ipynb", "runs/fast.log", "timings.csv"}
+    assert packed.sha256 == hashlib.sha256(packed.content).hexdigest()
 
 
 def test_the_same_work_gives_the_same_bytes(tmp_path: Path) -> None:
