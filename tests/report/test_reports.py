@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,38 @@ def test_missing_layers_and_provisional_points_are_said() -> None:
     text = _printed(_report(passed("x"), missing=("landlock",)), 80)
     assert "graded without these layers of isolation: landlock" in text
     assert "a note" in text
+
+
+def test_feedback_tells_each_thing_once_and_what_waits_for_a_person() -> None:
+    skipped = Outcome(Status.SKIPPED, Fraction(0), "left out")
+    complete = Outcome(Status.REVIEW, Fraction(1), "all ideas", evidence={"not_found": []})
+    wrong = Outcome(Status.REVIEW, Fraction(1), "one claim", evidence={"not_found": [], "wrong_claims": {"n": "n"}})
+    report = _report(failed("off by 3"), skipped, skipped, complete, wrong)
+    (problem,) = report.problems
+    hidden = replace(problem.checks[0], check=replace(problem.checks[0].check, visibility="hidden"))
+    problem = replace(problem, checks=(hidden, *problem.checks[1:]))
+    text = _printed(replace(report, problems=(problem,)), 120)
+    assert "failed  check_0  0 / 0.33  (hidden inputs)" in text
+    assert text.count("(hidden inputs)") == 1
+    assert text.count("left out") == 1, "one reason is said once"
+    assert text.count("wanted: It is as it should be") == 1, "what was left out or is complete lacks nothing"
+    assert "all ideas" not in text
+    assert "one claim" in text
+    assert "the ideas asked for were found in the prose of 1.a; a person still reads it" in text
+    assert "provisional" not in text
+    waiting = replace(problem, status=Status.REVIEW)
+    assert "points are provisional" in _printed(replace(report, problems=(waiting,)), 120)
+
+
+def test_an_optional_part_that_was_left_out_is_said_and_needs_no_feedback() -> None:
+    report = _report(failed("nothing there"))
+    (result,) = report.problems
+    optional = replace(result, problem=replace(result.problem, optional=True), chosen="written")
+    tried = _printed(replace(report, problems=(optional,)), 160)
+    left_out = _printed(replace(report, problems=(replace(optional, status=Status.MISSING),)), 160)
+    assert "such courses: written" in tried
+    assert ("optional" in tried, "nothing there" in tried, "0 / 0.33" in tried) == (False, True, True)
+    assert ("optional" in left_out, "nothing there" in left_out, "0 / 0 " in left_out) == (True, False, True)
 
 
 EVIDENCE: dict[str, Any] = {
