@@ -13,7 +13,6 @@ TO_B_II = [
     "## b.ii",
     "### Problem (b.ii)",
     "## 1(b) ii.",
-    "## b) ii",
     "**(b) ii.**",
     "**Problem 1.b.ii**",
     "# Question 1\n## (b)\n### ii",
@@ -24,7 +23,6 @@ TO_B_II = [
     "## Q1(b)(ii)",
     "## 1b ii",
     "## 1 b ii",
-    "## b) ii",
     "## 1bii",
     "## 1-b-ii",
     "## 1.b.II",
@@ -99,6 +97,7 @@ def test_labels_are_read_in_their_context_of_sections(sheet: str, want: dict[str
         ("## 1.b\n\nIt is $M = AA^T$.\n\nii. $q=k$\n", {"1.b.i": "It is M = AA^T .", "1.b.ii": "q=k"}),
         ("## 1.a.i\none\n## 1.a.ii\ntwo\n## 1.a.i (continued)\nmore\n", {"1.a.i": "one more", "1.a.ii": "two"}),
         ("i. they sum to one\n\n## a\n\nii. one key leads\n", {"1.a.i": "they sum to one", "1.a.ii": "one key leads"}),
+        ("## b) ii\n\nhalf of each\n", {"1.b.ii": "half of each"}),  # and not of all of b
         ("## b.ii: $q = tk$\n## c.i Title\ntext\n", {"1.b.ii": "q = tk", "1.c.i": "text"}),
         ("## 1.b.i\nM\n### Proof\nsteps\n## 2.d\nfive\n", {"1.b.i": "M Proof steps", "2.d": "five"}),
     ],
