@@ -10,6 +10,8 @@ import pytest
 
 from grader.report.drawing import drawn
 from grader.report.figures import figures_in
+from grader.report.scores import histogram
+from grader.report.svg import WIDTH
 from tests.report.made_reports import Page
 
 
@@ -133,3 +135,14 @@ def test_what_makes_no_figure_is_left_out(evidence: dict[str, Any]) -> None:
 
 def test_one_bad_figure_does_not_cost_the_others() -> None:
     assert len(figures_in({"figure": [{"kind": "pie"}, {"kind": "heatmap", "student": [[1]]}]})) == 1
+
+
+def test_columns_of_a_histogram_stand_side_by_side_and_are_as_tall_as_their_counts() -> None:
+    place = re.compile(r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"')
+    columns = [tuple(map(float, found)) for found in place.findall(histogram([1, 0, 4], "abc", "x"))]
+    assert [round(height / columns[2][3], 2) for _, _, _, height in columns] == [0.25, 0, 1]
+    assert len({round(y + height, 1) for _, y, _, height in columns}) == 1, "they stand on one line"
+    gaps = [other[0] - (one[0] + one[2]) for one, other in pairwise(columns)]
+    assert gaps == pytest.approx([3, 3], abs=0.2)
+    assert columns[0][0] > 0
+    assert columns[2][0] + columns[2][2] < WIDTH

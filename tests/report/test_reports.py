@@ -118,6 +118,7 @@ def test_feedback_tells_each_thing_once_and_what_waits_for_a_person() -> None:
     hidden = replace(problem.checks[0], check=replace(problem.checks[0].check, visibility="hidden"))
     problem = replace(problem, checks=(hidden, *problem.checks[1:]))
     text = _printed(replace(report, problems=(problem,)), 120)
+    assert next(line for line in text.splitlines() if "Total" in line).split("│")[-2].strip() == "0.67 / 1.67"
     assert "failed  check_0  0 / 0.33  (hidden inputs)" in text
     assert text.count("(hidden inputs)") == 1
     assert text.count("left out") == 1, "one reason is said once"

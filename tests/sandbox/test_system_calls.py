@@ -142,13 +142,14 @@ def test_calls_with_conditions_are_allowed_so_far_and_no_further(machine: str) -
     calls = syscalls.numbers(syscalls.CONDITIONAL, machine)
     refused, unknown = seccomp._errno(errno.EPERM), seccomp._errno(errno.ENOSYS)
     thread, everything_else = 0x10000, 0xFFFEFFFF
+    files = [*range(8), 36, 37, 38, 1030, 1031, 1032]  # copies, flags, locks and the size of pipes
     for name, fits, others in (
         ("kill", [(1, 9), (1, 0)], [(0, 9), (2, 9), (-1, 9), (3, 1), (0, 1)]),  # process, signal
         ("tgkill", [(1, 5, 6)], [(2, 1, 6), (0, 1, 1), (-1, 1, 1)]),  # process, thread, signal
         ("clone", [(thread,), (0x3D0F00,)], [(17,), (everything_else,), (0, thread)]),
         ("prctl", [(15,), (16,), (0x53564D41,)], [(1, 15), (22, 2), (24, 1), (38, 1), (0,)]),
         ("ioctl", [(0, 0x5401), (1, 0x5421)], [(0, 0x5412), (0x5401, 0), (0, 0x5402)]),
-        ("fcntl", [(0, 0), (5, 3), (5, 1030)], [(0, 8), (0, 10), (0, 1033), (3, 1024)]),
+        ("fcntl", [(9, one) for one in files], [(0, 8), (0, 10), (0, 12), (0, 1033), (3, 1024)]),
         ("madvise", [(0, 0, 4), (0, 0, 17)], [(0, 0, 12), (4, 4, 20), (0, 0, 21), (0, 0, 100)]),
         ("prlimit64", [(0, 7, 0, 1), (0, 7)], [(0, 7, 1), (0, 7, 1 << 32), (0, 7, 0xFFFFFFFF << 32)]),
     ):
