@@ -75,7 +75,9 @@ def sample(rooms: dict[str, list[Candidate]], count: int, seed: int) -> list[Mut
     some = [one for found in drawn.values() for one in found[:LEAST_OF_A_ROOM]]
     rest = [one for found in drawn.values() for one in found[LEAST_OF_A_ROOM:]]
     chosen = rng.sample(some, len(some))[:count] + rng.sample(rest, min(len(rest), max(0, count - len(some))))
-    return list({mutant.text: mutant for one in chosen if (mutant := one.mutant())}.values())
+    made = (one.mutant() for one in chosen)
+    # Swapping two zeros is no fault.
+    return list({mutant.text: mutant for mutant in made if mutant.statement != mutant.becomes}.values())
 
 
 class Workshop:
