@@ -45,6 +45,9 @@ def test_a_tolerance_is_of_the_right_number_and_reaches_up_to_its_bound() -> Non
     assert difference(np.array([-1.5]), np.array([-1.0]), rtol=0.5, atol=0.0) is None
     assert difference(np.array([1.0]), np.array([0.5]), rtol=0.5, atol=0.0) is not None  # half of 1 is not what counts
     assert difference(np.zeros((0, 3)), np.zeros((0, 3))) is None
+    for off, want in ((1e-5, 0.0), (1.1e-4, 1.0)):  # unless told otherwise
+        assert difference(np.array([want + 0.99 * off]), np.array([want])) is None
+        assert difference(np.array([want + 1.01 * off]), np.array([want])) is not None
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
@@ -58,6 +61,7 @@ def test_what_is_not_finite_is_named(odd: float) -> None:
     [
         ((3, 2), (2, 3), "its shape is not 2×3 as asked; it looks transposed: it is 3×2"),
         ((2,), (2, 1), "its shape is not 2×1 as asked; an axis of length one is missing or too many: it is 2"),
+        ((1, 2), (2,), "its shape is not 2 as asked; an axis of length one is missing or too many: it is 1×2"),
         ((4, 4), (2, 3), "its shape is not 2×3 as asked: it is 4×4"),
         ((), (2,), "its shape is not 2 as asked: it is a single number"),
     ],
