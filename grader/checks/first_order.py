@@ -9,9 +9,9 @@ import numpy as np
 
 from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
 from grader.formulas import perturbation
-from grader.formulas.alternatives import with_alternatives
 from grader.formulas.explaining import Reading, how_read
 from grader.formulas.expressions import Add, Apply, Expression, Symbol, Transpose, negative
+from grader.formulas.hedges import with_alternatives
 from grader.formulas.reading import Judged, Question, expression, found_for, judged_proposal, of_alternatives
 from grader.formulas.shapes import UNSIZED, Typed, shown
 from grader.formulas.statements import Proposed, Statements, read_statements

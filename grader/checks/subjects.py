@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from grader.formulas.alternatives import offers
 from grader.formulas.explaining import NotRead, Reading, read_as
 from grader.formulas.expressions import Apply, Expression, Symbol, symbols_in, walk
+from grader.formulas.hedges import offers
 from grader.formulas.statements import Statements, read_statements
 from grader.formulas.tokens import Token
 from grader.formulas.vocabulary import Declared, Vocabulary

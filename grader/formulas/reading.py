@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from grader.formulas import identity, spelling
-from grader.formulas.alternatives import with_alternatives
 from grader.formulas.expressions import Expression, Symbol, symbols_in
+from grader.formulas.hedges import with_alternatives
 from grader.formulas.lexer import Unreadable, read_tokens
 from grader.formulas.parser import parse
 from grader.formulas.queries import RANDOM_KEYS
