@@ -196,7 +196,8 @@ def _projected(returned: Any, what: str, trial: Trial, beta: float) -> Head:
         raise WrongKind(f"{what}: W_Q and W_K should have as many rows as each other ({trial.label})")
     if rest and (rest[0].ndim != 2 or rest[0].shape[1] != len(W_V)):
         raise WrongKind(f"{what}: W_O should have as many columns as W_V has rows ({trial.label})")
-    Q, K, V = (W @ trial.tokens for W in (W_Q, W_K, W_V))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is told below
+        Q, K, V = (W @ trial.tokens for W in (W_Q, W_K, W_V))
     return replace(_head(Q, K, V, rest[0] if rest else None, beta * own_beta, what), projections=(W_Q, W_K, W_V))
 
 
