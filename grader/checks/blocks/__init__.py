@@ -1,1 +1,0 @@
-"""What the checks of encoder block, patch embedding and ViT share."""

@@ -1,1 +1,0 @@
-"""What the checks of the three variants share: running modules, finding layers among parameters, the arithmetic."""
