@@ -27,7 +27,7 @@ from rich.table import Table
 
 from grader.answers import cut_into_parts
 from grader.errors import StudentFault
-from grader.formulas import apart
+from grader.formulas import killable_child
 from grader.model import Answer, Problem, Status
 from grader.rubric import load_rubric
 
@@ -81,7 +81,7 @@ class Grader:
     def __init__(self) -> None:
         rubric = load_rubric(QUESTIONS)
         self._problems: dict[str, Problem] = {problem.id: problem for problem in rubric.problems}
-        apart.start()
+        killable_child.start()
 
     def __call__(self, entry: Entry) -> Judged:
         began = time.perf_counter()

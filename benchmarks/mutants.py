@@ -3,10 +3,10 @@
     python -m benchmarks.mutants --count 400 --seed 0
     python -m benchmarks.mutants --only grader/sandbox --count 40
 
-Faults are those that rubrics are proved with (grader/proving/faults.py), drawn by room with a seed. Each is put into a
-copy of the repository, where the tests that `tests/areas.yaml` names for its file run until one fails. What has been
-tried is kept in a file (--state): the same command goes on where it was stopped, and tries again where code or tests
-changed. Survivors that nobody could notice are explained, one by one, in benchmarks/mutants.yaml.
+Faults are those that rubrics are proved with (grader/proving/mutations.py), drawn by room with a seed. Each is put
+into a copy of the repository, where the tests that `tests/areas.yaml` names for its file run until one fails. What has
+been tried is kept in a file (--state): the same command goes on where it was stopped, and tries again where code or
+tests changed. Survivors that nobody could notice are explained, one by one, in benchmarks/mutants.yaml.
 """
 
 from __future__ import annotations

@@ -14,5 +14,5 @@ if sys.version_info < (3, 11):  # noqa: UP036 - told here, before anything is re
 def __getattr__(name: str) -> object:
     """`from grader import check_notebook`: loaded when a notebook asks for it, since nothing else does."""
     if name == "check_notebook":
-        return import_module("grader.selfcheck.notebook").check_notebook
+        return import_module("grader.selfcheck.check_notebook").check_notebook
     raise AttributeError(f"module 'grader' has no attribute {name!r}")

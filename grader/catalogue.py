@@ -19,8 +19,8 @@ _ENTRY_POINTS = "grader.checks"
 
 def known_checks(rubric: Path | None = None) -> Mapping[str, Definition]:
     """All checks by name. A `checks.py` beside the rubric adds to them."""
-    names = (found.name for found in pkgutil.iter_modules(grader.checks.__path__))
-    modules = [module for name in names if (module := _load_own(f"grader.checks.{name}"))]
+    found = pkgutil.walk_packages(grader.checks.__path__, "grader.checks.")
+    modules = [module for one in found if (module := _load_own(one.name))]
     modules += [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]
     if rubric is not None and (beside := rubric.parent / "checks.py").exists():
         modules.append(_load_file(beside))

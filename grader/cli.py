@@ -28,7 +28,7 @@ from grader.proving.proof import load_proof
 from grader.proving.prove import prove
 from grader.release import commands as release_commands
 from grader.report.exports.delivery import Format, Options, deliver, export
-from grader.report.exports.gradescope import HiddenChecks
+from grader.report.exports.gradescope_results import HiddenChecks
 from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
 from grader.report.exports.moodle import FEEDBACK_COLUMN
 from grader.report.json_report import as_data, to_json

@@ -17,6 +17,7 @@ LAYERS = [
         "grader.model",
         "grader.errors",
         "grader.exits",
+        "grader.notation",
         "grader.quoting",
         "grader.draw",
         "grader.secret",

@@ -14,7 +14,7 @@ from grader.draw import NO_SECRET
 from grader.engine import grade
 from grader.errors import Ambiguous, Missing, StudentFault, UsageError
 from grader.model import Limits, Report, Status
-from grader.notebooks import reading
+from grader.notebooks import notebook_cells
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
@@ -220,9 +220,9 @@ HOSTILE = {
     "[]": "not laid out as a notebook",
     '{"nbformat": 99, "nbformat_minor": 0, "cells": []}': "not laid out as a notebook",
     _nested(100_000): "nested deeper than any notebook",
-    notebook(*["x = 1"] * (reading.MAX_CELLS + 1)): "longer than 2000 cells",
+    notebook(*["x = 1"] * (notebook_cells.MAX_CELLS + 1)): "longer than 2000 cells",
     notebook("x = 1\n" * 20_000): "longer than 10000 statements",
-    notebook("x = 1  " + "#" * reading.MAX_CODE_CHARACTERS): "longer than 500000 characters",
+    notebook("x = 1  " + "#" * notebook_cells.MAX_CODE_CHARACTERS): "longer than 500000 characters",
     notebook(3): "one with cells that do not hold text",
     notebook(["a", 3]): "not laid out as a notebook",
     notebook({"a": "b"}): "one with cells that do not hold text",
@@ -259,8 +259,8 @@ def test_a_cell_without_source_is_empty(boxes: BoxRunner, tmp_path: Path) -> Non
 
 def test_a_folder_under_the_name_of_a_notebook_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "hw3.ipynb").mkdir()
-    with pytest.raises(reading.UnreadableNotebook, match="no file that can be read"):
-        reading.read_notebook(tmp_path, "hw3.ipynb")
+    with pytest.raises(notebook_cells.UnreadableNotebook, match="no file that can be read"):
+        notebook_cells.read_notebook(tmp_path, "hw3.ipynb")
 
 
 LONG = "作业" * 40  # 240 bytes, where a name may have 255 and a part's name is longer than its notebook's

@@ -16,9 +16,9 @@ from benchmarks.fuzz.bytewise import damaged
 from benchmarks.fuzz.endings import ends_well
 from benchmarks.fuzz.structured import damaged_json
 from grader.model import Limits
-from grader.sandbox import faults
+from grader.sandbox import box_endings
+from grader.sandbox.channel import Line
 from grader.sandbox.inside import wire
-from grader.sandbox.line import Line
 
 Sent = tuple[bytes, int]  # the bytes, and after how many of them they are cut; 0 for those that go through a line
 
@@ -86,11 +86,11 @@ def _read_through_a_line(data: bytes) -> bool:
     os.close(writing)
     server: Any = _NoMoreBoxes()
     line = Line(server, 1, ours, printed, os.dup(_ended_process(os.getpid())), Limits(), None)
-    asked = faults.Asked("attention.py", "attention")
+    asked = box_endings.Asked("attention.py", "attention")
 
     def answers() -> Iterator[str]:
         for _ in range(2):
-            faults.value_of(line.ask({"probe": "call", "file": "attention.py"}, asked), asked)
+            box_endings.value_of(line.ask({"probe": "call", "file": "attention.py"}, asked), asked)
             yield "an answer"
 
     try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.answers.cutting import cut
-from grader.answers.latex import latex_lines
-from grader.answers.markdown import markdown_lines
+from grader.answers.latex_sheet import latex_lines
+from grader.answers.markdown_sheet import markdown_lines
 from grader.answers.outline import Outline
+from grader.answers.splitting import cut
 from grader.answers.unseen import seen
 from grader.answers.yaml_sheet import cut_yaml
 from grader.errors import Ambiguous, Missing, WrongKind

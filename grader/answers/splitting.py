@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from grader.answers.context import Context
 from grader.answers.labels import Label, read_label
 from grader.answers.lines import Line
 from grader.answers.outline import Node, Outline
+from grader.answers.part_cursor import Context
 from grader.answers.questions import without_the_question
 from grader.model import Answer, Answers, Piece
 from grader.quoting import quote

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from grader.answers.context import Context
-from grader.answers.cutting import MAX_NOTES
 from grader.answers.labels import read_label
-from grader.answers.markdown import inline_pieces
+from grader.answers.markdown_sheet import inline_pieces
 from grader.answers.outline import Node, Outline
+from grader.answers.part_cursor import Context
+from grader.answers.splitting import MAX_NOTES
 from grader.answers.unseen import seen
 from grader.errors import WrongKind
 from grader.model import Answer, Answers, Piece

@@ -21,8 +21,8 @@ from grader.batch.files import write_files
 from grader.batch.finding import Found
 from grader.batch.gradebook import Gradebook
 from grader.batch.rescoring import NeedsGrading, rescored
-from grader.batch.results import result_of
 from grader.batch.running import Order, Tally, Watch, run_batch
+from grader.batch.stored_report import result_of
 from grader.errors import UsageError
 from grader.quoting import quote
 from grader.report.points import shown

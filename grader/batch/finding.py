@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.archives import ENDINGS, Bounds, members
-from grader.batch.gradescope import METADATA, submitters
+from grader.batch.gradescope_download import METADATA, submitters
 from grader.errors import UsageError
 from grader.quoting import quote
 

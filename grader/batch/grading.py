@@ -15,7 +15,7 @@ from grader.batch import fingerprints
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
 from grader.batch.rescoring import NeedsGrading, rescored, stand_in
-from grader.batch.results import result_of
+from grader.batch.stored_report import result_of
 from grader.choosing import only
 from grader.draw import Draw
 from grader.engine import grade

@@ -36,7 +36,7 @@ class _Server:
     def __init__(self) -> None:
         # -P: what lies in the current folder, a submission perhaps, is never imported.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grader.formulas.apart"],
+            [sys.executable, "-P", "-m", "grader.formulas.killable_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -132,7 +132,7 @@ def _exactly(stream: Any, count: int) -> bytes:
 
 
 def _serve() -> None:
-    from grader.formulas.warm import warm_up  # here, so that the grader itself does not load sympy for it
+    from grader.formulas.warm_up import warm_up  # here, so that the grader itself does not load sympy for it
 
     warm_up()  # the children find everything loaded and sympy's caches filled
 

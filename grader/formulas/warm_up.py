@@ -6,10 +6,10 @@ import gc
 
 import sympy
 
-from grader.formulas.evaluation import Values, evaluate
-from grader.formulas.lexer import read_tokens
-from grader.formulas.parser import parse
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.compute.evaluation import Values, evaluate
+from grader.formulas.lexing.lexer import read_tokens
+from grader.formulas.syntax.parser import parse
+from grader.formulas.typing.vocabulary import Vocabulary
 
 
 def warm_up() -> None:

@@ -8,8 +8,8 @@ import os
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
+from grader.notebooks.notebook_cells import Notebook, UnreadableNotebook, read_notebook
 from grader.notebooks.parts import DEFINED, Definitions
-from grader.notebooks.reading import Notebook, UnreadableNotebook, read_notebook
 from grader.quoting import quote
 
 ENDING = ".ipynb"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from grader.notebooks.reading import Notebook
+from grader.notebooks.notebook_cells import Notebook
 
 Kind = Literal["definition", "import", "value", "patch", "run"]
 

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from grader.model import Piece
 from grader.prose.notation import plain
 from grader.prose.phrasings import Found, Reading, find, parse
-from grader.prose.tokens import FUNCTION_WORDS, Token
+from grader.prose.word_tokens import FUNCTION_WORDS, Token
 
 _LIMIT = 20_000  # characters of one part: ten pages where a paragraph is asked for
 _COPIED_RUN = 5  # words in a row shared with the question are the question's

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from grader.prose.thesaurus import THESAURUS
-from grader.prose.tokens import forms, tokens_of
+from grader.prose.word_tokens import forms, tokens_of
 
 _SPAN = 22  # tokens from the first to the last word of a phrasing: about two clauses
 _GAP = 6  # tokens that `..` may skip

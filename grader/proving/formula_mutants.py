@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from grader.formulas.expressions import (
+from grader.formulas.answer.asked_for import expression
+from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Divide,
@@ -21,9 +22,8 @@ from grader.formulas.expressions import (
     negative,
     symbols_in,
 )
-from grader.formulas.reading import expression
-from grader.formulas.vocabulary import Vocabulary
-from grader.formulas.writer import latex, plain
+from grader.formulas.syntax.writer import latex, plain
+from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Answer
 from grader.proving.mutants import Mutant
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.proving.results import SURVIVORS_ALLOWED, PartProven, Proven, Tried
+from grader.proving.proof_results import SURVIVORS_ALLOWED, PartProven, Proven, Tried
 
 
 def print_proof(proven: Proven, console: Console) -> None:

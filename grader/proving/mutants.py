@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from grader.proving.faults import Function, Spot, faults
+from grader.proving.mutations import Function, Spot, faults
 
 _NOT_COMPUTED = frozenset(["annotation", "returns", "decorator_list", "bases", "names"])
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from grader.answers import read_answers
 from grader.errors import RubricError, StudentFault
-from grader.formulas.lexer import Unreadable
+from grader.formulas.lexing.lexer import Unreadable
 from grader.model import Rubric
 from grader.proving.bench import Fate, Trial, trial_seconds
-from grader.proving.crew import Judged, crew, fate, lost_by_gold, undeclared, won_by_stub
 from grader.proving.formula_mutants import formula_mutants
 from grader.proving.mutants import Mutant, code_mutants
+from grader.proving.pool import Judged, crew, fate, lost_by_gold, undeclared, won_by_stub
 from grader.proving.proof import Part, Proof
-from grader.proving.results import PartProven, Proven, Tried
+from grader.proving.proof_results import PartProven, Proven, Tried
 from grader.proving.samples import declared_samples, write_stub
 from grader.submission import open_submission
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.release.cutting import cut_to
+from grader.release.source_subset import cut_to
 from grader.release.sources import Module, is_check, names_bound, roots_imported
 
 TRIED = "_tried_"  # what a candidate goes by in its source

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from grader.checks.frozen import Question
-from grader.checks.ground_truth import Reference
+from grader.checks.functions.frozen import Question
+from grader.checks.functions.ground_truth import Reference
 from grader.draw import Draw, draw_at_home
 from grader.model import Check, Problem, Rubric
 from grader.registry import Definition, definition_of

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.frozen import RIGHT, Question
-from grader.checks.ground_truth import mistakes_in, reference_function
+from grader.checks.functions.frozen import RIGHT, Question
+from grader.checks.functions.ground_truth import mistakes_in, reference_function
 from grader.draw import Draw
 from grader.engine import grade
 from grader.errors import RubricError

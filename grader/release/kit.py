@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.catalogue import known_checks, name_beside
-from grader.checks import frozen
+from grader.checks.functions import frozen
 from grader.errors import RubricError, StaffFault, UsageError
 from grader.model import Rubric
-from grader.release.cutting import students_source
 from grader.release.decisions import decide, told
 from grader.release.handout import read_handout
-from grader.release.kept_back import kept_back
 from grader.release.leaks import Leak, leaks_in
 from grader.release.needs import root_of
-from grader.release.public import PublicPart, Written, as_yaml
+from grader.release.public_yaml import PublicPart, Written, as_yaml
+from grader.release.source_subset import students_source
 from grader.release.sources import Definition, Module
 from grader.release.starter import answer_sheet, readme, starter_files, without_a_starter
 from grader.release.trials import answers_among
 from grader.release.wheel import wheel
+from grader.release.withheld import kept_back
 from grader.rubric import load_rubric
 from grader.secret import Secret
 

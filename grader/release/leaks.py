@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.release.kept_back import KeptBack, one_line, squeezed, words
-from grader.release.shapes_of_code import Index, shapes_in
+from grader.release.code_similarity import Index, shapes_in
+from grader.release.withheld import KeptBack, one_line, squeezed, words
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ from grader.release.wheel import requirements
 # Right equations, or right ones with one thing changed, written out in numpy.
 HOLDING_ANSWERS = frozenset(
     {
-        "grader.checks.mistakes",
-        "grader.checks.blocks.attending",
-        "grader.checks.blocks.equations",
-        "grader.checks.variants.arithmetic",
-        "grader.checks.variants.cross_attention",
-        "grader.checks.variants.rotations",
+        "grader.checks.functions.mistakes",
+        "grader.checks.modules.recovery.attending",
+        "grader.checks.modules.recovery.block_equations",
+        "grader.checks.modules.recovery.arithmetic",
+        "grader.checks.modules.recovery.cross_attention",
+        "grader.checks.modules.recovery.rotations",
     }
 )
 # Of the reference: how files of questions are read and hits are counted, which the course's own scripts show, and the

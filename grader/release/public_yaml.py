@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from grader.checks.frozen import ENDING
+from grader.checks.functions.frozen import ENDING
 from grader.model import Alternative, Check, Problem, Rubric
 from grader.registry import definition_of
 from grader.release.decisions import Decision, Decisions, kept, reference_of

@@ -14,9 +14,9 @@ from grader.errors import Missing, RubricError, UsageError
 from grader.model import Check, Rubric
 from grader.proving.proof import load_proof
 from grader.registry import definition_of
+from grader.release.code_similarity import Shape, shapes_in
 from grader.release.handout import Handout
 from grader.release.needs import HOLDING_ANSWERS, TOLD
-from grader.release.shapes_of_code import Shape, shapes_in
 from grader.release.sources import find_module
 from grader.secret import Secret
 from grader.submission import open_submission

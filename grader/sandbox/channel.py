@@ -14,8 +14,8 @@ from typing import Any
 
 from grader.errors import Crashed, StudentFault
 from grader.model import Limits
-from grader.sandbox import faults
-from grader.sandbox.faults import Asked
+from grader.sandbox import box_endings
+from grader.sandbox.box_endings import Asked
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import wire
 from grader.sandbox.scratch import exceeds
@@ -161,7 +161,7 @@ class Line:
             raise over.fault from None
         except wire.WireError as error:
             self._end()
-            raise faults.no_answer(asked, str(error)) from None
+            raise box_endings.no_answer(asked, str(error)) from None
         if answer is None:
             raise self._explain_silence(asked)
         self._owed -= 1
@@ -201,9 +201,9 @@ class Line:
     def _watch_limits(self, asked: Asked) -> None:
         now = time.monotonic()
         if self._process.cpu_seconds() > self._limits.cpu_seconds:
-            raise _OverLimit(faults.used_up(asked, self._limits))
+            raise _OverLimit(box_endings.used_up(asked, self._limits))
         if self._waiting.exceeds(self._wall_seconds):
-            raise _OverLimit(faults.took_too_long(asked, self._limits))
+            raise _OverLimit(box_endings.took_too_long(asked, self._limits))
         if now - self._looked < _WATCH_SECONDS:  # the rest costs more to look at
             return
         self._looked = now
@@ -224,8 +224,8 @@ class Line:
             ended_by_itself = bool(selector.select(1.0))
         code, cpu_seconds = self._end()
         if not ended_by_itself:
-            return faults.hung_up(asked)
-        return faults.ended(asked, code, cpu_seconds, self._limits)
+            return box_endings.hung_up(asked)
+        return box_endings.ended(asked, code, cpu_seconds, self._limits)
 
     def _end(self) -> tuple[int, float]:
         """Kill the box and all in it, and wait until it is gone."""

@@ -23,8 +23,8 @@ from typing import IO, Any
 
 from grader.errors import Crashed
 from grader.model import Box, Isolation, Limits, Submission
-from grader.sandbox import faults
-from grader.sandbox.faults import Asked
+from grader.sandbox import box_endings
+from grader.sandbox.box_endings import Asked
 from grader.sandbox.inside import wire
 
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
@@ -109,7 +109,7 @@ class _OpenBox:
             raise Crashed(f"{asked} cannot be asked any more: its process has ended")
         self._process.send([{"probe": probe, "file": place, **request} for request in requests])
         for _ in requests:
-            yield faults.value_of(self._process.answer(self._deadline, asked, self._limits), asked)
+            yield box_endings.value_of(self._process.answer(self._deadline, asked, self._limits), asked)
 
     @property
     def printed(self) -> str:
@@ -167,10 +167,10 @@ class _Process:
             answer = self._answers.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             self.end()
-            raise faults.took_too_long(asked, limits) from None
+            raise box_endings.took_too_long(asked, limits) from None
         if answer is None:
             self.end()
-            raise faults.ended(asked, self._popen.returncode, 0.0, limits)
+            raise box_endings.ended(asked, self._popen.returncode, 0.0, limits)
         self.owed -= 1
         self._answered = True
         return answer

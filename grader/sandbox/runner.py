@@ -14,11 +14,11 @@ from typing import Any
 
 from grader.errors import BoxLost, BoxUnsafe
 from grader.model import Box, Isolation, Limits, Submission
-from grader.sandbox import faults
-from grader.sandbox.faults import Asked
+from grader.sandbox import box_endings
+from grader.sandbox.box_endings import Asked
+from grader.sandbox.channel import Line
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import jail
-from grader.sandbox.line import Line
 from grader.sandbox.scratch import remove
 
 _LONG_AGO = 1_000_000_000  # seconds since 1970
@@ -151,7 +151,7 @@ class _Box:
         if self._line is None:
             self._line = self._open()
         for reply in self._line.ask_each([{"probe": probe, "file": place, **request} for request in requests], asked):
-            yield faults.value_of(reply, asked)
+            yield box_endings.value_of(reply, asked)
 
     @property
     def printed(self) -> str:

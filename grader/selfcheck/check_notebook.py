@@ -14,7 +14,7 @@ from rich.console import Console
 from grader.choosing import only
 from grader.errors import RubricError, StaffFault, UsageError
 from grader.model import Rubric
-from grader.notebooks.reading import UnreadableNotebook, read_notebook
+from grader.notebooks.notebook_cells import UnreadableNotebook, read_notebook
 from grader.selfcheck.checking import check_own_work, libraries_of, own_runner
 from grader.selfcheck.own_work import OwnWork, open_own_work
 from grader.selfcheck.showing import Shown

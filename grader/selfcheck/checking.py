@@ -13,12 +13,12 @@ from typing import Protocol
 from grader.choosing import only
 from grader.draw import draw_at_home
 from grader.engine import grade
-from grader.formulas import apart
+from grader.formulas import killable_child
 from grader.model import Problem, ProblemResult, Report, Rubric, Runner, Status
 from grader.registry import reader_of
 from grader.selfcheck.form import faults_of_form, missing_libraries
+from grader.selfcheck.home_rubric import extent, status_here
 from grader.selfcheck.own_work import OwnWork
-from grader.selfcheck.public import extent, status_here
 
 
 class OwnRunner(Runner, Protocol):
@@ -62,7 +62,7 @@ def check_own_work(
     listener.form(faults)
     # Only now: libraries take seconds to load, in processes of their own, and would hold up the first lines.
     if any(reader_of(check.function) for problem in rubric.problems for check in problem.checks):
-        apart.start()
+        killable_child.start()
     runner.start()
     earlier = {problem.id: found for problem in rubric.problems if (found := known(problem))}
     for result in earlier.values():

@@ -16,10 +16,10 @@ from grader.model import Report, Status
 from grader.quoting import quote
 from grader.report.json_report import to_json
 from grader.selfcheck.checking import Order, check_own_work, libraries_of, own_runner
+from grader.selfcheck.home_rubric import at_home
 from grader.selfcheck.own_work import open_own_work, rubric_at_home
 from grader.selfcheck.packing import SHEETS, pack_own_work
 from grader.selfcheck.playground import try_formula
-from grader.selfcheck.public import at_home
 from grader.selfcheck.showing import Shown, Silent, as_markdown
 from grader.selfcheck.showing_formulas import print_trials
 from grader.selfcheck.watching import watch_own_work

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from grader.checks.readable import costs_can_be_read, formula_can_be_read, is_answered
+from grader.checks.formulas.readable import costs_can_be_read, formula_can_be_read, is_answered
 from grader.engine import status_of
 from grader.model import Alternative, Check, Later, Problem, ProblemResult, Report, Rubric, Status
 from grader.registry import definition_of

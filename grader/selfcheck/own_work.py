@@ -18,7 +18,7 @@ from grader.errors import UsageError
 from grader.model import Rubric
 from grader.quoting import quote
 from grader.rubric import find_rubric, load_rubric, rubric_choices
-from grader.selfcheck.public import at_home
+from grader.selfcheck.home_rubric import at_home
 from grader.submission import OpenedSubmission, open_submission
 
 KIT_FOLDER = "rubric"

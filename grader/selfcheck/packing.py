@@ -15,8 +15,8 @@ from grader.errors import Ambiguous, StudentFault
 from grader.model import Report
 from grader.report.points import rounded
 from grader.selfcheck.form import files_asked
+from grader.selfcheck.home_rubric import extent, status_here
 from grader.selfcheck.own_work import OwnWork
-from grader.selfcheck.public import extent, status_here
 from grader.submission import OpenedSubmission
 
 MANIFEST = "manifest.json"

@@ -10,14 +10,14 @@ from grader.answers import read_answers
 from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.errors import UsageError
-from grader.formulas.explaining import NotRead, Read, Reading, how_read
-from grader.formulas.reading import Question
-from grader.formulas.tokens import Unreadable
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.answer.asked_for import Question
+from grader.formulas.answer.explaining import NotRead, Read, Reading, how_read
+from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Answer, Check, CheckResult, Rubric
 from grader.registry import reader_of
 from grader.sandbox.open_runner import OpenRunner
-from grader.selfcheck.public import at_home
+from grader.selfcheck.home_rubric import at_home
 from grader.submission import OpenedSubmission
 
 SHEET = "answers.md"

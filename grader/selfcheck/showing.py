@@ -9,11 +9,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from grader.model import CheckResult, ProblemResult, Report, Status
-from grader.report.exports.markdown import literal
+from grader.report.exports.markdown_table import literal
 from grader.report.points import shown
 from grader.report.terminal import feedback_on, status_text, title_of
+from grader.selfcheck.home_rubric import Extent, extent, extent_of, is_left_out, status_here
 from grader.selfcheck.own_work import OwnWork
-from grader.selfcheck.public import Extent, extent, extent_of, is_left_out, status_here
 
 _ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 22  # characters: `1.b.iii`, `crashed`, `3.5 / 3.5, 1.5 later`
 

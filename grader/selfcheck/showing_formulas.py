@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from grader.formulas.explaining import NotRead, Read
+from grader.formulas.answer.explaining import NotRead, Read
 from grader.model import Problem
 from grader.quoting import quote
 from grader.report.points import shown
 from grader.report.terminal import status_text
+from grader.selfcheck.home_rubric import is_judged
 from grader.selfcheck.playground import SHEET, Trial, column_in
-from grader.selfcheck.public import is_judged
 
 _WIDTH = 10
 _CHARACTERS = 400  # of a formula shown

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from grader.checks.baseline import _altered, _Number, baseline_states_its_accuracy
+from grader.checks.predictions.baseline import _altered, _Number, baseline_states_its_accuracy
 from grader.errors import Crashed, StudentFault, TimedOut
 from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from grader.checks.blocks.anatomy import Anatomy, feed_forward_pairs, norm_candidates
-from grader.checks.blocks.attending import MIXES, RIGHT
-from grader.checks.blocks.equations import POST, PRE, Way
-from grader.checks.blocks.projections import inward, outward
-from grader.checks.blocks.readings import Several, Single, unlike_alone
-from grader.checks.blocks.stack import layer_names
+from grader.checks.modules.recovery.attending import MIXES, RIGHT
+from grader.checks.modules.recovery.block_anatomy import Anatomy, feed_forward_pairs, norm_candidates
+from grader.checks.modules.recovery.block_equations import POST, PRE, Way
+from grader.checks.modules.recovery.block_fits import Several, Single, unlike_alone
+from grader.checks.modules.recovery.projections import inward, outward
+from grader.checks.modules.recovery.vit_stack import layer_names
 from reference import transformer
 
 RNG = np.random.default_rng(3)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from grader.checks.claimed_layers import BORDERS, LAYERS, LayerName, convolved
-from grader.checks.constructions import attention_becomes
+from grader.checks.constructions.attention_as_layer import attention_becomes
+from grader.checks.constructions.claimed_layers import BORDERS, LAYERS, LayerName, convolved
 from grader.errors import StudentFault
 from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner

@@ -17,7 +17,7 @@ import pytest
 import torch
 import yaml
 
-from grader.checks.span_statistics import (
+from grader.checks.datasets.span_statistics import (
     DRAWS,
     ERROR_RATE,
     judge_emptiness,
@@ -26,7 +26,7 @@ from grader.checks.span_statistics import (
     judge_truncation,
     margin,
 )
-from grader.checks.spans import Span, read_span
+from grader.checks.datasets.spans import Span, read_span
 from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Report, Status

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.answers import cut_into_parts
-from grader.checks.dimensions import dimensions_fit
+from grader.checks.formulas.dimensions import dimensions_fit
 
 HEADS: dict[str, Any] = {
     "operands": {"Q": ["Q"], "K": ["K"], "V": ["V"]},

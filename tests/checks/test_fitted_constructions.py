@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.checks.claimed_layers import LayerName
+from grader.checks.constructions.claimed_layers import LayerName
 from grader.model import Status
 from tests.checks.test_constructions import SHIFTS, Direct, judged
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.checks.ground_truth import reference_function
+from grader.checks.functions.ground_truth import reference_function
 
 
 def test_the_same_question_gets_the_same_answer_and_another_another() -> None:

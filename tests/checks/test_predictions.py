@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks.alignment import _best_move, _Move
-from grader.checks.prediction_files import numbered, read_predictions
+from grader.checks.predictions.alignment import _best_move, _Move
+from grader.checks.predictions.prediction_files import numbered, read_predictions
 from grader.engine import grade
 from grader.errors import RubricError
 from grader.model import Outcome, Status

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from grader.answers import cut_into_parts
-from grader.checks.readable import costs_can_be_read, formula_can_be_read, is_answered
-from grader.checks.readings import Reading
+from grader.checks.formulas.key_variants import Reading
+from grader.checks.formulas.readable import costs_can_be_read, formula_can_be_read, is_answered
 from grader.errors import Missing
 from grader.model import Answer, Outcome, Status
 

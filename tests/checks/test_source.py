@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import yaml
 
-from grader.checks.source import writes_it_out
+from grader.checks.functions.ready_made import writes_it_out
 from grader.errors import StudentFault
 from grader.model import Limits, Outcome, Problem, Status
 from grader.rubric import load_rubric

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grader.answers import cut_into_parts
-from grader.checks.subjects import MARKS, costs_by_subject
-from grader.formulas.statements import read_statements
-from grader.formulas.vocabulary import Declared, Vocabulary
-from grader.formulas.writer import plain
+from grader.checks.formulas.cost_attribution import MARKS, costs_by_subject
+from grader.formulas.answer.statements import read_statements
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.vocabulary import Declared, Vocabulary
 
 VOCABULARY = Vocabulary(tuple(Declared(name) for name in "Lnm"), functions=frozenset(MARKS))
 WORDS = {"vanilla": ["vanilla", "transformer", "full", "standard"], "perceiver": ["perceiver", "bottleneck"]}

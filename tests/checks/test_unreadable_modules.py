@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.checks.variants.behaviour import SPLIT, WEIGHED
+from grader.checks.modules.recovery.behaviour import SPLIT, WEIGHED
 from grader.model import Status
 from grader.sandbox import BoxRunner
 from tests.checks import unreadable_modules as written

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.checks import values
-from grader.checks.mistakes import SLIPS
+from grader.checks.functions import values
+from grader.checks.functions.mistakes import SLIPS
 from grader.engine import grade
 from grader.errors import StudentFault
 from grader.model import Check, Limits, Outcome, Report, Status, failed

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from grader.alternatives import handed_in as alternatives_in
-from grader.checks.variants import cross_attention, rotations
-from grader.checks.variants.arithmetic import layer_norm, turn
-from grader.checks.variants.layers import Linear, Norm
-from grader.checks.variants.workbench import BOTTLENECK, HEADS, WIDTH
+from grader.checks.modules.recovery import cross_attention, rotations
+from grader.checks.modules.recovery.arithmetic import layer_norm, turn
+from grader.checks.modules.recovery.layers import Linear, Norm
+from grader.checks.modules.recovery.workbench import BOTTLENECK, HEADS, WIDTH
 from grader.model import Limits
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner

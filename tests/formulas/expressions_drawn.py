@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from grader.formulas.expressions import (
+from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Divide,
@@ -127,7 +127,7 @@ def reordered(expression: Expression) -> Expression:
 
 def renamed(expression: Expression) -> Expression:
     """The scale by another name."""
-    from grader.formulas.expressions import rebuilt
+    from grader.formulas.syntax.expressions import rebuilt
 
     return rebuilt(expression, lambda part: Symbol("λ") if part == BETA else part)
 

@@ -17,11 +17,11 @@ import numpy as np
 from benchmarks.formula_corpus import entries
 from grader.answers import cut_into_parts
 from grader.errors import StudentFault
-from grader.formulas import extraction, weights
-from grader.formulas.reading import Question, judged
-from grader.formulas.shapes import Typed
-from grader.formulas.statements import Statements
-from grader.formulas.verdicts import Verdict
+from grader.formulas.answer.asked_for import Question, judged
+from grader.formulas.answer.statements import Statements
+from grader.formulas.provers import extraction, weights
+from grader.formulas.provers.verdicts import Verdict
+from grader.formulas.typing.shapes import Typed
 
 PARTS = ["1.b.i", "1.b.ii"]
 SLOW_SECONDS = 2.0

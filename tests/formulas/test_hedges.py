@@ -10,9 +10,9 @@ import pytest
 
 from benchmarks.formula_corpus import QUESTIONS
 from grader.answers import cut_into_parts
-from grader.formulas import extraction
-from grader.formulas.reading import Question, found_for
-from grader.formulas.statements import Proposed, read_statements
+from grader.formulas.answer.asked_for import Question, found_for
+from grader.formulas.answer.statements import Proposed, read_statements
+from grader.formulas.provers import extraction
 from grader.model import Answer, Outcome, Status
 from grader.rubric import load_rubric
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.formula_corpus import Entry, Grader
-from grader.formulas import apart
+from grader.formulas import killable_child
 from tests.formulas.fuzzing import fuzz
 
 ATTACKS = {
@@ -65,15 +65,15 @@ def test_anchors_that_multiply_are_refused(grader: Grader) -> None:
     ids=["in Python", "inside C"],
 )
 def test_a_verdict_that_takes_too_long_is_given_up(function: Callable[..., object], arguments: tuple[object]) -> None:
-    with pytest.raises(apart.TookTooLong):
-        apart.apart(function, *arguments)
-    assert apart.apart(len, "the next question is answered") == 29
+    with pytest.raises(killable_child.TookTooLong):
+        killable_child.apart(function, *arguments)
+    assert killable_child.apart(len, "the next question is answered") == 29
 
 
 def test_a_fault_of_ours_is_raised_and_not_lost() -> None:
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        apart.apart(divmod, 1, 0)
-    assert apart.apart(len, "still there") == 11
+        killable_child.apart(divmod, 1, 0)
+    assert killable_child.apart(len, "still there") == 11
 
 
 def test_what_is_judged_apart_cannot_be_taken_from_the_current_folder(
@@ -81,7 +81,7 @@ def test_what_is_judged_apart_cannot_be_taken_from_the_current_folder(
 ) -> None:
     (tmp_path / "sympy.py").write_text("raise SystemExit('a submission was imported')")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(apart, "_server", None)
+    monkeypatch.setattr(killable_child, "_server", None)
     judged = grader(Entry("plain", "1.b.ii", "# 1.b.ii\n\n$q = 1000(k_a+k_b)$\n", "answers.md", "", ""))
     assert judged.verdict == "passed"
 

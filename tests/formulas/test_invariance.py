@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 
 from benchmarks.formula_corpus import Entry, Grader
-from grader.formulas.expressions import Expression, Identity
-from grader.formulas.writer import latex, plain
+from grader.formulas.syntax.expressions import Expression, Identity
+from grader.formulas.syntax.writer import latex, plain
 from tests.formulas.expressions_drawn import (
     K_A,
     distributed,

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.formulas import extraction
-from grader.formulas.evaluation import Values, evaluate
-from grader.formulas.expressions import Expression, Symbol
-from grader.formulas.lexer import Unreadable, read_tokens
-from grader.formulas.parser import parse
-from grader.formulas.shapes import Misfit, typed
-from grader.formulas.vocabulary import Vocabulary
-from grader.formulas.weights import Setting
-from grader.formulas.writer import latex, numpy_code, plain
+from grader.formulas.compute.evaluation import Values, evaluate
+from grader.formulas.lexing.lexer import Unreadable, read_tokens
+from grader.formulas.provers import extraction
+from grader.formulas.provers.weights import Setting
+from grader.formulas.syntax.expressions import Expression, Symbol
+from grader.formulas.syntax.parser import parse
+from grader.formulas.syntax.writer import latex, numpy_code, plain
+from grader.formulas.typing.shapes import Misfit, typed
+from grader.formulas.typing.vocabulary import Vocabulary
 from tests.formulas.expressions_drawn import matrices, queries
 
 KEYS = Setting().vocabulary("q")

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from grader.formulas.lexer import Unreadable
+from grader.formulas.lexing.lexer import Unreadable
 from grader.model import Answer, Piece
 from grader.proving.formula_mutants import formula_mutants
 from grader.proving.mutants import Mutant, code_mutants

@@ -13,8 +13,8 @@ import pytest
 
 from grader.model import Rubric
 from grader.release.handout import read_handout
-from grader.release.kept_back import KeptBack, kept_back
 from grader.release.kit import Kit, build_kit
+from grader.release.withheld import KeptBack, kept_back
 from grader.rubric import load_rubric
 from grader.secret import Secret
 from grader.yaml_source import read

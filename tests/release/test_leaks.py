@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.release.kept_back import KeptBack
+from grader.release.code_similarity import shapes_in
 from grader.release.kit import Leaking, build_kit
 from grader.release.leaks import leaks_in
-from grader.release.shapes_of_code import shapes_in
+from grader.release.withheld import KeptBack
 from grader.rubric import load_rubric
 from tests.conftest import REPOSITORY
 from tests.release.conftest import RUBRICS, SECRET, Made

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks.frozen import ENDING
+from grader.checks.functions.frozen import ENDING
 from grader.draw import Draw, draw_at_home, draw_for_grading
 from grader.engine import grade
 from grader.model import Check, Problem, Rubric, Status
@@ -132,7 +132,7 @@ def test_no_question_in_the_kit_is_asked_when_work_is_graded(kits: Kits, rubric:
 CHECKS = '''
 import numpy as np
 
-from grader.checks.ground_truth import Reference, reference_function
+from grader.checks.functions.ground_truth import Reference, reference_function
 from grader.compare import difference, numbers
 from grader.model import failed, passed
 from grader.registry import StudentFile, check

@@ -19,9 +19,9 @@ from markdown_it import MarkdownIt
 
 from grader.report.exports.cells import harmless
 from grader.report.exports.csv_table import csv_table
-from grader.report.exports.gradescope import HiddenChecks, as_text, failure, results
+from grader.report.exports.gradescope_results import HiddenChecks, as_text, failure, results
 from grader.report.exports.junit import junit
-from grader.report.exports.markdown import literal, markdown
+from grader.report.exports.markdown_table import literal, markdown
 from grader.report.exports.moodle import as_html
 from tests.conftest import REPOSITORY
 from tests.test_cli import grader

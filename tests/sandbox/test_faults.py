@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import Crashed
-from grader.sandbox.faults import Asked, value_of
+from grader.sandbox.box_endings import Asked, value_of
 
 
 @pytest.mark.parametrize("file", ["x" * 5_000, "é" * 200, "a\0b.py", "\ud800", "x/" * 3_000, ""])

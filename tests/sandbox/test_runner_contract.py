@@ -502,7 +502,7 @@ def test_a_fork_bomb_goes_nowhere(ask: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["grader", "grader.checks", "grader.checks.values", "reference", "reference.attention"]
+    "module", ["grader", "grader.checks", "grader.checks.functions.values", "reference", "reference.attention"]
 )
 def test_neither_grader_nor_answers_can_be_imported(ask: Any, module: str) -> None:
     code = f"""

@@ -16,8 +16,8 @@ from grader.model import ProblemResult, Report, Rubric, Status
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.selfcheck.checking import check_own_work
+from grader.selfcheck.home_rubric import at_home, extent, is_judged
 from grader.selfcheck.own_work import open_own_work
-from grader.selfcheck.public import at_home, extent, is_judged
 from grader.selfcheck.showing import Silent
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import UsageError
-from grader.formulas.explaining import NotRead, Read
+from grader.formulas.answer.explaining import NotRead, Read
 from grader.rubric import load_rubric
 from grader.selfcheck.playground import column_in, try_formula
 from tests.conftest import REPOSITORY

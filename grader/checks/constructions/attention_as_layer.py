@@ -10,8 +10,13 @@ from typing import Any
 import numpy as np
 
 from grader import compare
-from grader.checks.claimed_layers import LAYERS, LayerName, Trial
-from grader.checks.construction_parts import Construction, one_query, self_attention, several_heads
+from grader.checks.constructions.claimed_layers import LAYERS, LayerName, Trial
+from grader.checks.constructions.construction_parts import (
+    Construction,
+    one_query,
+    self_attention,
+    several_heads,
+)
 from grader.compare import Array
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check

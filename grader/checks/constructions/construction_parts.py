@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from grader import compare
-from grader.checks.claimed_layers import BORDERS, Trial
+from grader.checks.constructions.claimed_layers import BORDERS, Trial
 from grader.compare import Array, numbers
 from grader.errors import WrongKind
 from reference import attention as truth

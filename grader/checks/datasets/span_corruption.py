@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.checks.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, questions
-from grader.checks.span_statistics import (
+from grader.checks.datasets.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, questions
+from grader.checks.datasets.span_statistics import (
     DRAWS,
     Finding,
     judge_bounds,
@@ -18,7 +18,7 @@ from grader.checks.span_statistics import (
     judge_positions,
     judge_truncation,
 )
-from grader.checks.spans import Span, read_span
+from grader.checks.datasets.spans import Span, read_span
 from grader.errors import WrongKind
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import quote

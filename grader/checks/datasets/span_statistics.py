@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.spans import Span
+from grader.checks.datasets.spans import Span
 from grader.compare import Array
 from reference.span_corruption import SHORTEST
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.checks.drawn_items import UNKNOWN
+from grader.checks.datasets.drawn_items import UNKNOWN
 from reference.span_corruption import MASK_CHARACTER as MASK
 from reference.span_corruption import PAD_CHARACTER as PAD
 

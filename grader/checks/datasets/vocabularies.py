@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.checks.drawn_items import draw, questions, right_vocabularies
+from grader.checks.datasets.drawn_items import draw, questions, right_vocabularies
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 from reference.span_corruption import MASK_CHARACTER as MASK

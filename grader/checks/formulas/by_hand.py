@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas import by_hand
-from grader.formulas.explaining import Reading, how_read
-from grader.formulas.expressions import Expression
-from grader.formulas.reading import Judged, Question, combinations, found_for, of_alternatives, settled
-from grader.formulas.shapes import UNSIZED, Misfit, shown
-from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wrong
-from grader.formulas.vocabulary import SCALAR
-from grader.formulas.writer import plain
+from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
+from grader.formulas.answer.asked_for import Judged, Question, combinations, found_for, of_alternatives, settled
+from grader.formulas.answer.explaining import Reading, how_read
+from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.provers import three_tokens
+from grader.formulas.provers.verdicts import HALF, Verdict, partly, right, undecided, wrong
+from grader.formulas.syntax.expressions import Expression
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import UNSIZED, Misfit, shown
+from grader.formulas.typing.vocabulary import SCALAR
 from grader.model import Answer, Outcome, Student
 from grader.registry import check, read_by
 
@@ -23,7 +23,7 @@ _NAMES = ("K", "Q", "V")
 
 
 def _as_read(answer: Answer, **_: object) -> list[Reading]:
-    return [how_read(answer, by_hand.VOCABULARY, _question(name)) for name in _NAMES]
+    return [how_read(answer, three_tokens.VOCABULARY, _question(name)) for name in _NAMES]
 
 
 @read_by(_as_read)
@@ -43,9 +43,9 @@ def self_attention_gives_the_targets(
 
 
 def _by_hand(
-    answer: Answer, tokens: dict[int, by_hand.Combination], targets: dict[int, by_hand.Combination], seed: int
+    answer: Answer, tokens: dict[int, three_tokens.Combination], targets: dict[int, three_tokens.Combination], seed: int
 ) -> Verdict:
-    statements = read_statements(answer, by_hand.VOCABULARY)
+    statements = read_statements(answer, three_tokens.VOCABULARY)
     found = _found(statements)
     if isinstance(found, Verdict):
         return found
@@ -59,8 +59,8 @@ def _by_hand(
 def _reaches(
     offered: Mapping[str, Proposed],
     statements: Statements,
-    tokens: dict[int, by_hand.Combination],
-    targets: dict[int, by_hand.Combination],
+    tokens: dict[int, three_tokens.Combination],
+    targets: dict[int, three_tokens.Combination],
     seed: int,
 ) -> Verdict:
     """Whether the outputs tend to their targets with three matrices."""
@@ -68,18 +68,18 @@ def _reaches(
     if isinstance(matrices, Verdict):
         return matrices
     texts = [f"{name} = {plain(matrix)}" for name, matrix in matrices.items()]
-    free = dict.fromkeys(symbol for one in matrices.values() for symbol in by_hand.VOCABULARY.free(one))
+    free = dict.fromkeys(symbol for one in matrices.values() for symbol in three_tokens.VOCABULARY.free(one))
     try:
-        outputs = by_hand.outputs(matrices, list(free), tokens, targets, np.random.default_rng(seed))
+        outputs = three_tokens.outputs(matrices, list(free), tokens, targets, np.random.default_rng(seed))
     except Misfit as misfit:
         return wrong("the matrices do not fit together", f"{misfit.what} in {', '.join(texts)}")
     errors = {f"c_{token}": list(found) for token, found in outputs.errors.items()}
-    evidence = {"read_as": texts, "errors": errors, "norms": list(by_hand.NORMS)}
+    evidence = {"read_as": texts, "errors": errors, "norms": list(three_tokens.NORMS)}
     missed = [token for token in targets if not outputs.reaches(token)]
     if not missed:
         return right("every output tends to its target", "; ".join(texts), evidence)
     names = " and ".join(f"c_{token}" for token in missed)
-    norm = f"{by_hand.NORMS[-1]:g}"
+    norm = f"{three_tokens.NORMS[-1]:g}"
     off = "; ".join(f"c_{token} is off by {outputs.errors[token][-1]:.2g} β at β = {norm}" for token in missed)
     detail = f"{off} with {', '.join(texts)}"
     if len(missed) < len(targets):
@@ -88,7 +88,7 @@ def _reaches(
 
 
 def _question(name: str) -> Question:
-    return Question(name, expected=by_hand.EXPECTED, may_be_bare=False)
+    return Question(name, expected=three_tokens.EXPECTED, may_be_bare=False)
 
 
 def _found(statements: Statements) -> dict[str, Proposed] | Verdict:
@@ -116,9 +116,9 @@ def _matrices(offered: Mapping[str, Proposed], statements: Statements) -> dict[s
             return one
         if one.shape == UNSIZED:
             return wrong(f"{name} is zero, so it tells no two tokens apart", f"{name} = {plain(one.expression)}")
-        if one.shape == SCALAR and (unknown := by_hand.VOCABULARY.free(one.expression)):
+        if one.shape == SCALAR and (unknown := three_tokens.VOCABULARY.free(one.expression)):
             return undecided(f"the formula for {name} could not be read", f"it is not said what {plain(unknown[0])} is")
-        if one.shape != by_hand.EXPECTED:
+        if one.shape != three_tokens.EXPECTED:
             return wrong(f"{name} should be a square matrix", f"{name} = {plain(one.expression)} is {shown(one.shape)}")
         found[name] = one.expression
     return found

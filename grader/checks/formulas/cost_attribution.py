@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from grader.formulas.explaining import NotRead, Reading, read_as
-from grader.formulas.expressions import Apply, Expression, Symbol, symbols_in, walk
-from grader.formulas.hedges import offers
-from grader.formulas.statements import Statements, read_statements
-from grader.formulas.tokens import Token
-from grader.formulas.vocabulary import Declared, Vocabulary
+from grader.formulas.answer.explaining import NotRead, Reading, read_as
+from grader.formulas.answer.hedges import offers
+from grader.formulas.answer.statements import Statements, read_statements
+from grader.formulas.lexing.tokens import Token
+from grader.formulas.syntax.expressions import Apply, Expression, Symbol, symbols_in, walk
+from grader.formulas.typing.vocabulary import Declared, Vocabulary
 from grader.model import Answer
 
 MARKS = ("O", "Θ", "Ω")

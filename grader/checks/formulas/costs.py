@@ -8,16 +8,16 @@ from typing import Annotated
 
 import numpy as np
 
-from grader.checks.formula_outcomes import Share, formula_outcome
-from grader.checks.subjects import costs_as_read, costs_by_subject, vocabulary_of_costs
-from grader.formulas import growth
-from grader.formulas.expressions import Expression
-from grader.formulas.reading import expression
-from grader.formulas.shapes import Misfit, typed
-from grader.formulas.statements import Statements, read_statements
-from grader.formulas.tokens import Unreadable
-from grader.formulas.verdicts import HALF, Verdict, partly, right, undecided, wrong
-from grader.formulas.writer import plain
+from grader.checks.formulas.cost_attribution import costs_as_read, costs_by_subject, vocabulary_of_costs
+from grader.checks.formulas.formula_outcomes import Share, formula_outcome
+from grader.formulas.answer.asked_for import expression
+from grader.formulas.answer.statements import Statements, read_statements
+from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.provers import growth
+from grader.formulas.provers.verdicts import HALF, Verdict, partly, right, undecided, wrong
+from grader.formulas.syntax.expressions import Expression
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import Misfit, typed
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, check, read_by
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas import perturbation
-from grader.formulas.explaining import Reading, how_read
-from grader.formulas.expressions import Add, Apply, Expression, Symbol, Transpose, negative
-from grader.formulas.hedges import with_alternatives
-from grader.formulas.reading import Judged, Question, expression, found_for, judged_proposal, of_alternatives
-from grader.formulas.shapes import UNSIZED, Typed, shown
-from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import HALF, Verdict, wrong
-from grader.formulas.vocabulary import ONE
-from grader.formulas.writer import plain
+from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
+from grader.formulas.answer.asked_for import Judged, Question, expression, found_for, judged_proposal, of_alternatives
+from grader.formulas.answer.explaining import Reading, how_read
+from grader.formulas.answer.hedges import with_alternatives
+from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.provers import perturbation
+from grader.formulas.provers.verdicts import HALF, Verdict, wrong
+from grader.formulas.syntax.expressions import Add, Apply, Expression, Symbol, Transpose, negative
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import UNSIZED, Typed, shown
+from grader.formulas.typing.vocabulary import ONE
 from grader.model import Answer, Outcome, Student
 from grader.registry import check, read_by
 from reference.attention import attention

@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from grader.errors import Missing
-from grader.formulas.apart import CPU_SECONDS, TookTooLong, apart
-from grader.formulas.verdicts import HALF, Verdict, undecided
+from grader.formulas.killable_child import CPU_SECONDS, TookTooLong, apart
+from grader.formulas.provers.verdicts import HALF, Verdict, undecided
 from grader.model import Outcome, Status, Student
 from grader.quoting import quote
 

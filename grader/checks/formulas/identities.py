@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
-from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
-from grader.checks.readings import Reading, formula_as_read, vocabulary_of, with_readable_keys
-from grader.formulas import identity
-from grader.formulas.expressions import Symbol, symbols_in
-from grader.formulas.reading import UNREAD, Judged, Question, each_judged, expression, of_alternatives
-from grader.formulas.shapes import Misfit, Typed, shown, typed
-from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
-from grader.formulas.writer import plain
+from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
+from grader.checks.formulas.key_variants import Reading, formula_as_read, vocabulary_of, with_readable_keys
+from grader.formulas.answer.asked_for import UNREAD, Judged, Question, each_judged, expression, of_alternatives
+from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.provers import identity
+from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
+from grader.formulas.syntax.expressions import Symbol, symbols_in
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, check, read_by
 

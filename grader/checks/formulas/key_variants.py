@@ -7,12 +7,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from grader.checks.formula_outcomes import Share
-from grader.formulas import explaining
-from grader.formulas.reading import Question, expression
-from grader.formulas.shapes import Misfit, typed
-from grader.formulas.tokens import Unreadable
-from grader.formulas.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
+from grader.checks.formulas.formula_outcomes import Share
+from grader.formulas.answer import explaining
+from grader.formulas.answer.asked_for import Question, expression
+from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.typing.shapes import Misfit, typed
+from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.model import Answer
 
 

@@ -8,17 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas import heads, weights
-from grader.formulas.explaining import Reading, how_read
-from grader.formulas.expressions import Constant, Expression, Symbol, rebuilt
-from grader.formulas.queries import Query, Setting
-from grader.formulas.reading import Judged, Question, combinations, found_for, judged, of_alternatives, settled
-from grader.formulas.shapes import Misfit, Typed
-from grader.formulas.sizes import Size
-from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import HALF, Verdict, right, wrong
-from grader.formulas.vocabulary import ONE
+from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
+from grader.formulas.answer.asked_for import Judged, Question, combinations, found_for, judged, of_alternatives, settled
+from grader.formulas.answer.explaining import Reading, how_read
+from grader.formulas.answer.growth_claims import Size
+from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.provers import heads, weights
+from grader.formulas.provers.verdicts import HALF, Verdict, right, wrong
+from grader.formulas.provers.weight_limits import Query, Setting
+from grader.formulas.syntax.expressions import Constant, Expression, Symbol, rebuilt
+from grader.formulas.typing.shapes import Misfit, Typed
+from grader.formulas.typing.vocabulary import ONE
 from grader.model import Answer, Outcome, Student
 from grader.registry import check, read_by
 

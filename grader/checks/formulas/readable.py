@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.formula_outcomes import formula_outcome
-from grader.checks.readings import Reading, formula_as_read, vocabulary_of
-from grader.checks.subjects import costs_as_read, costs_by_subject, vocabulary_of_costs
+from grader.checks.formulas.cost_attribution import costs_as_read, costs_by_subject, vocabulary_of_costs
+from grader.checks.formulas.formula_outcomes import formula_outcome
+from grader.checks.formulas.key_variants import Reading, formula_as_read, vocabulary_of
 from grader.errors import Missing
-from grader.formulas.reading import Question, judged
-from grader.formulas.shapes import Typed
-from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import HALF, Verdict, right, undecided
-from grader.formulas.writer import plain
+from grader.formulas.answer.asked_for import Question, judged
+from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.provers.verdicts import HALF, Verdict, right, undecided
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import Typed
 from grader.model import Answer, Outcome, Student, failed, passed
 from grader.prose import judge
 from grader.registry import check, read_by

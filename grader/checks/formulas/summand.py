@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.checks.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas import extraction
-from grader.formulas.explaining import Reading, how_read
-from grader.formulas.reading import Question, judged
-from grader.formulas.shapes import Typed
-from grader.formulas.statements import Proposed, Statements
-from grader.formulas.verdicts import HALF, Verdict
+from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
+from grader.formulas.answer.asked_for import Question, judged
+from grader.formulas.answer.explaining import Reading, how_read
+from grader.formulas.answer.statements import Proposed, Statements
+from grader.formulas.provers import extraction
+from grader.formulas.provers.verdicts import HALF, Verdict
+from grader.formulas.typing.shapes import Typed
 from grader.model import Answer, Outcome, Student
 from grader.registry import check, read_by
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
-from grader.checks import frozen
+from grader.checks.functions import frozen
 from grader.registry import found_in_data
 from grader.suggestions import did_you_mean
 
@@ -75,7 +75,9 @@ def mistakes_in(name: str) -> Mapping[str, Callable[..., Any]]:
     """Classic mistakes in place of this reference, each under what it looks like."""
     if name.endswith(frozen.ENDING):
         return {slip: answer for slip, answer in frozen.answers(Path(name)).items() if slip != frozen.RIGHT}
-    mistakes = importlib.import_module("grader.checks.mistakes")  # by name: students' grader has no such module
+    mistakes = importlib.import_module(
+        "grader.checks.functions.mistakes"
+    )  # by name: students' grader has no such module
     found: Mapping[str, Callable[..., Any]] = mistakes.SLIPS.get(name, {})
     return found
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.inputs import INPUTS, Inputs
+from grader.checks.functions.inputs import INPUTS, Inputs
 from grader.errors import Crashed, StudentFault
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import place, quote

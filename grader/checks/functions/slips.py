@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.ground_truth import mistakes_in
+from grader.checks.functions.ground_truth import mistakes_in
 from grader.compare import ATOL, RTOL
 
 

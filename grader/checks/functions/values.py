@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from grader import compare
-from grader.checks.ground_truth import Reference, reference_function
-from grader.checks.inputs import INPUTS, Case, Inputs
-from grader.checks.slips import name_the_slip
+from grader.checks.functions.ground_truth import Reference, reference_function
+from grader.checks.functions.inputs import INPUTS, Case, Inputs
+from grader.checks.functions.slips import name_the_slip
 from grader.compare import Array, difference, numbers
 from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed

@@ -8,12 +8,16 @@ from itertools import permutations
 import numpy as np
 
 from grader import compare
-from grader.checks.blocks import properties
-from grader.checks.blocks.anatomy import Anatomy, constant_over_tokens, feed_forward_pairs, norm_candidates
-from grader.checks.blocks.attending import MIXES
-from grader.checks.blocks.equations import POST, RELU, Way
-from grader.checks.blocks.projections import loose_vectors
-from grader.checks.blocks.readings import (
+from grader.checks.modules.recovery import block_properties
+from grader.checks.modules.recovery.attending import MIXES
+from grader.checks.modules.recovery.block_anatomy import (
+    Anatomy,
+    constant_over_tokens,
+    feed_forward_pairs,
+    norm_candidates,
+)
+from grader.checks.modules.recovery.block_equations import POST, RELU, Way
+from grader.checks.modules.recovery.block_fits import (
     Single,
     Wanted,
     first,
@@ -22,14 +26,15 @@ from grader.checks.blocks.readings import (
     singles,
     unlike_alone,
 )
-from grader.checks.variants.judgements import (
+from grader.checks.modules.recovery.judgements import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
     trained,
     wrong_shape,
 )
-from grader.checks.variants.workbench import Workbench, started
+from grader.checks.modules.recovery.projections import loose_vectors
+from grader.checks.modules.recovery.workbench import Workbench, started
 from grader.compare import Array
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -179,10 +184,10 @@ def _wrong(
         message = f"{bench.name} is not the block asked for; it looks as if {', and '.join(departures)}"
         return failed(message, evidence={"looks_like": departures})
     needed = 4 * sizes.width**2 + 2 * sizes.width * sizes.hidden
-    if wrong := properties.of_an_encoder(bench, rng, sizes.width, needed):
+    if wrong := block_properties.of_an_encoder(bench, rng, sizes.width, needed):
         return wrong
     if anatomy.unread():
-        return properties.shown_of_an_encoder(bench, rng, sizes.width, sizes.heads, sizes.hidden)
+        return block_properties.shown_of_an_encoder(bench, rng, sizes.width, sizes.heads, sizes.hidden)
     return failed(f"the values of {bench.name} are not those of LN(y + FFN(y)) with y = LN(x + Attn(x))")
 
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader import compare
-from grader.checks.variants.behaviour import left_to_a_person
-from grader.checks.variants.judgements import (
+from grader.checks.modules.recovery.behaviour import left_to_a_person
+from grader.checks.modules.recovery.judgements import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
     trained,
     wrong_shape,
 )
-from grader.checks.variants.workbench import Workbench, started
+from grader.checks.modules.recovery.workbench import Workbench, started
 from grader.compare import Array
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check

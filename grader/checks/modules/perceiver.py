@@ -8,11 +8,16 @@ from functools import partial
 
 import numpy as np
 
-from grader.checks.variants import properties
-from grader.checks.variants.block import Block
-from grader.checks.variants.judgements import Inputs, not_a_function_of_its_input, trained, wrong_shape
-from grader.checks.variants.layers import of_size
-from grader.checks.variants.workbench import BOTTLENECK, WIDTH, Workbench, build
+from grader.checks.modules.recovery import variant_properties
+from grader.checks.modules.recovery.judgements import (
+    Inputs,
+    not_a_function_of_its_input,
+    trained,
+    wrong_shape,
+)
+from grader.checks.modules.recovery.layers import of_size
+from grader.checks.modules.recovery.perceiver_block import Block
+from grader.checks.modules.recovery.workbench import BOTTLENECK, WIDTH, Workbench, build
 from grader.compare import Array
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -112,7 +117,7 @@ def basis_asks_the_tokens(
         return np.broadcast_to(rows, (len(x), BOTTLENECK, WIDTH))
 
     block = Block(bench, rng, used - {basis}, inputs, asked=lambda x: x, asking=asking, idle={basis})
-    return block.judge(partial(properties.of_a_down_projection, bench, rng, basis))
+    return block.judge(partial(variant_properties.of_a_down_projection, bench, rng, basis))
 
 
 @check
@@ -124,7 +129,7 @@ def tokens_ask_the_bottleneck(
     for given in inputs:
         if wrong := wrong_shape(bench, given, given[1].shape):
             return _with_direction(wrong, False)
-    if wrong := properties.of_an_up_projection(bench, rng):
+    if wrong := variant_properties.of_an_up_projection(bench, rng):
         return wrong
     used = bench.influential(rng, inputs[2])
     block = Block(bench, rng, used, inputs, asked=lambda y, x: y, asking=lambda y, x: x, idle=set())
@@ -144,7 +149,7 @@ def perceiver_looks_at_no_later_row(
     """Row i of the bottleneck depends on tokens 0…i only, token t on bottleneck rows 0…t: the model stays causal."""
     for make, name in ((_down, down), (_up, up)):
         bench, inputs = make(student, rng, [file, *also], name)
-        if wrong := properties.looks_at_later_rows(bench, rng, inputs[0]):
+        if wrong := variant_properties.looks_at_later_rows(bench, rng, inputs[0]):
             return wrong
     return passed("no row sees a later one")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.variants import arithmetic
-from grader.checks.variants.rotations import Angles, Turning, angles, folded, holds, named
+from grader.checks.modules.recovery import arithmetic
+from grader.checks.modules.recovery.rotations import Angles, Turning, angles, folded, holds, named
 from grader.compare import Array, difference, numbers
 from grader.errors import Crashed, StudentFault, TimedOut
 from grader.model import Outcome, Student, failed, passed

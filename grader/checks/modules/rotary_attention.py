@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.variants import arithmetic, properties, rotations
-from grader.checks.variants.judgements import explanation, not_a_function_of_its_input, trained, wrong_shape
-from grader.checks.variants.layers import Map, assignments, count_apart, maps
-from grader.checks.variants.rotations import Angles, angles
-from grader.checks.variants.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, build
+from grader.checks.modules.recovery import arithmetic, rotations, variant_properties
+from grader.checks.modules.recovery.judgements import (
+    explanation,
+    not_a_function_of_its_input,
+    trained,
+    wrong_shape,
+)
+from grader.checks.modules.recovery.layers import Map, assignments, count_apart, maps
+from grader.checks.modules.recovery.rotations import Angles, angles
+from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, build
 from grader.compare import Array
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -102,7 +107,9 @@ def attention_rotates_queries_and_keys(
     defined = maps(bench.values, WIDTH, HEADS)
     layers = [layer for layer in defined if layer.weight in used]
     if count_apart(defined) < 4 or count_apart(layers) > 4:
-        return properties.too_few_parameters(bench, used, 4 * WIDTH**2) or properties.of_rotary_attention(bench, rng)
+        return variant_properties.too_few_parameters(
+            bench, used, 4 * WIDTH**2
+        ) or variant_properties.of_rotary_attention(bench, rng)
     if explanation(_readings(bench, layers, {}), inputs, outputs):
         return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
     for slip, different in _SLIPS.items():

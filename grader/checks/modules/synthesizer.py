@@ -10,10 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.variants import arithmetic, properties
-from grader.checks.variants.judgements import explanation, not_a_function_of_its_input, trained, wrong_shape
-from grader.checks.variants.layers import Map, assignments, count_apart, linears, maps
-from grader.checks.variants.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, build
+from grader.checks.modules.recovery import arithmetic, variant_properties
+from grader.checks.modules.recovery.judgements import (
+    explanation,
+    not_a_function_of_its_input,
+    trained,
+    wrong_shape,
+)
+from grader.checks.modules.recovery.layers import Map, assignments, count_apart, linears, maps
+from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, build
 from grader.compare import Array, difference
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -170,7 +175,9 @@ def synthesizer_matches_its_formula(
         )
     if count_apart(square) < 2 or not scoring:
         needed = 2 * WIDTH**2 + HEAD * _LONGEST + _LONGEST  # W₁, the values, w₂ and b₂
-        return properties.too_few_parameters(bench, used, needed) or properties.of_a_synthesizer(bench, rng)
+        return variant_properties.too_few_parameters(bench, used, needed) or variant_properties.of_a_synthesizer(
+            bench, rng
+        )
     found = explanation(_readings(bench, used), inputs, outputs)
     if found is None:
         return _wrong(bench, used, inputs, outputs)
@@ -204,7 +211,7 @@ def synthesizer_ignores_the_future(
     """A token's output depends on itself and on earlier tokens, and on no later one."""
     (x,) = _inputs(rng)[0]
     bench = build(student, rng, [file], name, (x,), synthesizer=True, additive=True)
-    return properties.looks_ahead(bench, rng, x) or passed("no token sees a later one")
+    return variant_properties.looks_ahead(bench, rng, x) or passed("no token sees a later one")
 
 
 @check

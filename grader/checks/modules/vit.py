@@ -11,20 +11,20 @@ from itertools import product
 
 import numpy as np
 
-from grader.checks.blocks import properties
-from grader.checks.blocks.anatomy import feed_forward_pairs
-from grader.checks.blocks.reading_vit import Found, read_one_block, read_several_blocks
-from grader.checks.blocks.stack import blocks_with_depth_one
-from grader.checks.blocks.tokens import Sizes, class_tokens, kept_as, position_tensors, table
-from grader.checks.variants.behaviour import left_to_a_person
-from grader.checks.variants.judgements import (
+from grader.checks.modules.recovery import block_properties
+from grader.checks.modules.recovery.behaviour import left_to_a_person
+from grader.checks.modules.recovery.block_anatomy import feed_forward_pairs
+from grader.checks.modules.recovery.judgements import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
     trained,
     wrong_shape,
 )
-from grader.checks.variants.workbench import Workbench, started
+from grader.checks.modules.recovery.vit_fits import Found, read_one_block, read_several_blocks
+from grader.checks.modules.recovery.vit_stack import blocks_with_depth_one
+from grader.checks.modules.recovery.vit_tokens import Sizes, class_tokens, kept_as, position_tensors, table
+from grader.checks.modules.recovery.workbench import Workbench, started
 from grader.compare import Array, difference
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -132,7 +132,7 @@ def vit_matches_its_equations(
     if as_many:
         return failed(f"the blocks of {name} share one set of weights, whatever its depth; each needs its own")
     if found is None:
-        return properties.of_a_vit(bench, rng, _ONE, adds_blocks=blocks == 1)
+        return block_properties.of_a_vit(bench, rng, _ONE, adds_blocks=blocks == 1)
     return _judged_deep(deep, rng, found)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.alignment import Split, doubt_about
-from grader.checks.prediction_files import Handed, read_predictions
-from grader.checks.tiers import Tier, Tiers
+from grader.checks.predictions.alignment import Split, doubt_about
+from grader.checks.predictions.prediction_files import Handed, read_predictions
+from grader.checks.predictions.tiers import Tier, Tiers
 from grader.errors import Missing
 from grader.model import Evidence, Outcome, Status, Student, failed, passed
 from grader.registry import DataFile, StudentFile, check, rescores

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
-from grader.checks.prediction_files import Handed
+from grader.checks.predictions.prediction_files import Handed
 from reference.birthplaces import Accuracy, Question, accuracy, read_lines, read_questions
 
 _LINES_OFF = 5  # a file that is off by more was not shifted by an accident that a person could mend

@@ -8,18 +8,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.formulas import identity, spelling
-from grader.formulas.expressions import Expression, Symbol, symbols_in
-from grader.formulas.hedges import with_alternatives
-from grader.formulas.lexer import Unreadable, read_tokens
-from grader.formulas.parser import parse
-from grader.formulas.queries import RANDOM_KEYS
-from grader.formulas.shapes import Misfit, Typed, typed
-from grader.formulas.statements import Proposed, Statements, read_statements
-from grader.formulas.verdicts import RESTATED, Verdict, undecided, wrong
-from grader.formulas.vocabulary import SCALAR, Shape, Vocabulary
-from grader.formulas.writer import plain
+from grader.formulas.answer.hedges import with_alternatives
+from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.lexing.lexer import Unreadable, read_tokens
+from grader.formulas.provers import identity
+from grader.formulas.provers.verdicts import RESTATED, Verdict, undecided, wrong
+from grader.formulas.provers.weight_limits import RANDOM_KEYS
+from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
+from grader.formulas.syntax.parser import parse
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import Misfit, Typed, typed
+from grader.formulas.typing.vocabulary import SCALAR, Shape, Vocabulary
 from grader.model import Answer
+from grader.notation import spellings
 from grader.quoting import quote
 
 MISFIT, UNREAD = "does_not_fit", "not_read"
@@ -243,5 +244,5 @@ def _says_nothing(found: Typed, vocabulary: Vocabulary, question: Question) -> b
         and bool(symbols)
         and symbols == vocabulary.free(found.expression)
         and symbols[0] == found.expression
-        and not (symbols[0].name in spelling.LETTERS.values() and not symbols[0].index)  # a Greek letter is a number
+        and not (symbols[0].name in spellings.LETTERS.values() and not symbols[0].index)  # a Greek letter is a number
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import Literal
 
-from grader.formulas.tokens import Token
+from grader.formulas.lexing.tokens import Token
 
 Standing = Literal["stated", "beside", "denied"]
 

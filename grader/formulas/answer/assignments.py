@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.formulas.expressions import Symbol
-from grader.formulas.tokens import Token
+from grader.formulas.lexing.tokens import Token
+from grader.formulas.syntax.expressions import Symbol
 
 _AUGMENTED = ("OPERATOR", "+", "-", "/")
 _LONGEST = 200  # tokens: a name that doubles itself grows without end

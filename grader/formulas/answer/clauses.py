@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from grader.formulas.sizes import COMPARED
-from grader.formulas.tokens import Token
+from grader.formulas.answer.growth_claims import COMPARED
+from grader.formulas.lexing.tokens import Token
 from grader.model import Piece
 
 Stream = list[tuple[Token, Piece]]  # every token with the piece of the answer it stands in

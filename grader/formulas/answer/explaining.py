@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grader.formulas.expressions import Expression, Symbol, symbols_in
-from grader.formulas.reading import Question, found_for
-from grader.formulas.shapes import UNSIZED, Misfit, shown, typed
-from grader.formulas.sizes import Size
-from grader.formulas.statements import Fault, Place, Proposed, Statements, read_statements
-from grader.formulas.tokens import Unreadable
-from grader.formulas.verdicts import Verdict
-from grader.formulas.vocabulary import SCALAR, Vocabulary
-from grader.formulas.writer import latex, plain
+from grader.formulas.answer.asked_for import Question, found_for
+from grader.formulas.answer.growth_claims import Size
+from grader.formulas.answer.statements import Fault, Place, Proposed, Statements, read_statements
+from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.provers.verdicts import Verdict
+from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
+from grader.formulas.syntax.writer import latex, plain
+from grader.formulas.typing.shapes import UNSIZED, Misfit, shown, typed
+from grader.formulas.typing.vocabulary import SCALAR, Vocabulary
 from grader.model import Answer
 
 _GROWTH = {"large": "large", "small": "not large"}

@@ -11,9 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
-from grader.formulas.clauses import Clause
-from grader.formulas.expressions import Number, Symbol
-from grader.formulas.standing import (
+from grader.formulas.answer.assertions import (
     CONSEQUENCES,
     ends_a_sentence,
     sentence_around,
@@ -21,8 +19,10 @@ from grader.formulas.standing import (
     word_of,
     words_in,
 )
-from grader.formulas.statements import Proposed, Statements
-from grader.formulas.tokens import Token
+from grader.formulas.answer.clauses import Clause
+from grader.formulas.answer.statements import Proposed, Statements
+from grader.formulas.lexing.tokens import Token
+from grader.formulas.syntax.expressions import Number, Symbol
 
 # None; in words; in words, and then turned down; two equations with nothing between them.
 Link = Literal["", "said", "turned down", "listed"]

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from grader.formulas.clauses import Stream
-from grader.formulas.expressions import Symbol
-from grader.formulas.tokens import Token
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.answer.clauses import Stream
+from grader.formulas.lexing.tokens import Token
+from grader.formulas.syntax.expressions import Symbol
+from grader.formulas.typing.vocabulary import Vocabulary
 
 _EQUAL = ("=", "≈", "∝", "∼")
 _COPULAS = frozenset(

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.formulas.bounds import refuse_unbounded
-from grader.formulas.clauses import Clause, clauses_in
-from grader.formulas.expressions import Expression, Number, Power, Symbol, Transpose, rebuilt, symbols_in
-from grader.formulas.parser import parse
-from grader.formulas.sizes import SIZING, Size, said_by_interval, said_in_symbols, said_in_words
-from grader.formulas.standing import Standing, standing
-from grader.formulas.stream import UnreadRow, tokens_of
-from grader.formulas.tokens import Token, Unreadable
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.answer.assertions import Standing, standing
+from grader.formulas.answer.clauses import Clause, clauses_in
+from grader.formulas.answer.growth_claims import SIZING, Size, said_by_interval, said_in_symbols, said_in_words
+from grader.formulas.answer.token_stream import UnreadRow, tokens_of
+from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.syntax.expressions import Expression, Number, Power, Symbol, Transpose, rebuilt, symbols_in
+from grader.formulas.syntax.parser import parse
+from grader.formulas.syntax.size_limits import refuse_unbounded
+from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Answer, Piece
 from grader.quoting import quote
 

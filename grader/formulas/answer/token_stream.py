@@ -7,20 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from grader.formulas import spelling
-from grader.formulas.assignments import assigned
-from grader.formulas.clauses import Stream
-from grader.formulas.expressions import Symbol
-from grader.formulas.lexer import read_tokens
-from grader.formulas.remarks import begins_equation, remarks_apart, without_numbers
-from grader.formulas.stated import stated
-from grader.formulas.tokens import Token, Unreadable
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.answer.assignments import assigned
+from grader.formulas.answer.clauses import Stream
+from grader.formulas.answer.implicit_equations import stated
+from grader.formulas.answer.remarks import begins_equation, remarks_apart, without_numbers
+from grader.formulas.lexing.lexer import read_tokens
+from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.syntax.expressions import Symbol
+from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Answer, Piece
+from grader.notation import spellings
 
 _WRITTEN_OUT = re.compile(r"\\begin\{(\w*matrix|cases|array)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL)
 _END_OF_ROW = re.compile(r"\\\\(?:\[[^\]]{0,40}\])?")  # \\ and \\[2pt]
-_ESCAPED_TWICE = re.compile(rf"(?<!\\)\\\\(?=(?:frac|sum|top|cdot|{'|'.join(spelling.LETTERS)})(?![A-Za-z]))")
+_ESCAPED_TWICE = re.compile(rf"(?<!\\)\\\\(?=(?:frac|sum|top|cdot|{'|'.join(spellings.LETTERS)})(?![A-Za-z]))")
 _END_OF_SENTENCE = re.compile(r"\n|(?<=[a-z)])\.\s+(?=[A-Z])")
 # What Python does not compute. An apostrophe after a letter or bracket transposes; k["a"] is k_a.
 _NOT_COMPUTED = re.compile(

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from grader.formulas.expressions import (
+from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Constant,
@@ -26,10 +27,9 @@ from grader.formulas.expressions import (
     Symbol,
     Transpose,
 )
-from grader.formulas.shapes import Misfit
-from grader.formulas.tokens import Unreadable
-from grader.formulas.vocabulary import ONE
-from grader.formulas.writer import plain
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import Misfit
+from grader.formulas.typing.vocabulary import ONE
 
 Array = npt.NDArray[Any]
 MAX_TERMS = 200  # of a sum; sizes are drawn far below this

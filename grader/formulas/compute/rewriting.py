@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from grader.formulas.expressions import (
+from grader.formulas.syntax.expressions import (
     Add,
     Divide,
     Expression,

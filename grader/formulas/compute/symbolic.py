@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from grader.formulas.expressions import (
+from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Constant,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from grader.formulas import spelling
-from grader.formulas.tokens import MAX_DEPTH, Token, Unreadable
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.lexing.tokens import MAX_DEPTH, Token, Unreadable
+from grader.formulas.typing.vocabulary import Vocabulary
+from grader.notation import spellings
 
 _ONE_THING = re.compile(r"\\[A-Za-z]+(?:\s*\{[^{}]*\})?|\d+|[^\W\d_]|.", re.DOTALL)
 _OPENING_BRACE = re.compile(r"\s*\{")
@@ -73,9 +73,9 @@ class Cursor:
 def labels_in(raw: str) -> tuple[str, ...]:
     """The indices that a group below a letter holds: `i,j`, `\\text{rows}`, `\\alpha`."""
     raw = _FACES.sub("", raw)
-    raw = _LETTER_COMMAND.sub(lambda found: spelling.LETTERS.get(found[1], found[1]), raw)
+    raw = _LETTER_COMMAND.sub(lambda found: spellings.LETTERS.get(found[1], found[1]), raw)
     raw = _GROUPING.sub("", raw)
-    return tuple(spelling.LETTERS.get(label, label) for label in raw.split(",") if label)
+    return tuple(spellings.LETTERS.get(label, label) for label in raw.split(",") if label)
 
 
 def _partners(text: str, opening: str, closing: str) -> dict[int, int]:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from grader.formulas import spelling
-from grader.formulas.cursor import labels_in
-from grader.formulas.expressions import Symbol
-from grader.formulas.signs import SignReader
-from grader.formulas.tokens import Token, Unreadable
+from grader.formulas.lexing.cursor import labels_in
+from grader.formulas.lexing.signs import SignReader
+from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.syntax.expressions import Symbol
+from grader.notation import spellings
 from grader.quoting import quote
 
 _FACES_AND_BRACES = re.compile(r"\\(?:mathbf|boldsymbol|bm|vec|mathrm)\b|[{}\s]")
@@ -28,23 +28,23 @@ class LatexReader(SignReader):
 
     def _command(self, name: str, start: int) -> Iterator[Token]:
         unstarred = name.rstrip("*")
-        if unstarred and unstarred != name and unstarred not in spelling.TEXT_COMMANDS | spelling.WITH_ARGUMENT:
+        if unstarred and unstarred != name and unstarred not in spellings.TEXT_COMMANDS | spellings.WITH_ARGUMENT:
             self._at -= 1
         name = unstarred or name
         if name in ("mathbb", "mathds") and self._take(_BLACKBOARD_ONE):
             yield Token("IDENTITY", "", start, self._at)
-        elif name in spelling.SPACES or name in spelling.DECORATIONS or name in spelling.WITH_ARGUMENT:
+        elif name in spellings.SPACES or name in spellings.DECORATIONS or name in spellings.WITH_ARGUMENT:
             self._skip(name)
-        elif name in spelling.MARKS:
+        elif name in spellings.MARKS:
             yield self._marked(name, start)
-        elif name in spelling.TEXT_COMMANDS:
+        elif name in spellings.TEXT_COMMANDS:
             yield from self._text_command(start)
-        elif name in spelling.LETTERS:
-            yield self._letter(spelling.LETTERS[name], start)
+        elif name in spellings.LETTERS:
+            yield self._letter(spellings.LETTERS[name], start)
         elif name == "sqrt":
             yield Token("SQRT", name, start, self._at)
-        elif name in spelling.FUNCTIONS and name != "identity":
-            yield self._function(spelling.FUNCTIONS[name], start)
+        elif name in spellings.FUNCTIONS and name != "identity":
+            yield self._function(spellings.FUNCTIONS[name], start)
         elif name in ("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"):
             yield Token("FRACTION", name, start, self._at)
             yield from self._short_fraction()
@@ -91,13 +91,13 @@ class LatexReader(SignReader):
                 return Token("WORD", "or", start, self._at)
             case "O" | "bigO":
                 return Token("FUNCTION", name, start, self._at)
-            case _ if name in spelling.BREAKS:
+            case _ if name in spellings.BREAKS:
                 return Token("BREAK", name, start, self._at)
-            case _ if name in spelling.OPERATORS:
-                return self._operator(spelling.OPERATORS[name], start)
-            case _ if name in spelling.RELATIONS:
-                return Token("RELATION", spelling.RELATIONS[name], start, self._at)
-            case _ if name in spelling.ELLIPSES:
+            case _ if name in spellings.OPERATORS:
+                return self._operator(spellings.OPERATORS[name], start)
+            case _ if name in spellings.RELATIONS:
+                return Token("RELATION", spellings.RELATIONS[name], start, self._at)
+            case _ if name in spellings.ELLIPSES:
                 return Token("ELLIPSIS", "…", start, self._at)
             case _ if name in self._vocabulary.words:  # macros students define for themselves: \ka
                 return self._name_token(name, start)
@@ -106,13 +106,13 @@ class LatexReader(SignReader):
     def _skip(self, name: str) -> None:
         """What has no meaning here, with the argument that belongs to it."""
         after = self._text[self._at : self._at + 1]
-        if name in spelling.WITH_ARGUMENT and after == "{":
+        if name in spellings.WITH_ARGUMENT and after == "{":
             self._group()
             if name in ("color", "textcolor"):
                 self._take_off_braces()
         elif name in ("left", "right") and after == ".":
             self._at += 1
-        elif name in spelling.DECORATIONS:
+        elif name in spellings.DECORATIONS:
             self._take_off_braces()
 
     def _letter(self, letter: str, start: int) -> Token:
@@ -125,14 +125,14 @@ class LatexReader(SignReader):
     def _marked(self, name: str, start: int) -> Token:
         letter = _FACES_AND_BRACES.sub("", self._group())
         if command := _ONE_COMMAND.fullmatch(letter):
-            letter = spelling.LETTERS.get(command[1], command[1])
+            letter = spellings.LETTERS.get(command[1], command[1])
         base, _, below = letter.partition("_")
         if len(base) != 1:
             raise Unreadable(f"'\\{name}' should stand over one letter", start)
         if below:
-            symbol = self._vocabulary.symbol(base, labels_in(below), spelling.MARKS[name])
+            symbol = self._vocabulary.symbol(base, labels_in(below), spellings.MARKS[name])
             return Token("NAME", symbol, start, self._at)
-        return self._finished_name(base, spelling.MARKS[name], start)
+        return self._finished_name(base, spellings.MARKS[name], start)
 
     def _text_command(self, start: int) -> Iterator[Token]:
         content = self._group().strip()
@@ -149,9 +149,9 @@ class LatexReader(SignReader):
         """A function or symbol set upright: \\operatorname{softmax}, A^{\\text{T}}."""
         if word in self._vocabulary.functions:
             return self._function(word, start)
-        if (function := spelling.FUNCTIONS.get(word) or spelling.FUNCTIONS.get(word.lower())) and len(word) > 1:
+        if (function := spellings.FUNCTIONS.get(word) or spellings.FUNCTIONS.get(word.lower())) and len(word) > 1:
             return self._function(function, start)
-        if word in spelling.TRANSPOSES and self._last_is("^"):
+        if word in spellings.TRANSPOSES and self._last_is("^"):
             return Token("NAME", Symbol("T"), start, self._at)
         return self._name_token(word, start) if len(word) == 1 or word in self._vocabulary.recognised else None
 
@@ -166,7 +166,7 @@ class LatexReader(SignReader):
     def _environment(self, name: str, start: int) -> Token:
         environment = self._group()
         plain = environment.rstrip("*")
-        if plain in spelling.DISPLAYS or (plain == "cases" and (name == "end" or self._arranges(environment))):
+        if plain in spellings.DISPLAYS or (plain == "cases" and (name == "end" or self._arranges(environment))):
             if plain in ("array", "alignat") and self._text[self._at : self._at + 1] == "{":
                 self._group()  # how many columns there are
             return Token("BREAK", environment, start, self._at)

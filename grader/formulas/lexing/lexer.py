@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from grader.formulas import spelling
-from grader.formulas.characters import written_out
-from grader.formulas.latex import LatexReader
-from grader.formulas.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, Unreadable
-from grader.formulas.vocabulary import Vocabulary
-from grader.formulas.words import articles_apart, scales_in_words
+from grader.formulas.lexing.characters import written_out
+from grader.formulas.lexing.latex_commands import LatexReader
+from grader.formulas.lexing.plain_words import articles_apart, scales_in_words
+from grader.formulas.lexing.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, Unreadable
+from grader.formulas.typing.vocabulary import Vocabulary
+from grader.notation import spellings
 from grader.quoting import quote
 
 __all__ = ["Token", "Unreadable", "read_tokens"]
@@ -77,7 +77,7 @@ class _Lexer(LatexReader):
             case "product":
                 yield Token("OPERATOR", "@", start, self._at)
             case "fraction":
-                yield Token("NUMBER", Fraction(*spelling.FRACTIONS[text]), start, self._at)
+                yield Token("NUMBER", Fraction(*spellings.FRACTIONS[text]), start, self._at)
             case "number":
                 yield self._number(text, start)
             case "call":
@@ -104,9 +104,9 @@ class _Lexer(LatexReader):
     def _dotted(self, text: str, start: int) -> Iterator[Token]:
         """`np.exp`, `A.T`, or the end of a sentence without a space after it."""
         *path, name = text.split(".")
-        of_a_module = set(path) <= spelling.MODULES
-        if of_a_module and name in spelling.FUNCTIONS:
-            yield self._function(spelling.FUNCTIONS[name], start)
+        of_a_module = set(path) <= spellings.MODULES
+        if of_a_module and name in spellings.FUNCTIONS:
+            yield self._function(spellings.FUNCTIONS[name], start)
             return
         if of_a_module and name in _NUMPY_CONSTANTS:
             yield Token("CONSTANT", _NUMPY_CONSTANTS[name], start, self._at)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.formulas import spelling
-from grader.formulas.expressions import Symbol
-from grader.formulas.tokens import Token
+from grader.formulas.lexing.tokens import Token
+from grader.formulas.syntax.expressions import Symbol
+from grader.notation import spellings
 
 
 def articles_apart(tokens: Sequence[Token]) -> list[Token]:
@@ -60,4 +60,4 @@ def _said(run: Sequence[Token], before: Token | None, after: Token | None, prose
 
 def _is_a_scale(words: Sequence[str]) -> bool:
     parts = {part for word in words for part in word.split("_")}
-    return bool(parts & spelling.SCALE_WORDS) and parts <= spelling.SCALE_WORDS | spelling.FILLER_WORDS
+    return bool(parts & spellings.SCALE_WORDS) and parts <= spellings.SCALE_WORDS | spellings.FILLER_WORDS

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from grader.formulas import spelling
-from grader.formulas.cursor import labels_in
-from grader.formulas.expressions import Symbol
-from grader.formulas.names import NameReader
-from grader.formulas.tokens import MAX_DECIMAL_EXPONENT, MAX_DIGITS, Token, Unreadable
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.lexing.cursor import labels_in
+from grader.formulas.lexing.symbols import NameReader
+from grader.formulas.lexing.tokens import MAX_DECIMAL_EXPONENT, MAX_DIGITS, Token, Unreadable
+from grader.formulas.syntax.expressions import Symbol
+from grader.formulas.typing.vocabulary import Vocabulary
+from grader.notation import spellings
 from grader.quoting import quote
 
 _SEPARATORS = re.compile(r"\{,\}|[_,]")
@@ -88,12 +88,12 @@ class SignReader(NameReader):
                 pass  # only says where lines are aligned
             case "." | ":" | "?" | "$" | '"' | "#" | "“" | "”":
                 yield Token("BREAK", sign, start, self._at)
-            case _ if sign in spelling.ELLIPSES:
+            case _ if sign in spellings.ELLIPSES:
                 yield Token("ELLIPSIS", "…", start, self._at)
-            case _ if sign in spelling.OPERATORS:
-                yield self._operator(spelling.OPERATORS[sign], start)
-            case _ if sign in spelling.RELATIONS:
-                yield Token("RELATION", spelling.RELATIONS[sign], start, self._at)
+            case _ if sign in spellings.OPERATORS:
+                yield self._operator(spellings.OPERATORS[sign], start)
+            case _ if sign in spellings.RELATIONS:
+                yield Token("RELATION", spellings.RELATIONS[sign], start, self._at)
             case _ if self._prose:
                 yield Token("BREAK", sign, start, self._at)
             case _:
@@ -145,9 +145,9 @@ class SignReader(NameReader):
         plain = _FACES.sub("", _SPACED_BRACES.sub("", self._group())).lstrip("\\")
         if self._prose and self._take(_CLOSING_CARET):  # A^T^, as some Markdown has it
             self._text = f"{self._text[: self._at - 1]} {self._text[self._at :]}"
-        if plain in spelling.TRANSPOSES or plain in _PRIMES:
+        if plain in spellings.TRANSPOSES or plain in _PRIMES:
             yield Token("TRANSPOSE", "T", start, self._at)
-        elif plain in spelling.DAGGERS:
+        elif plain in spellings.DAGGERS:
             yield Token("DAGGER", "+", start, self._at)
         elif plain in _STARS:
             yield Token("STAR", "*", start, self._at)

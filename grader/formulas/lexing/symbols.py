@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.formulas import spelling
-from grader.formulas.cursor import Cursor, labels_in
-from grader.formulas.domains import domain
-from grader.formulas.expressions import Symbol
-from grader.formulas.tokens import MAX_NAME, Token, Unreadable
+from grader.formulas.lexing.cursor import Cursor, labels_in
+from grader.formulas.lexing.tokens import MAX_NAME, Token, Unreadable
+from grader.formulas.syntax.expressions import Symbol
+from grader.formulas.syntax.sum_ranges import domain
+from grader.notation import spellings
 from grader.quoting import quote
 
 _DIGITS = re.compile(r"\d+")
@@ -42,13 +42,13 @@ class NameReader(Cursor):
         if word in ("sum", "Sum", "Σ", "summation") and self._opens_a_sum(word):
             yield self._sum(start)
             return
-        if word in spelling.KEYWORDS and self._ahead(_EQUALS_SIGN):
+        if word in spellings.KEYWORDS and self._ahead(_EQUALS_SIGN):
             yield Token("NAME", Symbol(word), start, self._at)
             return
         if self._prose and word[0] >= _FIRST_IDEOGRAPH:
             yield Token("WORD", word, start, self._at)
             return
-        if word in spelling.INFINITIES:
+        if word in spellings.INFINITIES:
             yield Token("CONSTANT", "∞", start, self._at)
             return
         digits = self._ahead(_DIGITS)
@@ -70,7 +70,7 @@ class NameReader(Cursor):
     def _split(self, word: str) -> list[str] | None:
         """The fewest symbols a run of letters is made of; None if it is a word of prose."""
         known = self._vocabulary.recognised
-        if self._prose and word.lower() in spelling.SHORT_WORDS and word not in known:
+        if self._prose and word.lower() in spellings.SHORT_WORDS and word not in known:
             return None
         if word == "or" and self._stands_apart(word):  # `$M = A^\top or AA^\top$`
             return None
@@ -105,8 +105,8 @@ class NameReader(Cursor):
             return Token("TRANSPOSE", "T", start, self._at)  # AAT
         if piece in self._vocabulary.functions and self._ahead(_ARGUMENT):
             return Token("FUNCTION", piece, start, self._at)
-        if piece in spelling.FUNCTIONS and piece not in self._vocabulary.words:
-            return self._function(spelling.FUNCTIONS[piece], start)
+        if piece in spellings.FUNCTIONS and piece not in self._vocabulary.words:
+            return self._function(spellings.FUNCTIONS[piece], start)
         return self._name_token(piece, start)
 
     def _function(self, name: str, start: int) -> Token:
@@ -126,7 +126,7 @@ class NameReader(Cursor):
         if piece == "E" and applied and self._vocabulary.means:
             return Token("FUNCTION", "E", start, self._at)
         mark = ""
-        while self._at < len(self._text) and self._text[self._at] in spelling.COMBINING:
+        while self._at < len(self._text) and self._text[self._at] in spellings.COMBINING:
             mark += self._text[self._at]
             self._at += 1
         return self._finished_name(piece, mark, start)
@@ -136,7 +136,7 @@ class NameReader(Cursor):
         if not index and piece in self._vocabulary.words:
             name, index = self._vocabulary.words[piece]
         else:
-            name = spelling.LETTERS.get(piece, piece)
+            name = spellings.LETTERS.get(piece, piece)
         if name == "I" and self._vocabulary.find(name, index) is None:
             return Token("IDENTITY", "".join(index).partition("×")[0], start, self._at)
         return Token("NAME", self._vocabulary.symbol(name, index, mark), start, self._at)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.formulas.evaluation import Array
-from grader.formulas.expressions import Symbol
-from grader.formulas.queries import Query, weights_of
-from grader.formulas.symbolic import as_sympy, attempted, sympy_symbol
+from grader.formulas.compute.evaluation import Array
+from grader.formulas.compute.symbolic import as_sympy, attempted, sympy_symbol
+from grader.formulas.provers.weight_limits import Query, weights_of
+from grader.formulas.syntax.expressions import Symbol
 
 _SHOWN_SCALES = (1.0, 2.0, 5.0, 10.0, 20.0)
 _PROOF_KEYS = 5  # explicit keys in a proof: the targets and three others, which are alike

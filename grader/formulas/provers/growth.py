@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import isfinite, log
 
-from grader.formulas.evaluation import Values, evaluate
-from grader.formulas.expressions import Expression, Symbol
+from grader.formulas.compute.evaluation import Values, evaluate
+from grader.formulas.syntax.expressions import Expression, Symbol
 
 _STEPS = (0, 1, 2, 3)  # how fast a variable grows: as t⁰, t¹, t² or t³
 _NEAR, _FAR = 1e4, 1e7  # values of t between which the growth is measured

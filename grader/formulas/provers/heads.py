@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.formulas.evaluation import Array
-from grader.formulas.queries import (
+from grader.formulas.compute.evaluation import Array
+from grader.formulas.provers.verdicts import Verdict, partly, right, wrong
+from grader.formulas.provers.weight_limits import (
     Query,
     enlarged_weights,
     limit_weights,
@@ -17,9 +18,8 @@ from grader.formulas.queries import (
     orthonormal_keys,
     weights_of,
 )
-from grader.formulas.shapes import UNSIZED, Typed
-from grader.formulas.verdicts import Verdict, partly, right, wrong
-from grader.formulas.writer import plain
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import UNSIZED, Typed
 
 _DRAWS = 400  # of the first key's length
 _SHOWN = 200  # of them, as dots of a figure

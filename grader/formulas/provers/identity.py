@@ -8,11 +8,11 @@ from itertools import islice, permutations
 
 import numpy as np
 
-from grader.formulas.evaluation import Values, evaluate, family_name
-from grader.formulas.expressions import Expression, Symbol, rebuilt
-from grader.formulas.shapes import Misfit, Typed, typed
-from grader.formulas.symbolic import as_sympy, attempted
-from grader.formulas.vocabulary import ONE, SCALAR, Vocabulary
+from grader.formulas.compute.evaluation import Values, evaluate, family_name
+from grader.formulas.compute.symbolic import as_sympy, attempted
+from grader.formulas.syntax.expressions import Expression, Symbol, rebuilt
+from grader.formulas.typing.shapes import Misfit, Typed, typed
+from grader.formulas.typing.vocabulary import ONE, SCALAR, Vocabulary
 
 _DRAWS = 6
 _RTOL = 1e-10  # float64 on numbers of order one, with room for a few hundred roundings

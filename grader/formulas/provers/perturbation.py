@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.formulas.evaluation import Array, Values, evaluate, softmax
-from grader.formulas.expressions import Expression
-from grader.formulas.verdicts import Verdict, partly, right, wrong
-from grader.formulas.vocabulary import ONE, Declared, Vocabulary
+from grader.formulas.compute.evaluation import Array, Values, evaluate, softmax
+from grader.formulas.provers.verdicts import Verdict, partly, right, wrong
+from grader.formulas.syntax.expressions import Expression
+from grader.formulas.typing.vocabulary import ONE, Declared, Vocabulary
 
 Attention = Callable[[Array, Array, Array, float], Array]  # (Q, K, V, β) → H, tokens in columns
 

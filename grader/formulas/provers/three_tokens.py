@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.formulas.evaluation import Array, Values, evaluate, softmax
-from grader.formulas.expressions import Expression, Symbol
-from grader.formulas.vocabulary import ONE, Declared, Vocabulary
+from grader.formulas.compute.evaluation import Array, Values, evaluate, softmax
+from grader.formulas.syntax.expressions import Expression, Symbol
+from grader.formulas.typing.vocabulary import ONE, Declared, Vocabulary
 
 _LABELS = ("a", "b", "c", "d")
 VOCABULARY = Vocabulary(

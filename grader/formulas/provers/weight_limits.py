@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from grader.formulas.evaluation import Array, Values, evaluate, softmax
-from grader.formulas.expressions import Expression, Symbol, symbols_in
-from grader.formulas.shapes import UNSIZED, Typed, shown
-from grader.formulas.sizes import Size
-from grader.formulas.verdicts import Verdict, partly, wrong
-from grader.formulas.vocabulary import ONE, Declared, Vocabulary
-from grader.formulas.writer import plain
+from grader.formulas.answer.growth_claims import Size
+from grader.formulas.compute.evaluation import Array, Values, evaluate, softmax
+from grader.formulas.provers.verdicts import Verdict, partly, wrong
+from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import UNSIZED, Typed, shown
+from grader.formulas.typing.vocabulary import ONE, Declared, Vocabulary
 
 RANDOM_KEYS = "written_with_random_keys"
 _SCALES = tuple(10.0**power for power in range(1, 13))

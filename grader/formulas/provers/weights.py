@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.formulas.closed_weights import by_scale, proved
-from grader.formulas.evaluation import Array
-from grader.formulas.expressions import Transpose
-from grader.formulas.queries import (
+from grader.formulas.compute.evaluation import Array
+from grader.formulas.provers.closed_weights import by_scale, proved
+from grader.formulas.provers.verdicts import Verdict, partly, right, wrong
+from grader.formulas.provers.weight_limits import (
     Query,
     Setting,
     enlarged_weights,
@@ -22,10 +22,10 @@ from grader.formulas.queries import (
     orthonormal_keys,
     weights_of,
 )
-from grader.formulas.shapes import UNSIZED, Typed
-from grader.formulas.verdicts import Verdict, partly, right, wrong
-from grader.formulas.vocabulary import ONE
-from grader.formulas.writer import plain
+from grader.formulas.syntax.expressions import Transpose
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.shapes import UNSIZED, Typed
+from grader.formulas.typing.vocabulary import ONE
 
 __all__ = ["Query", "Setting", "judge"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.formulas.expressions import Add, Constant, Domain, Expression, Sum, Symbol, rebuilt, symbols_in, walk
-from grader.formulas.tokens import Unreadable
+from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.syntax.expressions import Add, Constant, Domain, Expression, Sum, Symbol, rebuilt, symbols_in, walk
 
 ELLIPSIS = Constant("…")
 _INDEX = "i"

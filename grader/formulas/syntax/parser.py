@@ -12,11 +12,11 @@ from lark import Token as LarkToken
 from lark.exceptions import VisitError
 from lark.lexer import Lexer
 
-from grader.formulas.building import Builder
-from grader.formulas.ellipsis import ellipses_filled
-from grader.formulas.expressions import Expression
-from grader.formulas.tokens import Token, Unreadable
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.syntax.ellipsis import ellipses_filled
+from grader.formulas.syntax.expressions import Expression
+from grader.formulas.syntax.tree_builder import Builder
+from grader.formulas.typing.vocabulary import Vocabulary
 from grader.quoting import quote
 
 MAX_FORMULA_TOKENS = 400  # the longest honest formula in the corpus has fewer than 120

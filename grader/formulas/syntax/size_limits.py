@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Callable
 
-from grader.formulas.expressions import (
+from grader.formulas.lexing.lexer import Unreadable
+from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Constant,
@@ -19,9 +20,8 @@ from grader.formulas.expressions import (
     Symbol,
     walk,
 )
-from grader.formulas.lexer import Unreadable
-from grader.formulas.vocabulary import Vocabulary
-from grader.formulas.writer import plain
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.vocabulary import Vocabulary
 from grader.quoting import quote
 
 MAX_EXPONENT = 1_000  # 10^6 and e^{20} are scales; 10^{10^9} is none

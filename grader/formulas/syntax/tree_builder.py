@@ -8,9 +8,9 @@ from typing import Any
 from lark import Token as LarkToken
 from lark import Transformer
 
-from grader.formulas import spelling
-from grader.formulas.ellipsis import ELLIPSIS
-from grader.formulas.expressions import (
+from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.syntax.ellipsis import ELLIPSIS
+from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Constant,
@@ -26,8 +26,8 @@ from grader.formulas.expressions import (
     Transpose,
     negative,
 )
-from grader.formulas.tokens import Token, Unreadable
-from grader.formulas.vocabulary import Vocabulary
+from grader.formulas.typing.vocabulary import Vocabulary
+from grader.notation import spellings
 from grader.quoting import quote
 
 
@@ -200,7 +200,7 @@ class Builder(Transformer[LarkToken, Any]):
         name: str = token.value
         keywords: dict[str, Any] = dict(item for item in given.items if isinstance(item, tuple))
         arguments = [item for item in given.items if not isinstance(item, tuple)]
-        if keywords.keys() - spelling.KEYWORDS or not arguments:
+        if keywords.keys() - spellings.KEYWORDS or not arguments:
             raise Unreadable(f"'{quote(name)}' does not take that", token.start)
         axis = keywords.get("axis", keywords.get("dim"))
         wanted = 2 if name in ("product", "outer", "inner") else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from grader.formulas.expressions import (
+from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Constant,
@@ -20,7 +20,7 @@ from grader.formulas.expressions import (
     Symbol,
     Transpose,
 )
-from grader.formulas.spelling import LETTERS
+from grader.notation.spellings import LETTERS
 
 _NAMES = {letter: name for name, letter in reversed(LETTERS.items())}
 _NAMES["ε"] = "epsilon"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from grader.formulas.expressions import (
+from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Constant,
@@ -23,10 +24,9 @@ from grader.formulas.expressions import (
     Transpose,
     symbols_in,
 )
-from grader.formulas.tokens import Unreadable
-from grader.formulas.typed import UNSIZED, Misfit, Typed, is_zero, shown, sized
-from grader.formulas.vocabulary import ONE, SCALAR, Shape, Vocabulary
-from grader.formulas.writer import plain
+from grader.formulas.syntax.writer import plain
+from grader.formulas.typing.typed import UNSIZED, Misfit, Typed, is_zero, shown, sized
+from grader.formulas.typing.vocabulary import ONE, SCALAR, Shape, Vocabulary
 from grader.suggestions import did_you_mean
 
 __all__ = ["UNSIZED", "Misfit", "Typed", "shown", "typed"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.formulas.expressions import Add, Divide, Expression, Identity, Multiply, Number, Power
-from grader.formulas.vocabulary import ONE, SCALAR, Shape
+from grader.formulas.syntax.expressions import Add, Divide, Expression, Identity, Multiply, Number, Power
+from grader.formulas.typing.vocabulary import ONE, SCALAR, Shape
 
 UNSIZED = ("?", "?")  # an identity of unknown size, or a zero: takes the shape of what it stands beside
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from grader.formulas.expressions import Expression, Sum, Symbol, symbols_in, walk
-from grader.formulas.spelling import FUNCTIONS, LETTERS
+from grader.formulas.syntax.expressions import Expression, Sum, Symbol, symbols_in, walk
+from grader.notation.spellings import FUNCTIONS, LETTERS
 
 ONE = "1"
 SCALAR = (ONE, ONE)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.quoting import quote
-from grader.report.exports import gradescope, moodle
+from grader.report.exports import gradescope_results, moodle
 from grader.report.exports.canvas import canvas
 from grader.report.exports.csv_table import csv_table
 from grader.report.exports.junit import junit
-from grader.report.exports.markdown import markdown
+from grader.report.exports.markdown_table import markdown
 from grader.report.exports.reports import Exported, Reports, read_reports
 from grader.report.exports.worksheet import Worksheet, read_match, read_worksheet
 
@@ -32,7 +32,7 @@ class Options:
     column: str = ""
     feedback_column: str = moodle.FEEDBACK_COLUMN
     match: Path | None = None
-    hidden: gradescope.HiddenChecks = gradescope.HiddenChecks.NEVER
+    hidden: gradescope_results.HiddenChecks = gradescope_results.HiddenChecks.NEVER
     leaderboard: bool = False
 
 
@@ -46,10 +46,10 @@ def _export(reports: Reports, to: Format, options: Options) -> Exported:
     match to:
         case Format.GRADESCOPE:
             made = {
-                student: gradescope.results(one, options.hidden, leaderboard=options.leaderboard)
+                student: gradescope_results.results(one, options.hidden, leaderboard=options.leaderboard)
                 for student, one in reports.items()
             }
-            return Exported({f"{student}.json": gradescope.as_text(data) for student, data in made.items()})
+            return Exported({f"{student}.json": gradescope_results.as_text(data) for student, data in made.items()})
         case Format.CANVAS:
             return canvas(reports, _worksheet(to, options), options.column, _ids(options))
         case Format.MOODLE:

@@ -16,7 +16,7 @@ from typing import Any
 from grader.errors import UsageError
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.report.exports.gradescope import HiddenChecks, as_text, failure
+from grader.report.exports.gradescope_results import HiddenChecks, as_text, failure
 from grader.report.points import rounded
 from grader.secret import Secret
 

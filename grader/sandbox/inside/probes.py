@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dataset_probe, definitions, recording, source, student_code
+from . import dataset_probe, definitions, library_use, recording, student_code
 from .calls import call_as_asked
 from .configured import rotate, run_configured, run_without_dropout
 from .script import run_script
@@ -69,7 +69,7 @@ def draw_items(file: str, name: str, data: str, block_size: int, idx: int, times
 
 def names_used(file: str, name: str) -> dict[str, Any]:
     """What the code that `name` reaches takes from libraries, by reading it."""
-    return source.mentions(file, name)
+    return library_use.mentions(file, name)
 
 
 def calls_made(file: str, name: str, run_as: str, requests: list[dict[str, Any]]) -> dict[str, Any]:

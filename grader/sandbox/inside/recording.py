@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from types import CodeType, FrameType
 from typing import Any
 
-from .notebook import is_cell
+from .notebook_part import is_cell
 
 Call = tuple[str, str, int]  # the function's dotted name, and the student's file and line that led to it
 _MAX_CALLS = 10_000

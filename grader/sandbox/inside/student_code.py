@@ -11,7 +11,7 @@ import traceback
 from types import ModuleType
 from typing import Any
 
-from . import notebook
+from . import notebook_part
 
 _TEXT_LIMIT = 400
 
@@ -52,8 +52,8 @@ def load(file: str) -> ModuleType:
 def parsed(file: str) -> list[tuple[str, ast.Module]]:
     """A student's source, not run: a file in one piece, a notebook cell by cell, each with the name to show."""
     try:
-        if notebook.is_part(file):
-            return notebook.trees(file)
+        if notebook_part.is_part(file):
+            return notebook_part.trees(file)
         with open(file, "rb") as source:  # bytes, so that a BOM or a coding line is read as Python reads it
             return [(file, ast.parse(source.read(), os.path.abspath(file)))]
     except (SyntaxError, ValueError) as error:
@@ -62,7 +62,7 @@ def parsed(file: str) -> list[tuple[str, ast.Module]]:
 
 def is_own(code_file: str) -> bool:
     """Whether code that says it comes from there is the student's."""
-    return code_file.startswith(os.getcwd() + os.sep) or notebook.is_cell(code_file)
+    return code_file.startswith(os.getcwd() + os.sep) or notebook_part.is_cell(code_file)
 
 
 def _import(path: str) -> ModuleType:
@@ -75,8 +75,8 @@ def _import(path: str) -> ModuleType:
     while os.path.exists(os.path.join(top, "__init__.py")):
         dotted = f"{os.path.basename(top)}.{dotted}"
         top = os.path.dirname(top)
-    if notebook.is_part(path):
-        return notebook.run(path)
+    if notebook_part.is_part(path):
+        return notebook_part.run(path)
     if dotted != name:
         _search_first(top)
         return importlib.import_module(dotted)

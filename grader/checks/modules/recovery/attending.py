@@ -9,8 +9,8 @@ from math import sqrt
 
 import numpy as np
 
-from grader.checks.blocks.projections import Projection
-from grader.checks.variants.arithmetic import future, join_heads, softmax, split_heads
+from grader.checks.modules.recovery.arithmetic import future, join_heads, softmax, split_heads
+from grader.checks.modules.recovery.projections import Projection
 from grader.compare import Array
 
 Mix = Callable[[Array, Array, Array, int], Array]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.variants.workbench import Workbench
+from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array, difference
 from grader.errors import Crashed, TimedOut
 from grader.model import Outcome, Status, failed

@@ -9,9 +9,8 @@ from itertools import permutations, product
 
 import numpy as np
 
-from grader.checks.blocks.equations import PLAIN
-from grader.checks.blocks.projections import Projection, inward, loose_vectors, outward
-from grader.checks.variants.layers import (
+from grader.checks.modules.recovery.block_equations import PLAIN
+from grader.checks.modules.recovery.layers import (
     Linear,
     Norm,
     Stacked,
@@ -23,6 +22,7 @@ from grader.checks.variants.layers import (
     norms,
     partner,
 )
+from grader.checks.modules.recovery.projections import Projection, inward, loose_vectors, outward
 
 Pair = tuple[Linear, Linear]
 _MOST_READINGS = 2000  # of one way to put a block together; each takes about 0.1 ms

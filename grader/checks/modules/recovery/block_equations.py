@@ -11,9 +11,9 @@ from itertools import product
 
 import numpy as np
 
-from grader.checks.variants.arithmetic import ACTIVATIONS as COMMON
-from grader.checks.variants.arithmetic import layer_norm
-from grader.checks.variants.layers import Norm, Values
+from grader.checks.modules.recovery.arithmetic import ACTIVATIONS as COMMON
+from grader.checks.modules.recovery.arithmetic import layer_norm
+from grader.checks.modules.recovery.layers import Norm, Values
 from grader.compare import Array
 
 Function = Callable[[Array], Array]

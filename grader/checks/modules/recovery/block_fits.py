@@ -13,12 +13,20 @@ from itertools import chain, islice, product
 
 import numpy as np
 
-from grader.checks.blocks.anatomy import Anatomy, Pair
-from grader.checks.blocks.attending import MIXES, RIGHT, Mix, attention
-from grader.checks.blocks.equations import FEATURES, OVER_TOKENS, PLAIN, Function, Way, block, ways
-from grader.checks.blocks.projections import Projection
-from grader.checks.variants.judgements import agree, explanation
-from grader.checks.variants.layers import Norm
+from grader.checks.modules.recovery.attending import MIXES, RIGHT, Mix, attention
+from grader.checks.modules.recovery.block_anatomy import Anatomy, Pair
+from grader.checks.modules.recovery.block_equations import (
+    FEATURES,
+    OVER_TOKENS,
+    PLAIN,
+    Function,
+    Way,
+    block,
+    ways,
+)
+from grader.checks.modules.recovery.judgements import agree, explanation
+from grader.checks.modules.recovery.layers import Norm
+from grader.checks.modules.recovery.projections import Projection
 from grader.compare import Array
 
 Tails = Callable[[tuple[Norm, ...]], Iterator[tuple[object, Function]]]

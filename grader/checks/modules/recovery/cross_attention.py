@@ -14,9 +14,9 @@ from math import sqrt
 
 import numpy as np
 
-from grader.checks.variants import arithmetic
-from grader.checks.variants.layers import Linear, Map, Norm, Values, assignments, linears, norms
-from grader.checks.variants.workbench import HEAD, HEADS, WIDTH
+from grader.checks.modules.recovery import arithmetic
+from grader.checks.modules.recovery.layers import Linear, Map, Norm, Values, assignments, linears, norms
+from grader.checks.modules.recovery.workbench import HEAD, HEADS, WIDTH
 from grader.compare import Array
 
 ROLES = ("query", "key", "value", "output")

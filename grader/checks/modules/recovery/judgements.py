@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from grader import compare
-from grader.checks.variants.workbench import DROPOUT, Workbench
+from grader.checks.modules.recovery.workbench import DROPOUT, Workbench
 from grader.compare import Array, difference
 from grader.errors import Crashed, TimedOut
 from grader.model import Outcome, failed, passed

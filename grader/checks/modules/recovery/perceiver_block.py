@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from grader.checks.variants import properties
-from grader.checks.variants.cross_attention import (
+from grader.checks.modules.recovery import variant_properties
+from grader.checks.modules.recovery.cross_attention import (
     SLIPS,
     AttentionReading,
     MlpReading,
@@ -19,9 +19,9 @@ from grader.checks.variants.cross_attention import (
     possible_endings,
     stream,
 )
-from grader.checks.variants.judgements import Inputs, explanation
-from grader.checks.variants.layers import Linear, Map, count_apart, maps, norms
-from grader.checks.variants.workbench import HEADS, WIDTH, Workbench
+from grader.checks.modules.recovery.judgements import Inputs, explanation
+from grader.checks.modules.recovery.layers import Linear, Map, count_apart, maps, norms
+from grader.checks.modules.recovery.workbench import HEADS, WIDTH, Workbench
 from grader.compare import Array
 from grader.model import Outcome, Status, failed, passed
 
@@ -55,8 +55,8 @@ class Block:
         if len(pairs) == 1 and read:
             return read[0]
         needed = 6 * WIDTH**2  # attention, and an MLP at least as wide
-        few = properties.too_few_parameters(self.bench, self.used, needed)
-        return few or properties_fail() or properties.of_cross_attention(self.bench, self.rng, self.inputs[0])
+        few = variant_properties.too_few_parameters(self.bench, self.used, needed)
+        return few or properties_fail() or variant_properties.of_cross_attention(self.bench, self.rng, self.inputs[0])
 
     def _defined(self, everything: dict[str, Array]) -> int:
         """How many layers of the attention there are, be they in use or not."""

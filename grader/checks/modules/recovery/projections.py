@@ -12,7 +12,7 @@ from itertools import permutations
 
 import numpy as np
 
-from grader.checks.variants.layers import Stacked, Values, is_weight, leaf_alike, maps, partner
+from grader.checks.modules.recovery.layers import Stacked, Values, is_weight, leaf_alike, maps, partner
 from grader.compare import Array
 
 

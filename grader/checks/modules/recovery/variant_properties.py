@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from grader import compare
-from grader.checks.variants import behaviour
-from grader.checks.variants.workbench import HEADS, WIDTH, Workbench
+from grader.checks.modules.recovery import behaviour
+from grader.checks.modules.recovery.workbench import HEADS, WIDTH, Workbench
 from grader.compare import Array
 from grader.model import Outcome, failed
 

@@ -13,10 +13,10 @@ from itertools import permutations, product
 
 import numpy as np
 
-from grader.checks.blocks.anatomy import Anatomy, feed_forward_pairs, norm_candidates
-from grader.checks.blocks.attending import MIXES, RIGHT
-from grader.checks.blocks.equations import POST, PRE, RELU, Way, normalised
-from grader.checks.blocks.readings import (
+from grader.checks.modules.recovery.attending import MIXES, RIGHT
+from grader.checks.modules.recovery.block_anatomy import Anatomy, feed_forward_pairs, norm_candidates
+from grader.checks.modules.recovery.block_equations import POST, PRE, RELU, Way, normalised
+from grader.checks.modules.recovery.block_fits import (
     Several,
     Single,
     Tails,
@@ -27,11 +27,11 @@ from grader.checks.blocks.readings import (
     singles,
     unlike_alone,
 )
-from grader.checks.blocks.stack import Tail, finishes, layer_names, stacked, tail_of, tails
-from grader.checks.blocks.tokens import Sizes, WayIn, believable_ways_in, class_tokens, near
-from grader.checks.variants.judgements import agree
-from grader.checks.variants.layers import Values, partner
-from grader.checks.variants.workbench import Workbench
+from grader.checks.modules.recovery.judgements import agree
+from grader.checks.modules.recovery.layers import Values, partner
+from grader.checks.modules.recovery.vit_stack import Tail, finishes, layer_names, stacked, tail_of, tails
+from grader.checks.modules.recovery.vit_tokens import Sizes, WayIn, believable_ways_in, class_tokens, near
+from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 
 _WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))

@@ -11,11 +11,11 @@ from itertools import product
 
 import numpy as np
 
-from grader.checks.blocks.anatomy import Anatomy
-from grader.checks.blocks.equations import ACTIVATIONS, Function, normalised
-from grader.checks.blocks.projections import Projection
-from grader.checks.blocks.readings import Several, Single
-from grader.checks.variants.layers import Linear, Norm, Values, linears
+from grader.checks.modules.recovery.block_anatomy import Anatomy
+from grader.checks.modules.recovery.block_equations import ACTIVATIONS, Function, normalised
+from grader.checks.modules.recovery.block_fits import Several, Single
+from grader.checks.modules.recovery.layers import Linear, Norm, Values, linears
+from grader.checks.modules.recovery.projections import Projection
 from grader.compare import Array
 
 _HEAD_ACTIVATIONS = ("tanh", "GELU", "ReLU", "GELU by tanh", "SiLU")

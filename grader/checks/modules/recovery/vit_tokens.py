@@ -8,9 +8,9 @@ from itertools import permutations, product
 
 import numpy as np
 
-from grader.checks.blocks.projections import loose_vectors
-from grader.checks.variants.layers import Values, is_weight, norms, partner
-from grader.checks.variants.workbench import Workbench
+from grader.checks.modules.recovery.layers import Values, is_weight, norms, partner
+from grader.checks.modules.recovery.projections import loose_vectors
+from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 
 _MOST_WAYS_IN = 24  # usual models have one or two

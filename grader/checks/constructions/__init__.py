@@ -1,0 +1,1 @@
+"""Checks of matrices that make attention into another layer."""

@@ -1,0 +1,1 @@
+"""Checks of formulas in written answers."""

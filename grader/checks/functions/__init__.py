@@ -1,0 +1,1 @@
+"""Checks of functions, by the values they return; and what these are held against."""

@@ -1,0 +1,1 @@
+"""Checks of torch modules, by what they compute."""

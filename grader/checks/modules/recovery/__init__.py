@@ -1,0 +1,1 @@
+"""Which layers a student's module is made of, recovered from its parameters and its outputs."""

@@ -1,0 +1,1 @@
+"""Typed formulas → numbers, sympy, or sums of words in A and B."""

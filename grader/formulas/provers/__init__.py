@@ -1,0 +1,1 @@
+"""Whether a formula has the property that was asked for: proved where possible, sampled always."""

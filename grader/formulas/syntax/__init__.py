@@ -1,0 +1,1 @@
+"""Tokens → a tree, by one grammar; and the tree written out again."""

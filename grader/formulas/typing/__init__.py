@@ -1,0 +1,1 @@
+"""The symbols that a question knows, and the shape of every part of a formula."""

@@ -1,0 +1,1 @@
+"""How mathematics is written: every table of letters, commands and words that stand for one, once."""
