@@ -32,7 +32,7 @@ COMMANDS = {
     "import torch": [sys.executable, "-c", "import torch"],
     "import numpy": [sys.executable, "-c", "import numpy"],
     "torch rubric": [*GRADER, str(REPOSITORY / "tests" / "rubrics" / "torch-blocks.yaml")],
-    "numpy problems": [*GRADER, "dl-hw3", "--only", "2.1", "--only", "2.2"],
+    "numpy problems": [*GRADER, "dl-hw3", "--part", "2.1", "--part", "2.2"],
     "all of dl-hw3": [*GRADER, "dl-hw3"],
 }
 

@@ -9,10 +9,24 @@ from pathlib import Path
 
 import typer
 
-from grader.errors import BoxUnsafe, RubricError, StaffFault, cause_for_staff
+from grader.errors import BoxUnsafe, RubricError, StaffFault, UsageError, cause_for_staff
+from grader.model import Report, Status
 from grader.quoting import quote
 
-EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED = 1, 2, 3
+EXIT_BELOW, EXIT_USAGE, EXIT_UNGRADED, EXIT_STOPPED = 1, 2, 3, 130
+
+
+def exit_code(report: Report, fail_under: float | None) -> int:
+    if any(problem.status is Status.UNGRADED for problem in report.problems):
+        return EXIT_UNGRADED
+    return EXIT_BELOW if fail_under is not None and report.points < fail_under else 0
+
+
+def write_text(file: str, text: str, what: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: {what} cannot be written: {error.strerror}") from None
 
 
 @contextmanager
@@ -31,7 +45,7 @@ def faults_in_one_line() -> Iterator[None]:
         raise typer.Exit(EXIT_USAGE) from None
     except KeyboardInterrupt:
         print("grader: stopped", file=sys.stderr)
-        raise typer.Exit(130) from None
+        raise typer.Exit(EXIT_STOPPED) from None
 
 
 @contextmanager

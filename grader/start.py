@@ -1,4 +1,4 @@
-"""Where the command begins. What students run loads only what it needs: the rest takes half a second more."""
+"""Where the command begins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 
-_STUDENTS_COMMANDS = ("check", "formula", "pack")
 _OBJECTS = 50_000  # Python looks for garbage after every 700 new ones: a tenth of the time it takes to load all this
 
 
@@ -21,10 +20,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # not every terminal has an α: then it shows a question mark
             stream.reconfigure(errors="replace")
     try:
-        if sys.argv[1:2] and sys.argv[1] in _STUDENTS_COMMANDS:
-            from grader.selfcheck.commands import app
-        else:
-            from grader.cli import app
+        from grader.cli import app
+
         app()
     except KeyboardInterrupt:  # while all this was being loaded; later the commands see to it
         print("grader: stopped", file=sys.stderr)

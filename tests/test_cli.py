@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from grader.cli import COMMANDS, Commands
 from tests.conftest import REPOSITORY
 
 SCHEMA = json.loads((REPOSITORY / "grader" / "report" / "schema.json").read_text())
@@ -47,7 +48,7 @@ def test_json_keeps_its_contract_and_carries_the_feedback(tmp_path: Path) -> Non
 
 
 def test_json_to_stdout_is_nothing_but_json() -> None:
-    done = grader("run", "submissions/ada", "--only", "2.1", "--json", "-")
+    done = grader("run", "submissions/ada", "--part", "2.1", "--json", "-")
     report = json.loads(done.stdout)
     jsonschema.validate(report, SCHEMA)
     assert [problem["id"] for problem in report["problems"]] == ["2.1"]
@@ -55,7 +56,7 @@ def test_json_to_stdout_is_nothing_but_json() -> None:
 
 
 def test_json_that_cannot_be_written_loses_nothing() -> None:
-    done = grader("run", "submissions/ada", "--only", "2.1", "--json", "no/such/folder/a.json")
+    done = grader("run", "submissions/ada", "--part", "2.1", "--json", "no/such/folder/a.json")
     assert done.returncode == 2
     assert "10 / 10" in done.stdout
     assert (
@@ -64,8 +65,8 @@ def test_json_that_cannot_be_written_loses_nothing() -> None:
 
 
 def test_fail_under_is_an_exit_code() -> None:
-    assert grader("run", "submissions/ben", "--only", "2.1", "--only", "2.2", "--fail-under", "6").returncode == 0
-    assert grader("run", "submissions/ben", "--only", "2.1", "--only", "2.2", "--fail-under", "6.5").returncode == 1
+    assert grader("run", "submissions/ben", "--part", "2.1", "--part", "2.2", "--fail-under", "6").returncode == 0
+    assert grader("run", "submissions/ben", "--part", "2.1", "--part", "2.2", "--fail-under", "6.5").returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_fail_under_is_an_exit_code() -> None:
         (["run", "submissions/ada/attention.py"], "is a file; give the folder it is in (submissions/ada)"),
         (["run", "submissions/ada", "--rubric", "dl-hw4"], "there is no rubric 'dl-hw4'; did you mean 'dl-hw3'?"),
         (["run", "submissions/ada", "--rubric", "x/y.yaml"], "x/y.yaml: there is no such rubric file"),
-        (["run", "submissions/ada", "--only", "2.9"], "dl-hw3 has no problem '2.9'; it has 1.1.a, 1.1.b, "),
+        (["run", "submissions/ada", "--part", "2.9"], "dl-hw3 has no problem '2.9'; it has 1.1.a, 1.1.b, "),
         (["run", "submissions/ada", "--data", "no/such"], "no/such: there is no such folder of data"),
         (["run", "grader/report"], "no rubric fits what was handed in; choose one with --rubric: dl-hw3"),
     ],
@@ -125,7 +126,7 @@ def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path,
     (tmp_path / "attention.py").write_text(code)
     (tmp_path / "multihead.py").write_text((right / "multihead.py").read_text().replace("from attention", "from good"))
     done = grader(
-        "run", tmp_path, "--rubric", "dl-hw3", "--only", "2.1", "--only", "2.2", "--json", tmp_path / "report.json"
+        "run", tmp_path, "--rubric", "dl-hw3", "--part", "2.1", "--part", "2.2", "--json", tmp_path / "report.json"
     )
     report = json.loads((tmp_path / "report.json").read_text())
     attention, multihead = _part(report, "2.1"), _part(report, "2.2")
@@ -176,7 +177,7 @@ REFUSED = "so it may be a student's"
         (["run", "rubrics", "--rubric", "dl-hw3.yaml"], REFUSED),
         (["batch", "..", "--out", "../../out", "--rubric", "rubrics/dl-hw3.yaml"], REFUSED),
         (
-            ["batch", "..", "--out", "../../out", "--rubric", "dl-hw3", "--problem", "2.1"],
+            ["batch", "..", "--out", "../../out", "--rubric", "dl-hw3", "--part", "2.1"],
             "1 of 1 submissions: 1 graded",
         ),
     ],
@@ -223,7 +224,7 @@ def test_a_rubric_without_torch_never_loads_it(tmp_path: Path) -> None:
     (tmp_path / "attention.py").write_text(
         "import sys\ndef attention(Q, K, V, beta):\n    raise ValueError('torch' if 'torch' in sys.modules else 'none')"
     )
-    done = grader("run", tmp_path, "--rubric", "dl-hw3", "--only", "2.1")
+    done = grader("run", tmp_path, "--rubric", "dl-hw3", "--part", "2.1")
     assert "raised ValueError at attention.py:3: none" in " ".join(done.stdout.split())
     command = [sys.executable, "-X", "importtime", "-m", "grader", "run", "submissions/ada"]
     traced = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=True)
@@ -244,3 +245,25 @@ def test_a_name_too_long_for_any_file_is_told_in_one_line(command: str, what: st
     done = grader(command, *asked, *options)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
+
+
+def test_help_says_of_every_command_how_its_own_help_begins() -> None:
+    """The list is kept by hand, so that `grader --help` loads nothing."""
+    told = grader("--help").stdout
+    for name, (_, line) in COMMANDS.items():
+        own: Any = Commands().get_command(None, name)
+        beginning = line.removesuffix(".")
+        assert (own.help or "").replace("\n", " ").startswith(beginning.split(",")[0]), name
+        assert f"{name} " in told
+        assert line in " ".join(told.split())
+
+
+def test_a_mistyped_command_is_guessed() -> None:
+    assert "Did you mean 'run'?" in grader("rnu").stderr
+
+
+def test_help_loads_no_room() -> None:
+    program = "import sys\nfrom grader.cli import app\ntry:\n    app(['--help'])\nfinally:\n    print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert "Grade one submission" in said.stdout
+    assert not {"numpy", "pydantic", "grader.engine", "grader.batch.commands"} & set(said.stdout.split())

@@ -18,6 +18,8 @@ LAYERS = [
         "grader.errors",
         "grader.exits",
         "grader.notation",
+        "grader.options",
+        "grader.progress_bar",
         "grader.quoting",
         "grader.draw",
         "grader.secret",
@@ -70,6 +72,8 @@ def _imports(module: str, path: Path) -> Iterator[str]:
 
 
 def _layer(module: str) -> int:
+    if module.endswith(".commands"):  # a room's commands belong to the command line
+        return len(LAYERS) - 1
     for number, layer in reversed(list(enumerate(LAYERS))):
         if any(module == name or module.startswith(f"{name}.") for name in layer - {"grader"}):
             return number

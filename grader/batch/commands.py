@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import TextColumn, TimeRemainingColumn
 
 from grader import __version__
 from grader.batch import fingerprints
@@ -24,11 +23,13 @@ from grader.batch.rescoring import NeedsGrading, rescored
 from grader.batch.running import Order, Tally, Watch, run_batch
 from grader.batch.stored_report import result_of
 from grader.errors import UsageError
+from grader.exits import EXIT_STOPPED, EXIT_UNGRADED
+from grader.options import DataOption, PartOption, RubricOption, StudentOption, UnsafeOption, room_of_commands
+from grader.progress_bar import progress_bar
 from grader.quoting import quote
 from grader.report.points import shown
 from grader.rubric import find_rubric, load_rubric
 
-EXIT_USAGE, EXIT_UNGRADED, EXIT_STOPPED = 2, 3, 130
 _FAULTS_SHOWN = 20
 
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the gradebook and its files go.")]
@@ -37,15 +38,15 @@ OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the
 def batch(
     submissions: Annotated[Path, typer.Argument(help="A folder of submissions, or a bulk download (.zip).")],
     out: OutOption,
-    rubric: Annotated[str | None, typer.Option("--rubric", metavar="NAME|PATH", help="For the whole class.")] = None,
-    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Course data for the rubric.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="How many at a time. Default: one a core.")] = None,
-    only: Annotated[list[str] | None, typer.Option("--only", metavar="STUDENT", help="Grade only these.")] = None,
-    skip: Annotated[list[str] | None, typer.Option("--skip", metavar="STUDENT", help="Leave these out.")] = None,
-    problem: Annotated[list[str] | None, typer.Option("--problem", metavar="ID", help="Grade only this one.")] = None,
+    rubric: RubricOption = None,
+    data: DataOption = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="How many at once. Default: one per core.")] = None,
+    student: StudentOption = None,
+    skip: Annotated[list[str] | None, typer.Option("--skip", metavar="NAME", help="Leave this student out.")] = None,
+    part: PartOption = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Draws other inputs. Default: 0.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the last batch, as it was begun.")] = False,
-    unsafe: Annotated[bool, typer.Option("--unsafe", help="Run even where the box lacks layers.")] = False,
+    unsafe: UnsafeOption = False,
 ) -> None:
     """Grade a whole class. What has not changed since the last time is not graded again."""
     order = Order(
@@ -54,8 +55,8 @@ def batch(
         jobs or len(os.sched_getaffinity(0)),
         rubric=rubric,
         data=data,
-        problems=tuple(problem or ()),
-        students=tuple(only or ()),
+        problems=tuple(part or ()),
+        students=tuple(student or ()),
         without=tuple(skip or ()),
         seed=seed,
         resume=resume,
@@ -89,13 +90,8 @@ def _summary(tally: Tally, out: Path) -> str:
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    columns = (
-        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
-        *(TextColumn("{task.fields[rate]}"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting", total=None, rate="")
+    more = (TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), TextColumn("left"))
+    with progress_bar(None, *more) as (bar, task):
 
         def watch(tally: Tally) -> None:
             failed = tally.how["not opened"] + tally.how["given up"]
@@ -136,7 +132,7 @@ def override(
 def rescore(
     out: Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `grader batch` wrote.")],
     rubric: Annotated[str, typer.Option("--rubric", metavar="NAME|PATH", help="With the new points.")],
-    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Course data for the rubric.")] = None,
+    data: DataOption = None,
 ) -> None:
     """Give new points for what was found before, without running student code. All or nothing."""
     with Gradebook(out) as gradebook:
@@ -171,3 +167,6 @@ def rescore(
             gradebook.add(number, made)
         write_files(gradebook, out)
     print(f"{students} submissions rescored. {out / 'gradebook.csv'}")
+
+
+app = room_of_commands(batch, override, rescore)

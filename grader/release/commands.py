@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.errors import UsageError
+from grader.options import DataOption, room_of_commands
 from grader.release.kit import build_kit
 from grader.report.points import shown
 from grader.rubric import find_rubric, load_rubric
@@ -21,7 +22,7 @@ from grader.secret import read_secret
 def release(
     rubric: Annotated[str, typer.Argument(metavar="RUBRIC", help="Its name or path.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the kit goes; a new folder.")],
-    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Course data for the rubric.")] = None,
+    data: DataOption = None,
 ) -> None:
     """Make the kit that students get: public checks, starter files, a grader without answers. Fails on any leak."""
     if data is not None and not data.is_dir():
@@ -42,3 +43,6 @@ def release(
         print("grader: GRADER_SECRET is not set; without it, hidden inputs can be drawn by anybody", file=sys.stderr)
     here = sum((problem.points for problem in kit.public.problems if not problem.optional), start=0 * loaded.points)
     print(f"{out}: {shown(here)} of {shown(loaded.points)} points are checked before the deadline. No leak was found.")
+
+
+app = room_of_commands(release)

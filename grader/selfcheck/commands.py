@@ -11,8 +11,8 @@ from rich.console import Console
 
 from grader.choosing import only
 from grader.errors import UsageError
-from grader.exits import EXIT_BELOW, EXIT_UNGRADED, faults_in_one_line
-from grader.model import Report, Status
+from grader.exits import exit_code, write_text
+from grader.options import DataOption, FailUnderOption, JsonOption, PartOption, RubricOption, room_of_commands
 from grader.quoting import quote
 from grader.report.json_report import to_json
 from grader.selfcheck.checking import Order, check_own_work, libraries_of, own_runner
@@ -27,27 +27,17 @@ from grader.selfcheck.watching import watch_own_work
 _OWN_ENDINGS = (".py", ".ipynb", ".predictions")
 
 PathArgument = Annotated[Path, typer.Argument(help="Your folder, or a .zip, .tar.gz or .ipynb.")]
-RubricOption = Annotated[
-    str | None, typer.Option("--rubric", metavar="NAME|PATH", help="Default: the one in your folder, or that fits.")
-]
-DataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Course data in place of the rubric's own.")
-]
 
 
 def check(
     path: PathArgument = Path(),
-    part: Annotated[
-        list[str] | None, typer.Option("--part", metavar="ID", help="Only this (1.b.ii) or group (1).")
-    ] = None,
+    part: PartOption = None,
     watch: Annotated[bool, typer.Option("--watch", help="Check again whenever you save; Ctrl-C ends.")] = False,
     rubric: RubricOption = None,
     data: DataOption = None,
-    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Also as JSON; - for stdout.")] = None,
+    json: JsonOption = None,
     markdown: Annotated[str | None, typer.Option("--markdown", metavar="FILE", help="Also as Markdown.")] = None,
-    fail_under: Annotated[
-        float | None, typer.Option("--fail-under", metavar="POINTS", help="Exit 1 below this many points.")
-    ] = None,
+    fail_under: FailUnderOption = None,
 ) -> None:
     """Check your own work: the public checks, before the deadline. For the work of others there is `run`."""
     order = Order(path, rubric, data, tuple(part or ()))
@@ -63,27 +53,18 @@ def check(
         _write(json, to_json(report))
     if markdown is not None:
         _write(markdown, as_markdown(report))
-    raise typer.Exit(_exit_code(report, fail_under))
+    raise typer.Exit(exit_code(report, fail_under))
 
 
 def _write(file: str, text: str) -> None:
     _spare_own_work(Path(file))
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+    write_text(file, text, "it")
 
 
 def _spare_own_work(target: Path) -> None:
     """A slip such as `--out answers.md` must not cost a student the answers."""
     if target.is_file() and (target.suffix in _OWN_ENDINGS or target.name in SHEETS):
         raise UsageError(f"{quote(str(target))} is your work and would be lost; give another name")
-
-
-def _exit_code(report: Report, fail_under: float | None) -> int:
-    if any(problem.status is Status.UNGRADED for problem in report.problems):
-        return EXIT_UNGRADED
-    return EXIT_BELOW if fail_under is not None and report.points < fail_under else 0
 
 
 def formula(
@@ -121,12 +102,4 @@ def pack(
     print(f"{target}: {len(packed.files)} files, sha256 {packed.sha256[:16]}; hand in this file")
 
 
-def register(app: typer.Typer) -> None:
-    for command in (check, formula, pack):
-        app.command()(faults_in_one_line()(command))
-
-
-app = typer.Typer(
-    help="Checks your homework at home.", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
-)
-register(app)
+app = room_of_commands(check, formula, pack)

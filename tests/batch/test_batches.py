@@ -18,7 +18,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
+from grader import cli, commands
 from grader.batch import fingerprints
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Gradebook
@@ -91,7 +91,7 @@ def test_only_what_changed_is_graded_again(graded: tuple[Path, Path], tmp_path: 
     assert said.startswith("20 of 20 submissions: 1 graded, 19 unchanged.")
     done = grader("override", "s001", "1.b", "0.5", "--by", "Kim", "--why", "asked twice", "--out", out)
     assert done.stdout == "s001 1.b: 1 → 0.5, by Kim: asked twice\n"
-    said = batch(submissions, out, "--seed", "1", "--only", "s001", "--only", "s002").stdout
+    said = batch(submissions, out, "--seed", "1", "--student", "s001", "--student", "s002").stdout
     assert said.startswith("2 of 2 submissions: 2 graded.")
     with Gradebook(out) as gradebook:
         assert [result.report["points"] for result in gradebook.history("s001")] == [1, 5, 5]
@@ -101,11 +101,11 @@ def test_only_what_changed_is_graded_again(graded: tuple[Path, Path], tmp_path: 
 
 def test_one_problem_is_graded_again_and_the_others_stay(graded: tuple[Path, Path], tmp_path: Path) -> None:
     submissions, out = (shutil.copytree(folder, tmp_path / folder.name) for folder in graded)
-    batch(submissions, out, "--problem", "1.b", "--seed", "3", "--only", "s000")
+    batch(submissions, out, "--part", "1.b", "--seed", "3", "--student", "s000")
     report = json.loads((out / "s000.json").read_text())
     assert [(problem["id"], problem["points"]) for problem in report["problems"]] == [("1.a", 4), ("1.b", 1)]
     assert (report["points"], report["max_points"]) == (5, 5)
-    batch(submissions, tmp_path / "new", "--problem", "1.b", "--only", "s000")
+    batch(submissions, tmp_path / "new", "--part", "1.b", "--student", "s000")
     report = json.loads((tmp_path / "new" / "s000.json").read_text())
     assert (report["points"], report["max_points"]) == (1, 1)
 
@@ -150,8 +150,8 @@ def test_two_submissions_with_one_id_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--only", "s00"], "nothing was handed in by 's00'; did you mean 's000'?"),
-        (["--problem", "7"], "small-class has no problem '7'; it has 1.a, 1.b"),
+        (["--student", "s00"], "nothing was handed in by 's00'; did you mean 's000'?"),
+        (["--part", "7"], "small-class has no problem '7'; it has 1.a, 1.b"),
         (["--resume"], "there is no gradebook"),
         (["--data", "nowhere"], "there is no such folder of data"),
     ],
@@ -249,7 +249,7 @@ def test_one_bad_hand_in_costs_only_itself(tmp_path: Path) -> None:
     (folder / "long" / f"{'n' * 246}.ipynb").write_text(json.dumps(made))
     for number, name in enumerate(("doe", "doemarried")):
         (folder / f"{name}_4711_{number}_attention.py").write_text(WORKS["right"])
-    done = grader("batch", folder, "--out", tmp_path / "out", "--jobs", "1", "--problem", "2.1")
+    done = grader("batch", folder, "--out", tmp_path / "out", "--jobs", "1", "--part", "2.1")
     assert done.returncode in (0, 3), done.stderr
     rows = {row["student"]: row for row in csv.DictReader((tmp_path / "out" / "gradebook.csv").open())}
     assert rows.keys() == {"s000", "s001", "hw3.ipynb", "4711", "long", *cells}
@@ -283,7 +283,7 @@ def test_run_says_in_one_line_what_it_stumbled_over(tmp_path: Path, monkeypatch:
     def stumbles(*_: object) -> Path:
         raise ValueError("deep\ninside")
 
-    monkeypatch.setattr(cli, "choose_rubric", stumbles)
+    monkeypatch.setattr(commands, "choose_rubric", stumbles)
     done = CliRunner().invoke(cli.app, ["run", str(tmp_path / "s000")])
     assert done.exit_code == 3
     assert done.stderr.count("\n") == 1

@@ -232,7 +232,7 @@ def test_an_empty_class_and_an_empty_report_have_pages() -> None:
 
 def test_run_writes_a_page_with_a_figure_for_public_checks_only(tmp_path: Path) -> None:
     page, data = tmp_path / "dora.html", tmp_path / "dora.json"
-    done = grader("run", "submissions/dora", "--only", "2.1", "--html", page, "--json", data)
+    done = grader("run", "submissions/dora", "--part", "2.1", "--html", page, "--json", data)
     assert done.returncode == 0
     figures = {
         check["id"]: check["visibility"]
@@ -241,6 +241,6 @@ def test_run_writes_a_page_with_a_figure_for_public_checks_only(tmp_path: Path) 
     }
     assert figures == {"matches_reference": "public"}
     assert len(Page(page.read_text()).every("svg")) == 1 + 3  # the ring; student, reference, difference
-    done = grader("run", "submissions/dora", "--only", "2.1", "--html", "no/such/folder/a.html")
+    done = grader("run", "submissions/dora", "--part", "2.1", "--html", "no/such/folder/a.html")
     assert done.returncode == 2
     assert done.stderr == "grader: no/such/folder/a.html: the page cannot be written: No such file or directory\n"

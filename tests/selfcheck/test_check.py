@@ -174,7 +174,7 @@ def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, comman
     kit = make_kit(tmp_path / "class" / "zoe", **{"rubric/tiny.yaml": None, f"rubric/{name}.yaml": mine})
     (kit / "submission.yaml").write_text(f"rubric: {name}\n")
     (kit / "rubric" / "checks.py").write_text(f"open({str(tmp_path / 'escaped')!r}, 'w')")
-    out = ("--out", tmp_path / "grades", "--problem", "2.1") if command == "batch" else ("--only", "2.1")
+    out = ("--part", "2.1", *(("--out", tmp_path / "grades") if command == "batch" else ()))
     done = grader(command, kit if command == "run" else kit.parent, *out, cwd=kit)
     assert not (tmp_path / "escaped").exists()
     if name == "tiny":

@@ -95,7 +95,7 @@ def test_the_archive_is_graded_as_the_folder_is(tmp_path: Path) -> None:
     packed(REPOSITORY / "submissions" / "ben", tmp_path / "ben.zip")
     reports = []
     for handed_in in (REPOSITORY / "submissions" / "ben", tmp_path / "ben.zip"):
-        grader("run", handed_in, "--only", "2.1", "--only", "2.2", "--json", tmp_path / "r.json")
+        grader("run", handed_in, "--part", "2.1", "--part", "2.2", "--json", tmp_path / "r.json")
         report = json.loads((tmp_path / "r.json").read_text())
         reports.append(
             [(one["id"], one["points"], [c["message"] for c in one["checks"]]) for one in report["problems"]]

@@ -1,0 +1,115 @@
+"""`grader run`, `checks` and `doctor`: what they are asked, and what they print."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from grader.catalogue import known_checks
+from grader.choosing import choose_rubric
+from grader.choosing import only as narrowed
+from grader.draw import draw_for_grading
+from grader.engine import Progress, grade
+from grader.errors import UsageError
+from grader.exits import EXIT_USAGE, exit_code, ungraded_in_one_line, write_text
+from grader.model import Check, Problem, Report, Rubric
+from grader.options import (
+    DataOption,
+    FailUnderOption,
+    JsonOption,
+    PartOption,
+    RubricOption,
+    UnsafeOption,
+    room_of_commands,
+)
+from grader.progress_bar import progress_bar
+from grader.report.json_report import as_data, to_json
+from grader.report.listings import print_checks, print_diagnosis
+from grader.report.terminal import print_report
+from grader.rubric import find_rubric, load_rubric
+from grader.sandbox import BoxRunner
+from grader.sandbox.doctor import diagnose
+from grader.submission import open_submission
+
+
+def run(
+    submission: Annotated[Path, typer.Argument(help="A folder, .zip, .tar.gz or .ipynb.")],
+    rubric: RubricOption = None,
+    data: DataOption = None,
+    part: PartOption = None,
+    seed: Annotated[int, typer.Option("--seed", help="Draws other inputs; the same seed gives the same report.")] = 0,
+    json: JsonOption = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write the report as a web page.")] = None,
+    fail_under: FailUnderOption = None,
+    unsafe: UnsafeOption = False,
+) -> None:
+    """Grade one submission."""
+    with ungraded_in_one_line(submission), open_submission(submission) as opened:
+        draw = draw_for_grading(seed)
+        if data is not None and not data.is_dir():
+            raise UsageError(f"{data}: there is no such folder of data")
+        loaded = narrowed(load_rubric(choose_rubric(rubric, opened, submission), data), part or [])
+        libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
+        with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
+            runner.start()
+            report = grade(loaded, opened, runner, draw, notes=opened.notes, progress=progress)
+        _deliver(report, json, html)
+        _tell_staff(report)
+        raise typer.Exit(exit_code(report, fail_under))
+
+
+@contextmanager
+def _progress(rubric: Rubric) -> Iterator[Progress]:
+    with progress_bar(sum(len(problem.checks) for problem in rubric.problems)) as (bar, task):
+        done = -1
+
+        def step(problem: Problem, check: Check) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, completed=done, description=f"{problem.id} {check.id}")
+
+        yield step
+
+
+def _deliver(report: Report, json: str | None, html: str | None) -> None:
+    text = to_json(report)
+    if json == "-":
+        sys.stdout.buffer.write(text.encode())
+    else:
+        print_report(report, Console())
+    if json is not None and json != "-":
+        write_text(json, text, "the JSON report")
+    if html is not None:
+        from grader.report.html import student_page  # costs 0.1 s, and most runs draw no page
+
+        write_text(html, student_page(as_data(report)), "the page")
+
+
+def _tell_staff(report: Report) -> None:
+    """Our own faults never pass in silence: they go to stderr with their cause, whatever the report shows."""
+    for problem in report.problems:
+        for result in problem.checks:
+            if result.fault:
+                place = f"{problem.problem.id} {result.check.id}"
+                print(f"grader: {place} is ungraded: {result.fault}", file=sys.stderr)
+
+
+def checks(rubric: RubricOption = None) -> None:
+    """List the checks that rubrics can use, with their parameters."""
+    print_checks(known_checks(find_rubric(rubric) if rubric else None), Console())
+
+
+def doctor() -> None:
+    """Say what isolation this machine gives student code, by trying it."""
+    diagnosis = diagnose()
+    print_diagnosis(diagnosis, Console())
+    raise typer.Exit(0 if diagnosis.fit else EXIT_USAGE)
+
+
+app = room_of_commands(run, checks, doctor)

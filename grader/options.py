@@ -1,0 +1,41 @@
+"""Options that several commands have: the same name and the same meaning in each. And a room's own commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.exits import faults_in_one_line
+
+RubricOption = Annotated[
+    str | None, typer.Option("--rubric", metavar="NAME|PATH", help="Default: the one the submission names or fits.")
+]
+DataOption = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Course data in place of the rubric's own.")
+]
+PartOption = Annotated[
+    list[str] | None, typer.Option("--part", metavar="ID", help="Only this part (1.b.ii) or group (1).")
+]
+StudentOption = Annotated[list[str] | None, typer.Option("--student", metavar="NAME", help="Only this student.")]
+JsonOption = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the JSON report here; - for stdout.")
+]
+FailUnderOption = Annotated[float | None, typer.Option("--fail-under", metavar="POINTS", help="Exit 1 below this.")]
+UnsafeOption = Annotated[
+    bool, typer.Option("--unsafe", help="Run even where the box lacks layers. Only for your own code.")
+]
+
+
+def room_of_commands(*commands: Callable[..., None], **named: Callable[..., None]) -> typer.Typer:
+    """An app of these commands, called as their functions are or as named, whose faults are told in one line."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.callback()(_nothing)  # so that one command alone has a name, too
+    for name, command in {**{command.__name__: command for command in commands}, **named}.items():
+        app.command(name)(faults_in_one_line()(command))
+    return app
+
+
+def _nothing() -> None: ...

@@ -1,0 +1,74 @@
+"""`grader rubric lint`, `show` and `test`: what they are asked, and what they print."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from grader.choosing import only as narrowed
+from grader.errors import RubricError
+from grader.exits import EXIT_BELOW
+from grader.options import DataOption, PartOption, UnsafeOption, room_of_commands
+from grader.progress_bar import progress_bar
+from grader.proving.listing import print_proof
+from grader.proving.proof import load_proof
+from grader.proving.prove import prove
+from grader.report.listings import print_rubric
+from grader.report.points import shown
+from grader.rubric import find_rubric, load_rubric
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME|PATH")]
+
+
+def lint(names: Annotated[list[str], typer.Argument(metavar="NAME|PATH…", help="Rubrics to read.")]) -> None:
+    """Say everything that is wrong with rubrics, each with its line."""
+    problems: list[str] = []
+    for name in names:
+        try:
+            loaded = load_rubric(find_rubric(name))
+        except RubricError as error:
+            problems += error.problems
+        else:
+            checks = sum(len(problem.every_check) for problem in loaded.problems)
+            size = f"{len(loaded.problems)} problems, {checks} checks, {shown(loaded.points)} points"
+            print(f"{loaded.path}: {size}; no mistakes")
+    if problems:
+        raise RubricError(problems)
+
+
+def show(name: NameArgument) -> None:
+    """Print a rubric for a TA: every problem, check and point."""
+    print_rubric(load_rubric(find_rubric(name)), Console())
+
+
+def prove_rubric(
+    name: NameArgument,
+    data: DataOption = None,
+    part: PartOption = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", min=1, help="Try N mutants, always the same; default: all.")
+    ] = None,
+    unsafe: UnsafeOption = False,
+) -> None:
+    """Prove a rubric: gold gets everything, a stub nothing, every sample what it declares, every mutant less."""
+    loaded = load_rubric(find_rubric(name), data)
+    chosen = [problem.id for problem in narrowed(loaded, part or []).problems]
+    with progress_bar() as (bar, task):
+        proven = prove(
+            loaded,
+            load_proof(loaded),
+            data=data,
+            only=chosen,
+            sample=sample,
+            unsafe=unsafe,
+            progress=lambda done, total: bar.update(task, completed=done, total=total, description="proving"),
+        )
+    print_proof(proven, Console())
+    raise typer.Exit(0 if proven.holds else EXIT_BELOW)
+
+
+app = room_of_commands()
+rubric = room_of_commands(lint, show, test=prove_rubric)
+app.add_typer(rubric, name="rubric", help="Look at rubrics and prove them right.", no_args_is_help=True)

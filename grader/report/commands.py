@@ -1,0 +1,80 @@
+"""`grader export` and `gradescope build`: what they are asked, and what they print."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.errors import UsageError
+from grader.options import DataOption, UnsafeOption, room_of_commands
+from grader.report.exports.delivery import Format, Options, deliver
+from grader.report.exports.delivery import export as exported_as
+from grader.report.exports.gradescope_results import HiddenChecks
+from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
+from grader.report.exports.moodle import FEEDBACK_COLUMN
+from grader.rubric import find_rubric, load_rubric
+from grader.secret import Secret, read_secret
+
+HiddenOption = Annotated[
+    HiddenChecks, typer.Option("--hidden", help="Gradescope: when students see hidden checks (and their total).")
+]
+LeaderboardOption = Annotated[
+    bool, typer.Option("--leaderboard", help="Gradescope: list the points in open checks for all to see.")
+]
+
+
+def export(
+    grades: Annotated[Path, typer.Argument(help="A folder of JSON reports, or one report.")],
+    to: Annotated[Format, typer.Option("--to", help="What to write.")],
+    into: Annotated[Path | None, typer.Option(help="Canvas, Moodle: the file they exported, to be filled in.")] = None,
+    column: Annotated[str, typer.Option(help="Canvas, Moodle: the column of the assignment.")] = "",
+    feedback_column: Annotated[str, typer.Option(help="Moodle: the column for feedback.")] = FEEDBACK_COLUMN,
+    match: Annotated[
+        Path | None, typer.Option(help="Canvas, Moodle: a CSV file student,id of what they call each student.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A file, or a folder for several. Default: stdout.")] = None,
+    hidden: HiddenOption = HiddenChecks.NEVER,
+    leaderboard: LeaderboardOption = False,
+) -> None:
+    """Write grades for another program."""
+    exported = exported_as(grades, to, Options(into, column, feedback_column, match, hidden, leaderboard))
+    if out is not None:
+        deliver(exported, out)
+    elif len(exported.texts) == 1:
+        sys.stdout.buffer.write(next(iter(exported.texts.values())).encode("utf-8", "replace"))
+    else:
+        raise UsageError(f"{len(exported.texts)} files are to be written; give --out a folder")
+    for note in exported.notes:
+        print(f"grader: {note}", file=sys.stderr)
+
+
+def build(
+    name: Annotated[str, typer.Argument(metavar="RUBRIC", help="Its name or path.")],
+    out: Annotated[Path, typer.Option(help="The zip to upload.")] = Path("autograder.zip"),
+    data: DataOption = None,
+    hidden: HiddenOption = HiddenChecks.NEVER,
+    leaderboard: LeaderboardOption = False,
+    unsafe: UnsafeOption = False,
+) -> None:
+    """Make the autograder zip for a rubric."""
+    secret = read_secret()
+    settings = Settings(data, hidden, leaderboard, unsafe, None if unsafe else secret)
+    content = gradescope_zip(load_rubric(find_rubric(name), data), settings)
+    write_zip(content, out)
+    print(f"{out}: {len(content) >> 10} KiB; upload it as the autograder of a programming assignment")
+    print(_about_the_secret(secret, unsafe))
+
+
+def _about_the_secret(secret: Secret | None, unsafe: bool) -> str:
+    if secret is None:
+        return "it holds no secret, so anybody can draw the same inputs; set GRADER_SECRET and build it again"
+    if unsafe:
+        return "it holds no secret: with --unsafe student code could read it, so anybody can draw the same inputs"
+    return f"it holds the course's secret ({secret.fingerprint}): keep it among staff"
+
+
+app = room_of_commands(export)
+app.add_typer(room_of_commands(build), name="gradescope", help="Grade on Gradescope.", no_args_is_help=True)
