@@ -1,4 +1,4 @@
-"""Frames as a hostile box could send them, read piece by piece and through the grader's end of the line."""
+"""Frames as a hostile box could send them, read piece by piece and through the grader's end of the channel."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from benchmarks.fuzz.endings import ends_well
 from benchmarks.fuzz.structured import damaged_json
 from grader.model import Limits
 from grader.sandbox import box_endings
-from grader.sandbox.channel import Line
+from grader.sandbox.channel import Channel
 from grader.sandbox.inside import wire
 
-Sent = tuple[bytes, int]  # the bytes, and after how many of them they are cut; 0 for those that go through a line
+Sent = tuple[bytes, int]  # the bytes, and after how many of them they are cut; 0 for those that go through a channel
 
 _HEAD = struct.Struct(">4sIQ")
 _WORDS = (
@@ -51,7 +51,7 @@ def make(rng: Random) -> Sent:
 def read(sent: Sent, folder: Path) -> bool:
     data, cut = sent
     if not cut:
-        return _read_through_a_line(data)
+        return _read_through_a_channel(data)
     frames = wire.Frames()
     try:
         for start in range(0, len(data), cut):
@@ -73,24 +73,24 @@ class _NoMoreBoxes:
 
 @cache
 def _ended_process(parent: int) -> int:
-    """A descriptor of a child of this process that has ended: as the line sees it, a box that is gone."""
+    """A descriptor of a child of this process that has ended: as the channel sees it, a box that is gone."""
     child = os.fork()
     if not child:
         os._exit(0)
     return os.pidfd_open(child)
 
 
-def _read_through_a_line(data: bytes) -> bool:
+def _read_through_a_channel(data: bytes) -> bool:
     ours, theirs = socket.socketpair()
     printed, writing = os.pipe()
     os.close(writing)
     server: Any = _NoMoreBoxes()
-    line = Line(server, 1, ours, printed, os.dup(_ended_process(os.getpid())), Limits(), None)
+    channel = Channel(server, 1, ours, printed, os.dup(_ended_process(os.getpid())), Limits(), None)
     asked = box_endings.Asked("attention.py", "attention")
 
     def answers() -> Iterator[str]:
         for _ in range(2):
-            box_endings.value_of(line.ask({"probe": "call", "file": "attention.py"}, asked), asked)
+            box_endings.value_of(channel.ask({"probe": "call", "file": "attention.py"}, asked), asked)
             yield "an answer"
 
     try:
@@ -98,5 +98,5 @@ def _read_through_a_line(data: bytes) -> bool:
         theirs.shutdown(socket.SHUT_WR)
         return ends_well(answers)
     finally:
-        line.close()
+        channel.close()
         theirs.close()

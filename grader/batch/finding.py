@@ -1,4 +1,4 @@
-"""Whose work lies where: a folder of submissions, or what Gradescope, Canvas and Moodle give for download.
+"""Finds each student's work: in a folder of submissions, or in what Gradescope, Canvas and Moodle give for download.
 
 These name files after students in ways of their own; the names are read back into ids, and nothing is renamed on disk.
 """

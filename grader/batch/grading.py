@@ -78,7 +78,7 @@ class Grading:
                 box.call("tried.py", "tried")
         return self._runner.isolation
 
-    def of(self, handed_in: HandedIn, stored: Result | None) -> Graded:
+    def grade_one(self, handed_in: HandedIn, stored: Result | None) -> Graded:
         """The result of one submission. Raises only if no box can be made at all."""
         if handed_in.fault:
             return self.given_up(handed_in, handed_in.fault)
@@ -151,7 +151,7 @@ class Grading:
 
     def _result(self, handed_in: HandedIn, report: Report, content: str, how: str) -> Graded:
         if handed_in.late:
-            report = replace(report, notes=("handed in late, says the download", *report.notes))
+            report = replace(report, notes=("late according to the download", *report.notes))
         result = result_of(
             report, name=handed_in.name, how=how, submission_sha256=content, conditions_sha256=self._conditions
         )

@@ -48,7 +48,7 @@ def _work(line: Connection, plan: Plan, workspace: str) -> None:
                 while True:
                     match line.recv():
                         case (HandedIn() as handed_in, stored):
-                            line.send(grading.of(handed_in, stored))
+                            line.send(grading.grade_one(handed_in, stored))
                         case (HandedIn() as handed_in, stored, str(cause)):
                             line.send(grading.given_up(handed_in, cause))
         except StaffFault as fault:

@@ -20,7 +20,7 @@ _bench: Bench | None = None  # this process's own, kept from one question to the
 
 
 @contextmanager
-def crew(rubric: Rubric, data: Path | None, submissions: Path, unsafe: bool) -> Iterator[Executor]:
+def benches(rubric: Rubric, data: Path | None, submissions: Path, unsafe: bool) -> Iterator[Executor]:
     """Processes are spawned, not forked: a runner's threads and sockets do not survive a fork."""
     start = (rubric.path, data, submissions, unsafe)
     cores = len(os.sched_getaffinity(0))

@@ -16,7 +16,7 @@ from grader.model import Rubric
 from grader.proving.bench import Fate, Trial, trial_seconds
 from grader.proving.formula_mutants import formula_mutants
 from grader.proving.mutants import Mutant, code_mutants
-from grader.proving.pool import Judged, crew, fate, lost_by_gold, undeclared, won_by_stub
+from grader.proving.pool import Judged, benches, fate, lost_by_gold, undeclared, won_by_stub
 from grader.proving.proof import Part, Proof
 from grader.proving.proof_results import PartProven, Proven, Tried
 from grader.proving.samples import declared_samples, write_stub
@@ -49,7 +49,7 @@ def prove(
     tried: list[list[Tried]] = [[] for _ in parts]
     with (
         tempfile.TemporaryDirectory(prefix="grader-stub-") as stub,
-        crew(rubric, data, proof.submissions, unsafe) as pool,
+        benches(rubric, data, proof.submissions, unsafe) as pool,
     ):
         with open_submission(proof.submissions / proof.gold) as gold:
             write_stub(gold, Path(stub))

@@ -1,4 +1,4 @@
-"""The line to a forked box: questions out, answers in, its output drained, its time watched."""
+"""The channel to a forked box: questions out, answers in, its output drained, its time watched."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Process:
         """The processor time of all its threads, to the nanosecond."""
         try:
             return time.clock_gettime(self._clock)
-        except OSError:  # it is gone, and its line will say so
+        except OSError:  # it is gone, and its channel will say so
             return 0.0
 
     def queued_seconds(self) -> float:
@@ -95,7 +95,7 @@ class _Stopwatch:
         return max(0.0, elapsed - computed - (self._process.queued_seconds() - queued_seconds))
 
 
-class Line:
+class Channel:
     """One box's. Ends with the box."""
 
     def __init__(

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +24,7 @@ from typing import IO, Any
 from grader.errors import Crashed
 from grader.model import Box, Isolation, Limits, Submission
 from grader.sandbox import box_endings
+from grader.sandbox.asking import Asking
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.inside import wire
 
@@ -78,28 +79,19 @@ class OpenRunner:
         self.close()
 
 
-class _OpenBox:
+class _OpenBox(Asking):
     """One check's questions to the process. It begins at the first of them."""
 
     def __init__(self, runner: OpenRunner, submission: Submission, limits: Limits, seed: int) -> None:
+        super().__init__(submission)
         self._runner = runner
-        self._submission = submission
         self._limits = limits
         self._seed = seed
         self._process: _Process | None = None
         self._home: Path | None = None
         self._deadline = 0.0
 
-    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
-
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
-        return next(self.probe_each(probe, file, [request]))
-
-    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
-        place = self._submission.find(file)
-        first = requests[0]
-        asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
+    def _replies(self, requests: list[dict[str, Any]], asked: Asked) -> Iterator[Any]:
         if self._process is None:
             self._process, self._home = self._runner.begin(self._submission, self._seed)
             # Nothing here tells code that sleeps from code that computes.
@@ -107,9 +99,9 @@ class _OpenBox:
             self._deadline = time.monotonic() + seconds + self._process.loading_seconds
         if not self._process.alive:
             raise Crashed(f"{asked} cannot be asked any more: its process has ended")
-        self._process.send([{"probe": probe, "file": place, **request} for request in requests])
+        self._process.send(requests)
         for _ in requests:
-            yield box_endings.value_of(self._process.answer(self._deadline, asked, self._limits), asked)
+            yield self._process.answer(self._deadline, asked, self._limits)
 
     @property
     def printed(self) -> str:

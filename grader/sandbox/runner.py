@@ -8,15 +8,15 @@ import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from grader.errors import BoxLost, BoxUnsafe
 from grader.model import Box, Isolation, Limits, Submission
-from grader.sandbox import box_endings
+from grader.sandbox.asking import Asking
 from grader.sandbox.box_endings import Asked
-from grader.sandbox.channel import Line
+from grader.sandbox.channel import Channel
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import jail
 from grader.sandbox.scratch import remove
@@ -116,7 +116,7 @@ class BoxRunner:
         self.close()
 
 
-class _Box:
+class _Box(Asking):
     """One student's code in one box, for one check. Forked at the first question."""
 
     def __init__(
@@ -129,40 +129,30 @@ class _Box:
         limits: Limits,
         seed: int,
     ) -> None:
+        super().__init__(submission)
         self._runner = runner
         self._server = server
         self._number = number
-        self._submission = submission
         self._workspace = workspace
         self._limits = limits
         self._seed = seed
-        self._line: Line | None = None
+        self._channel: Channel | None = None
 
-    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
-
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
-        return next(self.probe_each(probe, file, [request]))
-
-    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
-        place = self._submission.find(file)
-        first = requests[0]
-        asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
-        if self._line is None:
-            self._line = self._open()
-        for reply in self._line.ask_each([{"probe": probe, "file": place, **request} for request in requests], asked):
-            yield box_endings.value_of(reply, asked)
+    def _replies(self, requests: list[dict[str, Any]], asked: Asked) -> Iterator[Any]:
+        if self._channel is None:
+            self._channel = self._open()
+        yield from self._channel.ask_each(requests, asked)
 
     @property
     def printed(self) -> str:
-        return self._line.printed.decode("utf-8", "replace") if self._line else ""
+        return self._channel.printed.decode("utf-8", "replace") if self._channel else ""
 
     @property
     def _scratch(self) -> Path:
         """With namespaces every box mounts a file system of its own here, unseen by the others and gone with it."""
         return self._workspace / ("scratch" if self._server.isolated else f"scratch-{self._number}")
 
-    def _open(self) -> Line:
+    def _open(self) -> Channel:
         limits = self._limits
         self._server.wait_until_ready()
         self._scratch.mkdir(mode=0o700, exist_ok=True)
@@ -190,23 +180,23 @@ class _Box:
             theirs.close()
             os.close(writing)
         bounded_by_us = None if self._server.isolated else self._scratch
-        line = Line(self._server, self._number, ours, reading, watch, limits, bounded_by_us)
-        match line.greeting():
+        channel = Channel(self._server, self._number, ours, reading, watch, limits, bounded_by_us)
+        match channel.greeting():
             case {"layers": list(layers)}:
                 self._runner.saw_layers(tuple(layers))
-                return line
+                return channel
             case {"refused": str(reason)}:
-                line.close()
+                channel.close()
                 raise BoxUnsafe(f"the box is not safe on this machine: {reason}")
             case {"broken": str(reason)}:
-                line.close()
+                channel.close()
                 raise BoxLost(f"a box could not be set up ({reason})")
-        line.close()
+        channel.close()
         raise BoxLost("a box ended before it was ready")
 
     def close(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
             if not self._server.isolated:
                 remove(self._scratch)

@@ -37,7 +37,7 @@ def open_own_work(path: Path, named: str | None = None, data: Path | None = None
     if data is not None and not data.is_dir():
         raise UsageError(f"{quote(str(data))}: there is no such folder of data")
     with open_submission(_existing(path)) as opened:
-        if path.is_dir() and _kit(path):  # what the kit brings is not handed in: nobody looks at it, the code neither
+        if path.is_dir() and _kit(path):  # what the kit brings is not handed in: neither people nor code look at it
             files = tuple(file for file in opened.files if not file.startswith(f"{KIT_FOLDER}/"))
             shutil.rmtree(opened.folder / KIT_FOLDER, ignore_errors=True)  # a link was not copied
             opened = replace(opened, files=files)

@@ -110,7 +110,7 @@ def written(folder: Path, *changes: str) -> Path:
 
 def graded(rubric: Path, folder: Path, stored: Result | None = None) -> Graded:
     with Grading(Plan(rubric, DATA, (), DRAW, unsafe=False)) as grading:
-        return grading.of(HandedIn("nora", folder), stored)
+        return grading.grade_one(HandedIn("nora", folder), stored)
 
 
 @pytest.fixture(scope="module", params=["right", "wrong", "with nothing"])
@@ -162,11 +162,11 @@ def test_only_a_settled_result_of_the_same_work_asked_the_same_way_holds(tmp_pat
     (tmp_path / "nora" / "notes.txt").write_text("nothing yet")
     nora = HandedIn("nora", tmp_path / "nora")
     with Grading(Plan(written(tmp_path), DATA, (), DRAW, unsafe=False)) as grading:
-        stored = grading.of(nora, None).result
+        stored = grading.grade_one(nora, None).result
         assert stored is not None
-        assert grading.of(nora, stored).result is None
+        assert grading.grade_one(nora, stored).result is None
         for changed in ({"settled": False}, {"submission_sha256": "0" * 64}, {"conditions_sha256": "0" * 64}):
-            again = grading.of(nora, replace(stored, **changed)).result
+            again = grading.grade_one(nora, replace(stored, **changed)).result
             assert again is not None
             assert (again.how, again.settled) == ("graded", True)
 
@@ -175,16 +175,16 @@ def test_what_cannot_be_opened_is_tried_again_unless_it_is_the_same_file(tmp_pat
     archive, gone = HandedIn("nora", tmp_path / "nora.zip"), HandedIn("nora", tmp_path / "gone")
     archive.path.write_bytes(b"no archive")
     with Grading(Plan(written(tmp_path), DATA, (), DRAW, unsafe=False)) as grading:
-        stored, unknown = grading.of(archive, None).result, grading.of(gone, None).result
+        stored, unknown = grading.grade_one(archive, None).result, grading.grade_one(gone, None).result
         assert stored is not None
         assert unknown is not None
         assert (stored.how, stored.settled) == ("not opened", True)
-        assert grading.of(archive, stored).result is None
+        assert grading.grade_one(archive, stored).result is None
         for changed in ({"settled": False}, {"conditions_sha256": "0" * 64}, {"rubric_sha256": "0" * 64}):
-            assert grading.of(archive, replace(stored, **changed)).result is not None, changed
-        assert grading.of(gone, unknown).result is not None, "without content nobody knows whether it changed"
+            assert grading.grade_one(archive, replace(stored, **changed)).result is not None, changed
+        assert grading.grade_one(gone, unknown).result is not None, "without content nobody knows whether it changed"
         archive.path.write_bytes(b"no archive either")
-        assert grading.of(archive, stored).result is not None
+        assert grading.grade_one(archive, stored).result is not None
 
 
 def test_one_part_graded_again_leaves_the_others_as_they_were(tmp_path: Path) -> None:
@@ -192,13 +192,13 @@ def test_one_part_graded_again_leaves_the_others_as_they_were(tmp_path: Path) ->
     (tmp_path / "nora" / "notes.txt").write_text("nothing yet")
     nora, rubric = HandedIn("nora", tmp_path / "nora"), written(tmp_path)
     with Grading(Plan(rubric, DATA, (), DRAW, unsafe=False)) as grading:
-        whole = grading.of(nora, None).result
+        whole = grading.grade_one(nora, None).result
         assert whole is not None
     other = Draw(0, Secret("another course's secret"))
     with Grading(Plan(rubric, DATA, ("2",), other, unsafe=False)) as grading:
-        alone, beside = grading.of(nora, None).result, grading.of(nora, whole).result
-        moved = grading.of(nora, replace(whole, submission_sha256="0" * 64)).result
-        unsettled = grading.of(nora, replace(whole, settled=False)).result
+        alone, beside = grading.grade_one(nora, None).result, grading.grade_one(nora, whole).result
+        moved = grading.grade_one(nora, replace(whole, submission_sha256="0" * 64)).result
+        unsettled = grading.grade_one(nora, replace(whole, settled=False)).result
     assert alone is not None
     assert beside is not None
     assert moved is not None

@@ -108,7 +108,7 @@ def _judged(
         "baseline": {"answer": baseline, "right": always.right, "total": always.total},
         "nearly_right": split.nearly_right(handed.places) - right.right,
         "suspicions": _suspicions(student, file, split, handed, right, baseline, unlike),
-        "undressed": handed.undressed,
+        "needed_cleanup": handed.needed_cleanup,
         **_remarks(handed),
     }
     return _verdict(file, evidence, tiers)
@@ -130,7 +130,7 @@ def _verdict(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     message += f"; the next is {missed}" if missed else ""
     message += f"; {nearly} more would be right but for case, punctuation or spaces" if nearly else ""
     reasons = list(evidence["suspicions"]) if tier else []
-    if evidence["undressed"] and tier:
+    if evidence["needed_cleanup"] and tier:
         reasons.append(f"the course's own script would not have read it as it is ({'; '.join(departures)})")
     if better is not tier:
         reasons.append(f"with them it would reach {better}")

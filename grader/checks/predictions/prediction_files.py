@@ -35,7 +35,7 @@ class Handed:
     places: list[str] = field(default_factory=list)
     harmless: list[str] = field(default_factory=list)  # told, but costs nothing
     departures: list[str] = field(default_factory=list)  # not as asked, and yet it is plain what was meant
-    undressed: bool = False  # the course's own script would not have read these places
+    needed_cleanup: bool = False  # the course's own script would not have read these places
     doubt: str = ""  # why a line cannot be said to belong to its question
 
 
@@ -89,7 +89,7 @@ def _decoded(content: bytes, handed: Handed) -> str:
             handed.doubt = _NO_TEXT
             return ""
         handed.departures.append("it is UTF-16 text; save it as UTF-8")
-        handed.undressed = True
+        handed.needed_cleanup = True
         return text
     if b"\0" in content:
         handed.doubt = _NO_TEXT
@@ -103,7 +103,7 @@ def _decoded(content: bytes, handed: Handed) -> str:
         raw = content.split(b"\n")
         broken = [number for number, line in enumerate(raw, start=1) if not _is_utf8(line)]
         handed.departures.append(f"no UTF-8 in {numbered(broken)}, read as Latin-1; save it as UTF-8")
-        handed.undressed = True
+        handed.needed_cleanup = True
         return "\n".join(line.decode("utf-8" if _is_utf8(line) else "latin-1") for line in raw)
 
 
@@ -119,7 +119,7 @@ def _lines(text: str, handed: Handed) -> list[str]:
     """Only the newline ends a line, so that no exotic separator shifts the count; or, in a file without, the return."""
     if "\n" not in text and "\r" in text:
         handed.departures.append("its lines end in a carriage return alone; end them in a newline")
-        handed.undressed = True
+        handed.needed_cleanup = True
         text = text.replace("\r", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
     if any(line.endswith("\r") for line in lines):
@@ -149,7 +149,7 @@ def _from_json(text: str, lines: list[str], asked: int, handed: Handed) -> list[
     if _are_far_too_many(len(value), "places in a JSON list", asked, handed):
         return []
     handed.departures.append("it is a JSON list; write one place per line")
-    handed.undressed = True
+    handed.needed_cleanup = True
     return value
 
 
@@ -160,7 +160,7 @@ def _without_header(lines: list[str], questions: Sequence[Question], handed: Han
         return lines
     if len(lines) == len(questions) + 1:
         handed.departures.append("line 1 is a header; leave it out")
-        handed.undressed = True
+        handed.needed_cleanup = True
         return lines[1:]
     handed.departures.append("line 1 looks like a header; leave it out")
     if len(lines) == len(questions):
@@ -181,7 +181,7 @@ def _without_questions(lines: list[str], questions: Sequence[Question], handed: 
             handed.departures.append(f"there is a tab in {numbered(tabbed)}; write the place alone")
         return lines
     handed.departures.append("lines hold the question too; write the place alone")
-    handed.undressed = True
+    handed.needed_cleanup = True
     if strangers:
         handed.doubt = f"the question in {numbered(strangers)} is not the one asked there"
     return [parts[1].split("⁇")[0] if len(parts) > 1 else "" for parts in asked]
@@ -193,7 +193,7 @@ def _without_numbers(lines: list[str], handed: Handed) -> list[str]:
     if not lines or counted not in (list(range(len(lines))), list(range(1, len(lines) + 1))):
         return lines
     handed.departures.append("lines are numbered; write the place alone")
-    handed.undressed = True
+    handed.needed_cleanup = True
     return [match[2] for match in found if match]
 
 
@@ -204,7 +204,7 @@ def _without_quotes(lines: list[str], handed: Handed) -> list[str]:
     if not written or not all(len(line) > 1 and _QUOTES.get(line[0]) == line[-1] for line in written):
         return lines
     handed.departures.append("places are in quotation marks; leave them out")
-    handed.undressed = True
+    handed.needed_cleanup = True
     return [line[1:-1] for line in bare]
 
 
