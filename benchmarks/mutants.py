@@ -18,7 +18,6 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -36,6 +35,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks.areas import tests_of
+from benchmarks.warm_pytest import TOOK_TOO_LONG, WarmPytest
 from grader.proving.mutants import Candidate, Mutant, candidates
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -89,6 +89,10 @@ class Workshop:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             if (REPOSITORY / file).is_file():
                 shutil.copy2(REPOSITORY / file, folder / file)
+        self._pytest = WarmPytest(folder)
+
+    def close(self) -> None:
+        self._pytest.close()
 
     def try_out(self, mutant: Mutant, first: list[str], seconds: float) -> Tried:
         """`first` are tests that noticed something before: most faults fall to few of them."""
@@ -123,24 +127,10 @@ class Workshop:
             "--tb=no",
             "-rfE",
         ]
-        environment = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        # A session of its own, so that everything a hanging test started ends with it.
-        running = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *options, *tests],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            printed, _ = running.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(running.pid, 9)
-            running.communicate()
+        code, printed = self._pytest.run([*options, *tests], seconds)
+        if code == TOOK_TOO_LONG:
             return f"it hangs for more than {seconds:.0f} s"
-        if running.returncode in (0, 5):  # 5: no test has that mark
+        if code in (0, 5):  # 5: no test has that mark
             return ""
         lines = printed.strip().splitlines() or ["pytest ended without a word"]
         failed = [line.split(" ", 1)[1].split(" - ")[0] for line in lines if line.startswith(("FAILED ", "ERROR "))]
@@ -151,9 +141,14 @@ class Workshop:
 def workshops(count: int) -> Iterator[SimpleQueue[Workshop]]:
     free: SimpleQueue[Workshop] = SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as temporary:
-        for number in range(count):
-            free.put(Workshop(Path(temporary) / str(number)))
-        yield free
+        shops = [Workshop(Path(temporary) / str(number)) for number in range(count)]
+        for shop in shops:
+            free.put(shop)
+        try:
+            yield free
+        finally:
+            for shop in shops:
+                shop.close()
 
 
 class State:
