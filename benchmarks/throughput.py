@@ -65,8 +65,8 @@ def main() -> None:
         both = _pytest(folder, TEST.format(problems=problems), CORES)
         empty = _pytest(folder, EMPTY.format(imports="\n".join(f"import {name}" for name in libraries)), CORES)
         bare = _bare(problems)
-        print(f"pytest, one process a submission, one at a time: {1 / seconds:.2f}/s")
-        print(f"pytest, one process a submission, {CORES} at a time: {1 / both:.2f}/s")
+        print(f"pytest, one process per submission, one at a time: {1 / seconds:.2f}/s")
+        print(f"pytest, one process per submission, {CORES} at a time: {1 / both:.2f}/s")
         print(f"an empty pytest process, {CORES} at a time: {1 / empty:.2f}/s")
         print(f"bare student compute, one core: {1 / bare:.1f}/s")
         for size in map(int, arguments.sizes.split(",")):

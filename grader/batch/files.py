@@ -72,7 +72,7 @@ def file_name(student: str) -> str:
 
 
 def as_csv(grades: list[dict[str, Any]]) -> str:
-    """One row a student, one column a part, totals; no cell that a spreadsheet would take for a formula."""
+    """One row per student, one column per part, totals; no cell that a spreadsheet would take for a formula."""
     parts = list(dict.fromkeys(part for grade in grades for part in grade["parts"]))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""One row a student, one column a part: for any spreadsheet."""
+"""One row per student, one column per part: for any spreadsheet."""
 
 from __future__ import annotations
 
