@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,10 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from grader.catalogue import known_checks
 from grader.errors import RubricError, UsageError
+from grader.idea_files import IdeaFile
 from grader.model import Alternative, Check, Later, Limits, Problem, Rubric, Visibility
 from grader.quoting import quote
 from grader.registry import REQUIRED, Definition
-from grader.suggestions import did_you_mean
+from grader.suggestions import did_you_mean, misfit
 from grader.yaml_source import Path as Place
 from grader.yaml_source import Source, WrittenFloat, YamlError, read
 
@@ -119,22 +119,22 @@ def load_rubric(path: Path, data: Path | None = None) -> Rubric:
     except YamlError as error:
         raise RubricError([f"{shown}:{error.line}: {error.cause}"]) from None
     folders = [folder for folder in (data, path.parent / path.stem, path.parent) if folder is not None]
-    return _Reading(shown, source, known_checks(path), {"data_folders": folders}).rubric(path, text)
+    return _Reading(path, shown, source, folders).rubric(text)
 
 
 class _Reading:
     """One rubric being read; collects every problem before giving up."""
 
-    def __init__(
-        self, shown: str, source: Source, checks: Mapping[str, Definition], context: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, path: Path, shown: str, source: Source, folders: list[Path]) -> None:
+        self._path = path
         self._shown = shown
         self._source = source
-        self._checks = checks
-        self._context = context
+        self._checks = known_checks(path)
+        self._context = {"data_folders": folders}
+        self._ideas = IdeaFile(path, shown)
         self._problems: list[tuple[int, str]] = []
 
-    def rubric(self, path: Path, text: str) -> Rubric:
+    def rubric(self, text: str) -> Rubric:
         if not isinstance(self._source.data, dict):
             self._complain((), "a rubric is a mapping with 'rubric', 'title', 'points' and 'problems'")
             raise self._verdict()
@@ -149,12 +149,14 @@ class _Reading:
         total = sum((problem.points for problem in problems if not problem.optional), Fraction(0))
         if total != written.points:
             self._complain(("points",), f"the problems add up to {total} points, not {written.points}")
-        if self._problems:
+        self._ideas.refuse_unnamed()
+        if self._problems or self._ideas.complaints():
             raise self._verdict()
-        beside = path.parent / "checks.py"
-        digest = hashlib.sha256(text.encode() + (beside.read_bytes() if beside.exists() else b""))
+        beside = self._path.parent / "checks.py"
+        code = beside.read_bytes() if beside.exists() else b""
+        digest = hashlib.sha256(text.encode() + code + self._ideas.content).hexdigest()
         ids = tuple(problem.id for problem in problems)
-        return Rubric(written.rubric, written.title, written.points, tuple(problems), path, digest.hexdigest(), ids)
+        return Rubric(written.rubric, written.title, written.points, tuple(problems), self._path, digest, ids)
 
     def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
         place: Place = ("problems", index)
@@ -236,8 +238,9 @@ class _Reading:
         if definition is None:
             hint = did_you_mean(written.check, self._checks)
             self._complain((*place, "check"), f"there is no check '{written.check}'{hint}")
+            self._ideas.pass_over(problem.id)
         else:
-            parameters = self._parameters(definition, written, shared, place)
+            parameters = self._parameters(definition, written, shared, place, problem.id)
         known = definition.parameters if definition else {}
         # What a check asks for by default it asks for too: EncoderBlock, say, in a notebook.
         given = {key: known[key].default for key in ("name", "function") if key in known} | parameters
@@ -256,7 +259,7 @@ class _Reading:
         )
 
     def _parameters(
-        self, definition: Definition, written: _Check, shared: dict[str, Any], place: Place
+        self, definition: Definition, written: _Check, shared: dict[str, Any], place: Place, part: str
     ) -> dict[str, Any]:
         known = definition.parameters
         own = written.model_extra or {}
@@ -267,8 +270,11 @@ class _Reading:
         for name, parameter in known.items():
             if name in given:
                 at = (*place, name) if name in own else (*place[:-2], "with", name)
+                value, faults = self._ideas.completed(parameter, given[name], part)
+                for inside, text in faults:
+                    self._complain((*at, *inside), f"{definition.name}: {text}")
                 try:
-                    values[name] = parameter.read(given[name], self._context)
+                    values[name] = value if faults else parameter.read(value, self._context)
                 except ValueError as error:
                     self._complain(at, f"{definition.name}: {error}")
             elif parameter.default is REQUIRED:
@@ -282,23 +288,16 @@ class _Reading:
                 self._complain(place(index), f"there are two {what}s '{name}'{hint}")
 
     def _complain_about(self, problem: Any) -> None:
-        place, name = tuple(problem["loc"]), str(problem["loc"][-1])
-        match problem["type"]:
-            case "extra_forbidden":
-                text = f"'{name}' has no meaning here{did_you_mean(name, _keys_at(place))}"
-            case "missing":
-                text = f"'{name}' is missing" + ("; write `check: NAME`" if name == "check" else "")
-            case "too_short":
-                text = f"'{name}' is empty"
-            case _:
-                text = f"'{name}' {problem['msg'].removeprefix('Value error, ').removeprefix('Input ')}"
-        self._complain(place, text)
+        place = tuple(problem["loc"])
+        hint = "; write `check: NAME`" if problem["type"] == "missing" and place[-1] == "check" else ""
+        self._complain(place, misfit(problem, _keys_at(place)) + hint)
 
     def _complain(self, place: Place, text: str) -> None:
         self._problems.append((self._source.line(place), text))
 
     def _verdict(self) -> RubricError:
-        return RubricError([f"{self._shown}:{line}: {text}" for line, text in sorted(self._problems)])
+        told = [f"{self._shown}:{line}: {text}" for line, text in sorted(self._problems)]
+        return RubricError([*told, *self._ideas.complaints()])
 
 
 def _keys_at(place: tuple[int | str, ...]) -> list[str]:

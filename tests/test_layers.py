@@ -36,6 +36,7 @@ LAYERS = [
         "grader.catalogue",
         "grader.choosing",
         "grader.engine",
+        "grader.idea_files",
         "grader.notebooks",
         "grader.private_copy",
         "grader.proving",

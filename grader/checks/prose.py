@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.errors import Missing
 from grader.model import Outcome, Status, Student, failed
-from grader.prose import Claim, Idea, Ideas, Judgement, judge
+from grader.prose import Claim, Claims, Idea, Ideas, Judgement, judge
 from grader.quoting import quote
 from grader.registry import HoldsTheAnswer, check
 
@@ -22,7 +22,7 @@ def gives_the_ideas(
     rng: np.random.Generator,
     *,
     ideas: Annotated[Ideas, HoldsTheAnswer()],
-    wrong: Annotated[list[Claim], HoldsTheAnswer()] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
+    wrong: Annotated[Claims, HoldsTheAnswer()] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
     prompt: str = "",
     need: int = 0,
     review: bool = True,

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -38,6 +38,19 @@ class _Said(BaseModel):
     unless: list[Phrasing] = []  # in the same sentence, these take it back
 
 
+class PhrasedApart:
+    """Marks a list of ideas or claims: a rubric may name each with a label, and have its phrasings in `ideas.yaml`."""
+
+    def __init__(self, item: type[_Said]) -> None:
+        self.item = item
+
+
+def item_phrased_apart(annotation: Any) -> type[BaseModel] | None:
+    """Of what a parameter so marked is a list; None for any other."""
+    marks = getattr(annotation, "__metadata__", ())
+    return next((mark.item for mark in marks if isinstance(mark, PhrasedApart)), None)
+
+
 class Idea(_Said):
     """Something the question asks for."""
 
@@ -52,7 +65,7 @@ def _distinct(ideas: list[Idea]) -> list[Idea]:
     return ideas
 
 
-Ideas = Annotated[list[Idea], Field(min_length=1), AfterValidator(_distinct)]
+Ideas = Annotated[list[Idea], Field(min_length=1), AfterValidator(_distinct), PhrasedApart(Idea)]
 
 
 def _share(value: object) -> Fraction:
@@ -70,6 +83,9 @@ class Claim(_Said):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     at_most: Annotated[Fraction, BeforeValidator(_share)] = Fraction(1)  # 1/3 is a third: thirds make whole points
+
+
+Claims = Annotated[list[Claim], PhrasedApart(Claim)]
 
 
 @dataclass(frozen=True)
