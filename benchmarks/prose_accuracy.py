@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from grader.model import Piece
-from grader.prose import Claim, Idea, judge
+from grader.model import Check, Piece
+from grader.prose import judge
+from grader.rubric import load_rubric
 from grader.yaml_source import read
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -46,14 +45,12 @@ class Decision:
         return "right" if self.there == self.found else "false found" if self.found else "false missed"
 
 
-def checks_of(rubric: str) -> dict[str, list[dict[str, Any]]]:
-    """The prose checks by part, as the rubric has them."""
-    problems = read((REPOSITORY / "rubrics" / f"{rubric}.yaml").read_text()).data["problems"]
-    found: dict[str, list[dict[str, Any]]] = {}
-    for problem in problems:
-        alternatives = [one for one in problem.get("alternatives", []) if one["name"] == "written"]
-        checks = [check for holder in (*alternatives, problem) for check in holder.get("checks", [])]
-        found[str(problem["id"])] = [check for check in checks if check["check"] == "gives_the_ideas"]
+def checks_of(rubric: str) -> dict[str, list[Check]]:
+    """The prose checks by part; of what may be answered in several ways, those of the written one."""
+    found = {}
+    for problem in load_rubric(REPOSITORY / "rubrics" / f"{rubric}.yaml").problems:
+        written = (check for one in problem.alternatives if one.name == "written" for check in one.checks)
+        found[problem.id] = [check for check in (*written, *problem.checks) if "ideas" in check.parameters]
     return {part: checks for part, checks in found.items() if checks}
 
 
@@ -66,9 +63,8 @@ def decisions(group: str, rubric: str) -> Iterator[Decision]:
     for answer in answers_of(group, rubric):
         part, text = str(answer["part"]), answer["text"]
         for check in checks[part]:
-            ideas = TypeAdapter(list[Idea]).validate_python(check["ideas"])
-            claims = TypeAdapter(list[Claim]).validate_python(check.get("wrong", []))
-            judged = judge((Piece("prose", text, 1),), ideas, claims, check.get("prompt", ""))
+            ideas, claims = check.parameters["ideas"], check.parameters.get("wrong", [])
+            judged = judge((Piece("prose", text, 1),), ideas, claims, check.parameters.get("prompt", ""))
             for idea in ideas:
                 yield Decision(rubric, group, part, idea.id, idea.id in answer["ideas"], idea.id in judged.found, text)
             for claim in claims:

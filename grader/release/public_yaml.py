@@ -107,7 +107,8 @@ class PublicPart:
         if any(one.files for one in problem.alternatives):  # handed in as code instead, it is not missing
             return
         pairs = zip(problem.checks, written.get("checks", []), strict=True)
-        judged = [text for check, text in pairs if self._decisions[id(check)].holds_the_answer]
+        shared = written.get("with", {})
+        judged = [{**shared, **text} for check, text in pairs if self._decisions[id(check)].holds_the_answer]
         if not judged:
             return
         prompt = next((text["prompt"] for text in judged if "prompt" in text), "")

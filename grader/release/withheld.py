@@ -12,6 +12,7 @@ from typing import Any
 from grader.answers import read_answers
 from grader.errors import Missing, RubricError, UsageError
 from grader.model import Check, Rubric
+from grader.prose import item_phrased_apart
 from grader.proving.proof import load_proof
 from grader.registry import definition_of
 from grader.release.code_similarity import Shape, shapes_in
@@ -69,7 +70,9 @@ def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, 
     found.code.extend(_reference_functions())
     source = read(rubric.path.read_text(encoding="utf-8")).data
     told = "\n".join(one_line(text) for text in (*_leaves(public), *_names(rubric)))
-    for text in {one_line(text) for text in _leaves(source, without=_READ_BY_STUDENTS)}:
+    ideas = [idea for problem in rubric.problems for check in problem.every_check for idea in _ideas_of(check)]
+    cut = _leaves([source, [idea.model_dump() for idea in ideas]], without=_READ_BY_STUDENTS)
+    for text in {one_line(text) for text in cut} - {one_line(idea.label) for idea in ideas}:
         if len(text) >= _SHORTEST and _PHRASE.search(text) and text not in told:
             found.texts[text] = "a text that was cut from the rubric"
     for key in _keys(source):
@@ -79,6 +82,15 @@ def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, 
         found.texts.update({secret.text: "the course's secret", secret.fingerprint: "the secret's fingerprint"})
     _add_gold(found, rubric)
     return found
+
+
+def _ideas_of(check: Check) -> Iterator[Any]:
+    """Those, too, that the rubric only names: their phrasings give the answer away as much as their names do."""
+    known = definition_of(check.function)
+    assert known is not None
+    for name, value in check.parameters.items():
+        if item_phrased_apart(known.parameters[name].annotation):
+            yield from value
 
 
 def _labels(path: Path) -> Iterator[tuple[str, ...]]:

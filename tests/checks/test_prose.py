@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
 
 from benchmarks.prose_accuracy import GROUPS, RUBRICS, answers_of, checks_of, decisions
 from grader.checks.prose import gives_the_ideas
 from grader.errors import Missing, RubricError
-from grader.model import Answer, Outcome, Piece, Status
+from grader.model import Answer, Check, Outcome, Piece, Status
 from grader.prose import Claim, Idea, judge
 from grader.rubric import load_rubric
 
@@ -255,9 +254,8 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
 def test_no_answer_takes_long(text: str) -> None:
     (check,) = checks_of("nlp-a5")["1.c.ii"]
-    ideas = TypeAdapter(list[Idea]).validate_python(check["ideas"])
     began = time.process_time()
-    judge(_pieces(text), ideas, TypeAdapter(list[Claim]).validate_python(check["wrong"]), check["prompt"])
+    judge(_pieces(text), check.parameters["ideas"], check.parameters["wrong"], check.parameters["prompt"])
     assert time.process_time() - began < 3  # seconds; the slowest takes a tenth of one
 
 
@@ -284,9 +282,23 @@ def _rubric(folder: Path, checks: dict[str, list[dict[str, Any]]]) -> Path:
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)
-def test_the_ideas_of_an_assignment_load_as_checks_of_a_rubric(rubric: str, tmp_path: Path) -> None:
-    loaded = load_rubric(_rubric(tmp_path, checks_of(rubric)))
-    assert [problem.id for problem in loaded.problems] == list(checks_of(rubric))
+def test_the_ideas_of_an_assignment_are_the_same_written_out_in_its_rubric(rubric: str, tmp_path: Path) -> None:
+    checks = checks_of(rubric)
+    out = {part: [{"id": one.id, **_written_out(one)} for one in several] for part, several in checks.items()}
+    loaded = load_rubric(_rubric(tmp_path, out))
+    assert {one.id: [check.parameters for check in one.checks] for one in loaded.problems} == {
+        part: [check.parameters for check in several] for part, several in checks.items()
+    }
+
+
+def _written_out(check: Check) -> dict[str, Any]:
+    lists = {name: check.parameters[name] for name in ("ideas", "wrong") if name in check.parameters}
+    dumped = {name: [_plain(one.model_dump()) for one in several] for name, several in lists.items()}
+    return {"check": "gives_the_ideas", "points": str(check.points), **check.parameters, **dumped}
+
+
+def _plain(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in item.items()}
 
 
 @pytest.mark.parametrize(
@@ -319,7 +331,7 @@ def test_the_answers_tried_are_many_and_every_idea_is_both_given_and_missed(rubr
     assert len(answers) >= at_least
     for part, checks in checks_of(rubric).items():
         here = [set(answer["ideas"]) for answer in answers if str(answer["part"]) == part]
-        for idea in (idea["id"] for check in checks for idea in check["ideas"]):
+        for idea in (idea.id for check in checks for idea in check.parameters["ideas"]):
             assert {idea in given for given in here} == {True, False}, f"{part} {idea}"
 
 
@@ -328,6 +340,6 @@ def test_empty_and_copied_answers_are_told_from_others(rubric: str) -> None:
     checks = checks_of(rubric)
     for answer in (answer for group in GROUPS for answer in answers_of(group, rubric)):
         for check in checks[str(answer["part"])]:
-            judged = judge(_pieces(answer["text"]), [], prompt=check["prompt"])
+            judged = judge(_pieces(answer["text"]), [], prompt=check.parameters["prompt"])
             kind = "empty" if judged.empty else "copied" if judged.copied else None
             assert kind == answer.get("kind"), answer["text"]
