@@ -8,29 +8,56 @@ from pathlib import Path
 
 import pytest
 
+from grader.model import Piece
+from grader.prose import Idea, judge
 from tests.conftest import REPOSITORY
 from tests.test_cli import grader
 
 AUTHORS = (REPOSITORY / "docs" / "authors.md").read_text()
+PHRASINGS = (REPOSITORY / "docs" / "phrasings.md").read_text()
 TAS = (REPOSITORY / "docs" / "tas.md").read_text()
 COMMANDS = re.findall(r"^grader .+$", TAS, re.MULTILINE)
 
 
-def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> None:
-    for kind, block in re.findall(r"```(python|yaml|console)\n(.*?)```", AUTHORS, re.DOTALL):
+def _follow(page: str, folder: Path) -> None:
+    """Write what the page says to write, run what it says to run, and see what it shows."""
+    for kind, block in re.findall(r"```(python|yaml|console)\n(.*?)```", page, re.DOTALL):
         if kind == "console":
             command, _, output = block.partition("\n")
-            done = grader(*shlex.split(command.removeprefix("$ grader ")), cwd=tmp_path)
+            done = grader(*shlex.split(command.removeprefix("$ grader ")), cwd=folder)
             printed = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
             assert printed == output.splitlines()
         else:
             name, _, text = block.partition("\n")
-            (tmp_path / name.removeprefix("# ")).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name.removeprefix("# ")).write_text(text)
+            (folder / name.removeprefix("# ")).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name.removeprefix("# ")).write_text(text)
+
+
+def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> None:
+    _follow(AUTHORS, tmp_path)
     kit = tmp_path / "kit"
     assert "doubles_on_other_inputs" not in (kit / "rubric" / "scores.yaml").read_text()
     again = grader("run", "class/alex", "--rubric", kit / "rubric" / "scores.yaml", cwd=tmp_path)
     assert "0 / 1" in again.stdout
+
+
+def test_an_author_of_ideas_sees_what_the_page_shows(tmp_path: Path) -> None:
+    _follow(PHRASINGS, tmp_path)
+
+
+def test_the_page_on_phrasings_says_what_they_find() -> None:
+    tried = []
+    for phrasing, *lines in (one.splitlines() for block in _texts(PHRASINGS) for one in block.strip().split("\n\n")):
+        idea = Idea(id="it", label="it", says=[phrasing])
+        for answer, _, text in (line.strip().partition(" ") for line in lines):
+            found = judge((Piece("prose", text.strip(), 1),), [idea]).found
+            tried.append((answer, bool(found)))
+            assert bool(found) == (answer == "yes"), (phrasing, text)
+    assert {("yes", True), ("no", False)} == set(tried)
+
+
+def _texts(page: str) -> list[str]:
+    return re.findall(r"```text\n(.*?)```", page, re.DOTALL)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -143,6 +143,20 @@ def test_a_check_reaches_students_only_if_nothing_about_it_is_a_secret(small: Pa
     assert (written.points, written.later.points) == (0, 2)
 
 
+def test_students_are_asked_the_question_that_checks_share(small: Path, tmp_path: Path) -> None:
+    text = small.read_text().replace("title: Written\n", "title: Written\n    with: {prompt: What is six by seven?}\n")
+    small.write_text(
+        text.replace(
+            "{check: knows_the_key,",
+            "{check: gives_the_ideas, points: 1, ideas: {product: what it is}}\n      - {check: knows_the_key,",
+        ).replace("key, points: 2", "key, points: 1")
+    )
+    (small.parent / "small" / "ideas.yaml").write_text("1.b: {ideas: {product: [forty-two]}}\n")
+    (_, written) = build_kit(load_rubric(small), tmp_path / "kit").public.problems
+    assert [dict(check.parameters) for check in written.checks] == [{"prompt": "What is six by seven?"}]
+    assert not list((tmp_path / "kit").rglob("ideas.yaml"))
+
+
 def test_of_the_checks_beside_a_rubric_students_get_what_theirs_need(small: Path, tmp_path: Path) -> None:
     build_kit(load_rubric(small), tmp_path / "kit")
     source = (tmp_path / "kit" / "rubric" / "checks.py").read_text()

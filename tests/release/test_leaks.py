@@ -140,6 +140,8 @@ def test_code_is_found_in_pages_notebooks_and_archives(tmp_path: Path, secrets: 
         ),
         ("nlp-a5", "test_is_better_than_nothing"),
         ("nlp-a5", "'k_j|key @large norm|magnitude|length'"),
+        ("nlp-a5", "of_the_matching_key"),
+        ("dl-hw3", (REPOSITORY / "rubrics" / "dl-hw3" / "ideas.yaml").read_text()),
         ("nlp-a5", "ℓ m + L m^2"),
         ("dl-hw3", r"H = $V \cdot softmax_\beta(K^\top Q)$"),
         ("nlp-a5", "so M = AAᵀ will do"),
@@ -149,6 +151,10 @@ def test_texts_and_formulas_that_were_cut_are_found(
     tmp_path: Path, secrets: Callable[[str], KeptBack], rubric: str, text: str
 ) -> None:
     assert _planted(tmp_path, secrets(rubric), f"# Hints\n\n{text}\n") != ""
+
+
+def test_the_label_of_an_idea_is_no_secret(tmp_path: Path, secrets: Callable[[str], KeptBack]) -> None:
+    assert _planted(tmp_path, secrets("nlp-a5"), "Say which values a single weight can take.\n") == ""
 
 
 @pytest.mark.parametrize("text", [SECRET.text, SECRET.fingerprint])

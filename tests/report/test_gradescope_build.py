@@ -53,7 +53,8 @@ def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
         setup = archive.read("setup.sh").decode()
         script = archive.read("run_autograder").decode()
     needed = {"setup.sh", "run_autograder", "ungraded.json", "pyproject.toml", "constraints.txt"}
-    needed |= {"rubrics/dl-hw3.yaml", "grader/cli.py", "grader/formulas/syntax/grammar.lark", "reference/attention.py"}
+    needed |= {"rubrics/dl-hw3.yaml", "rubrics/dl-hw3/ideas.yaml"}
+    needed |= {"grader/cli.py", "grader/formulas/syntax/grammar.lark", "reference/attention.py"}
     assert needed <= entries.keys()
     assert {entries["setup.sh"], entries["run_autograder"]} == {0o755}
     assert not [name for name in entries if "__pycache__" in name or name.startswith(("tests/", "submissions/"))]
