@@ -1,0 +1,90 @@
+"""People find their way in this house: files that read in one sitting, one name on one door, nothing twice."""
+
+from __future__ import annotations
+
+import ast
+import io
+import keyword
+import tokenize
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+FILES = sorted((REPOSITORY / "grader").rglob("*.py"))
+LONGEST = 350
+SHARED = 10  # lines
+THIN = 2  # tokens: `)` and `else:` say nothing by being alike
+SHARED_NAMES = ("__init__.py", "commands.py")  # every room has a door, and may have commands
+_LEFT_OUT = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+
+
+def test_every_file_reads_in_one_sitting() -> None:
+    long = {str(path): count for path in FILES if (count := len(path.read_text().splitlines())) > LONGEST}
+    assert not long
+
+
+def test_a_name_stands_on_one_door() -> None:
+    places = defaultdict(list)
+    for path in FILES:
+        if path.name not in SHARED_NAMES:
+            places[path.name].append(str(path.relative_to(REPOSITORY)))
+    assert not [those for those in places.values() if len(those) > 1]
+
+
+def test_every_module_says_what_is_in_it() -> None:
+    silent = [str(path) for path in FILES if not ast.get_docstring(ast.parse(path.read_text()))]
+    assert not silent
+
+
+@pytest.mark.parametrize("shaped", [False, True], ids=["the same", "of the same shape"])
+def test_no_two_places_share_ten_lines(shaped: bool) -> None:
+    seen: dict[tuple[str, ...], list[tuple[Path, int]]] = defaultdict(list)
+    for path in FILES:
+        lines = _lines(path.read_text(), shaped)
+        for at in range(len(lines) - SHARED + 1):
+            window = lines[at : at + SHARED]
+            seen[tuple(text for _, text in window)].append((path.relative_to(REPOSITORY), window[0][0]))
+    pairs = {
+        f"{one}:{line} ~ {other}:{again}"
+        for places in seen.values()
+        for (one, line), (other, again) in combinations(places, 2)
+        if one != other or abs(line - again) >= SHARED
+    }
+    assert not pairs
+
+
+def _lines(source: str, shaped: bool) -> list[tuple[int, str]]:
+    """Lines of code by number, without imports, docstrings and comments. In shapes all names are alike, and all values:
+    constants, the rows of tables and classes of nothing but fields would be, whatever they are."""
+    passed_over: set[int] = set()
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and (_tells_nothing(node) or (shaped and _is_data(node, tree))):
+            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+            passed_over |= set(range(first, (node.end_lineno or first) + 1))
+    tokens: dict[int, list[str]] = defaultdict(list)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _LEFT_OUT and token.start[0] not in passed_over:
+            tokens[token.start[0]].append(_shape(token) if shaped else token.string)
+    return [(line, " ".join(those)) for line, those in sorted(tokens.items()) if len(those) > THIN]
+
+
+def _tells_nothing(node: ast.stmt) -> bool:
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_text or isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _is_data(node: ast.stmt, tree: ast.Module) -> bool:
+    if isinstance(node, ast.ClassDef):
+        return not any(isinstance(held, ast.FunctionDef) for held in node.body)
+    return node in tree.body and isinstance(node, ast.Assign | ast.AnnAssign)
+
+
+def _shape(token: tokenize.TokenInfo) -> str:
+    if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
+        return "name"
+    return {tokenize.STRING: "text", tokenize.NUMBER: "number"}.get(token.type, token.string)
