@@ -13,33 +13,26 @@ Readings    * Papers that keep tokens in rows write softmax(QKᵀ/√d)V: the sa
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reference.shapes import shape_text
-
-Array = NDArray[np.float64]
-
-
-def finite_array(name: str, value: ArrayLike, dimensions: int) -> Array:
-    """A float64 array of so many axes, none empty, all entries finite; else a ValueError with its shape."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.ndim != dimensions or array.size == 0:
-        raise ValueError(f"{name} must have {dimensions} axes and no empty one, but is {shape_text(array)}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} ({shape_text(array)}) holds NaN or infinite entries")
-    return array
+from reference.shapes import (
+    Array,
+    boolean_mask,
+    finite_array,
+    one_query,
+    projection,
+    queries_keys_values,
+    require_joined_heads,
+    scores_below_infinity,
+)
 
 
 def softargmax(scores: ArrayLike, beta: float = 1.0, axis: int = 0) -> Array:
     """exp(β s) normalised along `axis`; a score of −∞ gets weight 0, a slice of nothing else only zeros."""
-    s = np.asarray(scores, dtype=np.float64)
-    if s.ndim == 0 or s.size == 0:
-        raise ValueError(f"softargmax needs at least one score, but scores are {shape_text(s)}")
-    if not isfinite(beta) or np.isnan(s).any() or np.isposinf(s).any():
-        raise ValueError(f"softargmax needs a finite β (got {beta}) and scores ({shape_text(s)}) below infinity")
+    s = scores_below_infinity(scores, beta)
     hidden = np.isneginf(s)
     scaled = np.where(hidden, -np.inf, beta * np.where(hidden, 0.0, s))
     top = scaled.max(axis=axis, keepdims=True)
@@ -57,16 +50,7 @@ def softmax(scores: ArrayLike) -> Array:
 
 def single_query_attention(q: ArrayLike, keys: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
     """(α, c) with αᵢ = exp(kᵢᵀq)/Σⱼ exp(kⱼᵀq) and c = Σ αᵢvᵢ; keys and values have one row per token."""
-    q, keys, values = (
-        finite_array("q", q, 1),
-        finite_array("keys", keys, 2),
-        finite_array("values", values, 2),
-    )
-    if keys.shape[1] != len(q) or len(keys) != len(values):
-        raise ValueError(
-            f"keys {shape_text(keys)} need one column per entry of q ({len(q)}) and one row per value "
-            f"({shape_text(values)})"
-        )
+    q, keys, values = one_query(q, keys, values)  # (d,), (n, d), (n, d)
     alpha = softargmax(keys @ q)  # (n,)
     c: Array = alpha @ values  # (d,)
     return alpha, c
@@ -74,12 +58,7 @@ def single_query_attention(q: ArrayLike, keys: ArrayLike, values: ArrayLike) -> 
 
 def attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, beta: float, mask: ArrayLike | None = None) -> Array:
     """H = V · softargmax_β(KᵀQ)."""
-    Q, K, V = finite_array("Q", Q, 2), finite_array("K", K, 2), finite_array("V", V, 2)
-    if Q.shape[0] != K.shape[0] or K.shape[1] != V.shape[1]:
-        raise ValueError(
-            f"Q {shape_text(Q)}, K {shape_text(K)} and V {shape_text(V)} do not fit: Q and K share "
-            "their rows (d), K and V their columns (m)"
-        )
+    Q, K, V = queries_keys_values(Q, K, V)  # (d, n), (d, m), (t, m)
     scores = K.T @ Q  # (m, n)
     A = softargmax(masked(scores, mask), beta)  # (m, n), columns sum to one
     H: Array = V @ A  # (t, n)
@@ -88,15 +67,7 @@ def attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, beta: float, mask: Array
 
 def masked(scores: Array, mask: ArrayLike | None) -> Array:
     """−∞ wherever the mask is False; a mask is boolean and has the shape of the scores."""
-    if mask is None:
-        return scores  # (m, n)
-    allowed = np.asarray(mask)
-    if allowed.dtype != np.bool_ or allowed.shape != scores.shape:
-        raise ValueError(
-            f"the mask must be boolean and {shape_text(scores)} like the scores, not {allowed.dtype} and "
-            f"{shape_text(allowed)}"
-        )
-    return np.where(allowed, scores, -np.inf)  # (m, n)
+    return scores if mask is None else np.where(boolean_mask(mask, scores), scores, -np.inf)  # (m, n)
 
 
 def row_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, mask: ArrayLike | None = None) -> Array:
@@ -121,11 +92,8 @@ def self_attention(
 
 
 def projected(name: str, W: ArrayLike, C: Array) -> Array:
-    """W C, once it is clear that they fit."""
-    W = finite_array(name, W, 2)
-    if W.shape[1] != C.shape[0]:
-        raise ValueError(f"{name} {shape_text(W)} does not fit the tokens {shape_text(C)}: one column per feature")
-    result: Array = W @ C  # (d, n)
+    """W C, where they fit."""
+    result: Array = projection(name, W, C) @ C  # (d, n)
     return result
 
 
@@ -154,20 +122,9 @@ def cross_attention(
 ) -> Array:
     """Multi-head attention with queries from C (e×n), keys and values from D (f×m); the mask is m×n."""
     C, D, W_O = finite_array("C", C, 2), finite_array("D", D, 2), finite_array("W_O", W_O, 2)
-    Q, K, V = (
-        projected("W_Q", W_Q, C),
-        projected("W_K", W_K, D),
-        projected("W_V", W_V, D),
-    )  # (d, n), 2 × (d, m)
-    d = len(Q)
-    if heads < 1 or d % heads:
-        raise ValueError(f"{heads} heads do not divide the {d} rows of W_Q evenly")
-    if not len(K) == len(V) == W_O.shape[1] == d:
-        raise ValueError(
-            f"W_Q, W_K and W_V have {d}, {len(K)} and {len(V)} rows and W_O is {shape_text(W_O)}: each "
-            "must have as many rows as W_O has columns"
-        )
-    beta = 1 / sqrt(d / heads)
+    Q, K, V = projected("W_Q", W_Q, C), projected("W_K", W_K, D), projected("W_V", W_V, D)  # (d, n), 2 × (d, m)
+    require_joined_heads(heads, Q, K, V, W_O)
+    beta = 1 / sqrt(len(Q) / heads)
     parts = (np.split(matrix, heads) for matrix in (Q, K, V))  # per head (d/heads, n) or (d/heads, m)
     outputs = [attention(q, k, v, beta, mask) for q, k, v in zip(*parts, strict=True)]  # heads × (d/heads, n)
     joined = np.concatenate(outputs)  # (d, n)

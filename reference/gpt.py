@@ -28,14 +28,16 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from reference.rope import apply_rotary_emb, precompute_rotary_emb
-from reference.shapes import shape_text
-from reference.torch_attention import (
-    MultiHeadAttention,
-    causal_mask,
-    join_heads,
+from reference.shapes import (
+    require,
+    require_even_heads,
+    require_ids,
+    require_one_of,
+    require_positions,
     require_tokens,
-    split_heads,
+    shape_text,
 )
+from reference.torch_attention import MultiHeadAttention, causal_mask, join_heads, split_heads
 from reference.transformer import FeedForward, LayerNorm
 
 Variant = Literal["vanilla", "perceiver", "synthesizer", "rope"]
@@ -55,12 +57,15 @@ class GPTConfig:
     bottleneck: int = 32
 
     def __post_init__(self) -> None:
-        if self.variant not in get_args(Variant):
-            raise ValueError(f"variant must be one of {', '.join(get_args(Variant))}, not {self.variant!r}")
-        if self.width % self.heads:
-            raise ValueError(f"{self.heads} heads do not divide the width {self.width} evenly")
-        if self.variant == "perceiver" and self.layers < 2:
-            raise ValueError(f"a Perceiver needs a block down and a block up, {self.layers} layers are too few")
+        require_one_of("variant", self.variant, get_args(Variant))
+        require_even_heads(self.heads, self.width)
+        enough = self.variant != "perceiver" or self.layers >= 2
+        require(enough, f"a Perceiver needs a block down and a block up, {self.layers} layers are too few")
+
+    @property
+    def longest(self) -> int:
+        """How many ids fit: the block, or what w₂ has columns for."""
+        return self.block - (self.variant == "synthesizer")
 
 
 class CausalAttention(MultiHeadAttention):
@@ -90,18 +95,16 @@ class SynthesizerAttention(nn.Module):
         super().__init__()
         self.heads = config.heads
         self.w1 = nn.Linear(config.width, config.width)
-        longest = config.block - 1
-        self.w2 = nn.Parameter(torch.empty(config.width // config.heads, longest))  # (D/H, block − 1)
-        self.b2 = nn.Parameter(torch.zeros(longest))  # (block − 1,)
+        self.w2 = nn.Parameter(torch.empty(config.width // config.heads, config.block - 1))  # (D/H, block − 1)
+        self.b2 = nn.Parameter(torch.zeros(config.block - 1))  # (block − 1,)
         self.value = nn.Linear(config.width, config.width)
         self.output = nn.Linear(config.width, config.width)
         nn.init.uniform_(self.w2, -0.001, 0.001)  # nearly equal weights to begin with
 
     def forward(self, x: Tensor) -> Tensor:
         require_tokens(x, self.w1.in_features)
-        length, longest = x.shape[1], len(self.b2)
-        if length > longest:
-            raise ValueError(f"x {shape_text(x)} is longer than the {longest} positions w₂ has columns for")
+        require_positions(x, len(self.b2))
+        length = x.shape[1]
         hidden = split_heads(F.relu(self.w1(x)), self.heads)  # (B, H, T, D/H)
         scores = hidden @ self.w2[:, :length] + self.b2[:length]  # (B, H, T, T)
         future = ~causal_mask(length, length, x.device)  # (T, T)
@@ -181,7 +184,7 @@ class GPT(nn.Module):
         self.apply(draw_first_weights)
 
     def forward(self, ids: Tensor) -> Tensor:
-        self.require_ids(ids)
+        require_ids(ids, self.config.longest, self.config.vocabulary)
         tokens = self.embedding(ids)  # (B, T, D)
         if self.config.variant != "rope":
             tokens = tokens + self.positions[: ids.shape[1]]  # (B, T, D)
@@ -193,22 +196,10 @@ class GPT(nn.Module):
         logits: Tensor = self.head(self.last_norm(x))  # (B, T, vocabulary)
         return logits
 
-    def require_ids(self, ids: Tensor) -> None:
-        """Integers of a known character each, no more than the model has positions for."""
-        longest = self.config.block - (self.config.variant == "synthesizer")
-        if ids.dim() != 2 or 0 in ids.shape or ids.shape[1] > longest:
-            raise ValueError(f"ids must be (batch, 1 to {longest}), not empty, but are {shape_text(ids)}")
-        lowest, highest = int(ids.min()), int(ids.max())
-        if lowest < 0 or highest >= self.config.vocabulary:
-            raise ValueError(
-                f"ids {shape_text(ids)} run from {lowest} to {highest}, the vocabulary from 0 to "
-                f"{self.config.vocabulary - 1}"
-            )
-
     def loss(self, ids: Tensor, targets: Tensor) -> Tensor:
         """Mean cross-entropy in nats over the targets that are no padding."""
-        if ids.shape != targets.shape:
-            raise ValueError(f"ids {shape_text(ids)} and targets {shape_text(targets)} differ in shape")
+        differ = f"ids {shape_text(ids)} and targets {shape_text(targets)} differ in shape"
+        require(ids.shape == targets.shape, differ)
         logits = self(ids)  # (B, T, vocabulary)
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)  # scalar
 
@@ -230,9 +221,8 @@ def draw_first_weights(module: nn.Module) -> None:
 @torch.no_grad()
 def complete_greedily(model: GPT, ids: Tensor, steps: int) -> Tensor:
     """Append the likeliest next id `steps` times: (B, T) → (B, T + steps)."""
-    longest = model.config.block - (model.config.variant == "synthesizer")
     for _ in range(steps):
-        logits = model(ids[:, -longest:])[:, -1]  # (B, vocabulary)
+        logits = model(ids[:, -model.config.longest :])[:, -1]  # (B, vocabulary)
         likeliest = logits.argmax(dim=-1, keepdim=True)  # (B, 1)
         ids = torch.cat([ids, likeliest], dim=1)  # (B, T + 1)
     return ids

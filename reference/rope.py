@@ -15,13 +15,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from reference.shapes import shape_text
+from reference.shapes import require, shape_text
 
 
 def precompute_rotary_emb(dim: int, max_positions: int) -> Tensor:
     """The cache of cosines and sines in float64, (max_positions, dim/2, 2); rounded to x's type when applied."""
-    if dim < 2 or dim % 2 or max_positions < 1:
-        raise ValueError(f"rotations need an even width and at least one position, not {dim} and {max_positions}")
+    fits = dim >= 2 and dim % 2 == 0 and max_positions >= 1
+    require(fits, f"rotations need an even width and at least one position, not {dim} and {max_positions}")
     # t·θ runs to 127 radians, where a float32 angle is off by 10⁻⁵ already.
     rates = 10000 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)  # (d/2,)
     angles = torch.outer(torch.arange(max_positions, dtype=torch.float64), rates)  # (T, d/2)
@@ -31,11 +31,9 @@ def precompute_rotary_emb(dim: int, max_positions: int) -> Tensor:
 def apply_rotary_emb(x: Tensor, rope_cache: Tensor) -> Tensor:
     """Turn x (…, T, d) by the first T rows of the cache; lengths are unchanged."""
     tokens, width = x.shape[-2:]
-    if width != 2 * rope_cache.shape[1] or tokens > len(rope_cache):
-        raise ValueError(
-            f"x {shape_text(x)} does not fit a cache of {len(rope_cache)} positions and "
-            f"{rope_cache.shape[1]} planes (two features each)"
-        )
+    positions, planes = rope_cache.shape[:2]
+    cache = f"a cache of {positions} positions and {planes} planes (two features each)"
+    require(width == 2 * planes and tokens <= positions, f"x {shape_text(x)} does not fit {cache}")
     cos, sin = rope_cache[:tokens].to(x.dtype).unbind(dim=-1)  # 2 × (T, d/2)
     first, second = x[..., 0::2], x[..., 1::2]  # 2 × (…, T, d/2)
     turned = torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1)  # (…, T, d/2, 2)

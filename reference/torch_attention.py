@@ -19,7 +19,7 @@ from math import sqrt
 import torch
 from torch import Tensor, nn
 
-from reference.shapes import shape_text
+from reference.shapes import require_dot_product, require_even_heads, require_same_batch, require_tokens
 
 
 def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
@@ -29,13 +29,7 @@ def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> 
 
 def scaled_dot_product(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
     """softmax(qkᵀ/√d)v over the last two axes, with the leading axes broadcast against each other."""
-    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
-        raise ValueError(
-            f"queries {shape_text(q)}, keys {shape_text(k)} and values {shape_text(v)} do not fit: q and k "
-            "share their last axis (features), k and v their last but one (tokens)"
-        )
-    if k.shape[-2] == 0:
-        raise ValueError(f"there is nothing to attend to: keys are {shape_text(k)}")
+    require_dot_product(q, k, v)
     scores = q @ k.mT / sqrt(q.shape[-1])  # (…, T, S)
     if mask is None:
         return scores.softmax(dim=-1) @ v  # (…, T, d_v)
@@ -57,21 +51,12 @@ def join_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(start_dim=2)  # (B, T, D)
 
 
-def require_tokens(x: Tensor, width: int, name: str = "x") -> None:
-    """A floating (B, T, width) tensor with at least one token and no NaN or infinity in it."""
-    if x.dim() != 3 or x.shape[2] != width or 0 in x.shape:
-        raise ValueError(f"{name} must be (batch, tokens, {width}), none of them empty, but is {shape_text(x)}")
-    if not bool(torch.isfinite(x).all()):
-        raise ValueError(f"{name} {shape_text(x)} holds NaN or infinite entries")
-
-
 class MultiHeadAttention(nn.Module):
     """Self-attention when given one sequence, cross-attention when the keys come from another."""
 
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
-        if heads < 1 or dim < 1 or dim % heads:
-            raise ValueError(f"{heads} heads do not divide {dim} features evenly")
+        require_even_heads(heads, dim)
         self.heads = heads
         self.query = nn.Linear(dim, dim)
         self.key = nn.Linear(dim, dim)
@@ -80,14 +65,12 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor, context: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         """Queries from x (B, T, D); keys and values from context (B, S, D), or from x if there is none."""
-        width = self.query.in_features
-        require_tokens(x, width)
+        require_tokens(x, self.query.in_features)
         if context is None:
             context = x  # (B, T, D)
         else:
-            require_tokens(context, width, "context")
-        if x.shape[0] != context.shape[0] and 1 not in (x.shape[0], context.shape[0]):
-            raise ValueError(f"x {shape_text(x)} and context {shape_text(context)} have different batch sizes")
+            require_tokens(context, self.query.in_features, "context")
+            require_same_batch(x, context)
         q = split_heads(self.query(x), self.heads)  # (B, H, T, D/H)
         k = split_heads(self.key(context), self.heads)  # (B, H, S, D/H)
         v = split_heads(self.value(context), self.heads)  # (B, H, S, D/H)

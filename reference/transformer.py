@@ -15,14 +15,14 @@ Readings    * var is the biased one (divide by D, not D − 1) and ε stands in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from reference.shapes import shape_text
-from reference.torch_attention import MultiHeadAttention, require_tokens
+from reference.shapes import require, require_features, require_one_of, require_positions, require_tokens
+from reference.torch_attention import MultiHeadAttention
 
 NormOrder = Literal["pre", "post"]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
@@ -33,15 +33,13 @@ class LayerNorm(nn.Module):
 
     def __init__(self, dim: int, eps: float = 1e-5) -> None:
         super().__init__()
-        if dim < 1:
-            raise ValueError(f"LayerNorm needs at least one feature, not {dim}")
+        require(dim >= 1, f"LayerNorm needs at least one feature, not {dim}")
         self.weight = nn.Parameter(torch.ones(dim))  # (D,)
         self.bias = nn.Parameter(torch.zeros(dim))  # (D,)
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.dim() == 0 or x.shape[-1] != len(self.weight):
-            raise ValueError(f"the last axis of x must hold {len(self.weight)} features, but x is {shape_text(x)}")
+        require_features(x, len(self.weight))
         centred = x - x.mean(dim=-1, keepdim=True)  # (…, D)
         variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1), biased
         normal = centred * torch.rsqrt(variance + self.eps)  # (…, D)
@@ -53,8 +51,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, dim: int, hidden: int, activation: str = "relu") -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {activation!r}")
+        require_one_of("activation", activation, ACTIVATIONS)
         self.up = nn.Linear(dim, hidden)
         self.down = nn.Linear(hidden, dim)
         self.activation = ACTIVATIONS[activation]
@@ -70,8 +67,7 @@ class EncoderBlock(nn.Module):
 
     def __init__(self, dim: int, heads: int, hidden: int, norm: NormOrder = "post", activation: str = "relu") -> None:
         super().__init__()
-        if norm not in ("pre", "post"):
-            raise ValueError(f"norm must be 'pre' or 'post', not {norm!r}")
+        require_one_of("norm", norm, get_args(NormOrder))
         self.pre_norm = norm == "pre"
         self.attention = MultiHeadAttention(dim, heads)
         self.feed_forward = FeedForward(dim, hidden, activation)
@@ -114,8 +110,8 @@ class Encoder(nn.Module):
 
 def sinusoidal_positions(length: int, dim: int) -> Tensor:
     """P[t, 2i] = sin(t/10000^(2i/D)), P[t, 2i+1] = cos(t/10000^(2i/D)), in float64."""
-    if length < 1 or dim < 2 or dim % 2:
-        raise ValueError(f"sinusoids need at least one position and an even width, not {length}×{dim}")
+    fits = length >= 1 and dim >= 2 and dim % 2 == 0
+    require(fits, f"sinusoids need at least one position and an even width, not {length}×{dim}")
     t = torch.arange(length, dtype=torch.float64)  # (T,)
     rate = 10000 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)  # (D/2,)
     angle = torch.outer(t, rate)  # (T, D/2)
@@ -131,6 +127,5 @@ class LearnedPositions(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         require_tokens(x, self.table.shape[1])
-        if x.shape[1] > len(self.table):
-            raise ValueError(f"x {shape_text(x)} has more tokens than the {len(self.table)} known positions")
+        require_positions(x, len(self.table))
         return x + self.table[: x.shape[1]]  # (B, T, D)

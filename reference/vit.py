@@ -15,7 +15,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from reference.shapes import shape_text
+from reference.shapes import require, require_images
 from reference.transformer import Encoder, LearnedPositions
 
 
@@ -24,8 +24,8 @@ class PatchEmbedding(nn.Module):
 
     def __init__(self, image: int, patch: int, channels: int, dim: int) -> None:
         super().__init__()
-        if patch < 1 or image < patch or image % patch:
-            raise ValueError(f"patches of {patch}×{patch} do not tile an image of {image}×{image}")
+        tiles = 1 <= patch <= image and image % patch == 0
+        require(tiles, f"patches of {patch}×{patch} do not tile an image of {image}×{image}")
         self.image, self.patch, self.channels = image, patch, channels
         self.projection = nn.Linear(channels * patch * patch, dim)
 
@@ -34,11 +34,7 @@ class PatchEmbedding(nn.Module):
         return (self.image // self.patch) ** 2
 
     def forward(self, images: Tensor) -> Tensor:
-        wanted = (self.channels, self.image, self.image)
-        if images.dim() != 4 or tuple(images.shape[1:]) != wanted or len(images) == 0:
-            raise ValueError(f"images must be (batch, {', '.join(map(str, wanted))}), but are {shape_text(images)}")
-        if not bool(torch.isfinite(images).all()):
-            raise ValueError(f"images {shape_text(images)} hold NaN or infinite entries")
+        require_images(images, self.channels, self.image)
         batch, side, p = len(images), self.image // self.patch, self.patch
         grid = images.reshape(batch, self.channels, side, p, side, p)  # (B, C, rows, P, columns, P)
         patches = grid.permute(0, 2, 4, 1, 3, 5).reshape(batch, side * side, -1)  # (B, N, C·P·P)
