@@ -152,9 +152,9 @@ def _verdict(runs: list[_Run], layer: LayerName, atol: float) -> Outcome:
     if all(run.error() <= atol for run in runs):
         message = f"right only for the very tokens it was given: {_fitted(wrong, atol)}"
         return failed(f"{message}. With the same weights and other contents off by {elsewhere:.2g}", beta, **more)
-    slip = _mistake(runs, atol)
-    looks = f"; it looks as if {slip}" if slip else ""
-    more["evidence"]["looks_like"] = slip
+    mistake = _mistake(runs, atol)
+    looks = f"; it looks as if {mistake}" if mistake else ""
+    more["evidence"]["looks_like"] = mistake
     near = f"wrong on {len(wrong)} of {len(runs)} inputs"
     return failed(f"{near}{looks}. {at[0].upper()}{at[1:]}", beta, **more)
 

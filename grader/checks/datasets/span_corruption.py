@@ -36,7 +36,7 @@ def _ordinary(rng: np.random.Generator) -> Iterator[Question]:
         yield from questions(rng, lengths, block, _FEW)
 
 
-def _departure(drawn: Drawn, finding: Finding, trial: int) -> Outcome:
+def _mistake(drawn: Drawn, finding: Finding, trial: int) -> Outcome:
     score = finding.score
     return Outcome(
         Status.PARTIAL if score else Status.FAILED,
@@ -49,7 +49,7 @@ def _departure(drawn: Drawn, finding: Finding, trial: int) -> Outcome:
 
 
 def _spans(drawn: Drawn) -> list[Span]:
-    """The draws that can be read. One slip in the form is for one check to point out, not for all."""
+    """The draws that can be read. One check points out a mistake in the form, so that not all do."""
     document, texts = drawn.question.document, drawn.texts
     if len(texts) > _FEW and len(document) > SHORTEST and len(set(texts)) == 1:
         hint = "so nothing can be said about chance; draw in __getitem__, not once in __init__"
@@ -69,7 +69,7 @@ def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file:
     for trial, question in enumerate(_ordinary(rng)):
         drawn = draw(student, file, name, question)
         if finding := _uneven(drawn) or _not_shifted(drawn):
-            return _departure(drawn, finding, trial)
+            return _mistake(drawn, finding, trial)
         if drawn.kinds != (LONG_TENSOR,):
             found = f"it gives {', '.join(drawn.kinds)}"
             return failed(f"x and y should be Long tensors (torch.long), one row each ({question.label})", found)
@@ -87,7 +87,7 @@ def _uneven(drawn: Drawn) -> Finding | None:
         hint = "pad the string to one length"
         return Finding(f"x has {sizes[0]} ids in one draw and {sizes[-1]} in another; {hint}", evidence)
     if sizes[0] not in (block - 1, block):
-        return Finding(f"x has {sizes[0]} ids; asked is {block - 1} or {block}", evidence)
+        return Finding(f"x has {sizes[0]} ids; it should have {block - 1} or {block}", evidence)
     return None
 
 
@@ -147,7 +147,7 @@ def truncates_to_every_length(student: Student, rng: np.random.Generator, *, fil
         drawn = draw(student, file, name, question)
         judge = judge_truncation if question.times > _FEW else judge_bounds
         if finding := judge(_spans(drawn), len(question.document), question.block):
-            return _departure(drawn, finding, trial)
+            return _mistake(drawn, finding, trial)
     return passed("the truncated length is random and stays in its bounds")
 
 
@@ -156,7 +156,7 @@ def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, fi
     """The masked length is random, a quarter of the truncated length on average, at times more and at times less."""
     shorter, longer = (draw(student, file, name, question) for question in questions(rng, (130, 400), 128, DRAWS))
     if finding := judge_masked_lengths(_spans(shorter), _spans(longer), shorter.question.block):
-        return _departure(longer, finding, trial=0)
+        return _mistake(longer, finding, trial=0)
     return passed("the masked length varies around a quarter", evidence={"draws": 2 * DRAWS})
 
 
@@ -169,7 +169,7 @@ def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, f
         long = len(question.document) > question.block
         if finding := judge_emptiness_of_long_pieces(spans, question.block) if long else judge_emptiness(spans):
             hint = "" if long else "; take its length and place from the characters there really are"
-            return _departure(drawn, replace(finding, summary=finding.summary + hint), trial)
+            return _mistake(drawn, replace(finding, summary=finding.summary + hint), trial)
     return passed("the masked part is rarely empty")
 
 
@@ -179,7 +179,7 @@ def masks_at_any_place(student: Student, rng: np.random.Generator, *, file: Stud
     (question,) = questions(rng, (60,), 32, DRAWS // 2)
     drawn = draw(student, file, name, question)
     if finding := judge_positions(_spans(drawn)):
-        return _departure(drawn, finding, trial=0)
+        return _mistake(drawn, finding, trial=0)
     return passed("the masked part moves about")
 
 
@@ -193,9 +193,9 @@ def handles_short_documents(student: Student, rng: np.random.Generator, *, file:
         if outcome := _unreadable(drawn, trial):
             return outcome
         if finding := judge_bounds(_spans(drawn), len(question.document), question.block):
-            return _departure(drawn, finding, trial)
+            return _mistake(drawn, finding, trial)
         if finding := _uneven(drawn):
-            return _departure(drawn, finding, trial)
+            return _mistake(drawn, finding, trial)
     return passed("documents of one to six characters are handled")
 
 
@@ -211,7 +211,7 @@ def handles_empty_documents(student: Student, rng: np.random.Generator, *, file:
         if any(letter not in (PAD, MASK) for drawn_text in drawn.texts for letter in drawn_text):
             return failed(f"its item holds text, though the document has none ({question.label})")
         if finding := _uneven(drawn):
-            return _departure(drawn, finding, trial=0)
+            return _mistake(drawn, finding, trial=0)
     return passed("an empty document is handled")
 
 

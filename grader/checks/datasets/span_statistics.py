@@ -34,7 +34,7 @@ _MOSTLY = 0.5  # of draws from four characters; rounding down a uniform length g
 
 @dataclass(frozen=True)
 class Finding:
-    """A departure, in words and numbers."""
+    """A mistake, in words and numbers."""
 
     summary: str
     evidence: dict[str, Any] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def judge_masked_lengths(spans: Sequence[Span], longer: Sequence[Span], block: i
             return Finding(found, evidence | {"mean_share": round(mean, 4), "tolerance": round(allowed, 4)})
     for some, word in ((share > 0.25, "more"), (share < 0.25, "less")):
         if not some.any():
-            return Finding(f"never is {word} than a quarter masked; the length is to vary around it", evidence)
+            return Finding(f"it never masks {word} than a quarter; the length should vary around it", evidence)
     return None
 
 

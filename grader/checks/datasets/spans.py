@@ -53,15 +53,15 @@ def _pieces(text: str) -> tuple[str, str, str] | str:
     if marks > 3 and core.rstrip(MASK).count(MASK) <= 2:
         return f"it is padded with {MASK} instead of {PAD}"
     if marks not in (2, 3):
-        return f"it has {marks or 'no'} {MASK}; asked is prefix {MASK} suffix {MASK} masked"
+        return f"it has {marks or 'no'} {MASK}; it should be prefix {MASK} suffix {MASK} masked"
     prefix, suffix, masked, *rest = core.split(MASK)
     if rest not in ([], [""]):
-        return f"text follows a third {MASK}; asked is prefix {MASK} suffix {MASK} masked"
+        return f"text follows a third {MASK}; it should be prefix {MASK} suffix {MASK} masked"
     return prefix, suffix, masked
 
 
 def _misplaced(prefix: str, suffix: str, masked: str, document: str, others: tuple[str, ...]) -> str:
-    """Which of the usual slips it is. Only for items that cannot be put together, so chance finds do no harm."""
+    """Which of the usual mistakes it is. Only for items that cannot be put together, so chance finds do no harm."""
     whole = prefix + masked + suffix
     if len(whole) >= _UNMISTAKABLE and any(whole in other for other in others):
         return "the text is that of another document, not of the one asked for"

@@ -92,7 +92,7 @@ def _letters_of(reading: Reading) -> frozenset[Symbol]:
 
 
 def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
-    """With every key, then with every near miss."""
+    """With every key, then with every known mistake."""
     vocabulary = statements.vocabulary
     axis = {"rows": 0, "columns": 1}[reading.softmax_over]
     formula = f"{reading.name} = {plain(found.expression)}"
@@ -110,9 +110,9 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
             note = f", with {agreement.renamed}" if agreement.renamed else ""
             return right(f"the formula is right{how}", f"{formula}{note}", evidence)
         tried.append(agreement)
-    for slip in reading.slips:
-        if identity.agree(found, expression(slip.equals, vocabulary), vocabulary, rng, axis).holds:
-            return Verdict(slip.score, slip.because, formula, evidence)
+    for mistake in reading.mistakes:
+        if identity.agree(found, expression(mistake.equals, vocabulary), vocabulary, rng, axis).holds:
+            return Verdict(mistake.score, mistake.because, formula, evidence)
     want = typed(expression(reading.equals[0], vocabulary), vocabulary, found.shape)
     unknown = [symbol for symbol in vocabulary.free(found.expression) if symbol.name.isupper()]
     if want.shape != found.shape and unknown:

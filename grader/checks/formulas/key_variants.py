@@ -1,4 +1,4 @@
-"""Fair ways to read a question whose answer has a key: each with its symbols, the key, and near misses."""
+"""Fair ways to read a question whose answer has a key: each with its symbols, the key, and known mistakes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Voca
 from grader.model import Answer
 
 
-class Slip(BaseModel):
-    """A near miss that can be named: what it equals, why it is not right, and what it is worth."""
+class KnownMistake(BaseModel):
+    """A mistake that can be named: what it equals, why it is not right, and what it is worth."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
     equals: str
@@ -38,7 +38,7 @@ class Reading(BaseModel):
     at: list[str] = []  # indices that are fixed, as j in h_j
     softmax_over: Literal["rows", "columns"] = "rows"
     called: str = ""
-    slips: list[Slip] = []
+    mistakes: list[KnownMistake] = []
 
 
 def _shape(text: str) -> Shape:
@@ -73,7 +73,7 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
             *reading.equals,
             *reading.restates,
             *reading.given.values(),
-            *(slip.equals for slip in reading.slips),
+            *(mistake.equals for mistake in reading.mistakes),
         ):
             try:
                 typed(expression(key, vocabulary), vocabulary)

@@ -35,9 +35,9 @@ def predictions_are_well_formed(
     handed = read_predictions(student.read(file), split.questions)
     evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
     if doubt := doubt_about(handed, split, other_labels):
-        return failed(f"{file}: {'; '.join([doubt.cause, *handed.departures])}", evidence=evidence)
-    if handed.departures:
-        message = f"{file}: it is plain which place is whose, but {'; '.join(handed.departures)}"
+        return failed(f"{file}: {'; '.join([doubt.cause, *handed.mistakes])}", evidence=evidence)
+    if handed.mistakes:
+        message = f"{file}: it is plain which place is whose, but {'; '.join(handed.mistakes)}"
         return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence)
     return passed(f"{file}: {len(handed.places)} lines{_aside(handed.harmless)}", evidence=evidence)
 
@@ -119,7 +119,7 @@ def _verdict(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     right = Accuracy(evidence["right"], evidence["total"])
     baseline = evidence["baseline"]["answer"]
     always = Accuracy(evidence["baseline"]["right"], evidence["baseline"]["total"])
-    departures, harmless = evidence["remarks"][: evidence["departures"]], evidence["remarks"][evidence["departures"] :]
+    mistakes, harmless = evidence["remarks"][: evidence["mistakes"]], evidence["remarks"][evidence["mistakes"] :]
     tier = next((tier for tier in tiers if tier.met_by(right)), None)
     score = tier.score if tier else Fraction(0)
     nearly = evidence["nearly_right"]
@@ -131,7 +131,7 @@ def _verdict(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     message += f"; {nearly} more would be right but for case, punctuation or spaces" if nearly else ""
     reasons = list(evidence["suspicions"]) if tier else []
     if evidence["needed_cleanup"] and tier:
-        reasons.append(f"the course's own script would not have read it as it is ({'; '.join(departures)})")
+        reasons.append(f"the course's own script would not have read it as it is ({'; '.join(mistakes)})")
     if better is not tier:
         reasons.append(f"with them it would reach {better}")
     evidence = {
@@ -164,7 +164,7 @@ def _a_variant_reached_before(stored: Outcome, *, variants: Mapping[str, Tiers],
 
 
 def _remarks(handed: Handed) -> dict[str, Any]:
-    return {"remarks": [*handed.departures, *handed.harmless], "departures": len(handed.departures)}
+    return {"remarks": [*handed.mistakes, *handed.harmless], "mistakes": len(handed.mistakes)}
 
 
 def _aside(remarks: list[str]) -> str:

@@ -1,7 +1,7 @@
 """A prediction file as it was handed in → its places, and everything about it that is not as asked.
 
-Asked is UTF-8 text, one place per line, in the order of the questions. What departs from that in a way that leaves no
-doubt which place belongs to which question is taken off and told; what leaves a doubt is told and never scored.
+The assignment asks for UTF-8 text, one place per line, in the order of the questions. Where a mistake leaves no doubt
+which place answers which question, it is undone and told; where it leaves a doubt, it is told and nothing is scored.
 Remarks hold line numbers and no word of the file.
 """
 
@@ -34,7 +34,7 @@ class Handed:
 
     places: list[str] = field(default_factory=list)
     harmless: list[str] = field(default_factory=list)  # told, but costs nothing
-    departures: list[str] = field(default_factory=list)  # not as asked, and yet it is plain what was meant
+    mistakes: list[str] = field(default_factory=list)  # not as asked, and yet it is plain what was meant
     needed_cleanup: bool = False  # the course's own script would not have read these places
     doubt: str = ""  # why a line cannot be said to belong to its question
 
@@ -88,7 +88,7 @@ def _decoded(content: bytes, handed: Handed) -> str:
         except UnicodeDecodeError:
             handed.doubt = _NO_TEXT
             return ""
-        handed.departures.append("it is UTF-16 text; save it as UTF-8")
+        handed.mistakes.append("it is UTF-16 text; save it as UTF-8")
         handed.needed_cleanup = True
         return text
     if b"\0" in content:
@@ -102,7 +102,7 @@ def _decoded(content: bytes, handed: Handed) -> str:
     except UnicodeDecodeError:
         raw = content.split(b"\n")
         broken = [number for number, line in enumerate(raw, start=1) if not _is_utf8(line)]
-        handed.departures.append(f"no UTF-8 in {numbered(broken)}, read as Latin-1; save it as UTF-8")
+        handed.mistakes.append(f"no UTF-8 in {numbered(broken)}, read as Latin-1; save it as UTF-8")
         handed.needed_cleanup = True
         return "\n".join(line.decode("utf-8" if _is_utf8(line) else "latin-1") for line in raw)
 
@@ -118,7 +118,7 @@ def _is_utf8(line: bytes) -> bool:
 def _lines(text: str, handed: Handed) -> list[str]:
     """Only the newline ends a line, so that no exotic separator shifts the count; or, in a file without, the return."""
     if "\n" not in text and "\r" in text:
-        handed.departures.append("its lines end in a carriage return alone; end them in a newline")
+        handed.mistakes.append("its lines end in a carriage return alone; end them in a newline")
         handed.needed_cleanup = True
         text = text.replace("\r", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
@@ -148,7 +148,7 @@ def _from_json(text: str, lines: list[str], asked: int, handed: Handed) -> list[
         return lines
     if _are_far_too_many(len(value), "places in a JSON list", asked, handed):
         return []
-    handed.departures.append("it is a JSON list; write one place per line")
+    handed.mistakes.append("it is a JSON list; write one place per line")
     handed.needed_cleanup = True
     return value
 
@@ -159,10 +159,10 @@ def _without_header(lines: list[str], questions: Sequence[Question], handed: Han
     if not words or is_place or not _HEADER_WORDS.issuperset(words):
         return lines
     if len(lines) == len(questions) + 1:
-        handed.departures.append("line 1 is a header; leave it out")
+        handed.mistakes.append("line 1 is a header; leave it out")
         handed.needed_cleanup = True
         return lines[1:]
-    handed.departures.append("line 1 looks like a header; leave it out")
+    handed.mistakes.append("line 1 looks like a header; leave it out")
     if len(lines) == len(questions):
         handed.doubt = "line 1 looks like a header, and then a prediction is missing"
     return lines
@@ -178,9 +178,9 @@ def _without_questions(lines: list[str], questions: Sequence[Question], handed: 
     strangers = [number for number, (parts, one) in enumerate(pairs, start=1) if parts[0].strip() != one.text]
     if len(strangers) == len(lines) and not any(parts[0].strip() in texts for parts in asked):
         if tabbed := _where(lines, lambda line: "\t" in line.strip()):
-            handed.departures.append(f"there is a tab in {numbered(tabbed)}; write the place alone")
+            handed.mistakes.append(f"there is a tab in {numbered(tabbed)}; write the place alone")
         return lines
-    handed.departures.append("lines hold the question too; write the place alone")
+    handed.mistakes.append("lines hold the question too; write the place alone")
     handed.needed_cleanup = True
     if strangers:
         handed.doubt = f"the question in {numbered(strangers)} is not the one asked there"
@@ -192,7 +192,7 @@ def _without_numbers(lines: list[str], handed: Handed) -> list[str]:
     counted = [int(match[1]) for match in found if match]
     if not lines or counted not in (list(range(len(lines))), list(range(1, len(lines) + 1))):
         return lines
-    handed.departures.append("lines are numbered; write the place alone")
+    handed.mistakes.append("lines are numbered; write the place alone")
     handed.needed_cleanup = True
     return [match[2] for match in found if match]
 
@@ -203,7 +203,7 @@ def _without_quotes(lines: list[str], handed: Handed) -> list[str]:
     written = [line for line in bare if line]
     if not written or not all(len(line) > 1 and _QUOTES.get(line[0]) == line[-1] for line in written):
         return lines
-    handed.departures.append("places are in quotation marks; leave them out")
+    handed.mistakes.append("places are in quotation marks; leave them out")
     handed.needed_cleanup = True
     return [line[1:-1] for line in bare]
 
@@ -220,5 +220,5 @@ def _remark_on_what_is_no_place(handed: Handed) -> None:
         if odd := _where(handed.places, fits):
             few = len(odd) <= _FEW * len(handed.places)
             told = f"{numbered(odd)} {'are' if len(odd) > 1 else 'is'} {kind}"
-            (handed.harmless if few else handed.departures).append(told)
+            (handed.harmless if few else handed.mistakes).append(told)
     handed.places = [place if len(place) <= _LONGEST_PLACE else "" for place in handed.places]
