@@ -1,4 +1,4 @@
-"""What students are shown of an outcome; of a hidden check's, what its code could not have made up to carry inputs out.
+"""What students see of an outcome. A hidden check shows nothing that their code could use to carry inputs out.
 
 Code sees hidden inputs and can choose what it does wrong. So a hidden check tells the verdict and its cause, numbers to
 two digits, and nothing that only the code itself can know: no exception, no line, no word of its own.
@@ -16,7 +16,7 @@ from grader.model import Check, Outcome, Status, Visibility
 # 0.2137, 1.5e-07, 12345, 1,234; not float64, hw3.ipynb, 2×128×64 or a number below 1000, which authors write too.
 _NUMBER = re.compile(r"(?<![\w.×,])(?:\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d{4,}|\d{1,3}(?:,\d{3})+)(?![\w×])")
 _PLACE = re.compile(r" at \(\d+(?:, \d+)*,?\)")  # in an array: code chooses where it is wrong
-_LEAST, _MOST = 1e-9, 1e9  # smaller and larger errors are all the same
+_LEAST, _MOST = 1e-9, 1e9  # errors beyond these look alike
 
 
 def concealed(outcome: Outcome) -> Outcome:
@@ -60,10 +60,12 @@ def seconds_shown(seconds: float, visibility: Visibility) -> float:
 
 
 def _rounded(message: str) -> str:
-    return _NUMBER.sub(lambda found: _told(_clamped(float(found[0].replace(",", "")))), _PLACE.sub("", message))
+    return _NUMBER.sub(
+        lambda found: _to_two_digits(_clamped(float(found[0].replace(",", "")))), _PLACE.sub("", message)
+    )
 
 
-def _told(number: float) -> str:
+def _to_two_digits(number: float) -> str:
     return f"{number:.0f}" if 10 <= number < 1e6 else f"{number:.2g}"
 
 

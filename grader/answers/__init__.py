@@ -1,7 +1,7 @@
 """answers.md, .tex or .yaml → what was written for each part.
 
 What no reader sees goes first (unseen.py). Each format becomes lines (lines.py); a line may begin with a label
-(labels.py); a label leads to a part in its context (outline.py); what follows belongs to that part (cutting.py).
+(labels.py); a label leads to a part in its context (outline.py); what follows belongs to that part (splitting.py).
 """
 
 from grader.answers.sheet import cut_into_parts, read_answers

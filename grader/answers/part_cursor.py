@@ -16,7 +16,7 @@ _TITLE_WORDS = 12
 
 
 @dataclass
-class Context:
+class PartCursor:
     outline: Outline
     node: Node = ()
     furthest: int = -1  # the place of the last part that was opened

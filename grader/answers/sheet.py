@@ -8,7 +8,7 @@ from dataclasses import replace
 from grader.answers.latex_sheet import latex_lines
 from grader.answers.markdown_sheet import markdown_lines
 from grader.answers.outline import Outline
-from grader.answers.splitting import cut
+from grader.answers.splitting import split
 from grader.answers.unseen import seen
 from grader.answers.yaml_sheet import cut_yaml
 from grader.errors import Ambiguous, Missing, WrongKind
@@ -63,5 +63,5 @@ def cut_into_parts(text: str, file: str, parts: Sequence[str]) -> Answers:
         return cut_yaml(text, file, outline)
     is_latex = ending == "tex"
     visible = seen(text, latex=is_latex)
-    answers = cut(latex_lines(visible.text) if is_latex else markdown_lines(visible.text), file, outline)
+    answers = split(latex_lines(visible.text) if is_latex else markdown_lines(visible.text), file, outline)
     return replace(answers, notes=(*answers.notes, *(f"{quote(file, 80)}:{note}" for note in visible.notes)))

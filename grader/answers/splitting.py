@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from grader.answers.labels import Label, read_label
 from grader.answers.lines import Line
 from grader.answers.outline import Node, Outline
-from grader.answers.part_cursor import Context
+from grader.answers.part_cursor import PartCursor
 from grader.answers.questions import without_the_question
 from grader.model import Answer, Answers, Piece
 from grader.quoting import quote
@@ -49,18 +49,18 @@ class _Stretch:
         return any(piece.kind != "prose" or "=" in piece.text for piece in self.pieces)
 
 
-def cut(lines: Iterable[Line], file: str, outline: Outline) -> Answers:
-    cutting = _Cutting(file, outline)
+def split(lines: Iterable[Line], file: str, outline: Outline) -> Answers:
+    splitter = _Splitter(file, outline)
     for line in lines:
-        cutting.take(line)
-    return cutting.finish()
+        splitter.take(line)
+    return splitter.finish()
 
 
-class _Cutting:
+class _Splitter:
     def __init__(self, file: str, outline: Outline) -> None:
         self._file = file
         self._outline = outline
-        self._context = Context(outline)
+        self._cursor = PartCursor(outline)
         self._stretches = [_Stretch(None, 1)]
         self._notes: list[tuple[int, str]] = []
         self._last_words = ""
@@ -70,15 +70,15 @@ class _Cutting:
             self._take_heading(line)
         else:
             self._take_text(line)
-        for written, node, several in self._context.notes:
+        for written, node, several in self._cursor.notes:
             others = f"may mean {self._names(several)}; it " if several else ""
             self._note(line.number, f"'{quote(written, 40)}' {others}is taken for {self._outline.name(node)}")
-        self._context.notes.clear()
+        self._cursor.notes.clear()
         self._last_words = line.text
 
     def _take_heading(self, line: Line) -> None:
         label = read_label(line.lead, heading=True)
-        node = self._context.heading(label, line.level) if label else None
+        node = self._cursor.heading(label, line.level) if label else None
         if node is None and line.counter and (label is None or not label.firm):
             counted = read_label(line.counter, heading=True)
             node = self._outline.descend((), counted.steps) if counted else None
@@ -91,13 +91,13 @@ class _Cutting:
             if title.has_formula:  # `## b.ii: $q = …$` is an answer, `## b.ii An average` a title
                 self._stretches[-1].lines.append(title)
         elif label and label.steps[0].isalnum() and (label.firm or len(label.steps) > 1 or label.steps[0].isdigit()):
-            self._context.leave(line.level)
+            self._cursor.leave(line.level)
             self._stretches.append(_Stretch(None, line.number))
             written = ".".join(label.steps)
             known = did_you_mean(written, self._outline.parts).replace("; known:", "; parts are", 1)
             self._note(line.number, f"'{quote(label.written, 40)}' is no part of this assignment{known}")
-        elif self._context.closes(line.level) and not _WITHIN.match(line.lead) and len(line.text.split()) <= 20:
-            self._context.leave(line.level)
+        elif self._cursor.closes(line.level) and not _WITHIN.match(line.lead) and len(line.text.split()) <= 20:
+            self._cursor.leave(line.level)
             self._stretches.append(_Stretch(None, line.number))
         else:
             self._stretches[-1].lines.append(line)
@@ -105,8 +105,8 @@ class _Cutting:
     def _take_text(self, line: Line) -> None:
         label = read_label(line.lead, heading=line.bold)
         ended = not self._last_words or self._last_words.rstrip().endswith((".", ":", ";", "!", "?"))
-        opened = self._context.inline(label, line, ended) if label else None
-        if label and not opened and (node := self._context.counted(line)):
+        opened = self._cursor.inline(label, line, ended) if label else None
+        if label and not opened and (node := self._cursor.counted(line)):
             opened = node, label
         if opened:
             node, label = opened
@@ -116,8 +116,8 @@ class _Cutting:
             line = _with_words(line, line.lead)
         if line.pieces or line.opens_solution:
             self._stretches[-1].lines.append(line)
-            if self._context.node in self._outline.leaves and line.text.strip():
-                self._context.answered.add(self._context.node)
+            if self._cursor.node in self._outline.leaves and line.text.strip():
+                self._cursor.answered.add(self._cursor.node)
 
     def _open(self, node: Node, label: Label, line: Line) -> None:
         if _CONTINUED.match(label.rest):
@@ -125,10 +125,10 @@ class _Cutting:
             if earlier:  # moved to the end, so that what follows is added to it
                 self._stretches.remove(earlier)
                 self._stretches.append(earlier)
-                self._context.enter(node, label, line)
+                self._cursor.enter(node, label, line)
                 return
         self._stretches.append(_Stretch(node, line.number))
-        self._context.enter(node, label, line)
+        self._cursor.enter(node, label, line)
 
     # When all lines are taken
 
@@ -179,7 +179,7 @@ class _Cutting:
                 names = " and ".join(self._outline.name(leaf) for leaf in possible)
                 self._note(stretch.line, f"what stands under {name} is taken for {names}")
             elif possible:
-                fix = f"write above each answer which it is, as in '## {self._outline.name(possible[0])}'"
+                fix = f"write above each answer which part it is, as in '## {self._outline.name(possible[0])}'"
                 self._note(stretch.line, f"this stands under {name}, but under none of its parts; {fix}")
 
     def _note_what_is_empty(self, found: dict[Node, _Stretch]) -> None:
@@ -200,7 +200,8 @@ class _Cutting:
                 where = "before the first part" if stretch is first else "under this heading"
                 line = stretch.pieces[0].line if stretch is first else stretch.line
                 self._note(
-                    line, f"the text {where} belongs to none; write above it which it answers, as in '## {example}'"
+                    line,
+                    f"the text {where} belongs to no part; write above it which part it answers, as in '## {example}'",
                 )
 
     def _names(self, nodes: list[Node]) -> str:

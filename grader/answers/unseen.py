@@ -40,7 +40,7 @@ _MARKDOWN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-QUESTION = "<!--?"  # opens what a sheet asks where it was handed out: unseen as well, and nothing to tell anybody of
+QUESTION = "<!--?"  # opens the question in a sheet as it was handed out: unseen as well, and no note is needed
 _STRUCK = ("s", "del", "strike", "template", "script", "style")
 _HIDING = re.compile(
     r"\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d]*[1-9])|font-size\s*:\s*0|"
@@ -106,7 +106,7 @@ def _latex(found: re.Match[str], text: str) -> Change:
             return found.end(), found[0]
         case "argument":
             return group_end(text, found.end()), None
-        case "blank":  # it makes room, as in alignments: nothing to tell anybody of
+        case "blank":  # it makes room, as in alignments: no note is needed
             return group_end(text, found.end()), " "
         case "rest":  # to the end of the group it stands in
             return _end_of_group(text, found.end()), None

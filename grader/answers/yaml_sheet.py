@@ -8,7 +8,7 @@ from typing import Any
 from grader.answers.labels import read_label
 from grader.answers.markdown_sheet import inline_pieces
 from grader.answers.outline import Node, Outline
-from grader.answers.part_cursor import Context
+from grader.answers.part_cursor import PartCursor
 from grader.answers.splitting import MAX_NOTES
 from grader.answers.unseen import seen
 from grader.errors import WrongKind
@@ -93,11 +93,11 @@ class _Sheet:
         label = read_label(key, heading=True)
         if label is None or label.rest:
             return None
-        context = Context(
+        cursor = PartCursor(
             self._outline, node=node, furthest=max((self._outline.place(n) for n in self._found), default=-1)
         )
-        found = self._outline.descend(node, label.steps) or context.heading(label, 1)
-        for _, chosen, several in context.notes:
+        found = self._outline.descend(node, label.steps) or cursor.heading(label, 1)
+        for _, chosen, several in cursor.notes:
             if several:
                 self._note(self._source.line((key,)), f"'{quote(key, 40)}' is taken for {self._outline.name(chosen)}")
         return found if found is None or found[: len(node)] == node else None

@@ -15,7 +15,7 @@ from grader.batch.gradebook import Gradebook
 from grader.batch.grades import grade_of
 from grader.errors import StaffFault
 from grader.model import Status
-from grader.report.class_summary import kept
+from grader.report.class_summary import needed_for_class_page
 from grader.report.exports.cells import harmless
 from grader.report.html import class_page, student_page
 
@@ -39,7 +39,7 @@ def write_files(gradebook: Gradebook, folder: Path) -> None:
         _write(place.with_name(f"{place.name}.json"), json.dumps(data, ensure_ascii=False, indent=2) + "\n")
         _write(place.with_name(f"{place.name}.html"), student_page(data))
         rows.append(_row(data, result.name))
-        reports.append(kept(data))
+        reports.append(needed_for_class_page(data))
         title = title or data.get("title") or data["rubric"]
     _write(folder / "gradebook.csv", as_csv(rows))
     if reports:

@@ -61,7 +61,7 @@ class ForAPerson:
     students: tuple[str, ...]
 
 
-def kept(report: _Data) -> dict[str, Any]:
+def needed_for_class_page(report: _Data) -> dict[str, Any]:
     """What the class's page needs of a report: figures and evidence are large, and a class may have thousands."""
     return {
         **{name: report[name] for name in ("submission", "points", "max_points", "provisional")},
@@ -83,7 +83,7 @@ def kept(report: _Data) -> dict[str, Any]:
 
 
 def about_the_secret(reports: Sequence[_Data]) -> str:
-    """Whether all of a class were asked the same, and whether anybody could have known what."""
+    """Whether the whole class was asked the same, and whether anybody could have known the inputs."""
     counts = Counter(report.get("secret", "") for report in reports)
     if not any(counts):
         cause = "no course secret was set, so anybody who has this grader can draw the same inputs"

@@ -22,7 +22,7 @@ HiddenOption = Annotated[
     HiddenChecks, typer.Option("--hidden", help="Gradescope: when students see hidden checks (and their total).")
 ]
 LeaderboardOption = Annotated[
-    bool, typer.Option("--leaderboard", help="Gradescope: list the points in open checks for all to see.")
+    bool, typer.Option("--leaderboard", help="Gradescope: list the points in public checks for all to see.")
 ]
 
 
@@ -33,7 +33,7 @@ def export(
     column: Annotated[str, typer.Option(help="Canvas, Moodle: the column of the assignment.")] = "",
     feedback_column: Annotated[str, typer.Option(help="Moodle: the column for feedback.")] = FEEDBACK_COLUMN,
     match: Annotated[
-        Path | None, typer.Option(help="Canvas, Moodle: a CSV file student,id of what they call each student.")
+        Path | None, typer.Option(help="Canvas, Moodle: a CSV file student,id with their id of each student.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="A file, or a folder for several. Default: stdout.")] = None,
     hidden: HiddenOption = HiddenChecks.NEVER,

@@ -112,7 +112,7 @@ def figures_in(evidence: Mapping[str, Any]) -> list[HeatMap | Lines | Samples | 
 
 
 def _understood(evidence: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Evidence of the checks that were there before figures were."""
+    """Figures for the evidence of checks that are older than figures."""
     match evidence:
         case {"weights_by_scale": [{"scale": _}, *_] as rows}:
             names = [name for name in rows[0] if name != "scale"]

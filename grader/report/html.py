@@ -55,7 +55,7 @@ _STATUSES = {
 
 
 def student_page(data: Mapping[str, Any]) -> str:
-    """One student's report. `data` is the JSON report; keys it does not know it ignores."""
+    """One student's report. `data` is the JSON report; unknown keys are ignored."""
     shown = [problem for problem in data["problems"] if problem["max_points"] or problem["points"]]
     lost = sorted(shown, key=lambda problem: problem["points"] - problem["max_points"])
     found = [status for status in Status if status in _all_statuses(data)]
@@ -138,7 +138,7 @@ def _share(data: Mapping[str, Any]) -> float:
 
 
 def _entries(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One entry a check; those left out in a row for the same reason share one."""
+    """One entry per check; checks that were left out in a row for the same reason share one."""
     entries = []
     for (_, number), group in groupby(
         enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] == "skipped" else pair[0])

@@ -1,4 +1,4 @@
-"""Pieces of SVG. What is text is escaped here, and nowhere else has to think of it."""
+"""Pieces of SVG. Text is escaped here, so that no caller has to."""
 
 from __future__ import annotations
 

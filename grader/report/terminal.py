@@ -69,7 +69,7 @@ def _feedback(report: Report) -> list[RenderableType]:
 
 def feedback_on(problem: ProblemResult) -> list[RenderableType]:
     """What did not pass, check by check."""
-    return [_told(result) for result in _without_repeats([one for one in problem.checks if not _is_settled(one)])]
+    return [_rendered(result) for result in _without_repeats([one for one in problem.checks if not _is_settled(one)])]
 
 
 def _is_settled(result: CheckResult) -> bool:
@@ -87,7 +87,7 @@ def _without_repeats(results: list[CheckResult]) -> list[CheckResult]:
     return list(first.values())
 
 
-def _told(result: CheckResult) -> RenderableType:
+def _rendered(result: CheckResult) -> RenderableType:
     head = Text.assemble(status_text(result.outcome.status), "  ", (result.check.id, "bold"))
     if result.check.points:
         head.append(f"  {_points(result.points, result.check.points)}", style="dim")

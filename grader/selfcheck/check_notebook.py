@@ -17,7 +17,7 @@ from grader.model import Rubric
 from grader.notebooks.notebook_cells import UnreadableNotebook, read_notebook
 from grader.selfcheck.checking import check_own_work, libraries_of, own_runner
 from grader.selfcheck.own_work import OwnWork, open_own_work
-from grader.selfcheck.showing import Shown
+from grader.selfcheck.showing import TerminalListener
 
 _WIDTH = 100  # of a notebook's output
 
@@ -39,7 +39,7 @@ def _check(part: str | None, notebook: str | None, rubric: str | None) -> None:
     with open_own_work(path, rubric) as work:
         parts = (part,) if part else _parts_held(work)
         with own_runner(libraries_of(only(work.rubric, list(parts)))) as runner:
-            check_own_work(work, parts, runner, Shown(Console(width=_WIDTH, file=sys.stdout)))
+            check_own_work(work, parts, runner, TerminalListener(Console(width=_WIDTH, file=sys.stdout)))
 
 
 def _session() -> Mapping[str, Any]:
@@ -66,7 +66,7 @@ def _own_path(session: Mapping[str, Any], named: str | None) -> Path:
 
 
 def _refuse_unsaved(path: Path, session: Mapping[str, Any]) -> None:
-    """What was run last for each name has to stand in the file: else the file is older than what one sees."""
+    """Refuse a file that lacks what was run last for some name: it is older than what the student sees."""
     try:
         saved = {cell.source.strip() for cell in read_notebook(path.parent, path.name).cells}
     except UnreadableNotebook as error:

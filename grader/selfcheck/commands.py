@@ -20,7 +20,7 @@ from grader.selfcheck.home_rubric import at_home
 from grader.selfcheck.own_work import open_own_work, rubric_at_home
 from grader.selfcheck.packing import SHEETS, pack_own_work
 from grader.selfcheck.playground import try_formula
-from grader.selfcheck.showing import Shown, Silent, as_markdown
+from grader.selfcheck.showing import SilentListener, TerminalListener, as_markdown
 from grader.selfcheck.showing_formulas import print_trials
 from grader.selfcheck.watching import watch_own_work
 
@@ -45,7 +45,7 @@ def check(
         watch_own_work(order, Console())
         return
     with open_own_work(path, rubric, data) as work, own_runner(libraries_of(only(work.rubric, part or []))) as runner:
-        listener = Silent() if json == "-" else Shown(Console())
+        listener = SilentListener() if json == "-" else TerminalListener(Console())
         report = check_own_work(work, order.parts, runner, listener)
     if json == "-":
         sys.stdout.buffer.write(to_json(report).encode())
@@ -62,7 +62,7 @@ def _write(file: str, text: str) -> None:
 
 
 def _spare_own_work(target: Path) -> None:
-    """A slip such as `--out answers.md` must not cost a student the answers."""
+    """A typo such as `--out answers.md` must not cost a student the answers."""
     if target.is_file() and (target.suffix in _OWN_ENDINGS or target.name in SHEETS):
         raise UsageError(f"{quote(str(target))} is your work and would be lost; give another name")
 
@@ -89,7 +89,7 @@ def pack(
 ) -> None:
     """Make the archive to hand in: what is asked for, and a manifest with what the self-check found."""
     with open_own_work(path, rubric, data) as work, own_runner(libraries_of(work.rubric)) as runner:
-        report = check_own_work(work, (), runner, Silent())
+        report = check_own_work(work, (), runner, SilentListener())
         packed = pack_own_work(work, report)
     target = out or Path(f"{work.submission.name}-{work.whole.name}.zip")
     _spare_own_work(target)

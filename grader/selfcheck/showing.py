@@ -18,8 +18,8 @@ from grader.selfcheck.own_work import OwnWork
 _ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 22  # characters: `1.b.iii`, `crashed`, `3.5 / 3.5, 1.5 later`
 
 
-class Shown:
-    """Prints what it is told, as it comes."""
+class TerminalListener:
+    """Prints each step of the self-check as it is done."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -40,7 +40,7 @@ class Shown:
         line.pad_right(_ID_WIDTH + _STATUS_WIDTH - len(line))
         line.append(f"{_worth(result):<{_WORTH_WIDTH}}{title_of(result)}")
         self._console.print(line)
-        for feedback in feedback_on(replace(result, checks=tuple(_told(result)))):
+        for feedback in feedback_on(replace(result, checks=tuple(_unpassed(result)))):
             self._console.print(Padding(feedback, (0, 0, 0, _ID_WIDTH - 2), expand=False))
 
     def ends(self, report: Report) -> None:
@@ -60,7 +60,7 @@ def _status(result: ProblemResult) -> Text:
     return Text("there" if result.checks else "later", style="dim")
 
 
-def _told(result: ProblemResult) -> list[CheckResult]:
+def _unpassed(result: ProblemResult) -> list[CheckResult]:
     """What did not pass, without what the form has said already."""
     if is_left_out(result):
         return []
@@ -96,14 +96,14 @@ def as_markdown(report: Report) -> str:
         lines.append(f"| {' | '.join(literal(cell) for cell in cells)} |")
     lines.append("")
     for result in report.problems:
-        for one in _told(result):
+        for one in _unpassed(result):
             head = f"**{literal(result.problem.id)} {literal(one.check.id)}** {one.outcome.status}"
             lines.append(f"- {head}: {literal(one.outcome.message)}")
     lines += [f"- {literal(note)}" for note in report.notes[1:]]
     return "\n".join(lines) + "\n"
 
 
-class Silent:
+class SilentListener:
     """Hears it all and says nothing."""
 
     def begins(self, work: OwnWork) -> None: ...

@@ -19,7 +19,7 @@ from grader.model import Problem, ProblemResult
 from grader.selfcheck.checking import Order, OwnRunner, check_own_work, libraries_of, own_runner
 from grader.selfcheck.code_needed import code_needed
 from grader.selfcheck.own_work import OwnWork, open_own_work
-from grader.selfcheck.showing import Shown
+from grader.selfcheck.showing import TerminalListener
 from grader.submission import OpenedSubmission
 
 _LOOK_SECONDS = 0.3
@@ -41,7 +41,7 @@ def watch_own_work(order: Order, console: Console, wait: Callable[[Path], None] 
                             libraries = libraries_of(only(work.rubric, list(order.parts)))
                             runner = stack.enter_context(own_runner(libraries))
                         memory.look_at(work)
-                        report = check_own_work(work, order.parts, runner, Shown(console), memory.standing)
+                        report = check_own_work(work, order.parts, runner, TerminalListener(console), memory.standing)
                         memory.keep(report.problems)
                 except StaffFault as fault:  # half a file was saved, say: the next save may mend it
                     console.print(Text(f"grader: {fault}"))

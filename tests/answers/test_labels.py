@@ -138,7 +138,7 @@ def test_content_is_not_taken_for_a_label(sheet: str, want: dict[str, str]) -> N
         ("## 2.b.ii\nx\n", "answers.md:1: '2.b.ii' is taken for 1.b.ii"),
         ("## 1.b\n\n$M=1$, $q=2$\n", "answers.md:1: what stands under 1.b is taken for 1.b.i and 1.b.ii"),
         ("## 1.b\n\n$M=1$\n\nii. x\n", "answers.md:1: what stands under 1.b is taken for 1.b.i"),
-        ("word " * 30 + "\n\n## 3.a\nx\n", "answers.md:1: the text before the first part belongs to none"),
+        ("word " * 30 + "\n\n## 3.a\nx\n", "answers.md:1: the text before the first part belongs to no part"),
         ("some words\n", "answers.md:1: no heading names a part; write one above each answer, such as '## 1.a.i'"),
     ],
 )

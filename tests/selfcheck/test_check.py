@@ -18,7 +18,7 @@ from grader.sandbox import BoxRunner
 from grader.selfcheck.checking import check_own_work
 from grader.selfcheck.home_rubric import at_home, extent, is_judged
 from grader.selfcheck.own_work import open_own_work
-from grader.selfcheck.showing import Silent
+from grader.selfcheck.showing import SilentListener
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
@@ -64,7 +64,7 @@ def test_nothing_hidden_is_left_at_home_and_no_point_is_lost(rubric: Rubric) -> 
 def test_public_verdicts_are_those_of_the_full_grader(torch_boxes: BoxRunner, sample: str) -> None:
     folder = REPOSITORY / "submissions" / sample
     with open_own_work(folder) as work, open_submission(folder) as submission:
-        home = check_own_work(work, (), torch_boxes, Silent())
+        home = check_own_work(work, (), torch_boxes, SilentListener())
         full = grade(work.whole, submission, torch_boxes, draw_at_home())  # on the same inputs, so in the same words
     later = {result.problem.id: _verdicts(result) for result in full.problems}
     for result in home.problems:
@@ -139,7 +139,7 @@ def test_one_part_and_groups_of_parts_are_chosen(tmp_path: Path) -> None:
     assert "2 passed" not in said(kit, "--part", "1")
     assert "3 of the 3 points that are checked here. In all, 2 of 3 checks are public" in said(kit, "--part", "2")
     done = grader("check", kit, "--part", "3")
-    assert (done.returncode, done.stderr) == (2, "grader: tiny has no problem '3'; it has 1.a, 1.b, 2\n")
+    assert (done.returncode, done.stderr) == (2, "grader: tiny has no part '3'; it has 1.a, 1.b, 2\n")
 
 
 def test_fail_under_json_and_markdown(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import csv
 import io
 
 from grader.report.exports.cells import harmless
-from grader.report.exports.reports import Reports, told, ungraded
+from grader.report.exports.reports import Reports, one_line, ungraded
 
 
 def csv_table(reports: Reports) -> str:
@@ -20,7 +20,7 @@ def csv_table(reports: Reports) -> str:
         open_parts = ungraded(report)
         writer.writerow(
             [
-                harmless(told(student)),
+                harmless(one_line(student)),
                 report["points"],
                 report["max_points"],
                 "yes" if report["provisional"] else "no",

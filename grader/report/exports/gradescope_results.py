@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from grader.model import Status
-from grader.report.exports.reports import CheckData, ProblemData, ReportData, remarks, titled, told, ungraded
+from grader.report.exports.reports import CheckData, ProblemData, ReportData, one_line, remarks, titled, ungraded
 
 
 class HiddenChecks(StrEnum):
@@ -38,7 +38,11 @@ def results(
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": tests,
-        **({"leaderboard": [{"name": "Points in open checks", "value": _open_points(report)}]} if leaderboard else {}),
+        **(
+            {"leaderboard": [{"name": "Points in public checks", "value": _public_points(report)}]}
+            if leaderboard
+            else {}
+        ),
     }
 
 
@@ -69,7 +73,7 @@ def _tests(problem: ProblemData, hidden: HiddenChecks) -> Iterator[dict[str, Any
             **({"status": status} if status else {}),
             "name": f"{titled(problem)}: {check['id']}",
             "number": f"{problem['id']}.{number}",
-            "output": "" if shown_to_nobody else f"{check['status']}: {told(check['message'])}",
+            "output": "" if shown_to_nobody else f"{check['status']}: {one_line(check['message'])}",
             "output_format": "text",
             "visibility": "visible" if check["visibility"] == "public" else hidden.value,
             "tags": [check["status"]],
@@ -97,7 +101,7 @@ def _staff_only(name: str, output: str, max_points: int | float) -> dict[str, An
     }
 
 
-def _open_points(report: ReportData) -> int | float:
+def _public_points(report: ReportData) -> int | float:
     """Hidden checks stay out of it: a leaderboard is read by everyone."""
     checks = [check for problem in report["problems"] for check in problem["checks"]]
     return round(sum(check["points"] for check in checks if check["visibility"] == "public"), 2)

@@ -10,7 +10,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from grader.model import Status
-from grader.report.exports.reports import CheckData, ProblemData, ReportData, Reports, told
+from grader.report.exports.reports import CheckData, ProblemData, ReportData, Reports, one_line
 
 Kind = Literal["failure", "error", "skipped"]
 
@@ -39,7 +39,7 @@ def _suite(student: str, report: ReportData) -> ElementTree.Element:
     kinds = [_kind(problem, check) for problem, check in checks]
     suite = ElementTree.Element(
         "testsuite",
-        name=told(student),
+        name=one_line(student),
         errors=str(kinds.count("error")),
         failures=str(kinds.count("failure")),
         skipped=str(kinds.count("skipped")),
@@ -58,8 +58,10 @@ def _suite(student: str, report: ReportData) -> ElementTree.Element:
 
 
 def _case(report: ReportData, problem: ProblemData, check: CheckData) -> ElementTree.Element:
-    classname = told(f"{report['rubric']}.{problem['id']}")
-    case = ElementTree.Element("testcase", classname=classname, name=told(check["id"]), time=f"{check['seconds']:.3f}")
+    classname = one_line(f"{report['rubric']}.{problem['id']}")
+    case = ElementTree.Element(
+        "testcase", classname=classname, name=one_line(check["id"]), time=f"{check['seconds']:.3f}"
+    )
     _properties(
         case,
         points=check["points"],
@@ -68,7 +70,7 @@ def _case(report: ReportData, problem: ProblemData, check: CheckData) -> Element
         visibility=check["visibility"],
     )
     if kind := _kind(problem, check):
-        message = told(check["message"])
+        message = one_line(check["message"])
         ElementTree.SubElement(case, kind, type=check["status"], message=message).text = message
     return case
 
@@ -81,4 +83,4 @@ def _kind(problem: ProblemData, check: CheckData) -> Kind | None:
 def _properties(parent: ElementTree.Element, **values: int | float | str) -> None:
     properties = ElementTree.SubElement(parent, "properties")
     for name, value in values.items():
-        ElementTree.SubElement(properties, "property", name=name, value=told(str(value)))
+        ElementTree.SubElement(properties, "property", name=name, value=one_line(str(value)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.report.exports.reports import ReportData, Reports, out_of, remarks, titled, told, unpassed
+from grader.report.exports.reports import ReportData, Reports, one_line, out_of, remarks, titled, unpassed
 
 # Markup anywhere in a line, and what makes an address a link. Nothing of a student's ever begins a line.
 _ESCAPED = re.compile(r"[\\`*_\[\]|~$#]|:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -18,7 +18,7 @@ def markdown(reports: Reports) -> str:
 
 def literal(text: str) -> str:
     """Text that shows as itself: no markup, no HTML, no link, nobody mentioned."""
-    escaped = _ESCAPED.sub(r"\\\g<0>", told(text))
+    escaped = _ESCAPED.sub(r"\\\g<0>", one_line(text))
     return "".join(_ENTITIES.get(letter, letter) for letter in escaped)
 
 

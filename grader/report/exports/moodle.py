@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from html import escape
 
 from grader.report.exports.cells import harmless
-from grader.report.exports.reports import Exported, ReportData, Reports, out_of, remarks, told, unpassed
+from grader.report.exports.reports import Exported, ReportData, Reports, one_line, out_of, remarks, unpassed
 from grader.report.exports.worksheet import Identity, Row, Worksheet, account, cell, differing, fill
 
 GRADE_COLUMN, FEEDBACK_COLUMN = "Grade", "Feedback comments"  # in English; a worksheet speaks its site's language
@@ -45,7 +45,7 @@ def moodle(
 def as_html(report: ReportData) -> str:
     """Feedback in one line of HTML, in which students' words are text."""
     items = [
-        f"{problem['id']} {check['id']} ({check['status']}, {out_of(check)}): {told(check['message'])}"
+        f"{problem['id']} {check['id']} ({check['status']}, {out_of(check)}): {one_line(check['message'])}"
         for problem in report["problems"]
         for check in unpassed(problem)
     ] + remarks(report)

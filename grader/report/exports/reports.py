@@ -132,14 +132,14 @@ def unpassed(problem: ProblemData) -> list[CheckData]:
     return list(first.values())
 
 
-def told(text: str) -> str:
+def one_line(text: str) -> str:
     """A message as it may be shown anywhere: one line, nothing in it to obey."""
     return quote(text, _MESSAGE_CHARACTERS)
 
 
 def titled(problem: ProblemData) -> str:
     title = f"{problem['title']}: {problem['chosen']}" if "chosen" in problem else problem["title"]
-    return told(title)
+    return one_line(title)
 
 
 def out_of(part: ReportData | ProblemData | CheckData) -> str:
@@ -148,13 +148,13 @@ def out_of(part: ReportData | ProblemData | CheckData) -> str:
 
 def remarks(report: ReportData) -> list[str]:
     """What holds for the whole report."""
-    lines = [told(note) for note in report["notes"]]
+    lines = [one_line(note) for note in report["notes"]]
     if parts := ungraded(report):
         lines.append(f"{', '.join(parts)} could not be graded; the fault is the grader's, and staff will look at it")
     if any(problem["status"] == Status.REVIEW for problem in report["problems"]):
         lines.append("points are provisional: a person has still to look at what is marked review")
     if missing := report["isolation"]["missing"]:
-        lines.append(f"graded without these layers of isolation: {', '.join(map(told, missing))}")
+        lines.append(f"graded without these layers of isolation: {', '.join(map(one_line, missing))}")
     return lines
 
 
