@@ -85,7 +85,7 @@ def _class(folder: Path, size: int) -> Path:
 
 
 def _pytest(folder: Path, test: str, at_a_time: int) -> float:
-    """Seconds a submission."""
+    """Seconds per submission."""
     (folder / "test_submission.py").write_text(test)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "test_submission.py")]
     environment = {**os.environ, "PYTHONPATH": f"{MODEL}:{REPOSITORY}", "OMP_NUM_THREADS": "1"}
@@ -102,7 +102,7 @@ def _pytest(folder: Path, test: str, at_a_time: int) -> float:
 
 
 def _bare(problems: tuple[str, ...]) -> float:
-    """Seconds a submission for its imports and calls alone, in a process that has the libraries loaded."""
+    """Seconds per submission for its imports and calls alone, in a process that has the libraries loaded."""
     code = f"from benchmarks.plain_student import bare_seconds; print(bare_seconds({problems!r}, {BARE_ROUNDS}))"
     environment = {**os.environ, "PYTHONPATH": f"{MODEL}:{REPOSITORY}", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", code]

@@ -66,12 +66,12 @@ def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:
 
 
 def only(rubric: Rubric, wanted: list[str]) -> Rubric:
-    """The rubric with only these problems (2.1) or groups of them (2); with all of them, if none is named."""
+    """The rubric with only these parts (2.1) or groups of them (2); with all of them, if none is named."""
     if not wanted:
         return rubric
     ids = [problem.id for problem in rubric.problems]
     chosen = {own for own in ids for want in wanted if own == want or own.startswith(f"{want}.")}
     for want in wanted:
         if not any(own == want or own.startswith(f"{want}.") for own in ids):
-            raise UsageError(f"{rubric.name} has no problem '{want}'; it has {', '.join(ids)}")
+            raise UsageError(f"{rubric.name} has no part '{want}'; it has {', '.join(ids)}")
     return replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id in chosen))

@@ -100,7 +100,11 @@ def _tell_staff(report: Report) -> None:
                 print(f"grader: {place} is ungraded: {result.fault}", file=sys.stderr)
 
 
-def checks(rubric: RubricOption = None) -> None:
+def checks(
+    rubric: Annotated[
+        str | None, typer.Option("--rubric", metavar="NAME|PATH", help="List the checks beside this rubric, too.")
+    ] = None,
+) -> None:
     """List the checks that rubrics can use, with their parameters."""
     print_checks(known_checks(find_rubric(rubric) if rubric else None), Console())
 

@@ -1,6 +1,6 @@
-"""What the inputs of a grading are drawn from: a seed, the course's secret if it has one, and where it is done.
+"""Where a grading draws its inputs from: a seed, the course's secret if there is one, and whether it is done at home.
 
-Inputs that are graded are never those that students were handed out. A kit holds the right answers to its own inputs,
+A graded input is never one that students were given. A kit holds the right answers to its own inputs,
 so what is asked at home comes from a stream of its own.
 """
 

@@ -155,8 +155,8 @@ def _grade_problem(
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:
-    """What earns most; of equals what was there, and what needs a person least. But full marks are all that make up for
-    what could not be graded."""
+    """The result that earns most; among equals, one that was handed in, then the one that needs a person least. Where
+    something could not be graded, only full marks count instead."""
 
     def worth(result: ProblemResult) -> tuple[Fraction, bool, int]:
         settled = sum(one.outcome.status is Status.PASSED for one in result.checks)
@@ -280,7 +280,7 @@ def _ungraded(fault: Exception) -> Outcome:
 
 
 def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:
-    """A problem's, from those of its checks; nothing is said of one whose checks all run later."""
+    """The status of a problem, from those of its checks; `skipped` where all its checks run later."""
     if not results:
         return Status.SKIPPED
     found = {result.outcome.status for result in results}

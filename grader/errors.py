@@ -38,8 +38,8 @@ class StudentFault(Exception):
 class Crashed(StudentFault):
     """The student's code raised, ended its process or hit a limit.
 
-    How it does so it can choose: which exception, in which line. So whoever does not say what a hidden check may tell
-    of it tells nothing.
+    The code chooses how: which exception, in which line. So a hidden check says no more than that it crashed, unless
+    whoever raises this gives `concealed`.
     """
 
     @staticmethod

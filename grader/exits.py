@@ -50,7 +50,7 @@ def faults_in_one_line() -> Iterator[None]:
 
 @contextmanager
 def ungraded_in_one_line(submission: Path) -> Iterator[None]:
-    """What the grader stumbles over while it opens or grades one submission is told as that, with its place."""
+    """A fault of the grader's own, while it opens or grades one submission, ends in one line with its place."""
     try:
         yield
     except (StaffFault, typer.Exit):

@@ -8,8 +8,8 @@
       wrong:
         falls: [x fall|shrink]           a list alone is what it says
 
-What cannot be read, what the rubric names and the file has not, and what the file has and nobody names is told with its
-line. Two checks of a part that name the same idea share its phrasings.
+A rubric does not load while the file cannot be read, lacks what the rubric names, or has what no check names; each
+fault has its line. Two checks of a part that name the same idea share its phrasings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from grader.yaml_source import Path as Place
 from grader.yaml_source import Source, YamlError, read
 
 _FILE = "ideas.yaml"
-_LAYOUT = "a part holds 'ideas' and 'wrong', and each of these phrasings by the name of what they say"
+_LAYOUT = "a part holds 'ideas' and 'wrong', and each of these holds names with their phrasings"
 
 
 class _Phrasings(BaseModel):
@@ -36,7 +36,7 @@ class _Phrasings(BaseModel):
 
 
 _KEYS = tuple(_Phrasings.model_fields)
-_UNREADABLE = {"says": ["unreadable"]}  # in place of what is no phrasing: told once, it is no other mistake
+_UNREADABLE = {"says": ["unreadable"]}  # stands for what cannot be read, so that it is reported once
 _Name = tuple[str, str, str]  # part, parameter, idea
 Fault = tuple[Place, str]  # where in the value that the rubric gives, and what is wrong there
 
@@ -51,7 +51,7 @@ class IdeaFile:
         self._named: dict[str, dict[str, set[str]]] = {}  # by part and parameter
         self._unsure: set[str] = set()  # parts
         self._told: set[_Name] = set()  # what is named and not there
-        self._lacking = False  # the whole file: told once, and not for everything that would be in it
+        self._lacking = False  # the whole file: reported once, not for everything that should be in it
         self.content = b""
         self._source = self._read()
         self._entries: dict[_Name, dict[str, Any]] = {}
@@ -83,11 +83,11 @@ class IdeaFile:
         return items, faults
 
     def pass_over(self, part: str) -> None:
-        """What the file has for this part may be named by a check that nobody knows: not to be complained about."""
+        """Complain about nothing in this part: a check that does not exist may be the one that names it."""
         self._unsure.add(part)
 
     def refuse_unnamed(self) -> None:
-        """To be asked when the whole rubric has been read."""
+        """Complain about what no check names. Call it when the whole rubric has been read."""
         faults: dict[Place, str] = {}
         for part, group, name in self._entries:
             groups = self._named.get(part, {})
@@ -139,7 +139,7 @@ class IdeaFile:
 
     def _has_no_meaning(self, key: str, known: list[str]) -> str:
         if key in _KEYS:
-            return f"'{key}' belongs into {self._shown}; or write a list, each with its 'id', 'label' and 'says'"
+            return f"'{key}' belongs in {self._shown}; or write a list, each with its 'id', 'label' and 'says'"
         return f"'{key}' has no meaning here{did_you_mean(key, known)}"
 
     def _lacks(self, part: str, group: str, name: str) -> list[Fault]:

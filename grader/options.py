@@ -1,4 +1,4 @@
-"""Options that several commands have: the same name and the same meaning in each. And a room's own commands."""
+"""Options that several commands share, each with one name and one meaning, and the app that holds a room's commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UnsafeOption = Annotated[
 
 
 def room_of_commands(*commands: Callable[..., None], **named: Callable[..., None]) -> typer.Typer:
-    """An app of these commands, called as their functions are or as named, whose faults are told in one line."""
+    """An app of these commands, each named like its function or as given; a fault ends it in one line."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     app.callback()(_nothing)  # so that one command alone has a name, too
     for name, command in {**{command.__name__: command for command in commands}, **named}.items():

@@ -29,7 +29,7 @@ _LITTER = "__pycache__ __MACOSX .ipynb_checkpoints .DS_Store"
 _NOT_THE_STUDENTS = frozenset(f"{_TOOLS_FOLDERS} {_LITTER}".split())
 _VIRTUAL_ENVIRONMENT = "pyvenv.cfg"  # the file that makes a folder one, whatever it is called
 
-# Without waiting for who writes into a pipe, and without following what has become a link. Windows has neither.
+# Does not wait for the other end of a pipe, and does not follow what has become a link. Windows has neither flag.
 _WARILY = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
@@ -109,7 +109,7 @@ class Copy:
             self._take(self.source.name, stream)
 
     def _wanted(self) -> dict[int, str]:
-        """Which members of the archive are the student's files, and their paths. All is counted, nothing unpacked."""
+        """Which members of the archive are the student's files, and their paths. Counts everything, unpacks nothing."""
         found: dict[int, str] = {}
         sizes: dict[int, int] = {}
         for number, member in enumerate(members(self.source, ARCHIVE_BOUNDS)):
@@ -134,7 +134,9 @@ class Copy:
         """Where the member belongs; None if it is passed over."""
         name = member.name.replace("\\", "/")
         if len(name) > MAX_PASSED_CHARACTERS:
-            raise self._refused(f"'{quote(name, 60)}' is no name, or too long or deep a path; rename it")
+            raise self._refused(
+                f"'{quote(name, 60)}' is not a usable name, or its path is too long or too deep; rename it"
+            )
         place = PurePosixPath(name)
         drive = re.match(r"[A-Za-z]:", name)
         if place.is_absolute() or ".." in place.parts or drive or "\0" in name:
@@ -148,7 +150,7 @@ class Copy:
         return place.as_posix()
 
     def _claim(self, size: int) -> None:
-        """Before a byte of a file is read: what it says of its size."""
+        """Count the size that a file claims, before a byte of it is read."""
         self._claimed_bytes += size
         if self._claimed_bytes > MAX_BYTES:
             raise self._too_large()
@@ -170,7 +172,9 @@ class Copy:
         if self._seen > MAX_FILES:
             raise self._refused(f"more than {MAX_FILES} files; hand in only what the assignment asks for")
         if len(relative) > MAX_PATH_CHARACTERS or relative.count("/") > MAX_DEPTH or relative in ("", "."):
-            raise self._refused(f"'{quote(relative, 60)}' is no name, or too long or deep a path; rename it")
+            raise self._refused(
+                f"'{quote(relative, 60)}' is not a usable name, or its path is too long or too deep; rename it"
+            )
 
     def _too_large(self) -> UsageError:
         return self._refused(f"more than {MAX_BYTES >> 20} MiB; leave data and checkpoints out")
@@ -189,7 +193,7 @@ class Copy:
 
 
 def _opened(path: Path) -> IO[bytes] | None:
-    """The file; None if it is a link, a device or a pipe. What it is, is looked at again when it is open."""
+    """The file; None if it is a link, a device or a pipe. Its kind is looked at again once it is open."""
     if not stat.S_ISREG(path.lstat().st_mode):
         return None
     stream = os.fdopen(os.open(path, _WARILY), "rb")

@@ -228,7 +228,7 @@ class _Reading:
                 hint = did_you_mean(needed, earlier) or "; it must stand above the check that needs it"
                 self._complain(
                     (*place, "needs"),
-                    f"{own_id} needs '{needed}', which is no earlier check of {problem.id}{hint}",
+                    f"{own_id} needs '{needed}', which is not an earlier check of {problem.id}{hint}",
                 )
         if written.gate and written.points:
             self._complain((*place, "points"), f"{own_id} is a gate and so earns no points of its own")

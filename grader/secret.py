@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.errors import UsageError
 
 VARIABLE, FILE_VARIABLE = "GRADER_SECRET", "GRADER_SECRET_FILE"
-_LEAST_CHARACTERS = 16  # about what cannot be guessed by trying
+_LEAST_CHARACTERS = 16  # more than anybody can guess by trying
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import yaml
 Path = tuple[str | int, ...]
 _MAX_CHARACTERS = 2**18  # ten times the longest rubric
 _MAX_DEPTH = 20
-_MAX_INTEGER_BITS = 1024  # in base sixteen, there is no end to what is read, and str() refuses what is too long
+_MAX_INTEGER_BITS = 1024  # Python reads hexadecimal of any length, and str() refuses to write a number that is too long
 _KEPT_TYPES = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null")}
 _BAD_ESCAPES = (ValueError, OverflowError)  # PyYAML lets them through: "\\U00110000", "\\UFFFFFFFF"
 

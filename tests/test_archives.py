@@ -120,7 +120,7 @@ def test_a_folder_is_bounded_before_it_is_listed_and_read(tmp_path: Path) -> Non
     for _ in range(32):
         inner = inner / "d"
         inner.mkdir()
-    assert "too long or deep a path; rename it" in _refused(deep)
+    assert "too long or too deep; rename it" in _refused(deep)
     with (large / "weights.bin").open("wb") as file:
         file.truncate(1 << 40)
     assert _refused(large) == "more than 1024 MiB; leave data and checkpoints out"

@@ -38,7 +38,7 @@ def test_a_part_means_itself_and_what_is_below_it(wanted: list[str], chosen: tup
 
 @pytest.mark.parametrize("unknown", ["3", "1.", "1.b.i", ""])
 def test_a_part_that_is_not_there_is_refused_with_those_that_are(unknown: str) -> None:
-    with pytest.raises(UsageError, match=rf"r has no problem '{unknown}'; it has 1, 1\.a, 1\.b, 1\.b\.ii, 10, 2\.a"):
+    with pytest.raises(UsageError, match=rf"r has no part '{unknown}'; it has 1, 1\.a, 1\.b, 1\.b\.ii, 10, 2\.a"):
         only(RUBRIC, ["1", unknown])
 
 

@@ -76,7 +76,7 @@ def test_fail_under_is_an_exit_code() -> None:
         (["run", "submissions/ada/attention.py"], "is a file; give the folder it is in (submissions/ada)"),
         (["run", "submissions/ada", "--rubric", "dl-hw4"], "there is no rubric 'dl-hw4'; did you mean 'dl-hw3'?"),
         (["run", "submissions/ada", "--rubric", "x/y.yaml"], "x/y.yaml: there is no such rubric file"),
-        (["run", "submissions/ada", "--part", "2.9"], "dl-hw3 has no problem '2.9'; it has 1.1.a, 1.1.b, "),
+        (["run", "submissions/ada", "--part", "2.9"], "dl-hw3 has no part '2.9'; it has 1.1.a, 1.1.b, "),
         (["run", "submissions/ada", "--data", "no/such"], "no/such: there is no such folder of data"),
         (["run", "grader/report"], "no rubric fits what was handed in; choose one with --rubric: dl-hw3"),
     ],
@@ -204,7 +204,7 @@ def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
 
 
 def test_rubrics_and_checks_can_be_looked_at() -> None:
-    assert "27 problems, 65 checks, 100 points; no mistakes" in grader("rubric", "lint", "dl-hw3").stdout
+    assert "27 problems, 65 checks, 100 points; no faults" in grader("rubric", "lint", "dl-hw3").stdout
     shown = grader("rubric", "show", "dl-hw3").stdout
     assert "Multi-head attention with a mask (10 points)" in shown
     listed = grader("checks").stdout

@@ -118,7 +118,7 @@ def test_what_is_judged_later_is_read_as_strictly_as_the_rest(tmp_path: Path, wr
         ("points: 5\nproblems", "points: 6\nproblems", 3, "the problems add up to 5 points, not 6"),
         ("points: 2.5\n", "points: lots\n", 13, "should be a number of points"),
         ("points: 2.5\n", "points: -1\n", 13, "should not be negative"),
-        ("needs: [columns_sum_to_one]", "needs: [colums]", 14, "no earlier check of 1.10"),
+        ("needs: [columns_sum_to_one]", "needs: [colums]", 14, "not an earlier check of 1.10"),
         ("gate: true, forbidden", "gate: true, points: 1, forbidden", 10, "is a gate and so earns no points"),
         ("gate: true, forbidden", "forbidden", 10, "earns no points and is no gate"),
         ("id: 1.10", "id: ../1", 5, "'id' String should match pattern"),

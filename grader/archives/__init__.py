@@ -16,7 +16,7 @@ ENDINGS = (".zip", ".tar.gz", ".tgz")
 def members(path: Path, bounds: Bounds) -> Iterator[Member]:
     """Every member that is not a folder, in order; each is counted, folders too, before anything of it is read.
 
-    A member's content can be read until the next one is asked for. Beyond the bounds comes BrokenArchive; reading a
-    damaged archive raises that or whatever the decoder raises.
+    A member's content can be read until the next one is asked for. BrokenArchive is raised beyond the bounds; a damaged
+    archive raises that or whatever the decoder raises.
     """
     return zips.members(path, bounds) if path.name.lower().endswith(".zip") else tarballs.members(path, bounds)

@@ -8,7 +8,7 @@ from typing import IO
 from grader.archives.members import BrokenArchive
 
 _CHUNK = 1 << 16
-_WITH_CHECKSUM = zlib.MAX_WBITS | 16  # 16: there are the header and the checksum of gzip, which zlib compares
+_WITH_CHECKSUM = zlib.MAX_WBITS | 16  # 16: expects the header and the checksum of gzip, which zlib compares
 _MAX_STREAMS = 10_000  # a .gz may be many joined together; some tools write one for each 64 KiB
 MAX_PADDING_BYTES = 16 << 20  # tools fill up to 10 KiB, or to what they are told to
 DAMAGED = "it is damaged or cut short; make it again"

@@ -2,7 +2,7 @@
 
 Written by hand: Python's tarfile follows sparse maps and chains of headers to any length, hands global headers on to
 every member, and before 3.11.10 searches extended headers in quadratic time, which nothing can bound from outside.
-Read here is what packing tools write: the formats ustar, pax and GNU.
+It reads what packing tools write: the formats ustar, pax and GNU.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_HEADERS = 16  # of one member: a long name, a long link, extended and globa
 _RECORDS_EACH = 20  # in extended headers, on average: times, owner, name, some attributes
 
 _FOLDER, _SPARSE = b"5", b"S"
-_NO_FILES = b"123456"  # links, devices, folders, pipes; of all else, what is unknown included, the content follows
+_NO_FILES = b"123456"  # links, devices, folders, pipes; everything else, unknown kinds included, has content behind it
 _LONG_NAME, _EXTENDED = b"L", b"xX"
 _HEADERS = b"LKxXg"
 _OCTAL = re.compile(rb"[0-7]{0,12}")

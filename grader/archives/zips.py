@@ -67,7 +67,7 @@ def _refuse_overlaps(listed: list[zipfile.ZipInfo]) -> None:
     by_place = sorted(listed, key=lambda info: info.header_offset)
     for one, following in pairwise(by_place):
         if one.header_offset + _LOCAL_HEADER_BYTES + one.compress_size > following.header_offset:
-            raise BrokenArchive("its members overlap, as in no archive that a packing tool wrote; make it again")
+            raise BrokenArchive("its members overlap, which no packing tool does; make it again")
 
 
 class _Bounded(io.BufferedReader):

@@ -109,7 +109,7 @@ def _progress() -> Iterator[Watch]:
 
 def override(
     student: Annotated[str, typer.Argument(help="As in the gradebook.")],
-    part: Annotated[str, typer.Argument(help="The problem's id, such as 1.c.ii.")],
+    part: Annotated[str, typer.Argument(help="The part's id, such as 1.c.ii.")],
     points: Annotated[str, typer.Argument(help="Such as 2.5; 'withdraw' takes the last override back.")],
     by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides.")],
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The student reads it.")],
@@ -147,7 +147,7 @@ def rescore(
         for result in gradebook.everyone():  # all of them, before any is changed
             try:
                 if result.conditions_sha256 != conditions:
-                    raise NeedsGrading("the data, the grader, the secret or the choice of problems has changed")
+                    raise NeedsGrading("the data, the grader, the secret or the choice of parts has changed")
                 rescored(result, loaded)
             except NeedsGrading as cause:
                 raise UsageError(f"this change needs grading again: {result.student}, {cause}") from None

@@ -23,7 +23,7 @@ from grader.quoting import quote
 _MAX_FILES = 500_000
 _MAX_BYTES = 64 * 2**30
 _LITTER = ("__MACOSX",)
-# What is wrong with one file's name or place; a full disk is not, and stops the batch.
+# Faults of one file's name or place. A full disk is none of these, and stops the batch.
 _OF_ONE_FILE = (errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EILSEQ)
 _ID_CHARACTERS = 80
 
@@ -50,7 +50,7 @@ class HandedIn:
 @dataclass(frozen=True)
 class Found:
     submissions: tuple[HandedIn, ...]
-    twice: tuple[str, ...]  # lines about ids that more than one thing goes by; none of them is in `submissions`
+    twice: tuple[str, ...]  # a line for each id that several hand-ins claim; none of these is in `submissions`
     notes: tuple[str, ...]
 
 
@@ -148,7 +148,7 @@ def _stands_for_a_student(entry: Path) -> bool:
 
 
 def _with_fault(one: HandedIn, broken: Mapping[Path, str]) -> HandedIn:
-    """A hand-in of which something could not be unpacked is not graded without it: a person looks at it."""
+    """A hand-in that could not be unpacked completely is not graded: a person looks at it."""
     why = [f"{quote(path.name)} {why}" for path, why in broken.items() if path == one.path or one.path in path.parents]
     return replace(one, fault=why[0]) if why else one
 

@@ -43,7 +43,7 @@ def of_conditions(rubric: Rubric, seed: int, secret: str) -> str:
 
 
 def _of_ourselves() -> str:
-    """Of the source, not only the version: a check that was mended grades anew."""
+    """The source, not only the version: after a check is mended, everything is graded again."""
     package = Path(grader.__file__).parent
     sources = [*package.rglob("*.py"), *package.rglob("*.lark"), *(package.parent / "reference").rglob("*.py")]
     # How results are kept and shown changes none of them.
@@ -53,14 +53,14 @@ def _of_ourselves() -> str:
 
 
 def definition(rubric: Rubric) -> Definition:
-    """All a rubric says but its points and titles: two rubrics with the same one ask the same questions."""
+    """All a rubric says but its points and titles: rubrics with equal definitions ask the same questions."""
     return {"rubric": rubric.name, "problems": {problem.id: _problem(problem) for problem in rubric.problems}}
 
 
 def _problem(problem: Problem) -> Definition:
     return {
         "optional": problem.optional,
-        # Which alternative is the best, its points decide.
+        # Points decide which alternative is best.
         "best_counts": [str(check.points) for check in problem.every_check] if problem.best_counts else None,
         "limits": asdict(problem.limits),
         "libraries": list(problem.libraries),

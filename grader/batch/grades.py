@@ -14,7 +14,7 @@ _UNDECIDED = (str(Status.REVIEW), str(Status.UNGRADED))
 
 
 def grade_of(result: Result, standing: Mapping[str, Override]) -> dict[str, Any]:
-    """The report with each overridden part's points replaced, and said to be. What a person decided is decided."""
+    """The report with the points of overridden parts replaced and marked. A part that a person decided is settled."""
     problems = [_decided(problem, result, standing.get(problem["id"])) for problem in result.report["problems"]]
     exact = {part: Fraction(points) for part, points in result.exact["points"].items()}
     exact |= {part: override.new for part, override in standing.items() if part in exact and override.new is not None}

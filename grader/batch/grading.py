@@ -1,4 +1,4 @@
-"""One submission of a class: opened, compared with what the gradebook has of it, graded if it must be."""
+"""Opens one submission of a class and grades it, unless the gradebook has a result for the same work."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Grading:
         return self._result(handed_in, report, content, "not opened")
 
     def _one_verdict(self, handed_in: HandedIn, name: str, outcome: Outcome) -> Report:
-        """A report in which the same goes for every problem."""
+        """A report with one verdict for every problem."""
         problems = []
         for problem in self._rubric.problems:
             check = stand_in(name, problem.points)
@@ -145,7 +145,7 @@ class Grading:
             report = grade(self._rubric, submission, self._runner, draw, notes=submission.notes)
         except BoxRefused:
             raise
-        except Exception:  # the fork server went away where no check stood to be tried again
+        except Exception:  # the fork server went away outside any check that could be tried again
             report = grade(self._rubric, submission, self._runner, draw, notes=submission.notes)
         return replace(report, isolation=self._isolation)
 

@@ -38,7 +38,7 @@ class _Refused:
 
 
 def _work(line: Connection, plan: Plan, workspace: str) -> None:
-    """What a job does: grade what it is given until the line is closed."""
+    """What a job does: grade what it is given until its connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what ends
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     tempfile.tempdir = workspace  # so that the parent can clear up behind a job that was killed
@@ -96,7 +96,7 @@ class Jobs:
                     answer = line.recv()
                 except (EOFError, OSError):
                     lost[job.task] = lost.get(job.task, 0) + 1
-                    if lost[job.task] > 2 * _ATTEMPTS:  # even saying that it was given up was too much
+                    if lost[job.task] > 2 * _ATTEMPTS:  # this job could not even say that it gave up
                         raise JobsFault("jobs end as soon as they begin, so nothing can be graded here") from None
                     queue.appendleft(job.task)
                     self._replace(job)

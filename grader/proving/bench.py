@@ -17,7 +17,7 @@ from grader.model import Check, Limits, Problem, Report, Rubric, Status
 from grader.sandbox import BoxRunner
 from grader.submission import OpenedSubmission, open_submission
 
-_SLOWER = 5  # a mutant that needs so many times what the gold needs hangs, for all a student would know
+_SLOWER = 5  # a mutant that takes this many times as long as the gold counts as hanging
 _DRAW = Draw(seed=0, secret=None)  # a proof is the same for everybody
 _LEAST_SECONDS = 3  # so that a busy machine does not look like an endless loop
 

@@ -33,7 +33,7 @@ def lint(names: Annotated[list[str], typer.Argument(metavar="NAME|PATH…", help
         else:
             checks = sum(len(problem.every_check) for problem in loaded.problems)
             size = f"{len(loaded.problems)} problems, {checks} checks, {shown(loaded.points)} points"
-            print(f"{loaded.path}: {size}; no mistakes")
+            print(f"{loaded.path}: {size}; no faults")
     if problems:
         raise RubricError(problems)
 

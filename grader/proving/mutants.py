@@ -50,8 +50,8 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Every change in these top-level definitions, or in the whole file.
 
-    With `guards`, also in conditions under which something is raised: students' code refuses what nobody hands over,
-    ours what somebody does.
+    With `guards`, also in conditions under which something is raised: nobody passes what students' code refuses, and
+    somebody passes what ours refuses.
     """
     tree = ast.parse(source)
     imported = frozenset(

@@ -42,8 +42,8 @@ def differences(declared: Declared, report: Report) -> list[str]:
 
 
 def as_declared(result: ProblemResult, asked: Declared) -> dict[str, Any]:
-    """The status of each check, of what a person decides with its score (`review 2/3`); points and the alternative
-    chosen stand beside them where they are asked for."""
+    """The status of each check, with the score where a person decides (`review 2/3`); beside them, where a sample
+    declares them, the points and the chosen alternative."""
     beside: dict[str, Any] = {"points": rounded(result.points), "chosen": result.chosen}
     return {key: beside[key] for key in beside if key in asked} | {
         one.check.id: f"{one.outcome.status} {one.outcome.score}"

@@ -96,7 +96,7 @@ class _Stopwatch:
 
 
 class Channel:
-    """One box's. Ends with the box."""
+    """The channel to one box. It ends with the box."""
 
     def __init__(
         self,

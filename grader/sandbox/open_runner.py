@@ -1,6 +1,6 @@
 """Runs one's own code without a box, where the operating system gives none: macOS, Windows, old kernels.
 
-Nobody else's code is ever run so. One process serves all checks, so that torch is loaded once; each check gets a fresh
+It never runs anybody else's code. One process serves all checks, so that torch is loaded once; each check gets a fresh
 copy of the submission, and a process that hangs or dies is replaced.
 """
 

@@ -26,12 +26,12 @@ _COPIED_MB = 32  # submissions up to this size are copied into each box's scratc
 
 
 def _unlike_any_other() -> int:
-    """A number for a box or folder. Code in a box can see it, and one after the other they would tell how many were."""
+    """A random number for a box or folder. Code in a box can see it; counting up would tell how many came before."""
     return secrets.randbits(48)
 
 
 def _make_look_new(*paths: Path) -> None:
-    """Boxes can see when files were changed: always at the same time; and when that was noted: just now."""
+    """Give all files one old date: boxes can see when a file was changed, and that this date was set just now."""
     for path in paths:
         os.utime(path, (_LONG_AGO, _LONG_AGO))
 
@@ -82,7 +82,7 @@ class BoxRunner:
             box.close()
 
     def within_reach(self, submission: Submission) -> Path:
-        """The submission's folder, by links in the workspace: what boxes may open is settled before it is known."""
+        """The submission's folder, linked into the workspace: what boxes may open is fixed before it is known."""
         if submission.folder not in self._linked:
             for earlier in self._linked.values():  # one at a time: the boxes of the last one are gone
                 remove(earlier)

@@ -93,12 +93,13 @@ def checkable(rubric: Rubric) -> Rubric:
 
 def where_it_ran(report: Report) -> list[str]:
     missing = report.isolation.missing
-    if missing == ("box",):
-        return [f"your code ran without a box, because {sys.platform} has none; never run anyone else's so"]
     required = [layer for layer in missing if layer != "namespaces"]
-    if required:
-        return [f"your code ran without {', '.join(required)}, which this machine lacks; never run anyone else's so"]
-    return []
+    if not required:
+        return []
+    lacking = f"{', '.join(required)}, which this machine lacks"
+    if missing == ("box",):
+        lacking = f"a box, because {sys.platform} has none"
+    return [f"your code ran without {lacking}; never run anyone else's code this way"]
 
 
 @contextmanager

@@ -16,11 +16,18 @@ from grader.selfcheck.playground import why_unread
 from grader.submission import OpenedSubmission
 
 _PARTS_NAMED = 8
-_NO_TEXT = ("docx", "doc", "odt", "rtf", "pdf", "pages")  # what sheets are written in by those who did not look
+_NO_TEXT = (
+    "docx",
+    "doc",
+    "odt",
+    "rtf",
+    "pdf",
+    "pages",
+)  # formats that students choose for a sheet and that are not read
 
 
 def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) -> Iterator[str]:
-    """`rubric` is what is checked at home, of which `whole` may know more: how long a file should be."""
+    """`rubric` is what is checked at home; `whole` may know more, such as how long a file should be."""
     submission = submission.for_rubric(rubric)
     yield from submission.notes
     yield from _libraries(rubric)

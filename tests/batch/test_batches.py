@@ -151,7 +151,7 @@ def test_two_submissions_with_one_id_are_said(tmp_path: Path) -> None:
     ("more", "said"),
     [
         (["--student", "s00"], "nothing was handed in by 's00'; did you mean 's000'?"),
-        (["--part", "7"], "small-class has no problem '7'; it has 1.a, 1.b"),
+        (["--part", "7"], "small-class has no part '7'; it has 1.a, 1.b"),
         (["--resume"], "there is no gradebook"),
         (["--data", "nowhere"], "there is no such folder of data"),
     ],

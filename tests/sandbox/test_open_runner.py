@@ -130,4 +130,4 @@ def test_a_system_without_the_means_of_linux_checks_without_a_box_and_says_so(tm
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert f"6 of the 6 points that are checked here. In all, {SUMMARY}." in told
-    assert "Note: your code ran without a box, because darwin has none; never run anyone else's so" in told
+    assert "Note: your code ran without a box, because darwin has none; never run anyone else's code this way" in told

@@ -58,7 +58,7 @@ def test_one_part_can_be_asked_for(tmp_path: Path) -> None:
     told = run(tmp_path, "from grader import check_notebook; check_notebook('2')", [ATTENTION])
     assert "2       passed" in told
     wrong = run(tmp_path, "from grader import check_notebook; check_notebook('7')", [ATTENTION])
-    assert wrong == "grader: tiny has no problem '7'; it has 1.a, 1.b, 2\n"
+    assert wrong == "grader: tiny has no part '7'; it has 1.a, 1.b, 2\n"
 
 
 def test_a_notebook_that_is_not_saved_is_told_so(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def run_configured(
     """Build a module in evaluation mode, give these parameters new values and run it on each list of inputs.
 
     With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>. `given` are
-    the inputs as they are afterwards. `changed` are the outputs for all inputs with each of the changes, one at a time,
-    in what the parameters are.
+    the inputs as they are afterwards. `changed` are the outputs for all inputs under each change of the parameters, one
+    change at a time.
     """
     import torch
 

@@ -20,14 +20,14 @@ Mention = tuple[str, str, int]  # name, file, line
 _LOOKUPS = {
     *(f"builtins.{name}" for name in ("exec", "eval", "compile", "globals", "locals", "__import__")),
     *(f"sys.{name}" for name in ("modules", "_getframe", "setprofile", "getprofile", "settrace")),
-    # These tell code that its calls are being noted, or take the place of what notes them.
+    # These tell code that its calls are recorded, or take the place of the recorder.
     *(f"threading.{name}" for name in ("getprofile", "setprofile", "gettrace", "settrace", "_profile_hook")),
     *("cProfile", "_lsprof", "profile", "trace", "bdb", "pdb"),
     *("importlib", "runpy", "ctypes", "pickle", "marshal", "inspect.getmembers", "torch.utils._python_dispatch"),
 }
 _ATTRIBUTES = {"__globals__", "__builtins__", "__subclasses__", "__getattribute__", "__loader__", "f_globals"}
 _BY_TEXT = {"builtins.getattr", "operator.attrgetter", "operator.methodcaller"}
-_OF_A_MODULE = {"builtins.vars", "builtins.setattr"}  # of another thing they are nothing to wonder about
+_OF_A_MODULE = {"builtins.vars", "builtins.setattr"}  # applied to anything else, they raise no question
 _BINDING_UNSEEN = {"builtins.exec", "builtins.globals", "builtins.setattr"}
 _NAME_LENGTH = 200
 
