@@ -53,7 +53,7 @@ def undecided(
 ) -> CheckResult:
     """In place of the checks of an alternative when there is none, or more than one."""
     points = problem.points - sum((check.points for check in problem.checks), Fraction(0))
-    check = Check("one_alternative", _never, {}, "One of the alternatives is handed in, and only one.", points)
+    check = stand_in("one_alternative", points, "One of the alternatives is handed in, and only one.")
     if found:
         names = " and ".join(one.name for one in found)
         message = f"{names} are both complete; a person decides which one counts, or hand in only one"
@@ -62,6 +62,11 @@ def undecided(
         choices = "; ".join(f"{one.name}: {', '.join(one.defines)} in {one.files[0]}" for one in problem.alternatives)
         outcome = Outcome(Status.MISSING, Fraction(0), f"none of the alternatives was handed in ({choices})")
     return CheckResult(check, as_shown(outcome, check), Fraction(0), 0.0)
+
+
+def stand_in(name: str, points: Fraction, summary: str = "") -> Check:
+    """For a verdict that no check of the rubric made."""
+    return Check(name, _never, {}, summary, points)
 
 
 def _never(*_: object, **__: object) -> Outcome:

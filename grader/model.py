@@ -61,6 +61,12 @@ def failed(message: str, detail: str = "", **more: Any) -> Outcome:
     return Outcome(Status.FAILED, Fraction(0), message, detail, **more)
 
 
+def scored(score: Fraction, message: str, detail: str = "", **more: Any) -> Outcome:
+    """Passed at full marks, failed at nothing, partial in between."""
+    status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
+    return Outcome(status, score, message, detail, **more)
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one check's box may use. Processor time decides; wall time is a loose backstop for code that sleeps.

@@ -11,11 +11,10 @@ from grader.answers.lines import Line
 from grader.answers.outline import Node, Outline
 from grader.answers.part_cursor import PartCursor
 from grader.answers.questions import without_the_question
+from grader.answers.sheet_notes import MAX_NOTES, SheetNotes
 from grader.model import Answer, Answers, Piece
 from grader.quoting import quote
-from grader.suggestions import did_you_mean
 
-MAX_NOTES = 20
 _TITLE_WORDS = 8  # under a question that has parts, so few words without a formula are its title
 _SUBSTANTIAL_WORDS = 25  # name, date and course come to fewer
 # Headings within an answer, not after it.
@@ -60,9 +59,9 @@ class _Splitter:
     def __init__(self, file: str, outline: Outline) -> None:
         self._file = file
         self._outline = outline
+        self._notes = SheetNotes(file, outline)
         self._cursor = PartCursor(outline)
         self._stretches = [_Stretch(None, 1)]
-        self._notes: list[tuple[int, str]] = []
         self._last_words = ""
 
     def take(self, line: Line) -> None:
@@ -72,7 +71,7 @@ class _Splitter:
             self._take_text(line)
         for written, node, several in self._cursor.notes:
             others = f"may mean {self._names(several)}; it " if several else ""
-            self._note(line.number, f"'{quote(written, 40)}' {others}is taken for {self._outline.name(node)}")
+            self._notes.add(line.number, f"'{quote(written, 40)}' {others}is taken for {self._outline.name(node)}")
         self._cursor.notes.clear()
         self._last_words = line.text
 
@@ -93,9 +92,7 @@ class _Splitter:
         elif label and label.steps[0].isalnum() and (label.firm or len(label.steps) > 1 or label.steps[0].isdigit()):
             self._cursor.leave(line.level)
             self._stretches.append(_Stretch(None, line.number))
-            written = ".".join(label.steps)
-            known = did_you_mean(written, self._outline.parts).replace("; known:", "; parts are", 1)
-            self._note(line.number, f"'{quote(label.written, 40)}' is no part of this assignment{known}")
+            self._notes.no_part(line.number, label.written, ".".join(label.steps), self._outline.parts)
         elif self._cursor.closes(line.level) and not _WITHIN.match(line.lead) and len(line.text.split()) <= 20:
             self._cursor.leave(line.level)
             self._stretches.append(_Stretch(None, line.number))
@@ -139,8 +136,7 @@ class _Splitter:
             if stretch.node in self._outline.leaves and stretch.pieces:
                 assert stretch.node is not None
                 if stretch.node in found and _words(found[stretch.node]) != _words(stretch):
-                    name, first = self._outline.name(stretch.node), found[stretch.node].line
-                    self._note(stretch.line, f"{name} was answered in line {first} already; this later answer counts")
+                    self._notes.answered_twice(stretch.line, self._outline.name(stretch.node), found[stretch.node].line)
                 found[stretch.node] = stretch
         self._place_what_stands_above_parts(found)
         self._note_what_is_empty(found)
@@ -152,7 +148,7 @@ class _Splitter:
             for node in self._outline.leaves
             if node in found
         }
-        return Answers(parts, self._said())
+        return Answers(parts, self._notes.all())
 
     def _leave_questions_out(self) -> None:
         asked = []
@@ -162,7 +158,7 @@ class _Splitter:
             asked += [line] if line else []
         if asked:
             more = f" (also in line {', '.join(map(str, asked[1:MAX_NOTES]))})" if len(asked) > 1 else ""
-            self._note(asked[0], f"this looks like the question's own words, which are no answer{more}")
+            self._notes.add(asked[0], f"this looks like the question's own words, which are no answer{more}")
 
     def _place_what_stands_above_parts(self, found: dict[Node, _Stretch]) -> None:
         for stretch in self._stretches:
@@ -177,29 +173,30 @@ class _Splitter:
                 # Unlabelled, but plainly about this question: each part looks in it for what it asks.
                 found |= dict.fromkeys(possible, stretch)
                 names = " and ".join(self._outline.name(leaf) for leaf in possible)
-                self._note(stretch.line, f"what stands under {name} is taken for {names}")
+                self._notes.add(stretch.line, f"what stands under {name} is taken for {names}")
             elif possible:
                 fix = f"write above each answer which part it is, as in '## {self._outline.name(possible[0])}'"
-                self._note(stretch.line, f"this stands under {name}, but under none of its parts; {fix}")
+                self._notes.add(stretch.line, f"this stands under {name}, but under none of its parts; {fix}")
 
     def _note_what_is_empty(self, found: dict[Node, _Stretch]) -> None:
         for stretch in self._stretches:
             if stretch.node in self._outline.leaves and stretch.node not in found:
                 assert stretch.node is not None
-                self._note(stretch.line, f"{self._outline.name(stretch.node)} is empty")
+                self._notes.add(stretch.line, f"{self._outline.name(stretch.node)} is empty")
 
     def _note_what_is_nowhere(self) -> None:
         first = self._stretches[0]
         example = self._outline.parts[0] if self._outline.parts else "1"
         if all(stretch.node is None for stretch in self._stretches):
             if any(stretch.pieces for stretch in self._stretches):
-                self._note(first.line, f"no heading names a part; write one above each answer, such as '## {example}'")
+                fix = f"write one above each answer, such as '## {example}'"
+                self._notes.add(first.line, f"no heading names a part; {fix}")
             return
         for stretch in self._stretches:
             if stretch.node is None and stretch.words >= _SUBSTANTIAL_WORDS:
                 where = "before the first part" if stretch is first else "under this heading"
                 line = stretch.pieces[0].line if stretch is first else stretch.line
-                self._note(
+                self._notes.add(
                     line,
                     f"the text {where} belongs to no part; write above it which part it answers, as in '## {example}'",
                 )
@@ -207,16 +204,6 @@ class _Splitter:
     def _names(self, nodes: list[Node]) -> str:
         names = [self._outline.name(node) for node in nodes]
         return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
-
-    def _note(self, line: int, text: str) -> None:
-        self._notes.append((line, f"{quote(self._file, 80)}:{line}: {text}"))
-
-    def _said(self) -> tuple[str, ...]:
-        notes = [text for _, text in sorted(dict.fromkeys(self._notes))]
-        empty = sum(text.endswith(" is empty") for text in notes)
-        most = MAX_NOTES + min(empty, len(self._outline.parts))  # a sheet not yet filled in hides no other note
-        more = len(notes) - most
-        return (*notes[:most], f"{quote(self._file, 80)}: {more} more like these") if more > 0 else tuple(notes)
 
 
 def _words(stretch: _Stretch) -> list[str]:

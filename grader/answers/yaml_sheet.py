@@ -9,12 +9,11 @@ from grader.answers.labels import read_label
 from grader.answers.markdown_sheet import inline_pieces
 from grader.answers.outline import Node, Outline
 from grader.answers.part_cursor import PartCursor
-from grader.answers.splitting import MAX_NOTES
+from grader.answers.sheet_notes import SheetNotes
 from grader.answers.unseen import seen
 from grader.errors import WrongKind
 from grader.model import Answer, Answers, Piece
 from grader.quoting import quote
-from grader.suggestions import did_you_mean
 from grader.yaml_source import Path, Source, YamlError, read
 
 # PyYAML reads each character in Python, twice here; so much takes about a second, and is more than anybody types.
@@ -59,7 +58,7 @@ class _Sheet:
         self._outline = outline
         self._source = source
         self._found: dict[Node, Answer] = {}
-        self._notes: list[str] = []
+        self._notes = SheetNotes(file, outline)
 
     def take(self, data: dict[str, Any], path: Path, node: Node) -> None:
         """The map below a question: its keys name parts."""
@@ -83,11 +82,7 @@ class _Sheet:
 
     def finish(self) -> Answers:
         parts = {name: self._found[node] for node, name in self._outline.leaves.items() if node in self._found}
-        empty = sum(text.endswith(" is empty") for text in self._notes)
-        most = MAX_NOTES + min(empty, len(self._outline.parts))  # as in other sheets
-        more = len(self._notes) - most
-        said = [*self._notes[:most], f"{quote(self._file, 80)}: {more} more like these"] if more > 0 else self._notes
-        return Answers(parts, tuple(said))
+        return Answers(parts, self._notes.all())
 
     def _part(self, key: str, node: Node) -> Node | None:
         label = read_label(key, heading=True)
@@ -99,7 +94,9 @@ class _Sheet:
         found = self._outline.descend(node, label.steps) or cursor.heading(label, 1)
         for _, chosen, several in cursor.notes:
             if several:
-                self._note(self._source.line((key,)), f"'{quote(key, 40)}' is taken for {self._outline.name(chosen)}")
+                self._notes.add(
+                    self._source.line((key,)), f"'{quote(key, 40)}' is taken for {self._outline.name(chosen)}"
+                )
         return found if found is None or found[: len(node)] == node else None
 
     def _above_parts(self, part: Node, value: Any, place: Path) -> None:
@@ -109,16 +106,18 @@ class _Sheet:
             return
         line, first = self._source.line(place), self._outline.name(leaves[0])
         name = self._outline.name(part)
-        self._note(line, f"this stands under {name}, but under none of its parts; name the part, as in '{first}: …'")
+        self._notes.add(
+            line, f"this stands under {name}, but under none of its parts; name the part, as in '{first}: …'"
+        )
 
     def _answer(self, part: Node, value: Any, place: Path) -> None:
         line, name = self._source.line(place), self._outline.name(part)
         pieces = tuple(self._pieces(value, place, ""))
         if not pieces:
-            self._note(line, f"{name} is empty")
+            self._notes.add(line, f"{name} is empty")
             return
         if part in self._found:
-            self._note(line, f"{name} was answered in line {self._found[part].line} already; this later answer counts")
+            self._notes.answered_twice(line, name, self._found[part].line)
         self._found[part] = Answer(name, self._file, line, pieces)
 
     def _pieces(self, value: Any, place: Path, key: str) -> list[Piece]:
@@ -135,7 +134,7 @@ class _Sheet:
             return []
         visible = seen(str(getattr(value, "text", value)))
         for note in visible.notes:
-            self._note(line, note.partition(": ")[2])
+            self._notes.add(line, note.partition(": ")[2])
         text = visible.text.strip()
         if not key or key.lower() in _WORDS or "$" in text or "\\(" in text:
             return inline_pieces(text, line)
@@ -144,8 +143,4 @@ class _Sheet:
 
     def _unknown(self, key: str, place: Path, node: Node) -> None:
         known = [name for leaf, name in self._outline.leaves.items() if leaf[: len(node)] == node]
-        near = did_you_mean(".".join([*node, key]), known).replace("; known:", "; parts are", 1)
-        self._note(self._source.line(place), f"'{quote(key, 40)}' is no part of this assignment{near}")
-
-    def _note(self, line: int, text: str) -> None:
-        self._notes.append(f"{quote(self._file, 80)}:{line}: {text}")
+        self._notes.no_part(self._source.line(place), key, ".".join([*node, key]), known)

@@ -11,10 +11,11 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
+from grader.alternatives import stand_in
 from grader.batch import fingerprints
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
-from grader.batch.rescoring import NeedsGrading, rescored, stand_in
+from grader.batch.rescoring import NeedsGrading, rescored
 from grader.batch.stored_report import result_of
 from grader.choosing import only
 from grader.draw import Draw

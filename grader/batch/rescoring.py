@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
+from grader.alternatives import stand_in
 from grader.batch.fingerprints import Definition, definition
 from grader.batch.gradebook import Result
 from grader.engine import blocked, status_of
@@ -100,14 +101,9 @@ def _without_checks(problem: Definition) -> dict[str, Any]:
     return {name: {**one, "checks": list(one["checks"])} for name, one in problem["alternatives"].items()}
 
 
-def _shared(problem: Problem, stand_in: str) -> Fraction:
+def _shared(problem: Problem, replaced_by: str) -> Fraction:
     """What the checks beside an undecided alternative earn; in place of all checks stands one with all points."""
-    return sum((check.points for check in problem.checks if stand_in == _STAND_INS[0]), Fraction(0))
-
-
-def stand_in(name: str, points: Fraction) -> Check:
-    """For a verdict that no check of the rubric made."""
-    return Check(name, _never, {}, "", points)
+    return sum((check.points for check in problem.checks if replaced_by == _STAND_INS[0]), Fraction(0))
 
 
 def _judged_again(problem: Problem, check: Check, stored: Outcome, old: Definition, new: Definition) -> Outcome:
@@ -126,7 +122,3 @@ def _judged_again(problem: Problem, check: Check, stored: Outcome, old: Definiti
     if outcome is None:
         raise NeedsGrading(f"{where}: '{changed[0]}' has changed")
     return outcome
-
-
-def _never(*_: object, **__: object) -> Outcome:
-    raise AssertionError("it stands for checks that were not run")

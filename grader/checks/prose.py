@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
 
 from grader.errors import Missing
-from grader.model import Outcome, Status, Student, failed
+from grader.model import Outcome, Status, Student, failed, scored
 from grader.prose import Claim, Claims, Idea, Ideas, Judgement, judge
 from grader.quoting import quote
 from grader.registry import HoldsTheAnswer, check
@@ -38,13 +39,9 @@ def gives_the_ideas(
     asked = min(need or len(ideas), len(ideas))
     message = f"found {min(len(judgement.found), asked)} of {asked} idea{'s' * (asked > 1)}"
     message += "".join(f"; {remark}" for remark in judgement.remarks)
-    if review or judgement.suspicious:
-        status = Status.REVIEW
-    else:
-        status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
-    return Outcome(
-        status, score, message, detail=_detail(judgement, ideas, wrong, asked), revealing=_revealing(judgement, ideas)
-    )
+    detail, revealing = _detail(judgement, ideas, wrong, asked), _revealing(judgement, ideas)
+    outcome = scored(score, message, detail, revealing=revealing)
+    return replace(outcome, status=Status.REVIEW) if review or judgement.suspicious else outcome
 
 
 def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: int) -> Fraction:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from multiprocessing.util import Finalize
 from pathlib import Path
 
-from grader.model import Report, Rubric, Status
+from grader.model import CheckResult, ProblemResult, Report, Rubric, Status
 from grader.proving.bench import Bench, Fate, Trial
 from grader.proving.samples import Declared, differences
 from grader.rubric import load_rubric
@@ -54,7 +54,7 @@ def lost_by_gold(folder: Path) -> tuple[list[str], dict[str, Judged]]:
     """Where a right sample does not get everything, and how each of its problems was judged."""
     report = _graded(folder)
     lost = [
-        f"{problem.problem.id} {result.check.id} {result.outcome.status}: {result.fault or result.outcome.message}"
+        _line(problem, result)
         for problem in report.problems
         if problem.points < problem.max_points
         for result in problem.checks
@@ -71,7 +71,7 @@ def lost_by_gold(folder: Path) -> tuple[list[str], dict[str, Judged]]:
 
 def won_by_stub(folder: Path) -> list[str]:
     return [
-        f"{problem.problem.id} {result.check.id} {result.outcome.status}: {result.fault or result.outcome.message}"
+        _line(problem, result)
         for problem in _graded(folder).problems
         for result in problem.checks
         if result.points or result.outcome.status is Status.UNGRADED
@@ -80,6 +80,11 @@ def won_by_stub(folder: Path) -> list[str]:
 
 def undeclared(folder: Path, declared: Declared) -> list[str]:
     return differences(declared, _graded(folder))
+
+
+def _line(problem: ProblemResult, result: CheckResult) -> str:
+    found = result.outcome
+    return f"{problem.problem.id} {result.check.id} {found.status}: {result.fault or found.message}"
 
 
 def _graded(folder: Path) -> Report:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from grader.errors import RubricError, UsageError
 from grader.model import Rubric
 from grader.proving.mutants import Mutant
+from grader.suggestions import misfit
 from grader.yaml_source import Source, WrittenFloat, YamlError, read
 
 FILE = "proof.yaml"
@@ -108,17 +109,11 @@ def load_proof(rubric: Rubric) -> Proof:
     try:
         written = _Written.model_validate(source.data)
     except ValidationError as error:
-        raise RubricError([_in_words(path, source, one) for one in error.errors()]) from None
+        raise RubricError([f"{path}:{source.line(one['loc'])}: {misfit(one, ())}" for one in error.errors()]) from None
     submissions, samples = path.parent / written.submissions, path.parent / written.samples
     proof = Proof(written.gold, submissions, samples, tuple(written.mutate), path, source)
     _refuse_what_is_not_there(proof, rubric)
     return proof
-
-
-def _in_words(path: Path, source: Source, error: Any) -> str:
-    place = tuple(error["loc"])
-    reason = {"extra_forbidden": "has no meaning here", "missing": "is missing"}.get(error["type"], error["msg"])
-    return f"{path}:{source.line(place)}: '{place[-1]}' {reason}"
 
 
 def _refuse_what_is_not_there(proof: Proof, rubric: Rubric) -> None:

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator
 from grader.errors import Missing
 from grader.formulas.killable_child import CPU_SECONDS, TookTooLong, apart
 from grader.formulas.provers.verdicts import HALF, Verdict, undecided
-from grader.model import Outcome, Status, Student
+from grader.model import Outcome, Status, Student, scored
 from grader.quoting import quote
 
 _DOTS = " \t\n.…–—-?!_*"  # what stands where an answer was left out
@@ -48,8 +48,7 @@ def formula_outcome(judge: Callable[..., Verdict], student: Student, partial: Fr
     score = partial if verdict.score == HALF else verdict.score
     if score is None:
         return Outcome(Status.REVIEW, verdict.provisional, verdict.message, detail, revealing=verdict.evidence)
-    status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
-    return Outcome(status, score, verdict.message, detail, revealing=verdict.evidence)
+    return scored(score, verdict.message, detail, revealing=verdict.evidence)
 
 
 def seed_from(rng: np.random.Generator) -> int:

@@ -14,7 +14,7 @@ from grader.checks.predictions.alignment import Split, doubt_about
 from grader.checks.predictions.prediction_files import Handed, read_predictions
 from grader.checks.predictions.tiers import Tier, Tiers
 from grader.errors import Missing
-from grader.model import Evidence, Outcome, Status, Student, failed, passed
+from grader.model import Evidence, Outcome, Status, Student, failed, passed, scored
 from grader.registry import DataFile, StudentFile, check, rescores
 from reference.birthplaces import Accuracy, constant_baseline
 
@@ -141,8 +141,7 @@ def _verdict(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     }
     if reasons:
         return Outcome(Status.REVIEW, score, f"{message}. For a person: {'; '.join(reasons)}", evidence=evidence)
-    status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
-    return Outcome(status, score, message + _aside(harmless), evidence=evidence)
+    return scored(score, message + _aside(harmless), evidence=evidence)
 
 
 @rescores(predictions_reach, "tiers")

@@ -6,8 +6,6 @@ import ast
 
 from .student_code import parsed
 
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
 
 def states(file: str, names: list[str]) -> dict[str, str]:
     """'absent', 'stub' or 'written' for each name. Read, not run: starter code need not even import."""
