@@ -16,14 +16,7 @@ from grader.selfcheck.playground import why_unread
 from grader.submission import OpenedSubmission
 
 _PARTS_NAMED = 8
-_NO_TEXT = (
-    "docx",
-    "doc",
-    "odt",
-    "rtf",
-    "pdf",
-    "pages",
-)  # formats that students choose for a sheet and that are not read
+_NO_TEXT = ("docx", "doc", "odt", "rtf", "pdf", "pages")  # students write sheets in these, and they are not read
 
 
 def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) -> Iterator[str]:

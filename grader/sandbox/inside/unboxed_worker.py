@@ -1,4 +1,4 @@
-"""A process without any wall, for one's own code at home: one after the other, every check's questions.
+"""A process without a box, for one's own code at home. It answers the questions of all checks, one after the other.
 
 It needs nothing of the operating system but pipes. A message {"begin": …} makes it forget the student's modules and
 start over in a fresh copy of the submission.

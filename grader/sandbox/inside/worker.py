@@ -20,7 +20,7 @@ def seed(number: int) -> None:
     random.seed(number)
     np.random.seed(number % 2**32)
     if (torch := sys.modules.get("torch")) is not None:
-        torch.default_generator.manual_seed(number)  # torch.manual_seed looks for other devices too, for 3 ms a box
+        torch.default_generator.manual_seed(number)  # torch.manual_seed also looks for devices: 3 ms per box
 
 
 def serve(descriptor: int) -> None:

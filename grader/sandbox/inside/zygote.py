@@ -26,7 +26,7 @@ from typing import Any
 from . import jail, landlock, namespaces, seccomp, stand_ins, worker
 
 _MESSAGE_BYTES = 1 << 16
-_WIRE, _SHARED = 3, 4  # descriptors in a box: its line to the grader; the rules of Landlock, until they are enforced
+_WIRE, _SHARED = 3, 4  # descriptors in a box: its channel to the grader; the rules of Landlock, until they are enforced
 _ASIDE = 64  # above those
 
 
