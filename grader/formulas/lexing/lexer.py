@@ -8,12 +8,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from grader.formulas.lexing.characters import written_out
-from grader.formulas.lexing.latex_commands import LatexReader
+from grader.formulas.lexing.cursor import Cursor
+from grader.formulas.lexing.latex_commands import read_command
+from grader.formulas.lexing.numerals import read_number
+from grader.formulas.lexing.numpy_calls import read_attribute, read_dotted
 from grader.formulas.lexing.plain_words import articles_apart, scales_in_words
+from grader.formulas.lexing.signs import read_sign
+from grader.formulas.lexing.symbols import read_word
 from grader.formulas.lexing.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.notation import spellings
-from grader.quoting import quote
 
 __all__ = ["Token", "Unreadable", "read_tokens"]
 
@@ -39,9 +43,6 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_TRANSPOSED = ("T", "mT", "t", "transpose")
-_MULTIPLIED = ("dot", "matmul", "mm")
-_NUMPY_CONSTANTS = {"e": "e", "pi": "π", "inf": "∞"}
 
 
 def read_tokens(text: str, vocabulary: Vocabulary, *, prose: bool = False) -> list[Token]:
@@ -50,75 +51,42 @@ def read_tokens(text: str, vocabulary: Vocabulary, *, prose: bool = False) -> li
         raise Unreadable(f"it is {len(text):,} characters long; formulas are read up to {MAX_CHARACTERS:,}", 0)
     source = written_out(text)
     tokens: list[Token] = []
-    for token in _Lexer(source.text, vocabulary, prose).tokens():
+    for token in _tokens(Cursor(source.text, prose), vocabulary):
         tokens.append(replace(token, start=source.places[token.start], end=source.places[token.end]))
         if len(tokens) > MAX_TOKENS:
             raise Unreadable(f"it has more than {MAX_TOKENS:,} symbols", tokens[-1].start)
     return scales_in_words(articles_apart(tokens) if prose else tokens, prose)
 
 
-class _Lexer(LatexReader):
-    """Takes one piece after the other and gives it to the reader of its kind."""
+def _tokens(cursor: Cursor, vocabulary: Vocabulary) -> Iterator[Token]:
+    while not cursor.ended:
+        for token in _next(cursor, vocabulary):
+            cursor.last = token
+            yield token
 
-    def tokens(self) -> Iterator[Token]:
-        while self._at < len(self._text):
-            for token in self._next():
-                self._last = token
-                yield token
 
-    def _next(self) -> Iterator[Token]:
-        start = self._at
-        piece = self._take(_PIECE)
-        assert piece is not None  # the last alternative takes any character
-        text = piece[0]
-        match piece.lastgroup:
-            case "space" if text.count("\n") > 1:  # an empty line
-                yield Token("BREAK", "\n", start, self._at)
-            case "product":
-                yield Token("OPERATOR", "@", start, self._at)
-            case "fraction":
-                yield Token("NUMBER", Fraction(*spellings.FRACTIONS[text]), start, self._at)
-            case "number":
-                yield self._number(text, start)
-            case "call":
-                yield self._attribute(text, start)
-            case "dotted":
-                yield from self._dotted(text, start)
-            case "command":
-                yield from self._command(text[1:], start)
-            case "word":
-                yield from self._word(text, start)
-            case "sign":
-                yield from self._sign(text, start)
-
-    # ---- numpy ----
-
-    def _attribute(self, text: str, start: int) -> Token:
-        name = text[1:].removesuffix("()")
-        if name in _TRANSPOSED:
-            return Token("TRANSPOSE", "T", start, self._at)
-        if name in _MULTIPLIED:
-            return Token("OPERATOR", "@", start, self._at)
-        raise Unreadable(f"'{quote(text, 20)}' is not known here", start)
-
-    def _dotted(self, text: str, start: int) -> Iterator[Token]:
-        """`np.exp`, `A.T`, or the end of a sentence without a space after it."""
-        *path, name = text.split(".")
-        of_a_module = set(path) <= spellings.MODULES
-        if of_a_module and name in spellings.FUNCTIONS:
-            yield self._function(spellings.FUNCTIONS[name], start)
-            return
-        if of_a_module and name in _NUMPY_CONSTANTS:
-            yield Token("CONSTANT", _NUMPY_CONSTANTS[name], start, self._at)
-            return
-        # What follows the first dot is read as a piece of its own.
-        is_attribute = len(path) == 1 and name in (*_TRANSPOSED, "dot", "matmul")
-        if not is_attribute and self._prose:
-            self._at = start + len(path[0])
-            yield Token("WORD", path[0], start, self._at)
-            return
-        if not is_attribute and not {path[0], name} <= self._vocabulary.recognised:
-            raise Unreadable(f"'{quote(text, 30)}' is not known here", start)
-        word = path[0] if path[0].isalpha() else path[0].partition("_")[0]  # k_a.T: the index is read with its letter
-        self._at = start + len(word)
-        yield from self._word(word, start)
+def _next(cursor: Cursor, vocabulary: Vocabulary) -> Iterator[Token]:
+    """Takes one piece and gives it to the reader of its kind."""
+    start = cursor.at
+    piece = cursor.take(_PIECE)
+    assert piece is not None  # the last alternative takes any character
+    text = piece[0]
+    match piece.lastgroup:
+        case "space" if text.count("\n") > 1:  # an empty line
+            yield cursor.token("BREAK", "\n", start)
+        case "product":
+            yield cursor.token("OPERATOR", "@", start)
+        case "fraction":
+            yield cursor.token("NUMBER", Fraction(*spellings.FRACTIONS[text]), start)
+        case "number":
+            yield read_number(cursor, text, start)
+        case "call":
+            yield read_attribute(cursor, text, start)
+        case "dotted":
+            yield from read_dotted(cursor, vocabulary, text, start)
+        case "command":
+            yield from read_command(cursor, vocabulary, text[1:], start)
+        case "word":
+            yield from read_word(cursor, vocabulary, text, start)
+        case "sign":
+            yield from read_sign(cursor, vocabulary, text, start)

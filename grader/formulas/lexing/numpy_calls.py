@@ -1,0 +1,48 @@
+"""numpy's spellings: `.T`, `.dot(`, `np.exp`, `np.linalg.inv`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.formulas.lexing.cursor import Cursor
+from grader.formulas.lexing.symbols import read_function, read_word
+from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.typing.vocabulary import Vocabulary
+from grader.notation import spellings
+from grader.quoting import quote
+
+_TRANSPOSED = ("T", "mT", "t", "transpose")
+_MULTIPLIED = ("dot", "matmul", "mm")
+_NUMPY_CONSTANTS = {"e": "e", "pi": "π", "inf": "∞"}
+
+
+def read_attribute(cursor: Cursor, text: str, start: int) -> Token:
+    name = text[1:].removesuffix("()")
+    if name in _TRANSPOSED:
+        return cursor.token("TRANSPOSE", "T", start)
+    if name in _MULTIPLIED:
+        return cursor.token("OPERATOR", "@", start)
+    raise Unreadable(f"'{quote(text, 20)}' is not known here", start)
+
+
+def read_dotted(cursor: Cursor, vocabulary: Vocabulary, text: str, start: int) -> Iterator[Token]:
+    """`np.exp`, `A.T`, or the end of a sentence without a space after it."""
+    *path, name = text.split(".")
+    of_a_module = set(path) <= spellings.MODULES
+    if of_a_module and name in spellings.FUNCTIONS:
+        yield read_function(cursor, spellings.FUNCTIONS[name], start)
+        return
+    if of_a_module and name in _NUMPY_CONSTANTS:
+        yield cursor.token("CONSTANT", _NUMPY_CONSTANTS[name], start)
+        return
+    # What follows the first dot is read as a piece of its own.
+    is_attribute = len(path) == 1 and name in (*_TRANSPOSED, "dot", "matmul")
+    if not is_attribute and cursor.prose:
+        cursor.at = start + len(path[0])
+        yield cursor.token("WORD", path[0], start)
+        return
+    if not is_attribute and not {path[0], name} <= vocabulary.recognised:
+        raise Unreadable(f"'{quote(text, 30)}' is not known here", start)
+    word = path[0] if path[0].isalpha() else path[0].partition("_")[0]  # k_a.T: the index is read with its letter
+    cursor.at = start + len(word)
+    yield from read_word(cursor, vocabulary, word, start)
