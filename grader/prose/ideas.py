@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from grader.model import Piece
-from grader.prose.notation import plain
 from grader.prose.phrasings import Found, Reading, find, parse
+from grader.prose.plain_spelling import plain
 from grader.prose.word_tokens import FUNCTION_WORDS, Token
 
 _LIMIT = 20_000  # characters of one part: ten pages where a paragraph is asked for

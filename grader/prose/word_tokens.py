@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from grader.prose.notation import GREEK_NAMES, words
+from grader.prose.plain_spelling import GREEK_NAMES, words
 
 _NUMBERS = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "unity": "1", "half": "1/2", "halves": "1/2", "third": "1/3",
