@@ -20,7 +20,7 @@ from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Misfit, Typed, typed
 from grader.formulas.typing.vocabulary import SCALAR, Shape, Vocabulary
 from grader.model import Answer
-from grader.notation import spellings
+from grader.notation.letters import LETTERS
 from grader.quoting import quote
 
 MISFIT, UNREAD = "does_not_fit", "not_read"
@@ -244,5 +244,5 @@ def _says_nothing(found: Typed, vocabulary: Vocabulary, question: Question) -> b
         and bool(symbols)
         and symbols == vocabulary.free(found.expression)
         and symbols[0] == found.expression
-        and not (symbols[0].name in spellings.LETTERS.values() and not symbols[0].index)  # a Greek letter is a number
+        and not (symbols[0].name in LETTERS.values() and not symbols[0].index)  # a Greek letter is a number
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.syntax.expressions import Constant, Expression, Multiply, Number, PseudoInverse, Symbol
-from grader.notation import spellings
+from grader.notation.size_words import LARGE_WORDS, LINKING_WORDS, SCALE_WORDS, SMALL_WORDS
 
 COMPARED = ("≫", "≪", ">", "<", "≥", "≤", "→")
 SIZING = (*COMPARED, "≈", "∼")  # β ≈ 1 says that β is not large
@@ -63,9 +63,9 @@ def _is_minus_infinity(expression: Expression) -> bool:
 
 def said_in_words(symbol: Symbol, tokens: Sequence[Token]) -> Size:
     """'a very large constant C', 'β is sufficiently large', 't tends to infinity'."""
-    if symbol.name in spellings.SCALE_WORDS:  # the scale itself was written as a word
-        large = symbol.name in spellings.LARGE_WORDS
-        return Size("large" if large else "small" if symbol.name in spellings.SMALL_WORDS else "")
+    if symbol.name in SCALE_WORDS:  # the scale itself was written as a word
+        large = symbol.name in LARGE_WORDS
+        return Size("large" if large else "small" if symbol.name in SMALL_WORDS else "")
     for at, token in enumerate(tokens):
         if token.kind == "NAME" and token.value == symbol:
             after, before = tokens[at + 1 : at + 1 + _WORDS_AFTER], tokens[max(0, at - _WORDS_BEFORE) : at]
@@ -90,12 +90,12 @@ def _said_by(nearby: Sequence[Token]) -> Size:
         elif near.kind == "WORD":
             if word == "negative":
                 return Size("", "−")
-            if word in spellings.LARGE_WORDS - _ADVERBS:
+            if word in LARGE_WORDS - _ADVERBS:
                 return Size("small") if denied else Size("large", "+")
-            if word in spellings.SMALL_WORDS:
+            if word in SMALL_WORDS:
                 return Size("small")
             denied = denied or word == "not"
-            if word not in spellings.LINKING_WORDS and word != "not":
+            if word not in LINKING_WORDS and word != "not":
                 return Size()
         elif near.kind not in ("BREAK", "RELATION", "NUMBER") or near.value in (".", "=", "≈"):
             return Size()

@@ -13,11 +13,11 @@ from itertools import pairwise
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation import spellings
+from grader.notation.size_words import LARGE_WORDS, LINKING_WORDS, SMALL_WORDS
 
 _NUMBERED = re.compile(r"\A\s*\(\d{1,2}[a-z]?\)(?=\s*\S.*(?:=|≈))|(?:\.{4,}|…{2,}|\s{3,})\s*\(\d{1,2}[a-z]?\)\s*\Z")
 _DASHES = ("-", "/")
-_STARTERS = spellings.LINKING_WORDS | frozenset(
+_STARTERS = LINKING_WORDS | frozenset(
     """
     since as if because has have so when here equivalently or see from by no sorry wait actually rather correction oops
     maybe perhaps alternatively
@@ -70,9 +70,7 @@ def _break(token: Token) -> Token:
 
 def _is_remark(inner: Sequence[Token]) -> bool:
     words = [str(token.value).lower() for token in inner if token.kind == "WORD"]
-    return len(words) >= _MANY_WORDS or any(
-        word in _STARTERS | spellings.LARGE_WORDS | spellings.SMALL_WORDS for word in words
-    )
+    return len(words) >= _MANY_WORDS or any(word in _STARTERS | LARGE_WORDS | SMALL_WORDS for word in words)
 
 
 def _are_dimensions(inner: Sequence[Token], text: str, vocabulary: Vocabulary) -> bool:

@@ -16,11 +16,11 @@ from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Answer, Piece
-from grader.notation import spellings
+from grader.notation.letters import LETTERS
 
 _WRITTEN_OUT = re.compile(r"\\begin\{(\w*matrix|cases|array)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL)
 _END_OF_ROW = re.compile(r"\\\\(?:\[[^\]]{0,40}\])?")  # \\ and \\[2pt]
-_ESCAPED_TWICE = re.compile(rf"(?<!\\)\\\\(?=(?:frac|sum|top|cdot|{'|'.join(spellings.LETTERS)})(?![A-Za-z]))")
+_ESCAPED_TWICE = re.compile(rf"(?<!\\)\\\\(?=(?:frac|sum|top|cdot|{'|'.join(LETTERS)})(?![A-Za-z]))")
 _END_OF_SENTENCE = re.compile(r"\n|(?<=[a-z)])\.\s+(?=[A-Z])")
 # What Python does not compute. An apostrophe after a letter or bracket transposes; k["a"] is k_a.
 _NOT_COMPUTED = re.compile(

@@ -7,7 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 
 from grader.formulas.lexing.tokens import Unreadable
-from grader.notation import spellings
+from grader.notation.faces import COMBINING
+from grader.notation.letters import SAME_LETTER, SUBSCRIPTS, SUPERSCRIPTS
 
 # What a reader cannot see must not change what is read: turned text is refused, the invisible is skipped.
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
@@ -48,7 +49,7 @@ def written_out(text: str) -> Source:
             raise Unreadable("it holds a character that turns the direction of writing round; type it anew", place)
         if letter in _INVISIBLE:
             continue
-        above, below = spellings.SUPERSCRIPTS.get(letter), spellings.SUBSCRIPTS.get(letter)
+        above, below = SUPERSCRIPTS.get(letter), SUBSCRIPTS.get(letter)
         kind = "^" if above else "_" if below else ""
         if inside and kind != inside:
             put("}", place)
@@ -57,7 +58,7 @@ def written_out(text: str) -> Source:
         inside = kind
         if above or below:
             put(above or below or "", place)
-        elif letter in spellings.COMBINING or not unicodedata.combining(letter):
+        elif letter in COMBINING or not unicodedata.combining(letter):
             put(_plain(letter), place)
     if inside:
         put("}", len(text))
@@ -69,7 +70,7 @@ def _plain(letter: str) -> str:
         letter = unicodedata.normalize("NFKC", letter)
     if unicodedata.category(letter) in ("Zs", "Zl", "Zp"):
         return " "
-    return spellings.SAME_LETTER.get(letter, letter)
+    return SAME_LETTER.get(letter, letter)
 
 
 def _sum_written_out(source: Source) -> Source:

@@ -6,7 +6,7 @@ import re
 
 from grader.formulas.lexing.cursor import Cursor
 from grader.formulas.lexing.tokens import Token
-from grader.notation import spellings
+from grader.notation.layout import DISPLAYS
 from grader.quoting import quote
 
 _COST = re.compile(r"\s*\\?(?:mathcal\s*\{?\s*)?[OΘ]\}?\s*(?:\\left\s*)?\(")
@@ -15,7 +15,7 @@ _COST = re.compile(r"\s*\\?(?:mathcal\s*\{?\s*)?[OΘ]\}?\s*(?:\\left\s*)?\(")
 def read_environment(cursor: Cursor, name: str, start: int) -> Token:
     environment = cursor.group()
     plain = environment.rstrip("*")
-    if plain in spellings.DISPLAYS or (plain == "cases" and (name == "end" or _arranges(cursor, environment))):
+    if plain in DISPLAYS or (plain == "cases" and (name == "end" or _arranges(cursor, environment))):
         if plain in ("array", "alignat") and cursor.next_is("{"):
             cursor.group()  # how many columns there are
         return cursor.token("BREAK", environment, start)

@@ -14,7 +14,11 @@ from grader.formulas.lexing.symbols import finished_name, labels_in, read_functi
 from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation import spellings
+from grader.notation.faces import DECORATIONS, MARKS, TEXT_COMMANDS
+from grader.notation.function_names import FUNCTIONS
+from grader.notation.layout import BREAKS, SPACES, WITH_ARGUMENT
+from grader.notation.letters import LETTERS
+from grader.notation.operators import ELLIPSES, OPERATORS, RELATIONS, TRANSPOSES
 from grader.quoting import quote
 
 _FACES_AND_BRACES = re.compile(r"\\(?:mathbf|boldsymbol|bm|vec|mathrm)\b|[{}\s]")
@@ -28,23 +32,23 @@ _SCRIPT = re.compile(r"\s*[_^]")
 def read_command(cursor: Cursor, vocabulary: Vocabulary, name: str, start: int) -> Iterator[Token]:
     """What a backslash and a name begin, with the arguments that belong to it."""
     unstarred = name.rstrip("*")
-    if unstarred and unstarred != name and unstarred not in spellings.TEXT_COMMANDS | spellings.WITH_ARGUMENT:
+    if unstarred and unstarred != name and unstarred not in TEXT_COMMANDS | WITH_ARGUMENT:
         cursor.at -= 1
     name = unstarred or name
     if name in ("mathbb", "mathds") and cursor.take(_BLACKBOARD_ONE):
         yield cursor.token("IDENTITY", "", start)
-    elif name in spellings.SPACES or name in spellings.DECORATIONS or name in spellings.WITH_ARGUMENT:
+    elif name in SPACES or name in DECORATIONS or name in WITH_ARGUMENT:
         _skip(cursor, name)
-    elif name in spellings.MARKS:
+    elif name in MARKS:
         yield _marked(cursor, vocabulary, name, start)
-    elif name in spellings.TEXT_COMMANDS:
+    elif name in TEXT_COMMANDS:
         yield from _text(cursor, vocabulary, start)
-    elif name in spellings.LETTERS:
-        yield _letter(cursor, vocabulary, spellings.LETTERS[name], start)
+    elif name in LETTERS:
+        yield _letter(cursor, vocabulary, LETTERS[name], start)
     elif name == "sqrt":
         yield cursor.token("SQRT", name, start)
-    elif name in spellings.FUNCTIONS and name != "identity":
-        yield read_function(cursor, spellings.FUNCTIONS[name], start)
+    elif name in FUNCTIONS and name != "identity":
+        yield read_function(cursor, FUNCTIONS[name], start)
     elif name in ("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"):
         yield cursor.token("FRACTION", name, start)
         yield from read_short_fraction(cursor)
@@ -92,13 +96,13 @@ def _single(cursor: Cursor, vocabulary: Vocabulary, name: str, start: int) -> To
             return cursor.token("WORD", "or", start)
         case "O" | "bigO":
             return cursor.token("FUNCTION", name, start)
-        case _ if name in spellings.BREAKS:
+        case _ if name in BREAKS:
             return cursor.token("BREAK", name, start)
-        case _ if name in spellings.OPERATORS:
-            return read_operator(cursor, spellings.OPERATORS[name], start)
-        case _ if name in spellings.RELATIONS:
-            return cursor.token("RELATION", spellings.RELATIONS[name], start)
-        case _ if name in spellings.ELLIPSES:
+        case _ if name in OPERATORS:
+            return read_operator(cursor, OPERATORS[name], start)
+        case _ if name in RELATIONS:
+            return cursor.token("RELATION", RELATIONS[name], start)
+        case _ if name in ELLIPSES:
             return cursor.token("ELLIPSIS", "…", start)
         case _ if name in vocabulary.words:  # macros students define for themselves: \ka
             return read_name(cursor, vocabulary, name, start)
@@ -107,13 +111,13 @@ def _single(cursor: Cursor, vocabulary: Vocabulary, name: str, start: int) -> To
 
 def _skip(cursor: Cursor, name: str) -> None:
     """What has no meaning here, with the argument that belongs to it."""
-    if name in spellings.WITH_ARGUMENT and cursor.next_is("{"):
+    if name in WITH_ARGUMENT and cursor.next_is("{"):
         cursor.group()
         if name in ("color", "textcolor"):
             cursor.take_off_braces()
     elif name in ("left", "right") and cursor.next_is("."):
         cursor.at += 1
-    elif name in spellings.DECORATIONS:
+    elif name in DECORATIONS:
         cursor.take_off_braces()
 
 
@@ -133,14 +137,14 @@ def _letter(cursor: Cursor, vocabulary: Vocabulary, letter: str, start: int) -> 
 def _marked(cursor: Cursor, vocabulary: Vocabulary, name: str, start: int) -> Token:
     letter = _FACES_AND_BRACES.sub("", cursor.group())
     if command := _ONE_COMMAND.fullmatch(letter):
-        letter = spellings.LETTERS.get(command[1], command[1])
+        letter = LETTERS.get(command[1], command[1])
     base, _, below = letter.partition("_")
     if len(base) != 1:
         raise Unreadable(f"'\\{name}' should stand over one letter", start)
     if below:
-        symbol = vocabulary.symbol(base, labels_in(below), spellings.MARKS[name])
+        symbol = vocabulary.symbol(base, labels_in(below), MARKS[name])
         return cursor.token("NAME", symbol, start)
-    return finished_name(cursor, vocabulary, base, spellings.MARKS[name], start)
+    return finished_name(cursor, vocabulary, base, MARKS[name], start)
 
 
 def _text(cursor: Cursor, vocabulary: Vocabulary, start: int) -> Iterator[Token]:
@@ -160,8 +164,8 @@ def _upright(cursor: Cursor, vocabulary: Vocabulary, word: str, start: int) -> T
     """A function or symbol set upright: \\operatorname{softmax}, A^{\\text{T}}."""
     if word in vocabulary.functions:
         return read_function(cursor, word, start)
-    if (function := spellings.FUNCTIONS.get(word) or spellings.FUNCTIONS.get(word.lower())) and len(word) > 1:
+    if (function := FUNCTIONS.get(word) or FUNCTIONS.get(word.lower())) and len(word) > 1:
         return read_function(cursor, function, start)
-    if word in spellings.TRANSPOSES and cursor.last_is("^"):
+    if word in TRANSPOSES and cursor.last_is("^"):
         return cursor.token("NAME", Symbol("T"), start)
     return read_name(cursor, vocabulary, word, start) if len(word) == 1 or word in vocabulary.recognised else None

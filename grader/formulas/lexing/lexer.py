@@ -17,7 +17,7 @@ from grader.formulas.lexing.signs import read_sign
 from grader.formulas.lexing.symbols import read_word
 from grader.formulas.lexing.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation import spellings
+from grader.notation.letters import FRACTIONS
 
 __all__ = ["Token", "Unreadable", "read_tokens"]
 
@@ -77,7 +77,7 @@ def _next(cursor: Cursor, vocabulary: Vocabulary) -> Iterator[Token]:
         case "product":
             yield cursor.token("OPERATOR", "@", start)
         case "fraction":
-            yield cursor.token("NUMBER", Fraction(*spellings.FRACTIONS[text]), start)
+            yield cursor.token("NUMBER", Fraction(*FRACTIONS[text]), start)
         case "number":
             yield read_number(cursor, text, start)
         case "call":

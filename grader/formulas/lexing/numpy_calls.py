@@ -8,7 +8,7 @@ from grader.formulas.lexing.cursor import Cursor
 from grader.formulas.lexing.symbols import read_function, read_word
 from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation import spellings
+from grader.notation.function_names import FUNCTIONS, MODULES
 from grader.quoting import quote
 
 _TRANSPOSED = ("T", "mT", "t", "transpose")
@@ -28,9 +28,9 @@ def read_attribute(cursor: Cursor, text: str, start: int) -> Token:
 def read_dotted(cursor: Cursor, vocabulary: Vocabulary, text: str, start: int) -> Iterator[Token]:
     """`np.exp`, `A.T`, or the end of a sentence without a space after it."""
     *path, name = text.split(".")
-    of_a_module = set(path) <= spellings.MODULES
-    if of_a_module and name in spellings.FUNCTIONS:
-        yield read_function(cursor, spellings.FUNCTIONS[name], start)
+    of_a_module = set(path) <= MODULES
+    if of_a_module and name in FUNCTIONS:
+        yield read_function(cursor, FUNCTIONS[name], start)
         return
     if of_a_module and name in _NUMPY_CONSTANTS:
         yield cursor.token("CONSTANT", _NUMPY_CONSTANTS[name], start)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.syntax.expressions import Symbol
-from grader.notation import spellings
+from grader.notation.size_words import FILLER_WORDS, SCALE_WORDS
 
 
 def articles_apart(tokens: Sequence[Token]) -> list[Token]:
@@ -60,4 +60,4 @@ def _said(run: Sequence[Token], before: Token | None, after: Token | None, prose
 
 def _is_a_scale(words: Sequence[str]) -> bool:
     parts = {part for word in words for part in word.split("_")}
-    return bool(parts & spellings.SCALE_WORDS) and parts <= spellings.SCALE_WORDS | spellings.FILLER_WORDS
+    return bool(parts & SCALE_WORDS) and parts <= SCALE_WORDS | FILLER_WORDS

@@ -12,7 +12,7 @@ from grader.formulas.lexing.symbols import labels_in
 from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation import spellings
+from grader.notation.operators import ELLIPSES, OPERATORS, RELATIONS
 from grader.quoting import quote
 
 _COLUMN = re.compile(r"\s*:\s*,\s*(\w)\s*\]")
@@ -67,12 +67,12 @@ def read_sign(cursor: Cursor, vocabulary: Vocabulary, sign: str, start: int) -> 
             pass  # only says where lines are aligned
         case "." | ":" | "?" | "$" | '"' | "#" | "“" | "”":
             yield cursor.token("BREAK", sign, start)
-        case _ if sign in spellings.ELLIPSES:
+        case _ if sign in ELLIPSES:
             yield cursor.token("ELLIPSIS", "…", start)
-        case _ if sign in spellings.OPERATORS:
-            yield read_operator(cursor, spellings.OPERATORS[sign], start)
-        case _ if sign in spellings.RELATIONS:
-            yield cursor.token("RELATION", spellings.RELATIONS[sign], start)
+        case _ if sign in OPERATORS:
+            yield read_operator(cursor, OPERATORS[sign], start)
+        case _ if sign in RELATIONS:
+            yield cursor.token("RELATION", RELATIONS[sign], start)
         case _ if cursor.prose:
             yield cursor.token("BREAK", sign, start)
         case _:

@@ -11,7 +11,7 @@ from grader.formulas.lexing.numerals import braced, read_number
 from grader.formulas.lexing.symbols import read_name
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation import spellings
+from grader.notation.operators import DAGGERS, TRANSPOSES
 
 _SPACED_BRACES = re.compile(r"[{}\s]")
 _FACES = re.compile(r"\\(?:mathsf|mathrm|text|rm|textrm|mathbf|mathit|operatorname|sf|intercal(?=.)|,|!)")
@@ -27,9 +27,9 @@ def read_superscript(cursor: Cursor, vocabulary: Vocabulary, start: int) -> Iter
     plain = _FACES.sub("", _SPACED_BRACES.sub("", cursor.group())).lstrip("\\")
     if cursor.prose and cursor.take(_CLOSING_CARET):  # A^T^, as some Markdown has it
         cursor.blank(cursor.at - 1)
-    if plain in spellings.TRANSPOSES or plain in _PRIMES:
+    if plain in TRANSPOSES or plain in _PRIMES:
         yield cursor.token("TRANSPOSE", "T", start)
-    elif plain in spellings.DAGGERS:
+    elif plain in DAGGERS:
         yield cursor.token("DAGGER", "+", start)
     elif plain in _STARS:
         yield cursor.token("STAR", "*", start)

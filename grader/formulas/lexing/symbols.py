@@ -10,7 +10,10 @@ from grader.formulas.lexing.sums import opens_a_sum, read_sum
 from grader.formulas.lexing.tokens import MAX_NAME, Token, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation import spellings
+from grader.notation.faces import COMBINING
+from grader.notation.function_names import FUNCTIONS, INFINITIES, KEYWORDS
+from grader.notation.letters import LETTERS
+from grader.notation.size_words import SHORT_WORDS
 from grader.quoting import quote
 
 _DIGITS = re.compile(r"\d+")
@@ -39,11 +42,11 @@ def read_word(cursor: Cursor, vocabulary: Vocabulary, word: str, start: int) -> 
         raise Unreadable(f"'{quote(cursor.text[before : cursor.at + 2], 30)}' is not mathematics", start)
     if opens_a_sum(cursor, vocabulary, word):
         yield read_sum(cursor, start)
-    elif word in spellings.KEYWORDS and cursor.ahead(_EQUALS_SIGN):
+    elif word in KEYWORDS and cursor.ahead(_EQUALS_SIGN):
         yield cursor.token("NAME", Symbol(word), start)
     elif cursor.prose and word[0] >= _FIRST_IDEOGRAPH:
         yield cursor.token("WORD", word, start)
-    elif word in spellings.INFINITIES:
+    elif word in INFINITIES:
         yield cursor.token("CONSTANT", "∞", start)
     elif (digits := cursor.ahead(_DIGITS)) and word + digits[0] in vocabulary.words:  # q1, k2
         cursor.at = digits.end()
@@ -58,7 +61,7 @@ def read_word(cursor: Cursor, vocabulary: Vocabulary, word: str, start: int) -> 
 def _split(cursor: Cursor, vocabulary: Vocabulary, word: str) -> list[str] | None:
     """The fewest symbols a run of letters is made of; None if it is a word of prose."""
     known, prose = vocabulary.recognised, cursor.prose
-    if prose and word.lower() in spellings.SHORT_WORDS and word not in known:
+    if prose and word.lower() in SHORT_WORDS and word not in known:
         return None
     if word == "or" and _stands_apart(cursor, word):  # `$M = A^\top or AA^\top$`
         return None
@@ -105,8 +108,8 @@ def _last_of_run(cursor: Cursor, vocabulary: Vocabulary, piece: str, start: int)
         return cursor.token("TRANSPOSE", "T", start)  # AAT
     if piece in vocabulary.functions and cursor.ahead(_ARGUMENT):
         return cursor.token("FUNCTION", piece, start)
-    if piece in spellings.FUNCTIONS and piece not in vocabulary.words:
-        return read_function(cursor, spellings.FUNCTIONS[piece], start)
+    if piece in FUNCTIONS and piece not in vocabulary.words:
+        return read_function(cursor, FUNCTIONS[piece], start)
     return read_name(cursor, vocabulary, piece, start)
 
 
@@ -124,7 +127,7 @@ def read_name(cursor: Cursor, vocabulary: Vocabulary, piece: str, start: int) ->
     if cursor.ahead(_APPLIED) and (function := _applied(cursor, vocabulary, piece)):
         return cursor.token("FUNCTION", function, start)
     mark = ""
-    while not cursor.ended and cursor.text[cursor.at] in spellings.COMBINING:
+    while not cursor.ended and cursor.text[cursor.at] in COMBINING:
         mark += cursor.text[cursor.at]
         cursor.at += 1
     return finished_name(cursor, vocabulary, piece, mark, start)
@@ -145,7 +148,7 @@ def finished_name(cursor: Cursor, vocabulary: Vocabulary, piece: str, mark: str,
     if not index and piece in vocabulary.words:
         name, index = vocabulary.words[piece]
     else:
-        name = spellings.LETTERS.get(piece, piece)
+        name = LETTERS.get(piece, piece)
     if name == "I" and vocabulary.find(name, index) is None:
         return cursor.token("IDENTITY", "".join(index).partition("×")[0], start)
     return cursor.token("NAME", vocabulary.symbol(name, index, mark), start)
@@ -166,6 +169,6 @@ def _indices(cursor: Cursor, vocabulary: Vocabulary, name: str) -> tuple[str, ..
 def labels_in(raw: str) -> tuple[str, ...]:
     """The indices that a group below a letter holds: `i,j`, `\\text{rows}`, `\\alpha`."""
     raw = _FACES.sub("", raw)
-    raw = _LETTER_COMMAND.sub(lambda found: spellings.LETTERS.get(found[1], found[1]), raw)
+    raw = _LETTER_COMMAND.sub(lambda found: LETTERS.get(found[1], found[1]), raw)
     raw = _GROUPING.sub("", raw)
-    return tuple(spellings.LETTERS.get(label, label) for label in raw.split(",") if label)
+    return tuple(LETTERS.get(label, label) for label in raw.split(",") if label)

@@ -6,7 +6,7 @@ import re
 
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.syntax.expressions import Domain
-from grader.notation import spellings
+from grader.notation.letters import LETTERS
 from grader.quoting import quote
 
 _SIGNS = tuple(
@@ -32,7 +32,7 @@ def domain(low: str, high: str, place: int) -> Domain:
     """From what stands below a sum and above it."""
     text = _plain(low)
     end = re.sub(r"[{}\s$\\]", "", high)
-    end = spellings.LETTERS.get(end, end)
+    end = LETTERS.get(end, end)
     if ranged := _RANGED.fullmatch(text):
         return Domain(ranged[2], ranged[1], ranged[3])
     if chosen := _CHOSEN.fullmatch(text):

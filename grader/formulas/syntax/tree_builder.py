@@ -27,7 +27,7 @@ from grader.formulas.syntax.expressions import (
     negative,
 )
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation import spellings
+from grader.notation.function_names import KEYWORDS
 from grader.quoting import quote
 
 
@@ -200,7 +200,7 @@ class Builder(Transformer[LarkToken, Any]):
         name: str = token.value
         keywords: dict[str, Any] = dict(item for item in given.items if isinstance(item, tuple))
         arguments = [item for item in given.items if not isinstance(item, tuple)]
-        if keywords.keys() - spellings.KEYWORDS or not arguments:
+        if keywords.keys() - KEYWORDS or not arguments:
             raise Unreadable(f"'{quote(name)}' does not take that", token.start)
         axis = keywords.get("axis", keywords.get("dim"))
         wanted = 2 if name in ("product", "outer", "inner") else 1

@@ -20,7 +20,7 @@ from grader.formulas.syntax.expressions import (
     Symbol,
     Transpose,
 )
-from grader.notation.spellings import LETTERS
+from grader.notation.letters import LETTERS
 
 _NAMES = {letter: name for name, letter in reversed(LETTERS.items())}
 _NAMES["ε"] = "epsilon"

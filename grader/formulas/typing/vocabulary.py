@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.formulas.syntax.expressions import Expression, Sum, Symbol, symbols_in, walk
-from grader.notation.spellings import FUNCTIONS, LETTERS
+from grader.notation.function_names import FUNCTIONS
+from grader.notation.letters import LETTERS
 
 ONE = "1"
 SCALAR = (ONE, ONE)

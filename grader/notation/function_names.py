@@ -1,0 +1,31 @@
+"""Functions by every name they go by, and what numpy writes around them."""
+
+from __future__ import annotations
+
+from grader.notation.word_lists import spelled, words
+
+# Spelled out or with a backslash, and with numpy's, math's, scipy's or torch's name in front.
+FUNCTIONS = spelled(
+    {
+        "exp": "exp",
+        "log": "log ln",
+        "sqrt": "sqrt",
+        "softmax": "softmax softargmax",
+        "logistic": "sigmoid logistic expit",
+        "max": "max",
+        "min": "min",
+        "abs": "abs",
+        "tanh": "tanh",
+        "inverse": "inv",
+        "pinv": "pinv",
+        "transpose": "transpose",
+        "product": "dot matmul",
+        "outer": "outer",
+        "inner": "inner",
+        "identity": "eye identity",
+        "norm": "norm",
+    }
+)
+KEYWORDS = words("axis dim keepdims")  # what numpy's and torch's softmax may be told
+MODULES = words("np numpy math torch scipy special linalg la F nn functional jnp sp sympy cmath")
+INFINITIES = words("inf Inf infty")
