@@ -10,11 +10,7 @@ import re
 import unicodedata
 
 from grader.model import Piece
-
-
-def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from grader.notation.word_lists import words
 
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "eta": "η", "theta": "θ",

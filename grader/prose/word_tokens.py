@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import snowballstemmer
 
-from grader.prose.plain_spelling import GREEK_NAMES, words
+from grader.notation.denials import CONSEQUENCES, CONTRASTS, DENIALS_IN_PROSE, NO_DENIAL_BEFORE
+from grader.notation.word_lists import words
+from grader.prose.plain_spelling import GREEK_NAMES
 
 _NUMBERS = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "unity": "1", "half": "1/2", "halves": "1/2", "third": "1/3",
@@ -37,15 +39,7 @@ _JOINED = re.compile(r"\b(non|pre|multi|mis|fine|semi|post|anti)[-–](?=[a-z])"
 _REACH = 7
 _REACH_OF = {"without": 3}  # a preposition: only what it governs
 _DOUBLE = 4  # tokens between two denials that cancel
-_DENIALS = words(
-    "not no never without cannot neither nor hardly barely scarcely rarely seldom lack lacks lacking fail fails failed "
-    "unable impossible none nobody"
-)
 _DENIED_WITH = {"instead": "of", "rather": "than"}
-_NO_DENIAL_BEFORE = words("onli just mere matter doubt simpli")  # stems: "not only", "no matter"
-_CLAUSE_BEGINS = words(  # stems
-    "but while wherea although though becaus sinc so henc therefor thus and which when if as → then howev or"
-)
 FUNCTION_WORDS = words(
     "the a an of to in on is are was were be been being it its this that these those and or but if then so as at by "
     "for from with into than because when while which who whose what how there their they we you i he she his her has "
@@ -113,6 +107,16 @@ def _has_greek(word: str) -> bool:
     return any("α" <= letter <= "ω" for letter in word)
 
 
+def _forms_of(spelled_out: Iterable[str]) -> frozenset[str]:
+    return frozenset(form for word in spelled_out for form in forms(word))
+
+
+_NO_DENIAL_BEFORE = _forms_of(NO_DENIAL_BEFORE)
+_CLAUSE_BEGINS = _forms_of(
+    CONTRASTS | (CONSEQUENCES - {"consequently"}) | words("while whereas because since and which when if as → then or")
+)
+
+
 def _cut(text: str) -> Iterator[Token]:
     sentence = 0
     for found in _PIECE.finditer(text):
@@ -164,4 +168,4 @@ def _denies(token: Token, following: str) -> bool:
     word = token.raw.lower()  # its stem would not do: that of "hardly" is "hard"
     if word in _DENIED_WITH:
         return following == _DENIED_WITH[word]
-    return (word in _DENIALS or token.form in _DENIALS) and following not in _NO_DENIAL_BEFORE
+    return (word in DENIALS_IN_PROSE or token.form in DENIALS_IN_PROSE) and following not in _NO_DENIAL_BEFORE

@@ -18,12 +18,12 @@ from grader.formulas.lexing.tokens import Token
 from grader.formulas.syntax.expressions import Apply, Expression, Symbol, symbols_in, walk
 from grader.formulas.typing.vocabulary import Declared, Vocabulary
 from grader.model import Answer
+from grader.notation.denials import DENIALS_OF_A_COST
 
 MARKS = ("O", "Θ", "Ω")
 _NEAR = 3  # words within which a "not" or a "than" is about a cost or a model
 _BELONGS = ("of", "for", "with", "in", "by", "using", "under")
 _ARTICLES = ("the", "a", "an", "our", "this", "that")
-_DENIALS = ("not", "never", "isn", "cannot")
 _COMPARISONS = ("than", "unlike", "versus", "vs", "over", "instead", "compared", "rather", "against")
 _RELATIVE = ("which", "whose", "that", "with", "at")  # "than the vanilla model, which takes …" goes on about that one
 _OF_ALL = ("alike", "both", "same", "equally", "each")
@@ -169,7 +169,7 @@ class _Owners:
     def _counts(self, number: int) -> bool:
         cost = self._costs[number]
         before = self._words_before(cost.begins)
-        if any(word in _DENIALS for word in before):
+        if any(word in DENIALS_OF_A_COST for word in before):
             return False
         if any(word in _COMPARISONS for word in before) and self._behind(cost) is None:
             return False

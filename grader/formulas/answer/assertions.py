@@ -7,18 +7,15 @@ from itertools import pairwise, takewhile
 from typing import Literal
 
 from grader.formulas.lexing.tokens import Token
+from grader.notation.denials import CONSEQUENCES, DENIALS_OF_A_FORMULA, VERDICTS
 
 Standing = Literal["stated", "beside", "denied"]
 
 _NEAR = 3  # words within which a "not" is about the formula
-_DENIALS = frozenset(["not", "never", "cannot", "isn", "doesn", "wouldn", "won", "unlike", "neither", "nor"])
 _LINKS = frozenset(["is", "does", "would", "will", "do", "can", "could", "was", "alone", "itself", "also"])
-_VERDICTS = frozenset(["wrong", "false", "incorrect", "mistake", "mistaken", "invalid", "fails", "contradiction"])
 # What comes with a formula that is there to be compared, supposed, or is somebody else's.
 _BESIDE_BEFORE = frozenset(["if", "than", "classmate", "friend", "someone", "somebody", "had", "compare", "compared"])
 _COMPARING_PAIRS = frozenset([("instead", "of"), ("or", "else")])
-# What is said before these is about something else: "that has the wrong shape, so M = AAᵀ".
-CONSEQUENCES = frozenset(["so", "hence", "therefore", "thus", "consequently"])
 _ENDS = (".", "?", "!")
 
 
@@ -31,10 +28,10 @@ def standing(tokens: Sequence[Token], start: int, end: int) -> Standing:
     near_after = _next_words(tokens[end : end + _NEAR + 1])
     asked = last < len(tokens) and tokens[last].value == "?"
     said_next = words_in(tokens[last + 1 : last + 10])
-    turned_down = next((word for word in near_after if word not in _LINKS), "") in _DENIALS | _VERDICTS
-    if asked or turned_down or any(word in _DENIALS for word in near_before):
+    turned_down = next((word for word in near_after if word not in _LINKS), "") in DENIALS_OF_A_FORMULA | VERDICTS
+    if asked or turned_down or any(word in DENIALS_OF_A_FORMULA for word in near_before):
         return "denied"
-    if any(word in _VERDICTS for word in (*before, *after)) or "contradiction" in said_next:
+    if any(word in VERDICTS for word in (*before, *after)) or "contradiction" in said_next:
         return "denied" if "would" not in after else "beside"
     compared = any(word in _BESIDE_BEFORE for word in before) or not _COMPARING_PAIRS.isdisjoint(pairwise(before))
     if compared or near_after[:1] == ["would"]:

@@ -11,26 +11,19 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
-from grader.formulas.answer.assertions import (
-    CONSEQUENCES,
-    ends_a_sentence,
-    sentence_around,
-    since_a_consequence,
-    word_of,
-    words_in,
-)
+from grader.formulas.answer.assertions import ends_a_sentence, sentence_around, since_a_consequence, word_of, words_in
 from grader.formulas.answer.clauses import Clause
 from grader.formulas.answer.statements import Proposed, Statements
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.syntax.expressions import Number, Symbol
+from grader.notation.denials import CONSEQUENCES, CONTRASTS, DOUBTS, OBJECTIONS, PERHAPS, TAKEN_BACK
 
 # None; in words; in words, and then turned down; two equations with nothing between them.
 Link = Literal["", "said", "turned down", "listed"]
 
 _OR = frozenset(["or", "oder", "ou", "vs", "versus", "或", "或者"])
-_PERHAPS = frozenset(["maybe", "perhaps", "possibly"])
 # What is said to be equivalent is judged beside it: equal formulas earn the same.
-_ALTERNATIVES = _PERHAPS | {"sometimes", "alternatively", "alternative", "alternate", "equivalently"}
+_ALTERNATIVES = PERHAPS | {"sometimes", "alternatively", "alternative", "alternate", "equivalently"}
 _HEARSAY = frozenset((who, do) for who in ("some", "others", "people") for do in ("say", "use", "write", "claim"))
 _COULD = frozenset(["could", "might", "may"])
 _THINGS = frozenset(
@@ -39,18 +32,10 @@ _THINGS = frozenset(
     """.split()  # noqa: SIM905 - words read better than a list of strings
 )
 _ORDINALS = frozenset(["first", "second", "third", "other", "one", "two", "three"])
-_TAKEN_BACK = frozenset(
-    ["sorry", "correction", "corrected", "wait", "oops", "edit", "scratch", "meant", "final", "finally"]
-)
 _PREFERRED = frozenset(["actually", "instead", "rather", "better"])  # a correction, unless it is "perhaps better"
 _IS_OVER = frozenset(["was", "were", "had", "tried", "thought", "initially", "originally"])
 _BETTERS = frozenset(["rather", "better", "more"])  # "or rather", "or better", "or more precisely"
 _BEFORE_IT = frozenset(["that", "this", "it", "above", "first", "former", "previous"])
-_IS_WRONG = frozenset(["wrong", "incorrect", "false", "not", "isn", "mistaken"])
-_BUT = frozenset(["but", "however", "though", "although"])
-_AGAINST = frozenset(
-    ["not", "isn", "doesn", "cannot", "no", "wrong", "only", "fails", "needs", "less", "too", "without"]
-)
 _IN_DOUBT = frozenset(["sure", "certain", "know", "think"])
 _LABELS = ("NAME", "NUMBER")
 _COMMAS = (",", ";", "quad", "qquad", "|")
@@ -111,7 +96,7 @@ def _link(earlier: Proposed, later: Proposed, statements: Statements) -> Link:
     _, end = sentence_around(statements.tokens, later.begins, later.ends)
     behind = words_in(statements.tokens[later.ends : end])
     if _is_introduced(between) or _is_added(behind):
-        is_against = _BUT & set(behind) and _AGAINST & set(behind) and not _IN_DOUBT & set(behind)
+        is_against = CONTRASTS & set(behind) and OBJECTIONS & set(behind) and not _IN_DOUBT & set(behind)
         return "turned down" if is_against else "said"
     return "said" if _both_are_numbered(earlier, later, statements) else ""
 
@@ -128,7 +113,7 @@ def _are_side_by_side(earlier: Proposed, later: Proposed, statements: Statements
 def _takes_back(between: Sequence[Token]) -> bool:
     """Whether what stands before an equation corrects the one before: "no, …", "wait", "I meant", "better"."""
     words = set(words_in(between))
-    if words & _TAKEN_BACK or (words & _PREFERRED and not words & _PERHAPS):
+    if words & TAKEN_BACK or (words & _PREFERRED and not words & PERHAPS):
         return True
     followers = (between[at + 1 : at + 2] for at, token in enumerate(between) if word_of(token) == "no")
     return any(not after or not word_of(after[0]) for after in followers)  # "no idea" corrects nothing
@@ -175,7 +160,7 @@ def _is_introduced(between: Sequence[Token]) -> bool:
 def _is_fallback(between: Sequence[Token]) -> bool:
     """ "If that is wrong, then M = …"."""
     words = _said_last(between)
-    about_it = bool({"if", "case"} & set(words)) and bool(set(words) & _BEFORE_IT) and bool(set(words) & _IS_WRONG)
+    about_it = bool({"if", "case"} & set(words)) and bool(set(words) & _BEFORE_IT) and bool(set(words) & DOUBTS)
     return about_it or words[:2] == ["if", "not"]
 
 
@@ -280,7 +265,7 @@ def _said_last(tokens: Sequence[Token]) -> list[str]:
 
 def _is_bettered(words: Sequence[str]) -> bool:
     """Whether "or" is followed by what takes the formula before it back."""
-    return bool(words) and words[0] in _BETTERS and not set(words) & _PERHAPS
+    return bool(words) and words[0] in _BETTERS and not set(words) & PERHAPS
 
 
 def _are_few(words: Sequence[str]) -> bool:

@@ -13,15 +13,17 @@ from itertools import pairwise
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
+from grader.notation.denials import INTERJECTIONS, PERHAPS
 from grader.notation.size_words import LARGE_WORDS, LINKING_WORDS, SMALL_WORDS
+from grader.notation.word_lists import words
 
 _NUMBERED = re.compile(r"\A\s*\(\d{1,2}[a-z]?\)(?=\s*\S.*(?:=|≈))|(?:\.{4,}|…{2,}|\s{3,})\s*\(\d{1,2}[a-z]?\)\s*\Z")
 _DASHES = ("-", "/")
-_STARTERS = LINKING_WORDS | frozenset(
-    """
-    since as if because has have so when here equivalently or see from by no sorry wait actually rather correction oops
-    maybe perhaps alternatively
-    """.split()  # noqa: SIM905 - words read better than a list of strings
+_STARTERS = (
+    LINKING_WORDS
+    | INTERJECTIONS
+    | (PERHAPS - {"possibly"})
+    | words("since as if because has have so when here equivalently alternatively or see from by no actually rather")
 )
 _VERBS = frozenset(["is", "are", "has", "have", "denotes", "being", "can", "should", "must", "may", "tends", "goes"])
 _MANY_WORDS = 3  # so many words are a remark whatever they are; `(key a + key b)` has two
