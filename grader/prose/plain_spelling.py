@@ -10,27 +10,30 @@ import re
 import unicodedata
 
 from grader.model import Piece
+from grader.notation.faces import MARKS
+from grader.notation.function_names import FUNCTIONS
+from grader.notation.layout import BREAKS
+from grader.notation.letters import FRACTIONS, LETTERS, SUBSCRIPTS
+from grader.notation.operators import RELATIONS
 from grader.notation.word_lists import words
 
-_GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "eta": "η", "theta": "θ",
-    "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "omega": "ω",
-}  # fmt: skip
-GREEK_NAMES = _GREEK | {f"{name}s": letter for name, letter in _GREEK.items() if name != "pi"}
-_COMMANDS = GREEK_NAMES | {
-    "Sigma": "Σ ", "Delta": "Δ", "sum": "Σ", "infty": "∞", "sqrt": "√", "ell": "l", "forall": "∀", "partial": "∂",
-    "approx": "≈", "simeq": "≈", "cong": "≈", "sim": "~", "equiv": "=", "propto": "∝",
-    "to": "→", "rightarrow": "→", "longrightarrow": "→", "mapsto": "→", "Rightarrow": ", ", "implies": ", ",
-    "therefore": ", ", "because": ", ", "iff": ", ", "Leftrightarrow": ", ", "qquad": ", ", "quad": ", ",
-    "geq": "≥", "geqslant": "≥", "ge": "≥", "leq": "≤", "leqslant": "≤", "le": "≤", "gg": "≫", "ll": "≪",
-    "neq": "≠", "ne": "≠", "in": "∈", "notin": "∉", "top": "⊤", "intercal": "⊤", "perp": "⊥",
-    "exp": " exp ", "ln": " ln ", "log": " log ", "max": " max ", "min": " min ",
-    "langle": "(", "rangle": ")",
-}  # fmt: skip
-_SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "0123456789aehijklmnoprstuvx", strict=True))
+# As formulas read them, but for what follows, which is a pause in prose, and for ∼, which people type as ~.
+_SOUGHT = RELATIONS | {name: ", " for name, sign in RELATIONS.items() if sign == "⇒"} | {"sim": "~"}
+_NOT_SOUGHT = ("exists", "mid")  # formulas take the one for a ∀ and the other for a bar: enough to end a clause
+_LETTERS_SOUGHT = {name: unicodedata.normalize("NFKC", letter) for name, letter in LETTERS.items()}  # ℓ is typed l
+# Letters are also named in plain words, and in the plural.
+GREEK_NAMES = _LETTERS_SOUGHT | {f"{name}s": letter for name, letter in _LETTERS_SOUGHT.items() if name != "pi"}
+_COMMANDS = (
+    {name: f" {name} " for name in FUNCTIONS if name not in MARKS}
+    | {name: sign for name, sign in _SOUGHT.items() if name not in _NOT_SOUGHT}
+    | dict.fromkeys(BREAKS, ", ")
+    | GREEK_NAMES
+    | {"Sigma": "Σ ", "sum": "Σ", "sqrt": "√", "infty": "∞", "partial": "∂", "top": "⊤", "intercal": "⊤"}
+    | {"langle": "(", "rangle": ")"}
+)
 # Words that stand in formulas as they are; any other short run of letters there is a product of symbols.
-_NAMES = words(
-    "exp ln log max min sin cos mean var relu diag argmax softmax softargmax ffn mlp layernorm sublayer attention head "
+_NAMES = FUNCTIONS.keys() | words(
+    "sin cos mean var relu diag argmax ffn mlp layernorm sublayer attention head "
     "concat for all if and where so as with the is of to or not any each every while since"
 )
 
@@ -43,7 +46,7 @@ _POWER = re.compile(r"\^\s?\{([^{}]*)\}")
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}")
 _SHORT_FRACTION = re.compile(r"\\[dt]?frac\s?(\d)\s?(\d)")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
-_SMALL = re.compile(f"[{''.join(_SUBSCRIPTS)}]+")
+_SMALL = re.compile(f"[{''.join(SUBSCRIPTS)}]+")
 _POWER_OF_E = re.compile(r"(?<![A-Za-z])e\s?\^")
 _LETTERS = re.compile(r"(?<![_A-Za-z])[A-Za-z]{2,4}(?![A-Za-z])")
 _MATHEMATICS = re.compile(r"\$\$?([^$]+)\$\$?|\\\(([^$]{1,400}?)\\\)|\\\[([^$]{1,400}?)\\\]")
@@ -94,10 +97,12 @@ def _over(fraction: re.Match[str]) -> str:
 
 def _words(text: str) -> str:
     text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")  # invisible, or turns text round
-    text = _latex(_SMALL.sub(lambda run: "_" + "".join(_SUBSCRIPTS[letter] for letter in run[0]), text))
+    text = _latex(_SMALL.sub(lambda run: "_" + "".join(SUBSCRIPTS[letter] for letter in run[0]), text))
     text = _POWER_OF_E.sub(" exp ", text)
-    text = text.replace("½", " 1/2 ").replace("⅓", " 1/3 ").replace("²", " ^2 ").replace("’", "'")
-    return unicodedata.normalize("NFKC", text.translate(_BRACES))
+    return unicodedata.normalize("NFKC", text.translate(_TYPED))
 
 
-_BRACES = str.maketrans({"{": " ", "}": " ", "\\": " ", "$": " "})
+_TYPED = str.maketrans(
+    {letter: f" {above}/{below} " for letter, (above, below) in FRACTIONS.items()}
+    | {"²": " ^2 ", "’": "'", "{": " ", "}": " ", "\\": " ", "$": " "}
+)

@@ -10,6 +10,7 @@ from functools import lru_cache
 import snowballstemmer
 
 from grader.notation.denials import CONSEQUENCES, CONTRASTS, DENIALS_IN_PROSE, NO_DENIAL_BEFORE
+from grader.notation.operators import RELATIONS
 from grader.notation.word_lists import words
 from grader.prose.plain_spelling import GREEK_NAMES
 
@@ -18,9 +19,8 @@ _NUMBERS = {
     "0.5": "1/2", ".5": "1/2", "50%": "1/2", "1.0": "1", "100%": "1", "0.0": "0", "0%": "0",
     "infinity": "∞", "infinite": "∞", "infinitely": "∞",
 }  # fmt: skip
-_RELATIONS = {
-    ">=": "≥", "<=": "≤", ">>": "≫", "<<": "≪", "->": "→", "=>": ",", "!=": "≠", "~=": "≈", "==": "=", "∑": "Σ",
-}  # fmt: skip
+# What follows is a pause in prose; people type ~ for ∼, and ~= for ≈.
+_RELATIONS = RELATIONS | {"=>": ",", "~=": "≈", "~": "~", "∼": "~", "∑": "Σ"}
 _PAUSE, _STOP = ",", "."
 
 _PIECE = re.compile(
