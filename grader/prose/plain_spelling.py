@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 from grader.model import Piece
-from grader.notation.faces import MARKS
+from grader.notation.faces import FACE_NAMES, MARKS, any_of
 from grader.notation.function_names import FUNCTIONS
 from grader.notation.layout import BREAKS
 from grader.notation.letters import FRACTIONS, LETTERS, SUBSCRIPTS
@@ -38,7 +38,7 @@ _NAMES = FUNCTIONS.keys() | words(
 )
 
 _SUM = re.compile(r"(?:\\sum(?:\\limits)?|[Σ∑])(?:\s?[_^](?:\{[^{}]*\}|\([^()]*\)|[A-Za-z0-9]))*")
-_STYLE = re.compile(r"\\(?:math[a-z]+|text[a-z]*|bm|boldsymbol|operatorname|vec|hat|tilde|bar)\s?\{([^{}]*)\}")
+_STYLE = re.compile(rf"\\(?:{FACE_NAMES}|{any_of(MARKS)})\s?\{{([^{{}}]*)\}}")
 _TRANSPOSE = re.compile(r"\^\s?\{\s?(?:[Tt⊤]|\\top|\\intercal)\s?\}|\^\s?(?:[T⊤]|\\top|\\intercal)|[ᵀ⊤]|\.T\b")
 _ROOT = re.compile(r"\\sqrt\s?\{([^{}]*)\}")
 _SUBSCRIPT = re.compile(r"\s?_\s?\{([^{}]*)\}")

@@ -191,3 +191,20 @@ def test_what_cannot_be_read_is_said_with_its_place(text: str, cause: str, place
 )
 def test_a_token_knows_where_it_was_written(text: str, want: list[str]) -> None:
     assert [text[one.start : one.end] for one in read_tokens(text, Vocabulary(()))] == want
+
+
+# One letter or transpose stays what it is in whatever face it is set.
+FACES = ["mathbf", "boldsymbol", "bm", "textbf", "mathit", "textit", "mathsf", "mathrm", "mathtt", "mathcal", "mbox"]
+
+
+@pytest.mark.parametrize("face", [*FACES, "text", "textrm", "operatorname", "textnormal"])
+def test_a_face_changes_nothing(face: str) -> None:
+    assert _row(read_tokens(rf"k_{{\{face}{{a}}}}", KEYS)) == "NAME k_a"
+    assert _row(read_tokens(rf"A^{{\{face}{{T}}}}", BASES)) == "NAME A · TRANSPOSE T"
+    assert _row(read_tokens(rf"\hat{{\{face}{{k}}}}_a", KEYS)) == "NAME k̂_a"
+
+
+@pytest.mark.parametrize("face", ["rm", "bf", "it", "sf", "cal"])
+def test_a_face_may_be_switched_on(face: str) -> None:
+    assert _row(read_tokens(rf"k_{{\{face} a}}", KEYS)) == "NAME k_a"
+    assert _row(read_tokens(rf"A^{{\{face} T}}", BASES)) == "NAME A · TRANSPOSE T"

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from grader.model import Answer, Outcome, Status, Student, failed, passed
+from grader.notation.faces import FACES, TEXT_COMMANDS, any_of
 from grader.quoting import quote
 from grader.registry import check
 
@@ -22,9 +23,9 @@ _MEMBER = re.compile(
 )
 _BY = re.compile(r"\\times|×|(?<=[\w\s}])x(?=[\w\s{\\])|\\cdot|,")
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
-_FACES = re.compile(
-    r"\\(?:mathbf|boldsymbol|bm|mathrm|text|textrm|mathit|left|right|,|;|!|quad|displaystyle)(?![A-Za-z])"
-)
+# All but the blackboard's, which tells ℝ.
+_PLAIN_FACES = any_of((FACES | TEXT_COMMANDS) - {"mathbb", "mathds"})
+_FACES = re.compile(rf"\\(?:{_PLAIN_FACES}|left|right|,|;|!|quad|displaystyle)(?![A-Za-z])")
 _LETTERS = {"q": "Q", "k": "K", "v": "V", "o": "O", "0": "O", "out": "O"}
 
 # Numbers that keep all sizes apart: what fits with these fits always.

@@ -14,14 +14,14 @@ from grader.formulas.lexing.symbols import finished_name, labels_in, read_functi
 from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation.faces import DECORATIONS, MARKS, TEXT_COMMANDS
+from grader.notation.faces import DECORATIONS, FACE, MARKS, TEXT_COMMANDS
 from grader.notation.function_names import FUNCTIONS
 from grader.notation.layout import BREAKS, SPACES, WITH_ARGUMENT
 from grader.notation.letters import LETTERS
 from grader.notation.operators import ELLIPSES, OPERATORS, RELATIONS, TRANSPOSES
 from grader.quoting import quote
 
-_FACES_AND_BRACES = re.compile(r"\\(?:mathbf|boldsymbol|bm|vec|mathrm)\b|[{}\s]")
+_FACES_AND_BRACES = re.compile(rf"{FACE.pattern}|[{{}}\s]")
 _ONE_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _COMMANDS_AND_DOLLARS = re.compile(r"\\[A-Za-z]+|[$]")
 _WORD = re.compile(r"[^\W\d_]+")

@@ -11,10 +11,12 @@ from grader.formulas.lexing.numerals import braced, read_number
 from grader.formulas.lexing.symbols import read_name
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.typing.vocabulary import Vocabulary
+from grader.notation.faces import FACE_NAMES
 from grader.notation.operators import DAGGERS, TRANSPOSES
 
 _SPACED_BRACES = re.compile(r"[{}\s]")
-_FACES = re.compile(r"\\(?:mathsf|mathrm|text|rm|textrm|mathbf|mathit|operatorname|sf|intercal(?=.)|,|!)")
+# No letter is refused behind a face: `{\rm T}` has lost its space by then.
+_FACES_AND_SPACES = re.compile(rf"\\(?:{FACE_NAMES}|intercal(?=.)|,|!)")
 _ONE_RAISED = re.compile(r"\s*([0-9]\d*|[A-Za-z])")
 _CLOSING_CARET = re.compile(r"\^(?![\w{(])")
 _INVERSE_TRANSPOSES = ("-T", "-top", "-\\top", "-\\intercal", "-⊤")
@@ -24,7 +26,7 @@ _STARS = ("*", "ast", "star", "∗")
 
 def read_superscript(cursor: Cursor, vocabulary: Vocabulary, start: int) -> Iterator[Token]:
     before = cursor.at
-    plain = _FACES.sub("", _SPACED_BRACES.sub("", cursor.group())).lstrip("\\")
+    plain = _FACES_AND_SPACES.sub("", _SPACED_BRACES.sub("", cursor.group())).lstrip("\\")
     if cursor.prose and cursor.take(_CLOSING_CARET):  # A^T^, as some Markdown has it
         cursor.blank(cursor.at - 1)
     if plain in TRANSPOSES or plain in _PRIMES:

@@ -10,7 +10,7 @@ from grader.formulas.lexing.sums import opens_a_sum, read_sum
 from grader.formulas.lexing.tokens import MAX_NAME, Token, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation.faces import COMBINING
+from grader.notation.faces import COMBINING, FACE
 from grader.notation.function_names import FUNCTIONS, INFINITIES, KEYWORDS
 from grader.notation.letters import LETTERS
 from grader.notation.size_words import SHORT_WORDS
@@ -23,8 +23,7 @@ _BELOW = re.compile(r"\s*_")
 _TWO_INDICES = re.compile(r"[a-z]{2}(?![A-Za-z_])")
 _APPLIED = re.compile(r"\s*(?:\\left\s*)?[(\[]")
 _ARGUMENT = re.compile(r"\s*(?:[({\[\\]|\Z)")
-_OVER = re.compile(r"\s*_\s*\{?\s*(?:\\text(?:rm)?\s*\{)?\s*(row|col)\w*\s*\}*")
-_FACES = re.compile(r"\\(?:text|textrm|mathrm|mathbf|mathit|rm|bf|boldsymbol|mathsf|operatorname)\b")
+_OVER = re.compile(rf"\s*_\s*\{{?\s*(?:{FACE.pattern}\s*\{{)?\s*(row|col)\w*\s*\}}*")
 _LETTER_COMMAND = re.compile(r"\\([A-Za-z]+)\s*")
 _GROUPING = re.compile(r"[{}\s$\\]")
 
@@ -168,7 +167,7 @@ def _indices(cursor: Cursor, vocabulary: Vocabulary, name: str) -> tuple[str, ..
 
 def labels_in(raw: str) -> tuple[str, ...]:
     """The indices that a group below a letter holds: `i,j`, `\\text{rows}`, `\\alpha`."""
-    raw = _FACES.sub("", raw)
+    raw = FACE.sub("", raw)
     raw = _LETTER_COMMAND.sub(lambda found: LETTERS.get(found[1], found[1]), raw)
     raw = _GROUPING.sub("", raw)
     return tuple(LETTERS.get(label, label) for label in raw.split(",") if label)

@@ -6,6 +6,7 @@ import re
 
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.syntax.expressions import Domain
+from grader.notation.faces import FACE
 from grader.notation.letters import LETTERS
 from grader.quoting import quote
 
@@ -21,7 +22,7 @@ _SIGNS = tuple(
         ("le", "≤"),
     )
 )
-_WITHOUT_MEANING = re.compile(r"\\(?:text|mathrm|substack|limits|left|right|quad)\b|[{}\s$]|\\(?=[{},;! ])")
+_WITHOUT_MEANING = re.compile(rf"{FACE.pattern}|\\(?:substack|limits|left|right|quad)\b|[{{}}\s$]|\\(?=[{{}},;! ])")
 _LABEL = r"[A-Za-z0-9α-ωℓ]+"
 _RANGED = re.compile(rf"(\d+)[≤<]({_LABEL})[≤<]({_LABEL})")
 _CHOSEN = re.compile(rf"({_LABEL})∈({_LABEL}(?:,{_LABEL})*)")
