@@ -18,10 +18,12 @@ from grader.answers.labels import ROMANS
 from grader.answers.latex_source import body, group_end
 from grader.answers.lines import Line
 from grader.model import Piece
+from grader.notation.faces import TEXT_COMMANDS
 
 _HEADINGS = {"chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4, "subparagraph": 5}
 _EXAM = {"question": 1, "part": 2, "subpart": 3}  # the exam class numbers these itself
-_SHOWN = ("text", "textrm", "textit", "textsf", "texttt", "textsc", "emph", "underline", "mbox", "footnote", "uline")
+# \operatorname stays: it begins a formula that stands among words.
+_SHOWN = (TEXT_COMMANDS - {"operatorname"}) | {"textit", "textsc", "emph", "underline", "footnote", "uline"}
 _DROPPED = re.compile(
     "label|vspace|hspace|includegraphics|maketitle|newpage|noindent|centering|bigskip|medskip|smallskip|clearpage|"
     "pagebreak|hfill|title|author|date|ref|cite|eqref|caption|tableofcontents|pagestyle|thispagestyle|setcounter|"

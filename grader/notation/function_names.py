@@ -28,4 +28,7 @@ FUNCTIONS = spelled(
 )
 KEYWORDS = words("axis dim keepdims")  # what numpy's and torch's softmax may be told
 MODULES = words("np numpy math torch scipy special linalg la F nn functional jnp sp sympy cmath")
+TRANSPOSING_METHODS = words("T mT t transpose")
+MULTIPLYING_METHODS = words("dot matmul mm")
+NUMPY_CONSTANTS = {"e": "e", "pi": "π", "inf": "∞"}
 INFINITIES = words("inf Inf infty")

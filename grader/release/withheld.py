@@ -12,6 +12,8 @@ from typing import Any
 from grader.answers import read_answers
 from grader.errors import Missing, RubricError, UsageError
 from grader.model import Check, Rubric
+from grader.notation.faces import FACES, any_of
+from grader.notation.letters import LETTERS
 from grader.prose import item_phrased_apart
 from grader.proving.proof import load_proof
 from grader.registry import definition_of
@@ -30,9 +32,10 @@ _PLACES_IN_A_ROW = 6
 _WORDS_IN_A_ROW = 8
 _SHORTEST_FORMULA = 5  # characters of `W=UVT`
 _WORD = re.compile(r"\w+")
-_SPELLINGS = {r"\top": "T", "ᵀ": "T", r"\approx": "≈", r"\beta": "β", r"\mu": "μ", r"\alpha": "α", r"\gamma": "γ"}
+_SPELLINGS = {r"\top": "T", "ᵀ": "T", r"\approx": "≈"} | {f"\\{name}": letter for name, letter in LETTERS.items()}
 _CLAUSES = re.compile(r"[,;]|\\q?quad|\n")
-_UNSEEN_IN_FORMULAS = re.compile(r"[\s\\{}$^_*·⋅,.]|arg|left|right|quad|mathbf|mathsf|cdot")
+_LONG_FACES = [name for name in FACES if name.startswith("math")]  # of others the letters may be part of a word
+_UNSEEN_IN_FORMULAS = re.compile(r"[\s\\{}$^_*·⋅,.]|arg|left|right|quad|cdot|" + any_of(_LONG_FACES))
 
 
 def words(text: str) -> list[str]:

@@ -100,6 +100,7 @@ UNICODE = [
 NUMPY = [
     ("M = A @ A.T", "NAME M · RELATION = · NAME A · OPERATOR @ · NAME A · TRANSPOSE T"),
     ("A.dot(A.t())", "NAME A · OPERATOR @ · ( · NAME A · TRANSPOSE T · )"),
+    ("A.mm(A.mT)", "NAME A · OPERATOR @ · ( · NAME A · TRANSPOSE T · )"),
     ("np.linalg.inv(A)", "FUNCTION inverse · ( · NAME A · )"),
     ("np.eye(d)", "FUNCTION identity · ( · NAME d · )"),
     ("np.pi", "CONSTANT π"),

@@ -22,11 +22,11 @@ from grader.notation.letters import FRACTIONS
 __all__ = ["Token", "Unreadable", "read_tokens"]
 
 _PIECE = re.compile(
+    rf"(?P<fraction>[{''.join(FRACTIONS)}])"
     r"""
-    (?P<product>%\*%)                          # R's
+  | (?P<product>%\*%)                          # R's
   | (?P<comment>(?<!\\)%[^\n]*)
   | (?P<space>[ \t\n\r\f\v]+)
-  | (?P<fraction>[½⅓⅔¼¾⅛⅕])
   | (?P<number>
         \d+(?:\{,\}\d{3})+(?:\.\d+)?          # 10{,}000 as LaTeX wants it
       | \d{1,3}(?:,\d{3})+(?![\d,])           # 10,000

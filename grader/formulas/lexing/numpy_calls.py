@@ -8,19 +8,15 @@ from grader.formulas.lexing.cursor import Cursor
 from grader.formulas.lexing.symbols import read_function, read_word
 from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation.function_names import FUNCTIONS, MODULES
+from grader.notation.function_names import FUNCTIONS, MODULES, MULTIPLYING_METHODS, NUMPY_CONSTANTS, TRANSPOSING_METHODS
 from grader.quoting import quote
-
-_TRANSPOSED = ("T", "mT", "t", "transpose")
-_MULTIPLIED = ("dot", "matmul", "mm")
-_NUMPY_CONSTANTS = {"e": "e", "pi": "π", "inf": "∞"}
 
 
 def read_attribute(cursor: Cursor, text: str, start: int) -> Token:
     name = text[1:].removesuffix("()")
-    if name in _TRANSPOSED:
+    if name in TRANSPOSING_METHODS:
         return cursor.token("TRANSPOSE", "T", start)
-    if name in _MULTIPLIED:
+    if name in MULTIPLYING_METHODS:
         return cursor.token("OPERATOR", "@", start)
     raise Unreadable(f"'{quote(text, 20)}' is not known here", start)
 
@@ -32,11 +28,11 @@ def read_dotted(cursor: Cursor, vocabulary: Vocabulary, text: str, start: int) -
     if of_a_module and name in FUNCTIONS:
         yield read_function(cursor, FUNCTIONS[name], start)
         return
-    if of_a_module and name in _NUMPY_CONSTANTS:
-        yield cursor.token("CONSTANT", _NUMPY_CONSTANTS[name], start)
+    if of_a_module and name in NUMPY_CONSTANTS:
+        yield cursor.token("CONSTANT", NUMPY_CONSTANTS[name], start)
         return
     # What follows the first dot is read as a piece of its own.
-    is_attribute = len(path) == 1 and name in (*_TRANSPOSED, "dot", "matmul")
+    is_attribute = len(path) == 1 and name in TRANSPOSING_METHODS | MULTIPLYING_METHODS
     if not is_attribute and cursor.prose:
         cursor.at = start + len(path[0])
         yield cursor.token("WORD", path[0], start)
