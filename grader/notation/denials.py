@@ -12,10 +12,11 @@ HARDLY = words("hardly barely scarcely rarely seldom")
 FAILING = words("lack lacks lacking fail fails failed unable impossible")
 WRONG = words("wrong false incorrect mistaken")
 
-# Beside a formula. "no" is not among them: it takes the formula before back, and the one behind it stands.
-DENIALS_OF_A_FORMULA = NOT | CONTRACTIONS | NEITHER | {"unlike"}
+# Beside a cost or a formula. "no" is not among them: it takes the formula before back, and the one behind it stands.
+# With "unlike" a formula is turned down, while costs are compared: "unlike the full model it takes …".
+DENIALS_OF_A_COST = NOT | CONTRACTIONS | NEITHER
+DENIALS_OF_A_FORMULA = DENIALS_OF_A_COST | {"unlike"}
 VERDICTS = WRONG | {"mistake", "invalid", "fails", "contradiction"}
-DENIALS_OF_A_COST = NOT | {"isn"}
 # In a sentence of prose, where whole clauses are denied and what is hardly so is not so.
 DENIALS_IN_PROSE = NOT | NEITHER | HARDLY | FAILING | {"no", "none", "nobody", "without"}
 NO_DENIAL_BEFORE = words("only just mere merely matter doubt simply")  # "not only", "no matter"
@@ -28,6 +29,6 @@ PERHAPS = words("maybe perhaps possibly")
 INTERJECTIONS = words("sorry wait oops correction")
 TAKEN_BACK = INTERJECTIONS | {"corrected", "edit", "scratch", "meant", "final", "finally"}
 
-# What is said before these is about something else: "that has the wrong shape, so M = AAᵀ".
+# What is said before these is about something else: "that has the wrong shape, so we take another".
 CONSEQUENCES = words("so hence therefore thus consequently")
 CONTRASTS = words("but however though although")

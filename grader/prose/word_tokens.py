@@ -113,7 +113,7 @@ def _forms_of(spelled_out: Iterable[str]) -> frozenset[str]:
 
 _NO_DENIAL_BEFORE = _forms_of(NO_DENIAL_BEFORE)
 _CLAUSE_BEGINS = _forms_of(
-    CONTRASTS | (CONSEQUENCES - {"consequently"}) | words("while whereas because since and which when if as → then or")
+    CONTRASTS | CONSEQUENCES | words("while whereas because since and which when if as → then or")
 )
 
 

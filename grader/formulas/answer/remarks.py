@@ -22,7 +22,7 @@ _DASHES = ("-", "/")
 _STARTERS = (
     LINKING_WORDS
     | INTERJECTIONS
-    | (PERHAPS - {"possibly"})
+    | PERHAPS
     | words("since as if because has have so when here equivalently alternatively or see from by no actually rather")
 )
 _VERBS = frozenset(["is", "are", "has", "have", "denotes", "being", "can", "should", "must", "may", "tends", "goes"])
