@@ -94,7 +94,7 @@ def start() -> None:
         atexit.register(_server.close)
 
 
-def apart(function: Callable[..., Any], *args: Any) -> Any:
+def in_killable_child(function: Callable[..., Any], *args: Any) -> Any:
     """What the function returns, computed in a child with bounded time; TookTooLong if it was killed for it."""
     start()
     assert _server is not None

@@ -10,7 +10,7 @@ from grader.answers import read_answers
 from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.errors import UsageError
-from grader.formulas.answer.asked_for import Question
+from grader.formulas.answer.asked_for import AskedName
 from grader.formulas.answer.explaining import NotRead, Read, Reading, how_read
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
@@ -82,7 +82,7 @@ def _without_symbols(answer: Answer, text: str) -> Reading:
     """The left side is taken for the name that was asked for."""
     name = text.partition("=")[0].strip("$`\\()[] \t") or "x"
     try:
-        reading = how_read(answer, Vocabulary(()), Question(name))
+        reading = how_read(answer, Vocabulary(()), AskedName(name))
     except Unreadable as fault:
         return NotRead(fault.cause)
     return replace(reading, shape="", letters={}, misfit="") if isinstance(reading, Read) else reading

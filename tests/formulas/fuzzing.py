@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.formula_corpus import entries
 from grader.answers import cut_into_parts
 from grader.errors import StudentFault
-from grader.formulas.answer.asked_for import Question, judged
+from grader.formulas.answer.asked_for import AskedName, judged
 from grader.formulas.answer.statements import Statements
 from grader.formulas.provers import extraction, weights
 from grader.formulas.provers.verdicts import Verdict
@@ -136,14 +136,14 @@ def judged_in_process(text: str, part: str) -> str:
         return "absent"
     rng = np.random.default_rng(0)
     if part == "1.b.i":
-        question, vocabulary = Question("M", expected=extraction.EXPECTED), extraction.VOCABULARY
+        question, vocabulary = AskedName("M", expected=extraction.EXPECTED), extraction.VOCABULARY
     else:
-        question, vocabulary = Question("q", expected=("d", "1")), SETTING.vocabulary("q")
+        question, vocabulary = AskedName("q", expected=("d", "1")), SETTING.vocabulary("q")
 
     def judge(found: Typed, statements: Statements, proposed: object) -> Verdict:
         if part == "1.b.i":
             return extraction.judge(found, rng)
-        sizes = {symbol: statements.size_of(symbol) for symbol in vocabulary.free(found.expression)}
+        sizes = {symbol: statements.claim_about(symbol) for symbol in vocabulary.free(found.expression)}
         half = Fraction(1, 2)
         return weights.judge(found, weights.Query(found.expression, sizes, SETTING), {"a": half, "b": half}, "q", rng)
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.formula_corpus import QUESTIONS
 from grader.answers import cut_into_parts
-from grader.formulas.answer.asked_for import Question, found_for
+from grader.formulas.answer.asked_for import AskedName, found_for
 from grader.formulas.answer.statements import Proposed, read_statements
 from grader.formulas.provers import extraction
 from grader.model import Answer, Outcome, Status
@@ -78,6 +78,6 @@ def test_all_wrong_gets_the_message_of_the_last() -> None:
 )
 def test_what_is_offered(text: str, offered: list[str]) -> None:
     statements = read_statements(_answer("1.b.i", text), extraction.VOCABULARY)
-    found = found_for(Question("M", expected=extraction.EXPECTED), statements)
+    found = found_for(AskedName("M", expected=extraction.EXPECTED), statements)
     assert isinstance(found, Proposed)
     assert [one.text for one in found.offered] == offered

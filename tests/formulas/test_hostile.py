@@ -66,14 +66,14 @@ def test_anchors_that_multiply_are_refused(grader: Grader) -> None:
 )
 def test_a_verdict_that_takes_too_long_is_given_up(function: Callable[..., object], arguments: tuple[object]) -> None:
     with pytest.raises(killable_child.TookTooLong):
-        killable_child.apart(function, *arguments)
-    assert killable_child.apart(len, "the next question is answered") == 29
+        killable_child.in_killable_child(function, *arguments)
+    assert killable_child.in_killable_child(len, "the next question is answered") == 29
 
 
 def test_a_fault_of_ours_is_raised_and_not_lost() -> None:
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        killable_child.apart(divmod, 1, 0)
-    assert killable_child.apart(len, "still there") == 11
+        killable_child.in_killable_child(divmod, 1, 0)
+    assert killable_child.in_killable_child(len, "still there") == 11
 
 
 def test_what_is_judged_apart_cannot_be_taken_from_the_current_folder(

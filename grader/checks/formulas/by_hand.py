@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas.answer.asked_for import Judged, Question, combinations, found_for, of_alternatives, settled
+from grader.formulas.answer.asked_for import AskedName, Judged, combinations, found_for, of_alternatives, settled
 from grader.formulas.answer.explaining import Reading, how_read
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import three_tokens
@@ -87,8 +87,8 @@ def _reaches(
     return wrong(f"{names} do not tend to their targets", detail, evidence)
 
 
-def _question(name: str) -> Question:
-    return Question(name, expected=three_tokens.EXPECTED, may_be_bare=False)
+def _question(name: str) -> AskedName:
+    return AskedName(name, expected=three_tokens.EXPECTED, may_be_bare=False)
 
 
 def _found(statements: Statements) -> dict[str, Proposed] | Verdict:

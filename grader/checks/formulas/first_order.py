@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas.answer.asked_for import Judged, Question, expression, found_for, judged_proposal, of_alternatives
+from grader.formulas.answer.asked_for import AskedName, Judged, expression, found_for, judged_proposal, of_alternatives
 from grader.formulas.answer.explaining import Reading, how_read
 from grader.formulas.answer.hedges import with_alternatives
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
@@ -30,7 +30,7 @@ _CHANGES = (
 _CHANGED_OUTPUTS = (r"\hat{h}_j", r"\hat{h}", r"\tilde{h}_j", r"\tilde{h}", "h'_j", "h_j'", "h'")
 _OUTPUT = Symbol("h", ("j",))
 _EXPECTED = ("t", ONE)
-_QUESTION = Question("Δ h_j", _CHANGES, _EXPECTED)
+_QUESTION = AskedName("Δ h_j", _CHANGES, _EXPECTED)
 
 
 def _as_read(answer: Answer, *, change: str, **_: object) -> list[Reading]:

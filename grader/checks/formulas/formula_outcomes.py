@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from grader.errors import Missing
-from grader.formulas.killable_child import CPU_SECONDS, TookTooLong, apart
+from grader.formulas.killable_child import CPU_SECONDS, TookTooLong, in_killable_child
 from grader.formulas.provers.verdicts import HALF, Verdict, undecided
 from grader.model import Outcome, Status, Student, scored
 from grader.quoting import quote
@@ -40,7 +40,7 @@ def formula_outcome(judge: Callable[..., Verdict], student: Student, partial: Fr
     if not any(piece.text.strip(_DOTS) for piece in answer.pieces):
         raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
     try:
-        verdict: Verdict = apart(judge, answer, *args)
+        verdict: Verdict = in_killable_child(judge, answer, *args)
     except TookTooLong:
         cause = f"judging this formula took longer than {CPU_SECONDS:g} s of computing"
         verdict = undecided(f"{cause}, so a person decides")

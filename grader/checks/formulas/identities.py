@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
 from grader.checks.formulas.key_variants import Reading, formula_as_read, vocabulary_of, with_readable_keys
-from grader.formulas.answer.asked_for import UNREAD, Judged, Question, each_judged, expression, of_alternatives
+from grader.formulas.answer.asked_for import UNREAD, AskedName, Judged, each_judged, expression, of_alternatives
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import identity
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
@@ -80,7 +80,7 @@ def _equals_reading(answer: Answer, reading: Reading, seed: int) -> list[Judged]
     def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
         return _compared(found, statements, reading, np.random.default_rng(seed))
 
-    question = Question(reading.name, tuple(reading.spelled), given=_letters_of(reading))
+    question = AskedName(reading.name, tuple(reading.spelled), given=_letters_of(reading))
     return each_judged(answer, vocabulary_of(reading), question, judge)
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from grader.checks.formulas.formula_outcomes import Share
 from grader.formulas.answer import explaining
-from grader.formulas.answer.asked_for import Question, expression
+from grader.formulas.answer.asked_for import AskedName, expression
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
@@ -85,6 +85,6 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
 def formula_as_read(answer: Answer, *, readings: list[Reading], **_: object) -> list[explaining.Reading]:
     """By the first fair way to read the question in which the answer can be read."""
     tried = [
-        explaining.how_read(answer, vocabulary_of(one), Question(one.name, tuple(one.spelled))) for one in readings
+        explaining.how_read(answer, vocabulary_of(one), AskedName(one.name, tuple(one.spelled))) for one in readings
     ]
     return [next((one for one in tried if isinstance(one, explaining.Read)), tried[0])]

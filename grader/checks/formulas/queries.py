@@ -9,9 +9,17 @@ from fractions import Fraction
 import numpy as np
 
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas.answer.asked_for import Judged, Question, combinations, found_for, judged, of_alternatives, settled
+from grader.formulas.answer.asked_for import (
+    AskedName,
+    Judged,
+    combinations,
+    found_for,
+    judged,
+    of_alternatives,
+    settled,
+)
 from grader.formulas.answer.explaining import Reading, how_read
-from grader.formulas.answer.growth_claims import Size
+from grader.formulas.answer.growth_claims import GrowthClaim
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import heads, weights
 from grader.formulas.provers.verdicts import HALF, Verdict, right, wrong
@@ -29,7 +37,7 @@ def _query_as_read(
     answer: Answer, *, targets: dict[str, Share], name: str = "q", keys: str = "k", random_keys: str = "", **_: object
 ) -> list[Reading]:
     vocabulary = Setting(keys, random_keys, tuple(targets)).vocabulary(name)
-    return [how_read(answer, vocabulary, Question(name, expected=_VECTOR, up_to_scale=True))]
+    return [how_read(answer, vocabulary, AskedName(name, expected=_VECTOR, up_to_scale=True))]
 
 
 @read_by(_query_as_read)
@@ -65,7 +73,7 @@ def _weights(
             return right(message, verdict.detail, verdict.evidence)
         return verdict
 
-    return judged(answer, setting.vocabulary(name), Question(name, expected=_VECTOR, up_to_scale=True), judge)
+    return judged(answer, setting.vocabulary(name), AskedName(name, expected=_VECTOR, up_to_scale=True), judge)
 
 
 def _calls_means_random(statements: Statements, setting: Setting) -> bool:
@@ -91,10 +99,10 @@ def _with_random_keys(expression: Expression, setting: Setting) -> Expression:
 def _query(found: Typed, statements: Statements, setting: Setting) -> Query:
     endless = Symbol("∞")  # ∞(k_a + k_b) means a scale without bound
     scaled = rebuilt(found.expression, lambda part: endless if part == Constant("∞") else part)
-    sizes = {symbol: statements.size_of(symbol) for symbol in statements.vocabulary.free(scaled)}
-    if endless in sizes:
-        sizes[endless] = Size("large", "+")
-    return Query(scaled, sizes, setting)
+    claims = {symbol: statements.claim_about(symbol) for symbol in statements.vocabulary.free(scaled)}
+    if endless in claims:
+        claims[endless] = GrowthClaim("large", "+")
+    return Query(scaled, claims, setting)
 
 
 def _queries_as_read(
@@ -150,8 +158,8 @@ def _heads(
     return of_alternatives(judged, " and ".join(names))
 
 
-def _head(name: str) -> Question:
-    return Question(name, expected=_VECTOR, may_be_bare=False)
+def _head(name: str) -> AskedName:
+    return AskedName(name, expected=_VECTOR, may_be_bare=False)
 
 
 def _pair(

@@ -10,7 +10,7 @@ from grader.checks.formulas.cost_attribution import costs_as_read, costs_by_subj
 from grader.checks.formulas.formula_outcomes import formula_outcome
 from grader.checks.formulas.key_variants import Reading, formula_as_read, vocabulary_of
 from grader.errors import Missing
-from grader.formulas.answer.asked_for import Question, judged
+from grader.formulas.answer.asked_for import AskedName, judged
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers.verdicts import HALF, Verdict, right, undecided
 from grader.formulas.syntax.writer import plain
@@ -44,7 +44,7 @@ def _read(answer: Answer, readings: list[dict[str, Any]]) -> Verdict:
     verdicts = []
     for given in readings:
         reading = Reading.model_validate(given)
-        question = Question(reading.name, tuple(reading.spelled))
+        question = AskedName(reading.name, tuple(reading.spelled))
 
         def say(found: Typed, statements: Statements, proposed: Proposed, name: str = reading.name) -> Verdict:
             return right("the formula can be read", f"{name} = {plain(found.expression)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
-from grader.formulas.answer.asked_for import Question, judged
+from grader.formulas.answer.asked_for import AskedName, judged
 from grader.formulas.answer.explaining import Reading, how_read
 from grader.formulas.answer.statements import Proposed, Statements
 from grader.formulas.provers import extraction
@@ -16,7 +16,7 @@ from grader.registry import check, read_by
 
 
 def _as_read(answer: Answer, *, name: str = "M", partial: Share = HALF) -> list[Reading]:
-    return [how_read(answer, extraction.VOCABULARY, Question(name, expected=extraction.EXPECTED))]
+    return [how_read(answer, extraction.VOCABULARY, AskedName(name, expected=extraction.EXPECTED))]
 
 
 @read_by(_as_read)
@@ -32,4 +32,4 @@ def _extracts(answer: Answer, name: str, seed: int) -> Verdict:
     def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
         return extraction.judge(found, np.random.default_rng(seed))
 
-    return judged(answer, extraction.VOCABULARY, Question(name, expected=extraction.EXPECTED), judge)
+    return judged(answer, extraction.VOCABULARY, AskedName(name, expected=extraction.EXPECTED), judge)

@@ -29,7 +29,7 @@ Judge = Callable[[Typed, Statements, Proposed], Verdict]
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedName:
     """The name asked for, in the ways it may be written, and the shape its value should have."""
 
     name: str
@@ -48,15 +48,15 @@ def expression(text: str, vocabulary: Vocabulary) -> Expression:
     return parse(read_tokens(text, vocabulary), vocabulary)
 
 
-def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
+def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict:
     """The equation that counts: the last one stated for the name, or the only bare expression."""
     written = question.written(statements.vocabulary)
     names = {name for name in written if isinstance(name, Symbol)}
     proposals = with_alternatives(statements.proposals(written), statements)
     if statements.answer.file.endswith((".yaml", ".yml")):  # the field is the answer; the reason only talks about it
         proposals = [one for one in proposals if one.kind != "prose"] or proposals
-    stated = [one for one in proposals if one.standing == "stated"]
-    stated = stated or [one for one in proposals if one.standing == "beside"]
+    stated = [one for one in proposals if one.assertion == "stated"]
+    stated = stated or [one for one in proposals if one.assertion == "beside"]
     if question.given:  # where a formula is asked for, `β = 0` and `α ≈ 1` are examples
         stated = [one for one in stated if not _is_number(one)] or stated
     if stated and stated[-1].members:
@@ -82,7 +82,7 @@ def found_for(question: Question, statements: Statements) -> Proposed | Verdict:
     return undecided(f"{where}: no '{question.name} = …' was found: {hint}")
 
 
-def _with_rivals(found: Proposed, question: Question) -> Proposed:
+def _with_rivals(found: Proposed, question: AskedName) -> Proposed:
     """Without those alternatives that are examples, or only stand where an alternative could stand."""
     others = [one for one in found.others if one.members or not one.is_listed]
     if question.given:
@@ -90,7 +90,7 @@ def _with_rivals(found: Proposed, question: Question) -> Proposed:
     return replace(found, others=tuple(others))
 
 
-def _unclear(question: Question, found: Proposed) -> Verdict:
+def _unclear(question: AskedName, found: Proposed) -> Verdict:
     texts = " or ".join(f"'{quote(one.text, 60)}'" for one in found.offered)
     return undecided(f"it is not clear which formula for {question.name} is meant", f"{found.place}: {texts}")
 
@@ -99,11 +99,11 @@ def _is_number(proposed: Proposed) -> bool:
     return bool(proposed.members) and not any(symbols_in(member) for member in proposed.members)
 
 
-def _unreadable(question: Question, faults: list[str]) -> Verdict:
+def _unreadable(question: AskedName, faults: list[str]) -> Verdict:
     return undecided(f"the formula for {question.name} could not be read", faults[0], {"unreadable": faults[:5]})
 
 
-def settled(found: Proposed, question: Question, statements: Statements) -> Typed | Verdict:
+def settled(found: Proposed, question: AskedName, statements: Statements) -> Typed | Verdict:
     """What an equation says, with its shape; or why it says nothing, or two things."""
     if not found.members:
         return _unreadable(question, [str(fault) for fault in found.faults])
@@ -136,12 +136,12 @@ class Judged:
         return ", ".join(quote(one.text, 60) for one in self.found)
 
 
-def judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Judge) -> Verdict:
+def judged(answer: Answer, vocabulary: Vocabulary, question: AskedName, judge: Judge) -> Verdict:
     """Read the answer to one question and judge what was found; every member of a chain has to say the same."""
     return of_alternatives(each_judged(answer, vocabulary, question, judge), question.name)
 
 
-def each_judged(answer: Answer, vocabulary: Vocabulary, question: Question, judge: Judge) -> list[Judged]:
+def each_judged(answer: Answer, vocabulary: Vocabulary, question: AskedName, judge: Judge) -> list[Judged]:
     """Every alternative that the answer offers, the one that stands last being the last."""
     statements = read_statements(answer, vocabulary)
     found = found_for(question, statements)
@@ -184,7 +184,7 @@ def _is_only_listed(one: Judged) -> bool:
     return one.verdict.score is None and all(proposed.is_listed for proposed in one.found)
 
 
-def judged_proposal(found: Proposed, statements: Statements, question: Question, judge: Judge) -> Verdict:
+def judged_proposal(found: Proposed, statements: Statements, question: AskedName, judge: Judge) -> Verdict:
     """A chain joined by `=` has to say one thing, and so have several joined by `≈`: 1/d ≈ 1/√d is no answer."""
     if not found.members:
         return _unreadable(question, [str(fault) for fault in found.faults])
@@ -200,7 +200,7 @@ def judged_proposal(found: Proposed, statements: Statements, question: Question,
 
 
 def _judged_chain(
-    chain: Sequence[Expression], found: Proposed, statements: Statements, question: Question, judge: Judge
+    chain: Sequence[Expression], found: Proposed, statements: Statements, question: AskedName, judge: Judge
 ) -> Verdict:
     verdicts = [_judged_member(member, found, statements, question, judge) for member in chain]
     decided = [one for one in verdicts if one.score is not None]
@@ -215,7 +215,7 @@ def _judged_chain(
 
 
 def _judged_member(
-    member: Expression, found: Proposed, statements: Statements, question: Question, judge: Judge
+    member: Expression, found: Proposed, statements: Statements, question: AskedName, judge: Judge
 ) -> Verdict:
     unread = f"the formula for {question.name} could not be read"
     try:
@@ -235,7 +235,7 @@ def _judged_member(
         return wrong(f"the formula for {question.name} does not fit together", detail, {MISFIT: misfit.what})
 
 
-def _says_nothing(found: Typed, vocabulary: Vocabulary, question: Question) -> bool:
+def _says_nothing(found: Typed, vocabulary: Vocabulary, question: AskedName) -> bool:
     """A vector or matrix is asked for, and only letters stand there that nobody has introduced."""
     symbols = symbols_in(found.expression)
     return (

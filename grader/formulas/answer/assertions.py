@@ -1,4 +1,4 @@
-"""How an equation stands in its sentence: stated, mentioned beside the answer, or turned down."""
+"""Whether a sentence states an equation, mentions it beside the answer, or turns it down."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from grader.formulas.lexing.tokens import Token
 from grader.notation.denials import CONSEQUENCES, DENIALS_OF_A_FORMULA, VERDICTS
 
-Standing = Literal["stated", "beside", "denied"]
+Assertion = Literal["stated", "beside", "denied"]
 
 _NEAR = 3  # words within which a "not" is about the formula
 _LINKS = frozenset(["is", "does", "would", "will", "do", "can", "could", "was", "alone", "itself", "also"])
@@ -19,8 +19,8 @@ _COMPARING_PAIRS = frozenset([("instead", "of"), ("or", "else")])
 _ENDS = (".", "?", "!")
 
 
-def standing(tokens: Sequence[Token], start: int, end: int) -> Standing:
-    """Of the tokens from `start` to `end`, by the words of the sentence they stand in."""
+def assertion_of(tokens: Sequence[Token], start: int, end: int) -> Assertion:
+    """What the sentence says of the equation that its tokens from `start` to `end` spell."""
     first, last = sentence_around(tokens, start, end)
     before = since_a_consequence(words_in(tokens[first:start]))
     after = words_in(tokens[end:last])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grader.formulas.answer.asked_for import Question, found_for
-from grader.formulas.answer.growth_claims import Size
+from grader.formulas.answer.asked_for import AskedName, found_for
+from grader.formulas.answer.growth_claims import GrowthClaim
 from grader.formulas.answer.statements import Fault, Place, Proposed, Statements, read_statements
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.provers.verdicts import Verdict
@@ -41,7 +41,7 @@ class NotRead:
 Reading = Read | NotRead
 
 
-def how_read(answer: Answer, vocabulary: Vocabulary, question: Question) -> Reading:
+def how_read(answer: Answer, vocabulary: Vocabulary, question: AskedName) -> Reading:
     """The formula that counts for a question, as a check sees it before it judges."""
     statements = read_statements(answer, vocabulary)
     found = found_for(question, statements)
@@ -51,7 +51,7 @@ def how_read(answer: Answer, vocabulary: Vocabulary, question: Question) -> Read
 
 
 def read_as(
-    name: str, members: Sequence[Expression], statements: Statements, question: Question | None = None
+    name: str, members: Sequence[Expression], statements: Statements, question: AskedName | None = None
 ) -> Reading:
     given = question.given if question else frozenset()
     expected = question.expected if question else None
@@ -88,15 +88,15 @@ def _meaning(symbol: Symbol, statements: Statements) -> str:
     known = vocabulary.find(symbol.name, symbol.index)
     if known is not None:
         return shown(known[0].shape) + ("" if known[0].shape == SCALAR else ", given by the question")
-    return f"a number of your own; {_said_of(statements.size_of(symbol))}"
+    return f"a number of your own; {_said_of(statements.claim_about(symbol))}"
 
 
-def _said_of(size: Size) -> str:
-    said = [words for words in (_GROWTH.get(size.growth), _SIGN.get(size.sign)) if words]
+def _said_of(claim: GrowthClaim) -> str:
+    said = [words for words in (_GROWTH.get(claim.growth), _SIGN.get(claim.sign)) if words]
     return f"you say it is {' and '.join(said)}" if said else "nothing is said about its size"
 
 
-def _not_read(verdict: Verdict, statements: Statements, question: Question) -> NotRead:
+def _not_read(verdict: Verdict, statements: Statements, question: AskedName) -> NotRead:
     proposals: list[Proposed] = statements.proposals(question.written(statements.vocabulary))
     faults: list[Fault] = [fault for proposed in proposals for fault in proposed.faults]
     for fault in (*faults, *statements.faults):

@@ -19,85 +19,85 @@ _ADVERBS = frozenset(("sufficiently", "arbitrarily", "extremely"))  # before "la
 
 
 @dataclass(frozen=True)
-class Size:
+class GrowthClaim:
     """What is said about a letter: `growth` is large, small or nothing; `sign` + or −."""
 
     growth: str = ""
     sign: str = ""
 
 
-def said_in_symbols(symbol: Symbol, left: Expression | None, relation: str, right: Expression | None) -> Size:
+def said_in_symbols(symbol: Symbol, left: Expression | None, relation: str, right: Expression | None) -> GrowthClaim:
     """β ≫ 0, 0 ≪ β, β > 0, β → ∞, β ≪ 1, β < 0."""
     if right == symbol and left is not None and relation != "→":
         left, right, relation = right, left, _TURNED[relation]
     if isinstance(right, PseudoInverse):  # τ → 0⁺
         right = right.of
     if left != symbol or right is None:
-        return Size()
+        return GrowthClaim()
     value = right.value if isinstance(right, Number) else None
     negative = (value is not None and value < 0) or _is_minus_infinity(right)
     if relation in ("≈", "∼"):
-        return Size() if value is None else Size("large" if value >= _LARGE else "small")
+        return GrowthClaim() if value is None else GrowthClaim("large" if value >= _LARGE else "small")
     if relation == "→":
         if value is not None:
-            return Size("small" if value == 0 else "")
-        return Size("large", "−" if negative else "+")
+            return GrowthClaim("small" if value == 0 else "")
+        return GrowthClaim("large", "−" if negative else "+")
     if relation in ("≫", ">", "≥"):
         large = relation == "≫" or value is None or value >= _LARGE
-        return Size("large" if large and not negative else "", "" if negative else "+")
+        return GrowthClaim("large" if large and not negative else "", "" if negative else "+")
     if value == 0 or negative:
-        return Size("large" if relation == "≪" else "", "−")
-    return Size("small" if value is not None and value <= 1 else "")
+        return GrowthClaim("large" if relation == "≪" else "", "−")
+    return GrowthClaim("small" if value is not None and value <= 1 else "")
 
 
-def said_by_interval(symbol: Symbol, left: Sequence[Token], right: Sequence[Token]) -> Size:
+def said_by_interval(symbol: Symbol, left: Sequence[Token], right: Sequence[Token]) -> GrowthClaim:
     """β ∈ (0, 1)."""
     ends = [token.value for token in right if token.kind == "NUMBER"]
     about = len(left) == 1 and left[0].value == symbol
-    return Size("small") if about and len(ends) == 2 and ends[1] <= 1 else Size()
+    return GrowthClaim("small") if about and len(ends) == 2 and ends[1] <= 1 else GrowthClaim()
 
 
 def _is_minus_infinity(expression: Expression) -> bool:
     return isinstance(expression, Multiply) and expression.right == Constant("∞")
 
 
-def said_in_words(symbol: Symbol, tokens: Sequence[Token]) -> Size:
+def said_in_words(symbol: Symbol, tokens: Sequence[Token]) -> GrowthClaim:
     """'a very large constant C', 'β is sufficiently large', 't tends to infinity'."""
     if symbol.name in SCALE_WORDS:  # the scale itself was written as a word
         large = symbol.name in LARGE_WORDS
-        return Size("large" if large else "small" if symbol.name in SMALL_WORDS else "")
+        return GrowthClaim("large" if large else "small" if symbol.name in SMALL_WORDS else "")
     for at, token in enumerate(tokens):
         if token.kind == "NAME" and token.value == symbol:
             after, before = tokens[at + 1 : at + 1 + _WORDS_AFTER], tokens[max(0, at - _WORDS_BEFORE) : at]
             for nearby in (after, before[::-1]):
-                size = _said_by(nearby)
-                if size != Size():
-                    return size
-    return Size()
+                claim = _said_by(nearby)
+                if claim != GrowthClaim():
+                    return claim
+    return GrowthClaim()
 
 
-def _said_by(nearby: Sequence[Token]) -> Size:
+def _said_by(nearby: Sequence[Token]) -> GrowthClaim:
     """What the words next to a letter say, as long as they can be about it."""
     denied = False  # β is not large
     joined = False  # whether the word before was an "and": β and γ are large
     for distance, near in enumerate(nearby):
         word = str(near.value).lower()
         if near.kind == "CONSTANT" and word == "∞" and distance:
-            return Size("large", "+")
+            return GrowthClaim("large", "+")
         if near.kind == "NAME" and word != "a":
             if not joined:
-                return Size()
+                return GrowthClaim()
         elif near.kind == "WORD":
             if word == "negative":
-                return Size("", "−")
+                return GrowthClaim("", "−")
             if word in LARGE_WORDS - _ADVERBS:
-                return Size("small") if denied else Size("large", "+")
+                return GrowthClaim("small") if denied else GrowthClaim("large", "+")
             if word in SMALL_WORDS:
-                return Size("small")
+                return GrowthClaim("small")
             denied = denied or word == "not"
             if word not in LINKING_WORDS and word != "not":
-                return Size()
+                return GrowthClaim()
         elif near.kind not in ("BREAK", "RELATION", "NUMBER") or near.value in (".", "=", "≈"):
-            return Size()
+            return GrowthClaim()
         joined = word in ("and", ",", "")
-    return Size()
+    return GrowthClaim()

@@ -1,7 +1,7 @@
 """Which formulas are offered side by side: `M = Aᵀ or M = AAᵀ`, `(or maybe Aᵀ)`, `Option 1: … Option 2: …`, bullets.
 
 A correction ("no, rather M = …"), a derivation and a general form before its special case offer nothing: there the last
-formula counts. `standing` says how an equation stands in its sentence, this module how it stands to the one before.
+formula counts. `assertion_of` relates an equation to its sentence; this module relates it to the equation before it.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def with_alternatives(proposals: Sequence[Proposed], statements: Statements) -> 
         link = _link(earlier, later, statements)
         links.append(link)
         before = tokens[earlier.ends : later.begins]
-        if earlier.standing == "denied" and words_in(before) in (["or"], ["nor"]):  # not this one or that one
-            found[at] = replace(later, standing="denied")
+        if earlier.assertion == "denied" and words_in(before) in (["or"], ["nor"]):  # not this one or that one
+            found[at] = replace(later, assertion="denied")
         elif link == "turned down":
-            found[at] = replace(later, standing="beside")
-        elif link == "said" and ((earlier.standing, later.standing) == ("stated", "beside") or _is_fallback(before)):
-            found[at] = replace(later, standing="stated")
+            found[at] = replace(later, assertion="beside")
+        elif link == "said" and ((earlier.assertion, later.assertion) == ("stated", "beside") or _is_fallback(before)):
+            found[at] = replace(later, assertion="stated")
     return [replace(one, others=tuple(_offered(found, links, at))) for at, one in enumerate(found)]
 
 
@@ -71,7 +71,7 @@ def _offered(found: Sequence[Proposed], links: Sequence[Link], at: int) -> list[
     offered: list[Proposed] = []
     for place in range(at, max(0, at - _MAX_OFFERED), -1):
         earlier = found[place - 1]
-        if links[place] in ("", "turned down") or (earlier.standing == "denied" and found[at].standing != "denied"):
+        if links[place] in ("", "turned down") or (earlier.assertion == "denied" and found[at].assertion != "denied"):
             break
         offered.insert(0, replace(earlier, is_listed=links[place] == "listed" and not offered))
     return offered
@@ -231,7 +231,7 @@ def _bare_alternatives(one: Proposed, statements: Statements, end: int) -> list[
         offered = _offered_bare(clause, statements)
         if offered is None:
             break
-        found.append(replace(offered, relation=one.relation, standing=one.standing))
+        found.append(replace(offered, relation=one.relation, assertion=one.assertion))
         begins = clause.ends
     return found
 

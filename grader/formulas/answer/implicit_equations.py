@@ -25,7 +25,7 @@ _ENDS = ("BREAK", "WORD", "ROW")
 _BEGINS = ("NAME", "NUMBER", "(", "{", "SUM", "FRACTION", "IDENTITY", "FUNCTION", "-", "SQRT")
 
 
-def stated(stream: Stream, vocabulary: Vocabulary) -> Stream:
+def with_implicit_equations(stream: Stream, vocabulary: Vocabulary) -> Stream:
     """The stream with an `=` wherever one is meant and the name has none."""
     tokens = [token for token, _ in stream]
     found = list(stream)

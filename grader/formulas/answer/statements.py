@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.formulas.answer.assertions import Standing, standing
+from grader.formulas.answer.assertions import Assertion, assertion_of
 from grader.formulas.answer.clauses import Clause, clauses_in
-from grader.formulas.answer.growth_claims import SIZING, Size, said_by_interval, said_in_symbols, said_in_words
+from grader.formulas.answer.growth_claims import SIZING, GrowthClaim, said_by_interval, said_in_symbols, said_in_words
 from grader.formulas.answer.token_stream import UnreadRow, tokens_of
 from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.syntax.expressions import Expression, Number, Power, Symbol, Transpose, rebuilt, symbols_in
@@ -60,7 +60,7 @@ class Proposed:
     place: Place
     text: str
     kind: str = "math"
-    standing: Standing = "stated"
+    assertion: Assertion = "stated"
     begins: int = 0  # where in the tokens of the answer it stands, and the place of what ends it
     ends: int = 0
     is_named: bool = True  # `M = Aᵀ`, and not the Aᵀ of `M = AAᵀ or Aᵀ`
@@ -156,7 +156,7 @@ class Statements:
         first, last = min(token.start for token in written), max(token.end for token in written)
         readable = tuple(tuple(chain) for chain in chains if chain)
         text, where = clause.piece.text[first:last], self._place(clause, first)
-        stands = standing(self.tokens, clause.order, clause.ends)
+        stands = assertion_of(self.tokens, clause.order, clause.ends)
         span = (clause.order, clause.ends)
         return Proposed(readable, tuple(faults), relation, where, text, clause.kind, stands, *span)
 
@@ -218,7 +218,7 @@ class Statements:
         definitions = {
             name: meaning
             for name, meaning in self.definitions.items()
-            if not self.size_of(name).growth and (name not in given or set(self.vocabulary.free(meaning)) - given)
+            if not self.claim_about(name).growth and (name not in given or set(self.vocabulary.free(meaning)) - given)
         }
         for _ in range(_MAX_SUBSTITUTIONS):
             refuse_unbounded(expression, self.vocabulary)
@@ -230,7 +230,7 @@ class Statements:
             expression = changed
         raise Unreadable("its definitions go round in a circle")
 
-    def size_of(self, symbol: Symbol) -> Size:
+    def claim_about(self, symbol: Symbol) -> GrowthClaim:
         """What is said about a letter's size, in symbols or in words."""
         found = [said_in_words(symbol, self.tokens)]
         for clause in self.clauses:
@@ -240,9 +240,9 @@ class Statements:
                 elif relation in SIZING:
                     left, right = (self.read(clause.members[at + step]) for step in (0, 1))
                     found.append(said_in_symbols(symbol, left, relation, right))
-        growth = [size.growth for size in found if size.growth]
-        sign = [size.sign for size in found if size.sign]
-        return Size(growth[-1] if growth else "", sign[-1] if sign else "")
+        growth = [claim.growth for claim in found if claim.growth]
+        sign = [claim.sign for claim in found if claim.sign]
+        return GrowthClaim(growth[-1] if growth else "", sign[-1] if sign else "")
 
     def undefined(self, expression: Expression) -> Fault | None:
         """A letter of the expression that the answer defines by something unreadable."""

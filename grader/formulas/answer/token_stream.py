@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from grader.formulas.answer.assignments import assigned
 from grader.formulas.answer.clauses import Stream
-from grader.formulas.answer.implicit_equations import stated
+from grader.formulas.answer.implicit_equations import with_implicit_equations
 from grader.formulas.answer.remarks import begins_equation, remarks_apart, without_numbers
 from grader.formulas.lexing.lexer import read_tokens
 from grader.formulas.lexing.tokens import Token, Unreadable
@@ -67,7 +67,7 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
         stream.extend((token, piece) for token in tokens)
         if formula:
             stream.append((Token("BREAK", "soft", 0, 0), piece))
-    return stated(stream, vocabulary), unread
+    return with_implicit_equations(stream, vocabulary), unread
 
 
 def _rows(piece: Piece) -> Iterator[tuple[int, str]]:

@@ -48,12 +48,12 @@ def proved(query: Query, targets: Mapping[str, Fraction]) -> dict[str, Any]:
         n = sympy_symbol(Symbol("n"))
         total = sum((sympy.exp(score) for score in own), (n - len(labels)) * sympy.exp(others[0]))
         text = {label: _readable(sympy.exp(score), total) for label, score in zip(labels, own, strict=True)}
-        signs = {size.sign for size in query.sizes.values()}
-        if len(query.sizes) != 1 or "−" in signs:
+        signs = {claim.sign for claim in query.claims.values()}
+        if len(query.claims) != 1 or "−" in signs:
             return {"weights": text, "proved": False}
-        ((symbol, size),) = query.sizes.items()
+        ((symbol, claim),) = query.claims.items()
         t = sympy_symbol(symbol)
-        end = 0 if size.growth == "small" else sympy.oo
+        end = 0 if claim.growth == "small" else sympy.oo
         gaps = [sympy.limit(own[0] - score, t, end, "+" if end == 0 else "-") for score in (*own[1:], others[0])]
         positive = [label for label in labels if targets.get(label)]
         even = len(positive) == len(labels) and all(gap == 0 for gap in gaps[:-1]) and gaps[-1] == sympy.oo

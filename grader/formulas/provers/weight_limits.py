@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.formulas.answer.growth_claims import Size
+from grader.formulas.answer.growth_claims import GrowthClaim
 from grader.formulas.compute.evaluation import Array, Values, evaluate, softmax
 from grader.formulas.provers.verdicts import Verdict, partly, wrong
 from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
@@ -58,20 +58,20 @@ class Query:
     """A typed query, and what is said about its letters."""
 
     expression: Expression
-    sizes: Mapping[Symbol, Size]
+    claims: Mapping[Symbol, GrowthClaim]
     setting: Setting
 
     @property
     def grown(self) -> list[Symbol]:
         """The letters whose size is not fixed."""
-        return list(self.sizes)
+        return list(self.claims)
 
     def scores(self, keys: Array, scale: float = 1.0, ratios: Sequence[float] = ()) -> Array:
         """With every free letter of this size, or in these ratios to it; NaN if the query is not finite."""
         scalars = {}
-        for (symbol, size), ratio in zip(self.sizes.items(), ratios or [1.0] * len(self.sizes), strict=True):
-            value = ratio / scale if size.growth == "small" else ratio * scale
-            scalars[symbol] = -value if size.sign == "−" else value
+        for (symbol, claim), ratio in zip(self.claims.items(), ratios or [1.0] * len(self.claims), strict=True):
+            value = ratio / scale if claim.growth == "small" else ratio * scale
+            scalars[symbol] = -value if claim.sign == "−" else value
         q = evaluate(self.expression, self.setting.values(keys, scalars))
         return np.asarray(keys @ np.where(np.isfinite(q), q, np.nan))[:, 0]
 
@@ -106,7 +106,7 @@ def limit_weights(query: Query, keys: Array, ratios: Sequence[float] = ()) -> Ar
 def enlarged_weights(query: Query, keys: Array, scale: float = 1.0) -> Array | None:
     """The weights of a much longer query in the same direction; None if it has none, or is said to turn round."""
     scores = query.scores(keys, scale)
-    if not np.isfinite(scores).all() or any(size.sign == "−" for size in query.sizes.values()):
+    if not np.isfinite(scores).all() or any(claim.sign == "−" for claim in query.claims.values()):
         return None
     spread = float(np.ptp(scores))
     return weights_of(scores * (_LARGE_SPREAD / spread)) if spread > _NO_SPREAD else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from grader.formulas.lexing.tokens import Unreadable
@@ -25,21 +25,35 @@ from grader.formulas.syntax.expressions import (
     symbols_in,
 )
 from grader.formulas.syntax.writer import plain
-from grader.formulas.typing.typed import UNSIZED, Misfit, Typed, is_zero, shown, sized
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Shape, Vocabulary
 from grader.suggestions import did_you_mean
 
-__all__ = ["UNSIZED", "Misfit", "Typed", "shown", "typed"]
-
+UNSIZED = ("?", "?")  # an identity of unknown size, or a zero: takes the shape of what it stands beside
 _ZERO = Number(Fraction(0))
 _INVERSE = Number(Fraction(-1))
+
+
+class Misfit(Exception):
+    """Read without trouble, but the parts do not go together; `what` is the one line to show."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An expression whose identities know their size and whose transposes and products are settled."""
+
+    expression: Expression
+    shape: Shape
 
 
 def typed(expression: Expression, vocabulary: Vocabulary, expected: Shape | None = None) -> Typed:
     """The expression with every shape settled; Misfit if it has none."""
     found = _Typing(vocabulary).infer(expression, {})
-    if found.shape == UNSIZED and expected is not None and not is_zero(found.expression):
-        found = sized(found, expected[0])
+    if found.shape == UNSIZED and expected is not None and not _is_zero(found.expression):
+        found = _sized(found, expected[0])
     return found
 
 
@@ -60,7 +74,7 @@ class _Typing:
             case Symbol():
                 return self._symbol(expression, bound)
             case Add(terms):
-                return self._sum(expression, [self.infer(term, bound) for term in terms])
+                return self._sum([self.infer(term, bound) for term in terms])
             case Multiply(left, right, operator):
                 return self._product(self.infer(left, bound), self.infer(right, bound), operator)
             case Divide(over, under):
@@ -110,7 +124,7 @@ class _Typing:
             return False
         return self._vocabulary.find(expression.name, expression.index) is None
 
-    def _sum(self, expression: Expression, terms: list[Typed]) -> Typed:
+    def _sum(self, terms: list[Typed]) -> Typed:
         shapes = list(dict.fromkeys(term.shape for term in terms if term.shape != UNSIZED))
         if not shapes:
             return Typed(Add(tuple(term.expression for term in terms)), UNSIZED)
@@ -127,19 +141,19 @@ class _Typing:
                 if not isinstance(term.expression, Number):
                     raise Misfit(f"{plain(term.expression)} is a matrix and stands beside numbers")
                 settled.append(term.expression)
-            elif term.shape == UNSIZED and not is_zero(term.expression):
+            elif term.shape == UNSIZED and not _is_zero(term.expression):
                 if shape[0] != shape[1]:
                     raise Misfit(
                         f"the identity is square, and {plain(_first_of(terms, shape))} is {shown(shape)}: "
                         f"they cannot be added"
                     )
-                settled.append(sized(term, shape[0]).expression)
+                settled.append(_sized(term, shape[0]).expression)
             elif term.shape != UNSIZED:
                 settled.append(term.expression)
         return Typed(Add(tuple(settled)) if len(settled) > 1 else settled[0], shape)
 
     def _product(self, left: Typed, right: Typed, operator: Operator) -> Typed:
-        if is_zero(left.expression) or is_zero(right.expression):
+        if _is_zero(left.expression) or _is_zero(right.expression):
             return Typed(_ZERO, UNSIZED)
         if UNSIZED in (left.shape, right.shape):
             return self._product_with_identity(left, right, operator)
@@ -162,12 +176,12 @@ class _Typing:
         if left.shape in (SCALAR, UNSIZED) and right.shape in (SCALAR, UNSIZED):
             return Typed(Multiply(left.expression, right.expression, operator), UNSIZED)
         if left.shape == UNSIZED:
-            return Typed(Multiply(sized(left, right.shape[0]).expression, right.expression), right.shape)
-        return Typed(Multiply(left.expression, sized(right, left.shape[1]).expression), left.shape)
+            return Typed(Multiply(_sized(left, right.shape[0]).expression, right.expression), right.shape)
+        return Typed(Multiply(left.expression, _sized(right, left.shape[1]).expression), left.shape)
 
     def _quotient(self, over: Typed, under: Typed) -> Typed:
         if under.shape != SCALAR:
-            if is_zero(under.expression):
+            if _is_zero(under.expression):
                 raise Misfit("it divides by zero")
             raise Misfit(f"it divides by {plain(under.expression)}, which is {shown(under.shape)}")
         return Typed(Divide(over.expression, under.expression), over.shape)
@@ -246,3 +260,41 @@ class _Typing:
 
 def _first_of(terms: list[Typed], shape: Shape) -> Expression:
     return next(term.expression for term in terms if term.shape == shape)
+
+
+def shown(shape: Shape) -> str:
+    """`a number`, `a vector in ℝᵈ`, `m×d`."""
+    if shape == SCALAR:
+        return "a number"
+    if shape == UNSIZED:
+        return "an identity matrix"
+    rows, columns = shape
+    if columns == ONE:
+        return f"a vector with {rows} entries"
+    if rows == ONE:
+        return f"a row with {columns} entries"
+    return f"{rows}×{columns}"
+
+
+def _sized(found: Typed, size: str) -> Typed:
+    """With the size given to identities and zeros that had none."""
+
+    def inside(part: Expression) -> Expression:
+        match part:
+            case Identity(""):
+                return Identity(size)
+            case Add(terms):
+                return Add(tuple(inside(term) for term in terms))
+            case Multiply(left, right, operator):
+                return Multiply(inside(left), inside(right), operator)
+            case Divide(over, under):
+                return Divide(inside(over), under)
+            case Power(base, exponent):
+                return Power(inside(base), exponent)
+        return part
+
+    return Typed(inside(found.expression), (size, size))
+
+
+def _is_zero(expression: Expression) -> bool:
+    return isinstance(expression, Number) and expression.value == 0
