@@ -17,6 +17,7 @@ _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
 _RESCORE = "__rescored_by__"
 _READ = "__read_by__"
+_READ_WHOLE = "__whole_read_by__"
 REQUIRED: Any = inspect.Parameter.empty
 
 
@@ -186,19 +187,27 @@ def rescorer_for(judged: CheckFunction, changed: Iterable[str]) -> _Rescorer | N
 _Reader = Callable[..., Sequence[Any]]
 
 
-def read_by(reader: _Reader) -> Callable[[_Function], _Function]:
-    """Give a check `(answer: Answer, **parameters) -> readings`: how it reads an answer, without its verdict."""
+def read_by(reader: _Reader, *, alone: bool = True) -> Callable[[_Function], _Function]:
+    """Give a check `(answer: Answer, **parameters) -> readings`: how it reads an answer, without its verdict.
+
+    `alone` says that one formula can be judged without the rest of the answer.
+    """
 
     def mark(judged: _Function) -> _Function:
-        setattr(judged, _READ, reader)
+        setattr(judged, _READ if alone else _READ_WHOLE, reader)
         return judged
 
     return mark
 
 
 def reader_of(judged: CheckFunction) -> _Reader | None:
-    """How a check reads formulas; None if it reads none."""
+    """How a check reads formulas that it judges one by one; None if it reads none."""
     return getattr(judged, _READ, None)
+
+
+def reader_of_whole(judged: CheckFunction) -> _Reader | None:
+    """How a check reads formulas that it judges with the rest of the answer; None if it reads none."""
+    return getattr(judged, _READ_WHOLE, None)
 
 
 def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:

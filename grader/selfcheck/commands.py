@@ -21,7 +21,7 @@ from grader.selfcheck.own_work import open_own_work, rubric_at_home
 from grader.selfcheck.packing import SHEETS, pack_own_work
 from grader.selfcheck.playground import try_formula
 from grader.selfcheck.showing import SilentListener, TerminalListener, as_markdown
-from grader.selfcheck.showing_formulas import print_trials
+from grader.selfcheck.showing_formulas import print_stages, print_trials
 from grader.selfcheck.watching import watch_own_work
 
 _OWN_ENDINGS = (".py", ".ipynb", ".predictions")
@@ -72,13 +72,15 @@ def formula(
     part: Annotated[str, typer.Option("--part", metavar="ID", help="The part it answers, such as 1.b.ii.")],
     path: Annotated[Path, typer.Option("--in", metavar="DIR", help="Your folder.")] = Path(),
     rubric: RubricOption = None,
+    stages: Annotated[bool, typer.Option("--stages", help="Every stage of reading, from text to verdict.")] = False,
 ) -> None:
     """Show how a formula is read and, where the part is checked at home, whether it works."""
     whole = rubric_at_home(path, rubric)
     problem, *others = only(at_home(whole), [part]).problems
     if others:
         raise UsageError(f"{part} has several parts; say which: {', '.join(one.id for one in (problem, *others))}")
-    print_trials(text, problem, try_formula(text, problem.id, whole), Console())
+    show = print_stages if stages else print_trials
+    show(text, problem, try_formula(text, problem.id, whole), Console())
 
 
 def pack(

@@ -14,14 +14,14 @@ from grader.formulas.answer.asked_for import AskedName
 from grader.formulas.answer.explaining import NotRead, Read, Reading, how_read
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.model import Answer, Check, CheckResult, Rubric
-from grader.registry import reader_of
+from grader.model import Answer, Check, CheckResult, Problem, Rubric
+from grader.registry import reader_of, reader_of_whole
 from grader.sandbox.open_runner import OpenRunner
-from grader.selfcheck.home_rubric import at_home
+from grader.selfcheck.home_rubric import at_home, is_judged
 from grader.submission import OpenedSubmission
 
 SHEET = "answers.md"
-_LINE = 3  # of the sheet: above the formula stand its heading and an empty line
+LINE = 3  # of the sheet: above the formula stand its heading and an empty line
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,13 @@ class Trial:
     readings: tuple[Reading, ...]
     result: CheckResult | None
     answer: Answer
+    judged_whole: bool = False  # by `grader check`, with the rest of the answer
 
 
 def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
     """What is checked at home is judged; of a hidden check only the reading is shown."""
     rubric = at_home(whole)
-    (every,) = (problem.checks for problem in whole.problems if problem.id == part)
+    (whole_problem,) = (problem for problem in whole.problems if problem.id == part)
     (problem,) = (problem for problem in rubric.problems if problem.id == part)
     with tempfile.TemporaryDirectory(prefix="grader-formula-") as folder:
         (Path(folder) / SHEET).write_text(f"## {problem.id}\n\n{text}\n", encoding="utf-8")
@@ -45,9 +46,9 @@ def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
         answer = read_answers(sheet, rubric.parts).parts.get(problem.id)
         if answer is None:
             raise UsageError("there is no formula; write one in quotation marks, such as 'W = 2 U V^\\top'")
-        checks = [check for check in every if reader_of(check.function)]
-        if not checks:  # what its letters stand for is not known here: only how it is spelled can be told
-            return [Trial(None, (_without_symbols(answer, text),), None, answer)]
+        checks = [check for check in whole_problem.checks if reader_of(check.function)]
+        if not checks:
+            return _only_read(whole_problem, problem, answer, text)
         public = {check.id for check in problem.checks}
         judged = replace(problem, checks=tuple(check for check in checks if check.id in public), alternatives=())
         with OpenRunner() as runner:  # no check of a formula asks it anything
@@ -56,14 +57,32 @@ def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
     return [Trial(check, tuple(readings_of(check, answer)), results.get(check.id), answer) for check in checks]
 
 
+def _only_read(whole: Problem, here: Problem, answer: Answer, text: str) -> list[Trial]:
+    """Checks that judge the whole answer, or one of several ways to answer, show how they read a formula."""
+    judged = {check.id for check in _with_alternatives(here) if is_judged(check)}
+    trials = [
+        Trial(check, tuple(readings), None, answer, check.id in judged)
+        for check in _with_alternatives(whole)
+        if (readings := readings_of(check, answer))
+    ]
+    if trials:
+        return trials
+    # What its letters stand for is not known here: only how it is spelled can be told.
+    return [Trial(None, (_without_symbols(answer, text),), None, answer, any(map(is_judged, here.checks)))]
+
+
+def _with_alternatives(problem: Problem) -> list[Check]:
+    return [*problem.checks, *(check for one in problem.alternatives for check in one.checks)]
+
+
 def readings_of(check: Check, answer: Answer) -> list[Reading]:
-    reader = reader_of(check.function)
+    reader = reader_of(check.function) or reader_of_whole(check.function)
     return list(reader(answer, **check.parameters)) if reader else []
 
 
 def why_unread(check: Check, answer: Answer) -> str:
     """Where reading stopped, if nothing of what the check asks for could be read."""
-    readings = readings_of(check, answer)
+    readings = readings_of(check, answer) if reader_of(check.function) else []
     unread = [reading for reading in readings if isinstance(reading, NotRead)]
     if not unread or len(unread) < len(readings):
         return ""
@@ -72,7 +91,7 @@ def why_unread(check: Check, answer: Answer) -> str:
 
 def column_in(text: str, unread: NotRead, answer: Answer) -> int | None:
     """Where in the text, from 0, reading stopped."""
-    if unread.place is None or unread.place.line != _LINE:
+    if unread.place is None or unread.place.line != LINE:
         return None
     begins = text.find(answer.pieces[unread.place.piece].text)  # places count from where the formula begins
     return min(max(begins, 0) + unread.place.column - 1, max(len(text) - 1, 0))
@@ -85,4 +104,4 @@ def _without_symbols(answer: Answer, text: str) -> Reading:
         reading = how_read(answer, Vocabulary(()), AskedName(name))
     except Unreadable as fault:
         return NotRead(fault.cause)
-    return replace(reading, shape="", letters={}, misfit="") if isinstance(reading, Read) else reading
+    return replace(reading, shape="", letters={}, misfit="", expanded=None) if isinstance(reading, Read) else reading

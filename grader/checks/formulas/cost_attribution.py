@@ -68,7 +68,11 @@ def costs_as_read(
     said = {name: listed[-1][-1] for name, listed in costs_by_subject(statements, words).items()}
     cause = f"no cost was found for it; write for example '{next(iter(words))}: O(…)'"
     faults = statements.faults
-    unread = NotRead(str(faults[0].cause), faults[0].place) if faults else NotRead(cause)
+    unread = (
+        NotRead(faults[0].cause, faults[0].place, statements, "tokens")
+        if faults
+        else NotRead(cause, statements=statements)
+    )
     return [
         read_as(f"cost of the {name} model", (said[name],), statements) if name in said else unread for name in words
     ]

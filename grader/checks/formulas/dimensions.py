@@ -9,10 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from grader.formulas.answer.explaining import NotRead, Read, Reading
 from grader.model import Answer, Outcome, Status, Student, failed, passed
 from grader.notation.faces import FACES, TEXT_COMMANDS, any_of
 from grader.quoting import quote
-from grader.registry import check
+from grader.registry import check, read_by
 
 # A matrix W with what stands below and above it, in either order: W_Q^i, W^{(i)}_K, W_{V,i}.
 _SCRIPT = r"\s*[_^]\s*(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z0-9])"
@@ -33,6 +34,9 @@ _HEADS = 3
 _SIZES = {"d": 12, "t": 18, "e": 30, "n": 7, "m": 5, "h": _HEADS, "H": _HEADS}
 _ALSO = {"d_k": "d/h", "d_q": "d/h", "d_h": "d/h", "d_v": "t/h", "d_{head}": "d/h", "d_{model}": "e"}
 
+_NONE_FOUND = "no dimensions of projection matrices were found"
+_FOR_EXAMPLE = "write for example W_Q^i ∈ ℝ^{rows × columns}"
+
 
 @dataclass(frozen=True)
 class _Stated:
@@ -45,6 +49,15 @@ class _Stated:
     shape: str
 
 
+def _as_read(answer: Answer, **_: object) -> list[Reading]:
+    stated = [
+        Read(one.written, f"{one.written} ∈ {one.shape}", "", "×".join(_sides(one.shape)))
+        for one in _stated(_plain(answer))
+    ]
+    return [*stated] or [NotRead(f"{_NONE_FOUND}; {_FOR_EXAMPLE}")]
+
+
+@read_by(_as_read, alone=False)
 @check
 def dimensions_fit(
     student: Student, rng: np.random.Generator, *, operands: dict[str, list[str]], features: dict[str, str]
@@ -53,9 +66,7 @@ def dimensions_fit(
     text = _plain(student.answer)
     stated = list(_stated(text))
     if not stated:
-        message = "no dimensions of projection matrices were found"
-        hint = "write for example W_Q^i ∈ ℝ^{rows × columns}"
-        return Outcome(Status.REVIEW, Fraction(0), message, hint)
+        return Outcome(Status.REVIEW, Fraction(0), _NONE_FOUND, _FOR_EXAMPLE)
     for one in stated:
         if one.role == "O":
             continue
@@ -85,7 +96,7 @@ def _plain(answer: Answer) -> str:
 def _stated(text: str) -> Iterator[_Stated]:
     for found in _MEMBER.finditer(text):
         shape = found["shape"].strip("{}()")
-        sides = [side for side in _BY.split(shape) if side.strip()]
+        sides = _sides(shape)
         if len(sides) != 2:
             continue
         rows, columns = (_value(side) for side in sides)
@@ -95,6 +106,10 @@ def _stated(text: str) -> Iterator[_Stated]:
             role = _role(name)
             if role:
                 yield _Stated(name, role, rows, columns, shape)
+
+
+def _sides(shape: str) -> list[str]:
+    return [side.strip() for side in _BY.split(shape) if side.strip()]
 
 
 def _role(name: str) -> str:

@@ -35,7 +35,7 @@ _QUESTION = AskedName("Δ h_j", _CHANGES, _EXPECTED)
 
 def _as_read(answer: Answer, *, change: str, **_: object) -> list[Reading]:
     vocabulary = perturbation.SCALED if change == "scaled" else perturbation.SHIFTED
-    return [how_read(answer, vocabulary, _QUESTION)]
+    return [how_read(answer, vocabulary, _QUESTION, _found)]
 
 
 @read_by(_as_read)
@@ -47,7 +47,7 @@ def agrees_to_first_order(student: Student, rng: np.random.Generator, *, change:
 
 def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:
     statements = read_statements(answer, perturbation.SCALED if scales else perturbation.SHIFTED)
-    found = _found(statements)
+    found = _found(_QUESTION, statements)
     if isinstance(found, Verdict):
         return found
     worlds = perturbation.worlds(attention, scales, np.random.default_rng(seed))
@@ -64,9 +64,9 @@ def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:
     return of_alternatives(each, _QUESTION.name)
 
 
-def _found(statements: Statements) -> Proposed | Verdict:
+def _found(question: AskedName, statements: Statements) -> Proposed | Verdict:
     """The last formula for the change, or for the changed output written as a change."""
-    found = found_for(_QUESTION, statements)
+    found = found_for(question, statements)
     if isinstance(found, Proposed):
         return _with_members(found, _without_remainder)
     outputs = statements.proposals([expression(text, statements.vocabulary) for text in _CHANGED_OUTPUTS])

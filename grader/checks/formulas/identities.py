@@ -9,12 +9,18 @@ import numpy as np
 from pydantic import AfterValidator
 
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
-from grader.checks.formulas.key_variants import Reading, formula_as_read, vocabulary_of, with_readable_keys
-from grader.formulas.answer.asked_for import UNREAD, AskedName, Judged, each_judged, expression, of_alternatives
+from grader.checks.formulas.key_variants import (
+    Reading,
+    asked_of,
+    formula_as_read,
+    letters_of,
+    vocabulary_of,
+    with_readable_keys,
+)
+from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expression, of_alternatives
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import identity
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
-from grader.formulas.syntax.expressions import Symbol, symbols_in
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
 from grader.model import Answer, Outcome, Student
@@ -80,15 +86,7 @@ def _equals_reading(answer: Answer, reading: Reading, seed: int) -> list[Judged]
     def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
         return _compared(found, statements, reading, np.random.default_rng(seed))
 
-    question = AskedName(reading.name, tuple(reading.spelled), given=_letters_of(reading))
-    return each_judged(answer, vocabulary_of(reading), question, judge)
-
-
-def _letters_of(reading: Reading) -> frozenset[Symbol]:
-    """The letters of the keys: what they are is the question's business."""
-    vocabulary = vocabulary_of(reading)
-    keys = [expression(text, vocabulary) for text in reading.equals]
-    return frozenset(symbol for key in keys for symbol in symbols_in(key))
+    return each_judged(answer, vocabulary_of(reading), asked_of(reading), judge)
 
 
 def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
@@ -102,7 +100,7 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
         if identity.agree(found, expression(text, vocabulary), vocabulary, rng, axis).holds:
             return undecided(f"this only restates what {reading.name} is", formula, {RESTATED: True})
     for text in reading.equals:
-        key = statements.expanded(expression(text, vocabulary), _letters_of(reading))
+        key = statements.expanded(expression(text, vocabulary), letters_of(reading))
         agreement = identity.agree(found, key, vocabulary, rng, axis)
         if agreement.holds:
             evidence["proved"] = not agreement.renamed and identity.proved(found, key)

@@ -11,6 +11,7 @@ from grader.checks.formulas.formula_outcomes import Share
 from grader.formulas.answer import explaining
 from grader.formulas.answer.asked_for import AskedName, expression
 from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.syntax.expressions import Symbol, symbols_in
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.model import Answer
@@ -65,6 +66,17 @@ def vocabulary_of(reading: Reading) -> Vocabulary:
     return Vocabulary(tuple(declared), tuple(dimensions), (reading.name,))
 
 
+def letters_of(reading: Reading) -> frozenset[Symbol]:
+    """The letters of the keys: what they are is the question's business."""
+    vocabulary = vocabulary_of(reading)
+    keys = [expression(text, vocabulary) for text in reading.equals]
+    return frozenset(symbol for key in keys for symbol in symbols_in(key))
+
+
+def asked_of(reading: Reading) -> AskedName:
+    return AskedName(reading.name, tuple(reading.spelled), given=letters_of(reading))
+
+
 def with_readable_keys(readings: list[Reading]) -> list[Reading]:
     """Keys are in the students' own language, so a typo in one is found when the rubric is loaded."""
     for reading in readings:
@@ -84,7 +96,5 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
 
 def formula_as_read(answer: Answer, *, readings: list[Reading], **_: object) -> list[explaining.Reading]:
     """By the first fair way to read the question in which the answer can be read."""
-    tried = [
-        explaining.how_read(answer, vocabulary_of(one), AskedName(one.name, tuple(one.spelled))) for one in readings
-    ]
+    tried = [explaining.how_read(answer, vocabulary_of(one), asked_of(one)) for one in readings]
     return [next((one for one in tried if isinstance(one, explaining.Read)), tried[0])]
