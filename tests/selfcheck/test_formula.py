@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from grader.choosing import only
 from grader.errors import UsageError
 from grader.formulas.answer.explaining import NotRead, Read
 from grader.rubric import load_rubric
+from grader.selfcheck.home_rubric import at_home
 from grader.selfcheck.playground import column_in, try_formula
+from grader.selfcheck.showing_formulas import print_stages, print_trials
 from tests.conftest import REPOSITORY
 from tests.selfcheck.kits import make_kit
 from tests.test_cli import grader
@@ -132,3 +138,106 @@ def test_a_part_that_is_judged_as_a_whole_says_so() -> None:
 
 def test_a_sheet_that_nobody_wrote_is_not_named() -> None:
     assert not [line for line in formula(r"q_1 = \mu_a", "1.d.i", "--rubric", "nlp-a5") if "answers.md" in line]
+
+
+RUBRICS = {"nlp-a5": RUBRIC, "dl-hw3": load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")}
+
+
+def printed(text: str, part: str, show: Callable[..., None], rubric: str = "nlp-a5") -> list[str]:
+    """As the command prints it, in this process: one that starts anew takes seconds to load."""
+    whole, paper = RUBRICS[rubric], StringIO()
+    (problem,) = only(at_home(whole), [part]).problems
+    show(text, problem, try_formula(text, part, whole), Console(file=paper, width=80))
+    return paper.getvalue().splitlines()
+
+
+def stages(text: str, part: str, rubric: str = "nlp-a5") -> list[tuple[str, str]]:
+    return [(line[:10].strip(), line[10:]) for line in printed(text, part, print_stages, rubric)]
+
+
+@pytest.mark.parametrize(
+    ("rubric", "part", "text", "answers", "verdict"),
+    [
+        ("nlp-a5", "1.b.i", "M = A A^T", ["M := A Aᵀ"], "passed"),
+        ("nlp-a5", "1.b.i", "M = A^T or M = A A^T", ["M := Aᵀ", "M := A Aᵀ"], "review"),
+        ("nlp-a5", "1.b.ii", r"q = \beta(k_a+k_b)", ["q := β(k_a + k_b)"], "passed"),
+        ("nlp-a5", "1.c.i", "q = β(μ_a - μ_b)", ["q := β(μ_a - μ_b)"], "failed"),
+        ("nlp-a5", "1.d.i", "q_1 = β μ_a, q_2 = β μ_b", ["q_1 := β μ_a", "q_2 := β μ_b"], "passed"),
+        ("nlp-a5", "1.e.ii", "K = I, Q = I, V = I", ["K := I", "Q := I", "V := I"], "failed"),
+        (
+            "nlp-a5",
+            "2.g.ii",
+            "vanilla: O(L l), perceiver: O(l m)",
+            ["cost of the vanilla model := O(L ℓ)", "cost of the perceiver model := O(ℓ m)"],
+            "failed",
+        ),
+        ("dl-hw3", "1.1.a", "H = V softmax(K^T Q)", ["H := V softmax(Kᵀ Q)"], "partial"),
+        ("dl-hw3", "1.1.b", "β = 1/sqrt(d), for example β = 0.125", ["β := 1/sqrt(d)"], "passed"),
+        ("dl-hw3", "1.1.e", r"\hat h_j = h_j + ε", ["Δ h_j := h_j + ε - h_j"], "failed"),
+        ("dl-hw3", "1.1.f", "Δ h_j = 0", ["Δ h_j := 0"], "failed"),
+        (
+            "dl-hw3",
+            "1.2.a",
+            r"W_Q^i \in R^{d/h \times d}, W_Q Q",
+            [r"W_Q^i ∈ d/h \times d"],
+            "none for a formula alone",
+        ),
+        ("dl-hw3", "1.3.a", r"W_K \in R^{d \times e}", [r"W_K ∈ d \times e"], "none for a formula alone"),
+        ("dl-hw3", "1.3.e", "h_j = (v_{j-1} + v_j)/2", ["h_j := (v_j-1 + v_j)/2"], "none for a formula alone"),
+    ],
+)
+def test_the_stages_of_every_formula_part_end_in_the_verdict(
+    rubric: str, part: str, text: str, answers: list[str], verdict: str
+) -> None:
+    shown = stages(text, part, rubric)
+    assert shown[0] == ("text", text)
+    assert [line for name, line in shown if name == "answer"] == answers
+    assert [name for name, _ in shown].count("types") == len(answers)
+    assert shown[-1][0] == "verdict"
+    assert shown[-1][1].startswith(verdict)
+    without = " ".join(" ".join(printed(text, part, print_trials, rubric)).split())
+    assert without.endswith(" ".join(shown[-1][1].split())), "it says more than it says without --stages"
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "last"),
+    [
+        (r"q = \beta(k_a+k_b", "(k_a", ("answer", "not read: the bracket '(' is never closed (column 10)")),
+        (
+            r"q = \foo k_a",
+            r"\foo",
+            ("tokens", r"not read: 'q = \foo k_a': the command '\foo' is not known here (column 5)"),
+        ),
+        ("so, $q = k_a)(k_b$", ")(", ("answer", "not read: the bracket ')' closes nothing, or too early (column 8)")),
+        ("words", None, ("answer", "not read: no 'q = …' was found: no formula stands there")),
+        ("k_a\n\nq = (k_b", None, ("answer", "not read: the bracket '(' is never closed (line 3, column 5)")),
+    ],
+)
+def test_the_stages_stop_where_reading_does(text: str, at: str | None, last: tuple[str, str]) -> None:
+    shown = stages(text, "1.b.ii")
+    assert shown[-1] == last
+    assert [line.index("^") for name, line in shown[1:2] if not name] == ([text.index(at)] if at else [])
+
+
+def test_the_stages_of_a_hidden_part_give_no_verdict(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path)
+    lines = formula(r"h = \frac{1}{m} \sum_i v_i", "1.b", "--in", kit, "--stages")
+    shown = {line[:10].strip(): line[10:] for line in lines}
+    assert shown["types"] == "not known here"
+    assert shown["verdict"].startswith("none here: this part is judged after the deadline")
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "told"),
+    [
+        ("", "1.b.ii", "there is no formula; write one in quotation marks"),
+        ("  ", "1.b.ii", "there is no formula; write one in quotation marks"),
+        ("q = k", "9.z", "nlp-a5 has no problem '9.z'; it has 1.a.i,"),
+        ("q = k", "1.b", "1.b has several parts; say which: 1.b.i, 1.b.ii"),
+    ],
+)
+def test_what_has_no_stages_is_told_in_one_line(text: str, part: str, told: str) -> None:
+    done = grader("formula", text, "--part", part, "--rubric", "nlp-a5", "--stages")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"grader: {told}")
+    assert done.stderr.count("\n") == 1

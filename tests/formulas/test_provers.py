@@ -1,0 +1,269 @@
+"""Each prover alone: a formula goes in, and a score with a line that says why comes out."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from grader.formulas.answer.growth_claims import GrowthClaim
+from grader.formulas.provers import extraction, growth, heads, identity, perturbation, three_tokens, weights
+from grader.formulas.provers.closed_weights import by_scale, proved
+from grader.formulas.provers.verdicts import HALF, Verdict
+from grader.formulas.provers.weight_limits import Query, Setting, limit_weights, orthonormal_keys
+from grader.formulas.syntax.expressions import Expression, Symbol
+from grader.formulas.typing.shapes import Typed, typed
+from grader.formulas.typing.vocabulary import Declared, Vocabulary
+from reference.attention import attention
+from tests.formulas.spelling_out import BASES, read
+
+ONE, NONE = Fraction(1), Fraction(0)
+LARGE = GrowthClaim("large", "+")
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(5)
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "message"),
+    [
+        ("A A^T", ONE, "M s = v_a for every v_a and v_b"),
+        (r"\sum_i a_i a_i^T", ONE, "M s = v_a for every v_a and v_b"),
+        ("A (A^T A)^{-1} A^T", ONE, "M s = v_a for every v_a and v_b"),
+        ("I - B B^T", HALF, "M s = v_a holds, but M was to be built from the vectors a_i, and this one needs the b_i"),
+        ("A^T", NONE, "M has the wrong shape: it should be d×d"),
+        ("A^T A", NONE, "M has the wrong shape: it should be d×d"),
+        ("I", NONE, "M s is not v_a: it leaves s as it is"),
+        ("B B^T", NONE, "M s is not v_a: it gives v_b, the other part"),
+        ("2 A A^T", NONE, "M s is not v_a: it gives a multiple of v_a"),
+        ("β A A^T", NONE, "M s is not v_a: it gives a multiple of v_a"),
+        ("A A^T + 10^{-9} B B^T", NONE, "M s is not v_a: it gives a multiple of v_a"),
+        ("A A^T B B^T", NONE, "M s is not v_a: it gives 0"),
+        ("A A^T/(1 - 1)", NONE, "M s is not v_a: it does not exist for these A and B"),
+        ("0", NONE, "M is zero, so M s is 0"),
+        ("v_a s^T", NONE, "M must work for any v_a and v_b, so it cannot be made of them"),
+    ],
+)
+def test_extraction(text: str, score: Fraction, message: str) -> None:
+    verdict = extraction.judge(typed(read(text), BASES, extraction.EXPECTED), _rng())
+    assert (verdict.score, verdict.message) == (score, message)
+
+
+SETTING = Setting()
+KEYS = SETTING.vocabulary("q")
+EVEN = {"a": HALF, "b": HALF}
+
+
+def _query(text: str, claims: dict[str, GrowthClaim], setting: Setting = SETTING) -> tuple[Typed, Query]:
+    vocabulary = setting.vocabulary("q")
+    found = typed(read(text, vocabulary), vocabulary, ("d", "1"))
+    said = {symbol: claims.get(str(symbol), GrowthClaim()) for symbol in vocabulary.free(found.expression)}
+    return found, Query(found.expression, said, setting)
+
+
+@pytest.mark.parametrize(
+    ("text", "claims", "score", "message"),
+    [
+        ("β(k_a + k_b)", {"β": LARGE}, ONE, "the weights tend to what is asked"),
+        ("β(k_a + k_b)", {}, ONE, "the weights tend to what is asked"),
+        ("1000(k_a + k_b)", {}, ONE, "right at n = 10"),
+        ("(k_a + k_b)^T 1000", {}, ONE, "right at n = 10"),
+        ("(k_a + k_b)/τ", {"τ": GrowthClaim("small")}, ONE, "the weights tend to what is asked"),
+        ("β k_a + C k_b", {}, HALF, "it works only if its scales are equal, and nothing says that they are"),
+        ("k_a + k_b", {}, HALF, "the direction is right, but the scale is too small"),
+        (
+            "β(k_a + k_b)",
+            {"β": GrowthClaim("small")},
+            HALF,
+            "the direction is right, but the query does not become long",
+        ),
+        ("β k_a", {}, NONE, "nearly all weight goes to one key, a"),
+        ("β(k_a - k_b)", {}, NONE, "nearly all weight goes to one key, a"),
+        ("β(k_a + k_b)", {"β": GrowthClaim("large", "−")}, NONE, "the weight goes to the other keys instead"),
+        (r"β \sum_i k_i", {}, NONE, "every key gets the same weight"),
+        ("β(v_a + v_b)", {}, NONE, "the query is made of values"),
+        ("0", {}, NONE, "q is zero, so every key gets the same weight"),
+        ("β", {}, NONE, "q should be a vector like the keys"),
+        ("(k_a + k_b)/(1 - 1)", {}, NONE, "q is not a finite vector"),
+    ],
+)
+def test_weights(text: str, claims: dict[str, GrowthClaim], score: Fraction, message: str) -> None:
+    found, query = _query(text, claims)
+    verdict = weights.judge(found, query, EVEN, "q", _rng())
+    assert (verdict.score, verdict.message[: len(message)]) == (score, message)
+
+
+@pytest.mark.parametrize(
+    ("text", "reached"),
+    [
+        ("β(k_a + k_b)", [0.5, 0.5]),
+        ("β k_a", [1, 0]),
+        ("-β k_a", [0, 1 / 9]),
+        ("(1/β) k_a", [0.1, 0.1]),
+        (r"β \sum_i k_i", [0.1, 0.1]),
+        ("β k_a + k_b", [1, 0]),
+        (r"β \sum_{i \neq a, b} k_i", [0, 0]),
+        ("k_a + 0 β k_b", [np.e / (np.e + 9), 1 / (np.e + 9)]),
+    ],
+)
+def test_limits_of_weights(text: str, reached: list[float]) -> None:
+    _, query = _query(text, {})
+    found = limit_weights(query, orthonormal_keys(10, _rng()))
+    assert found is not None
+    np.testing.assert_allclose(found[:2], reached, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "targets", "closed", "is_proved"),
+    [
+        ("β(k_a + k_b)", EVEN, "exp(β)/(n + 2·exp(β) - 2)", True),
+        ("k_a + k_b", EVEN, "e/(n - 2 + 2·e)", False),
+        ("β k_a", {"a": ONE, "b": NONE}, "exp(β)/(n + exp(β) - 1)", True),
+        ("β k_a", EVEN, "exp(β)/(n + exp(β) - 1)", False),
+        ("β k_b", {"a": ONE, "b": NONE}, "1/(n + exp(β) - 1)", False),
+        ("β k_a + C k_b", EVEN, "exp(β)/(n + exp(C) + exp(β) - 2)", False),
+        (r"β \sum_i k_i", EVEN, "exp(β)/((n - 2)·exp(β) + 2·exp(β))", False),
+        ("β k_5", EVEN, None, False),
+    ],
+)
+def test_closed_forms_of_weights(text: str, targets: dict[str, Fraction], closed: str | None, is_proved: bool) -> None:
+    _, query = _query(text, {"β": LARGE})
+    found = proved(query, targets)
+    assert (found.get("weights", {}).get("a"), found["proved"]) == (closed, is_proved)
+
+
+def test_weights_at_growing_scales_are_evidence() -> None:
+    keys = orthonormal_keys(10, _rng())
+    rows = by_scale(_query("β(k_a + k_b)", {})[1], keys)["weights_by_scale"]
+    assert [row["scale"] for row in rows] == [1, 2, 5, 10, 20]
+    assert rows[0]["a"] == pytest.approx(np.e / (2 * np.e + 8))
+    assert len(by_scale(_query("k_a + k_b", {})[1], keys)["weights_by_scale"]) == 1
+
+
+MEANS = Setting("μ", "k")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "score", "message"),
+    [
+        ("β μ_a", "β μ_b", ONE, "one head copies v_a, the other v_b"),
+        ("β μ_b", "C μ_a", ONE, "one head copies v_a, the other v_b"),
+        ("1000 μ_a", "1000 μ_b", ONE, "one head copies v_a, the other v_b"),
+        ("β k_a", "β k_b", HALF, "right, but written with the random k_i; only their means μ_i are known"),
+        ("β(μ_a + μ_b)", "β(μ_a + μ_b)", HALF, "c is right, but each head averages both values"),
+        ("μ_a", "μ_b", HALF, "the directions are right, but without a large scale"),
+        ("β μ_a", "β μ_a", NONE, "q_1 and q_2 do not give v_a and v_b"),
+        ("β μ_a", "0", NONE, "q_2 is zero, so every key gets the same weight"),
+        ("β v_a", "β v_b", NONE, "the query is made of values"),
+        ("β", "β μ_b", NONE, "q_1 should be a vector like the keys"),
+    ],
+)
+def test_heads(first: str, second: str, score: Fraction, message: str) -> None:
+    pair = {name: _query(text, {}, MEANS) for name, text in (("q_1", first), ("q_2", second))}
+    verdict = heads.judge(pair, HALF, _rng())
+    assert (verdict.score, verdict.message[: len(message)]) == (score, message)
+
+
+SIZES = Vocabulary(tuple(Declared(name) for name in ("L", "l", "m", "d")))
+
+
+@pytest.mark.parametrize(
+    ("cost", "key", "faster"),
+    [
+        ("L l^2", "L l^2", None),
+        ("3 L l^2 + 5 l", "L l^2", None),
+        ("(L - 2) l^2", "L l^2", None),
+        ("d L l^2", "L l^2", None),
+        ("l m + L m^2", "L m^2 + 2 l m", None),
+        ("L l^3", "L l^2", True),
+        ("L l", "L l^2", False),
+        ("L m^2", "l m + L m^2", False),
+        ("d^{100} L l^2", "L l^2", True),
+        ("L l^2 log(l)", "L l^2", True),
+        ("0 L", "L l^2", True),
+    ],
+)
+def test_growth(cost: str, key: str, faster: bool | None) -> None:
+    found = growth.compared(read(cost, SIZES), read(key, SIZES), ["L", "l", "m"], [("m", "l")], ["d"])
+    assert (found and found.faster) == faster
+
+
+ROOTS = Vocabulary((Declared("Q", ("d", "n")), Declared("K", ("d", "m")), Declared("β")), ("d", "n", "m"))
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "holds", "renamed", "is_proved"),
+    [
+        ("1/sqrt(d)", "d^{-1/2}", True, "", True),
+        ("sqrt(d)/d", "1/sqrt(d)", True, "", True),
+        ("1/d", "1/sqrt(d)", False, "", False),
+        ("K^T Q", "(Q^T K)^T", True, "", False),
+        ("K^T Q", "Q^T K", False, "", False),
+        ("softmax(K^T Q)", "softmax(Q^T K)^T", False, "", False),
+        ("1/(1 + exp(x))", "exp(-c)/(1 + exp(-c))", True, "x for c", False),
+        ("x + 2 y", "2 c + e_1", True, "y for c, x for e_1", False),
+        ("β + 1/10^6", "β", False, "", False),
+        ("log(0)", "β", False, "", False),
+    ],
+)
+def test_identity(text: str, key: str, holds: bool, renamed: str, is_proved: bool) -> None:
+    found, wanted = typed(read(text, ROOTS), ROOTS), read(key, ROOTS)
+    agreement = identity.agree(found, wanted, ROOTS, _rng())
+    assert (agreement.holds, agreement.renamed) == (holds, renamed)
+    assert identity.proved(found, wanted) is is_proved
+
+
+def _to_first_order(text: str, scales: bool) -> Verdict:
+    vocabulary = perturbation.SCALED if scales else perturbation.SHIFTED
+    formula = typed(read(text, vocabulary), vocabulary).expression
+    return perturbation.judge(formula, perturbation.worlds(attention, scales, _rng()), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "scales", "score", "message"),
+    [
+        ("β a_ij (v_i - h_j) q_j^T ε", False, ONE, "it agrees with the derivative of attention"),
+        ("β a_ij v_i (q_j^T ε) - β a_ij h_j (ε^T q_j)", False, ONE, "it agrees with the derivative of attention"),
+        ("β a_ij (v_i - h_j) q_j^T k_i (α - 1)", True, ONE, "it agrees with the derivative of attention"),
+        ("a_ij (v_i - h_j) q_j^T ε", False, HALF, "β is left out"),
+        ("β a_ij (h_j - v_i) q_j^T ε", False, NONE, "the sign is the wrong way round"),
+        ("β a_ij v_i q_j^T ε", False, NONE, "it does not agree with the derivative of attention"),
+        ("β a_ij (v_i - h_j) q_j^T k_i α", True, NONE, "without any change the formula does not give 0"),
+        ("h_j", False, NONE, "without any change the formula does not give 0"),
+        ("β a_ij (v_i - h_j) ‖ε‖^2", False, NONE, "it does not agree with the derivative of attention"),
+    ],
+)
+def test_perturbation(text: str, scales: bool, score: Fraction, message: str) -> None:
+    verdict = _to_first_order(text, scales)
+    assert (verdict.score, verdict.message[: len(message)]) == (score, message)
+
+
+TOKENS = {1: {"d": ONE, "b": ONE}, 2: {"a": ONE}, 3: {"c": ONE, "b": ONE}}
+TARGETS = {2: {"b": ONE}, 1: {"b": ONE, "c": -ONE}}
+
+
+@pytest.mark.parametrize(
+    ("key", "query", "value", "reached"),
+    [
+        ("I", "u_d u_a^T + u_c u_d^T", "(u_b u_b^T - u_c u_c^T)/β^2", {2, 1}),
+        ("I", "β(u_d u_a^T + u_c u_d^T)", "(u_b u_b^T - u_c u_c^T)/β^2", {2, 1}),
+        ("I", "u_d u_a^T", "u_b u_b^T/β^2", {2}),
+        ("I", "u_d u_a^T + u_c u_d^T", "(u_b u_b^T + u_c u_c^T)/β^2", {2}),
+        ("I", "I", "I", set()),
+        ("I", "u_d u_a^T + u_c u_d^T", "I", set()),
+        ("2 I", "u_c u_d^T", "(u_b u_b^T - u_c u_c^T)/β^2", {1}),
+        ("u_a u_a^T", "u_b u_b^T", "u_b u_b^T/β^2", set()),
+    ],
+)
+def test_three_tokens(key: str, query: str, value: str, reached: set[int]) -> None:
+    vocabulary = three_tokens.VOCABULARY
+
+    def matrix(text: str) -> Expression:
+        return typed(read(text, vocabulary), vocabulary, three_tokens.EXPECTED).expression
+
+    matrices = {"K": matrix(key), "Q": matrix(query), "V": matrix(value)}
+    free: list[Symbol] = []
+    found = three_tokens.outputs(matrices, free, TOKENS, TARGETS, _rng())
+    assert {token for token in TARGETS if found.reaches(token)} == reached
