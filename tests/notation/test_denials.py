@@ -19,7 +19,7 @@ COSTS = Vocabulary(tuple(Declared(name) for name in "Ln"), functions=frozenset(M
 def _stands(text: str) -> str:
     answer = cut_into_parts(f"# 1\n\n{text}\n", "answers.md", ["1"]).parts["1"]
     (proposed,) = read_statements(answer, extraction.VOCABULARY).proposals([Symbol("M")])
-    return proposed.standing
+    return proposed.assertion
 
 
 def _costs(text: str) -> int:

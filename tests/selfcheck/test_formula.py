@@ -232,7 +232,7 @@ def test_the_stages_of_a_hidden_part_give_no_verdict(tmp_path: Path) -> None:
     [
         ("", "1.b.ii", "there is no formula; write one in quotation marks"),
         ("  ", "1.b.ii", "there is no formula; write one in quotation marks"),
-        ("q = k", "9.z", "nlp-a5 has no problem '9.z'; it has 1.a.i,"),
+        ("q = k", "9.z", "nlp-a5 has no part '9.z'; it has 1.a.i,"),
         ("q = k", "1.b", "1.b has several parts; say which: 1.b.i, 1.b.ii"),
     ],
 )

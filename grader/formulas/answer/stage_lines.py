@@ -16,7 +16,7 @@ from grader.formulas.syntax.expressions import Domain, symbols_in
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import UNSIZED
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Shape
-from grader.notation.spellings import SUPERSCRIPTS
+from grader.notation.letters import SUPERSCRIPTS
 from grader.quoting import quote
 
 _SHORT = {"RELATION": "REL", "NUMBER": "NUM", "OPERATOR": "OP"}
