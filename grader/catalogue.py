@@ -18,7 +18,7 @@ _ENTRY_POINTS = "grader.checks"
 
 
 def known_checks(rubric: Path | None = None) -> Mapping[str, Definition]:
-    """All checks by name. A `checks.py` beside the rubric adds to them."""
+    """All checks by name. A `checks.py` beside the rubric adds to them, and replaces none."""
     found = pkgutil.walk_packages(grader.checks.__path__, "grader.checks.")
     modules = [module for one in found if (module := _load_own(one.name))]
     modules += [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]

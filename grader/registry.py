@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar, overload
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError, ValidationInfo
 
+from grader.errors import RubricError
 from grader.model import CheckFunction, Outcome
 
 _Function = TypeVar("_Function", bound=CheckFunction)
@@ -116,6 +117,12 @@ class Definition:
     parameters: Mapping[str, Parameter]
     code_is_public: bool = False  # says its author, who wrote it beside a rubric
 
+    @property
+    def place(self) -> str:
+        """File and line, for its author."""
+        code = inspect.unwrap(self.function).__code__
+        return f"{code.co_filename}:{code.co_firstlineno}"
+
 
 @overload
 def check(function: _Function) -> _Function: ...
@@ -211,11 +218,21 @@ def reader_of_whole(judged: CheckFunction) -> _Reader | None:
 
 
 def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:
-    """Every check defined in these modules, by name; a later one replaces an earlier one of the same name."""
-    found = {}
+    """Every check defined in these modules, by name. RubricError if a name stands for two: one would silently be
+    graded in place of the other."""
+    found: dict[str, Definition] = {}
+    twice = []
     for module in modules:
         for value in vars(module).values():
             definition = getattr(value, _MARK, None)
-            if isinstance(definition, Definition) and value.__module__ == module.__name__:
-                found[definition.name] = definition
+            if not isinstance(definition, Definition) or value.__module__ != module.__name__:
+                continue
+            earlier = found.setdefault(definition.name, definition)
+            if earlier.function is not definition.function:
+                there = earlier.function.__module__
+                twice.append(
+                    f"{definition.place}: {there} has a check '{definition.name}' already; give this one another name"
+                )
+    if twice:
+        raise RubricError(list(dict.fromkeys(twice)))  # a function may go by two names
     return found

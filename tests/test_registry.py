@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
+from grader.errors import RubricError
 from grader.model import Outcome, passed
 from grader.registry import (
     REQUIRED,
@@ -116,7 +117,7 @@ def test_a_function_that_was_never_marked_is_no_check() -> None:
     assert reader_of(plain) is reads
 
 
-def test_a_module_defines_what_is_written_in_it_and_a_later_one_replaces_it() -> None:
+def test_a_module_defines_what_is_written_in_it_and_no_name_stands_for_two() -> None:
     def module(name: str, home: str) -> ModuleType:
         def same(student: Any, rng: Any) -> Outcome:
             """It is the same."""
@@ -125,11 +126,15 @@ def test_a_module_defines_what_is_written_in_it_and_a_later_one_replaces_it() ->
         same.__module__ = home
         made = ModuleType(name)
         made.same = check(same)
+        made.under_another_name = made.same
         return made
 
     first, second, borrowing = module("first", "first"), module("second", "second"), module("third", "first")
-    assert definitions_in([first, second])["same"].function is second.same
     assert definitions_in([first, borrowing])["same"].function is first.same
+    assert definitions_in([second])["same"].function is second.same
+    place = rf"{__file__}:\d+"
+    with pytest.raises(RubricError, match=rf"^{place}: first has a check 'same' already; give this one another name$"):
+        definitions_in([first, second])
 
 
 def test_what_is_no_check_is_refused() -> None:

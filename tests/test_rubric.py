@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import grader.checks
 from grader.catalogue import known_checks
+from grader.checks.functions.values import columns_sum_to_one
 from grader.errors import RubricError, UsageError
 from grader.model import Later, Limits
 from grader.rubric import find_rubric, load_rubric
@@ -260,6 +261,32 @@ def test_limits_are_bounded_on_both_sides(tmp_path: Path) -> None:
 def test_a_broken_checks_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(RubricError, match=r"checks\.py: cannot be imported: ZeroDivisionError"):
         _load(tmp_path, AUTHORS_RUBRIC, "1 / 0")
+
+
+def test_a_check_beside_a_rubric_may_not_shadow_one_of_the_grader(tmp_path: Path) -> None:
+    (tmp_path / "dev.tsv").write_text("")
+    _load(tmp_path, AUTHORS_RUBRIC, AUTHORS_CHECK)  # a name of its own is right
+    shadowing = AUTHORS_CHECK.replace("counts_lines", "columns_sum_to_one")
+    line = 1 + shadowing[: shadowing.index("@check")].count("\n")
+    with pytest.raises(RubricError) as caught:
+        _load(tmp_path, AUTHORS_RUBRIC, shadowing)
+    assert caught.value.problems == [
+        f"{tmp_path / 'checks.py'}:{line}: {columns_sum_to_one.__module__} has a check 'columns_sum_to_one' already; "
+        "give this one another name"
+    ]
+    borrowing = AUTHORS_CHECK + "\nfrom grader.checks.functions.values import columns_sum_to_one\n"
+    _load(tmp_path, AUTHORS_RUBRIC, borrowing)  # what is imported is not defined anew
+
+
+def test_two_checks_of_the_grader_may_not_share_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grader.checks, "__path__", [*grader.checks.__path__, str(tmp_path)])
+    (tmp_path / "more_lines.py").write_text(AUTHORS_CHECK)
+    assert "counts_lines" in known_checks()
+    (tmp_path / "other_lines.py").write_text(AUTHORS_CHECK)
+    with pytest.raises(
+        RubricError, match=r"other_lines\.py:\d+: grader\.checks\.more_lines has a check 'counts_lines'"
+    ):
+        known_checks()
 
 
 def test_checks_of_an_installed_package_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
