@@ -21,7 +21,6 @@ from grader.release.wheel import requirements
 # Right equations, or right ones with one thing changed, written out in numpy.
 HOLDING_ANSWERS = frozenset(
     {
-        "grader.checks.functions.mistakes",
         "grader.checks.modules.recovery.attending",
         "grader.checks.modules.recovery.block_equations",
         "grader.checks.modules.recovery.arithmetic",

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from grader.checks.functions import values
-from grader.checks.functions.mistakes import SLIPS
+from grader.checks.functions.ground_truth import mistakes_in
 from grader.engine import grade
 from grader.errors import StudentFault
 from grader.model import Check, Limits, Outcome, Report, Status, failed
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from reference import attention as truth
+from reference.mistakes.attention import MISTAKES
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission
 
 RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
@@ -308,20 +309,26 @@ def test_no_draw_fails_right_work(problem: str, function: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "reference", "slip"),
+    ("problem", "function", "mistake"),
     [
-        (problem, reference, slip)
-        for problem, reference in (("2.1", "attention.attention"), ("2.2", "attention.multi_head_attention"))
-        for slip in SLIPS[reference]
+        (problem, function, mistake)
+        for problem, function in (("2.1", "attention"), ("2.2", "multi_head_attention"))
+        for mistake in MISTAKES[function]
     ],
 )
-def test_each_classic_slip_fails_and_is_named(problem: str, reference: str, slip: str) -> None:
+def test_each_classic_mistake_fails_and_is_named(problem: str, function: str, mistake: str) -> None:
     with np.errstate(all="ignore"):
         for seed in range(20):
-            judged = _judged(SLIPS[reference][slip], problem, seed)
+            judged = _judged(MISTAKES[function][mistake], problem, seed)
             told = [o.message for o in judged.values() if o.status is Status.FAILED and "looks as if" in o.message]
             assert told, f"not named with seed {seed}"
-            assert all(slip in message for message in told)
+            assert all(mistake in message for message in told)
+
+
+def test_a_reference_in_which_no_mistake_is_written_out_has_none() -> None:
+    assert len(mistakes_in("attention.attention")) == 7
+    assert mistakes_in("attention.softargmax") == {}  # its module has mistakes, of other functions
+    assert mistakes_in("birthplaces.accuracy") == {}  # its module has none at all
 
 
 def test_limits_of_the_rubric_reach_the_box(boxes: BoxRunner, submission: MakeSubmission) -> None:

@@ -74,12 +74,14 @@ def reference_function(name: str) -> Callable[..., Any]:
 def mistakes_in(name: str) -> Mapping[str, Callable[..., Any]]:
     """Classic mistakes in place of this reference, each under what it looks like."""
     if name.endswith(frozen.ENDING):
-        return {slip: answer for slip, answer in frozen.answers(Path(name)).items() if slip != frozen.RIGHT}
-    mistakes = importlib.import_module(
-        "grader.checks.functions.mistakes"
-    )  # by name: students' grader has no such module
-    found: Mapping[str, Callable[..., Any]] = mistakes.SLIPS.get(name, {})
-    return found
+        return {what: answer for what, answer in frozen.answers(Path(name)).items() if what != frozen.RIGHT}
+    module, _, function = name.rpartition(".")
+    if importlib.util.find_spec(f"reference.mistakes.{module}") is None:
+        return {}
+    written_out: Mapping[str, Mapping[str, Callable[..., Any]]] = importlib.import_module(
+        f"reference.mistakes.{module}"
+    ).MISTAKES
+    return written_out.get(function, {})
 
 
 _answers: dict[Any, NDArray[Any]] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from grader import compare
 from grader.checks.functions.ground_truth import Reference, reference_function
 from grader.checks.functions.inputs import INPUTS, Case, Inputs
-from grader.checks.functions.slips import name_the_slip
+from grader.checks.functions.mistake_name import name_the_mistake
 from grader.compare import Array, difference, numbers
 from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed
@@ -66,12 +66,12 @@ def matches_reference(
     if not wrong:
         return passed(f"right on all {len(cases)} inputs", evidence={"inputs": len(cases)})
     trial, case, found, figure = wrong[0]
-    slip = name_the_slip(reference, [(case.args, case.kwargs) for case in cases], got)
-    looks = f"; it looks as if {slip}" if slip else ""
+    mistake = name_the_mistake(reference, [(case.args, case.kwargs) for case in cases], got)
+    looks = f"; it looks as if {mistake}" if mistake else ""
     return failed(
         f"wrong on {len(wrong)} of {len(cases)} inputs{looks}. With {case.label} {found.summary}",
         found.detail,
-        evidence={"inputs": len(cases), "wrong": len(wrong), "off_by": found.size, "looks_like": slip},
+        evidence={"inputs": len(cases), "wrong": len(wrong), "off_by": found.size, "looks_like": mistake},
         revealing={"figure": figure} if figure else {},
         trial=trial,
     )

@@ -1,4 +1,4 @@
-"""Classic mistakes, written out, by the reference they are made in. To be read next to the right answer: staff only."""
+"""Classic mistakes in attention over columns: each under what it looks like, by the function it is made in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from reference.attention import attention, softargmax
 
-Slip = Callable[..., Any]
+Mistake = Callable[..., Any]
 _HIDDEN = "keys after the query's own position are hidden, as by a causal mask"
 
 
@@ -55,8 +55,8 @@ def _causal_heads(C: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, heads: int, ma
     return _heads(C, W_Q, W_K, W_V, W_O, heads, np.triu(np.ones((tokens, tokens), bool)))
 
 
-SLIPS: dict[str, dict[str, Slip]] = {
-    "attention.attention": {
+MISTAKES: dict[str, dict[str, Mistake]] = {
+    "attention": {
         "the softargmax runs over the queries instead of the keys": (
             lambda Q, K, V, beta: V @ softargmax(K.T @ Q, beta, axis=1)
         ),
@@ -67,7 +67,7 @@ SLIPS: dict[str, dict[str, Slip]] = {
         "β multiplies the weights instead of the scores": lambda Q, K, V, beta: beta * attention(Q, K, V, 1.0),
         _HIDDEN: _causal,
     },
-    "attention.multi_head_attention": {
+    "multi_head_attention": {
         "the scores are scaled by 1/√d instead of 1/√(d/heads)": partial(_heads, beta=lambda d, heads: 1 / sqrt(d)),
         "the scores are not scaled by 1/√(d/heads)": partial(_heads, beta=lambda d, heads: 1.0),
         "the softargmax runs over the queries instead of the keys": partial(_heads, axis=1),
