@@ -210,6 +210,11 @@ class Problem:
         return (*(check for alternative in self.alternatives for check in alternative.checks), *self.checks)
 
 
+def is_code(file: str) -> bool:
+    """Rubrics and submissions name files; of what kind one is, its ending says."""
+    return file.endswith(".py")
+
+
 @dataclass(frozen=True)
 class Rubric:
     name: str
@@ -231,7 +236,7 @@ class Rubric:
             for alternative in problem.alternatives:
                 for file in alternative.files:
                     asked.setdefault(file, set()).update(alternative.defines)
-        return {file: frozenset(names) for file, names in asked.items() if file.endswith(".py") and names}
+        return {file: frozenset(names) for file, names in asked.items() if is_code(file) and names}
 
 
 class Submission(Protocol):

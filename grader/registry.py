@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, overload
 from pydantic import AfterValidator, TypeAdapter, ValidationError, ValidationInfo
 
 from grader.errors import RubricError
-from grader.model import CheckFunction, Outcome
+from grader.model import Check, CheckFunction, Outcome
 
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
@@ -33,6 +33,29 @@ class HoldsTheAnswer:
     """Marks a parameter that gives the answer away: what students get before the deadline comes without it."""
 
 
+class KeyToAFormula(HoldsTheAnswer):
+    """Marks a parameter, or a field of one, whose texts are right formulas: no kit may hold them, however spelled."""
+
+
+class SaidInFeedback:
+    """Marks a field that students read in feedback: it names the matter, and not the answer."""
+
+
+class NamesAReference:
+    """Marks a parameter that names a function of the reference; students get its answers to their own questions."""
+
+
+class AsksTheQuestion:
+    """Marks a parameter that repeats the question."""
+
+
+Prompt = Annotated[str, AsksTheQuestion()]
+
+
+class OneLineForEach:
+    """Marks a data file that has a line for each line of the text that students hand in."""
+
+
 def found_in_data(name: str, info: ValidationInfo) -> str:
     """The path of a file that belongs to the rubric; a validator."""
     folders = (info.context or {}).get("data_folders", ())
@@ -45,6 +68,7 @@ def found_in_data(name: str, info: ValidationInfo) -> str:
 # A file that belongs to the rubric: found below `--data`, else beside the rubric. The check receives its path.
 _FOUND_IN_DATA = AfterValidator(found_in_data)
 DataFile = Annotated[str, _FOUND_IN_DATA]
+Labels = Annotated[DataFile, OneLineForEach()]
 
 
 def _in_words(annotation: Any) -> str:
@@ -72,13 +96,17 @@ class Parameter:
         """Its type in words a rubric author knows."""
         return _in_words(self.annotation)
 
+    def has(self, mark: type) -> bool:
+        """Whether it is marked so."""
+        return any(isinstance(one, mark) for one in getattr(self.annotation, "__metadata__", ()))
+
     @property
     def is_student_file(self) -> bool:
-        return any(isinstance(mark, AskedOfStudents) for mark in getattr(self.annotation, "__metadata__", ()))
+        return self.has(AskedOfStudents)
 
     @property
     def holds_the_answer(self) -> bool:
-        return any(isinstance(mark, HoldsTheAnswer) for mark in getattr(self.annotation, "__metadata__", ()))
+        return self.has(HoldsTheAnswer)
 
     @property
     def is_a_name(self) -> bool:
@@ -116,6 +144,13 @@ class Definition:
     summary: str
     parameters: Mapping[str, Parameter]
     code_is_public: bool = False  # says its author, who wrote it beside a rubric
+    prose: bool = False  # judges prose
+    judges: bool = True  # whether something is right, and not only whether it is there
+    at_home: CheckFunction | None = None  # stands in for it where there is no key
+
+    def marked(self, mark: type) -> str:
+        """The first parameter with this mark; nothing, if there is none."""
+        return next((name for name, one in self.parameters.items() if one.has(mark)), "")
 
     @property
     def place(self) -> str:
@@ -129,20 +164,32 @@ def check(function: _Function) -> _Function: ...
 
 
 @overload
-def check(*, public: bool) -> Callable[[_Function], _Function]: ...
+def check(
+    *, public: bool = ..., prose: bool = ..., judges: bool = ..., at_home: CheckFunction | None = ...
+) -> Callable[[_Function], _Function]: ...
 
 
-def check(function: _Function | None = None, *, public: bool = False) -> _Function | Callable[[_Function], _Function]:
+def check(function: _Function | None = None, **said: Any) -> _Function | Callable[[_Function], _Function]:
     """Make a function `(student, rng, *, …) -> Outcome` usable in rubrics under its own name.
 
-    `@check(public=True)` says that students may have the code of it, and of what it uses, before the deadline.
+    What else is true of it is said here: `public=True`, that students may have the code of it, and of what it uses,
+    before the deadline; `prose=True`, that it judges prose, so that at home students learn only that their answer is
+    there; `judges=False`, that it only looks whether something is there or can be read; `at_home=other`, that where
+    students have no key, `other` looks in its place, with those of its parameters that `other` has too.
     """
     if function is None:
-        return lambda judging: _defined(judging, public)
-    return _defined(function, public)
+        return lambda judging: _defined(judging, **said)
+    return _defined(function)
 
 
-def _defined(function: _Function, public: bool) -> _Function:
+def _defined(
+    function: _Function,
+    *,
+    public: bool = False,
+    prose: bool = False,
+    judges: bool = True,
+    at_home: CheckFunction | None = None,
+) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
     summary = (inspect.getdoc(function) or "").split("\n")[0]
     if not summary:
@@ -159,7 +206,7 @@ def _defined(function: _Function, public: bool) -> _Function:
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
-    setattr(function, _MARK, Definition(name, function, summary, parameters, public))
+    setattr(function, _MARK, Definition(name, function, summary, parameters, public, prose, judges, at_home))
     return function
 
 
@@ -167,6 +214,18 @@ def definition_of(function: CheckFunction) -> Definition | None:
     """How a check was defined; None for a function that was never marked as one."""
     found = getattr(function, _MARK, None)
     return found if isinstance(found, Definition) else None
+
+
+def defined(check: Check) -> Definition:
+    """How a check of a rubric was defined."""
+    known = definition_of(check.function)
+    assert known is not None, f"{check.id} is no check"
+    return known
+
+
+def question_of(check: Check) -> str:
+    """The question as the rubric repeats it for this check; nothing, if it does not."""
+    return str(check.parameters.get(defined(check).marked(AsksTheQuestion), ""))
 
 
 _Rescorer = Callable[..., Outcome | None]

@@ -68,6 +68,9 @@ class _Check(BaseModel):
     asks: str | None = None
 
 
+ABOUT_A_CHECK = tuple(_Check.model_fields)
+
+
 class _Alternative(_Strict):
     name: _Id
     files: list[str] = []

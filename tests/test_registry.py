@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from types import ModuleType
 from typing import Annotated, Any, Literal
 
 import pytest
 
 from grader.errors import RubricError
-from grader.model import Outcome, passed
+from grader.model import Check, Outcome, passed
 from grader.registry import (
     REQUIRED,
     DataFile,
     HoldsTheAnswer,
+    NamesAReference,
+    Prompt,
     StudentFile,
     check,
+    defined,
     definition_of,
     definitions_in,
+    question_of,
     read_by,
     reader_of,
     rescorer_for,
@@ -99,6 +105,28 @@ def test_a_parameter_says_what_it_is_to_students_and_to_the_course() -> None:
         "beside": ["is_data"],
         "most": [],
     }
+
+
+def test_what_else_is_true_of_a_check_is_said_where_it_is_defined() -> None:
+    @check(judges=False)
+    def is_there(student: Any, rng: Any, *, prompt: Prompt = "") -> Outcome:
+        """It is there."""
+        return passed("there")
+
+    @check(prose=True, at_home=is_there)
+    def is_good(student: Any, rng: Any, *, model: Annotated[str, NamesAReference()], prompt: Prompt = "") -> Outcome:
+        """It is good."""
+        return passed("good")
+
+    looking, judging = (Check(one.__name__, one, {}, "", Fraction(0)) for one in (is_there, is_good))
+    assert (defined(looking).judges, defined(looking).prose, defined(looking).at_home) == (False, False, None)
+    assert (defined(judging).judges, defined(judging).prose, defined(judging).at_home) == (True, True, is_there)
+    assert not defined(judging).code_is_public
+    assert (defined(judging).marked(NamesAReference), defined(looking).marked(NamesAReference)) == ("model", "")
+    assert question_of(judging) == ""
+    assert question_of(replace(judging, parameters={"model": "m", "prompt": "Why?"})) == "Why?"
+    with pytest.raises(TypeError, match="publik"):
+        check(publik=True)(lambda student, rng: passed("x"))  # type: ignore[call-overload]
 
 
 def test_a_function_that_was_never_marked_is_no_check() -> None:

@@ -12,19 +12,19 @@ from grader.errors import Missing
 from grader.model import Outcome, Status, Student, failed, scored
 from grader.prose import Claim, Claims, Idea, Ideas, Judgement, judge
 from grader.quoting import quote
-from grader.registry import HoldsTheAnswer, check
+from grader.registry import HoldsTheAnswer, Prompt, check
 
 _QUOTED = 90  # characters of each quotation: a line
 
 
-@check
+@check(prose=True)
 def gives_the_ideas(
     student: Student,
     rng: np.random.Generator,
     *,
     ideas: Annotated[Ideas, HoldsTheAnswer()],
     wrong: Annotated[Claims, HoldsTheAnswer()] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
-    prompt: str = "",
+    prompt: Prompt = "",
     need: int = 0,
     review: bool = True,
 ) -> Outcome:

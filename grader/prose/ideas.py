@@ -14,6 +14,7 @@ from grader.model import Piece
 from grader.prose.phrasings import Found, Reading, find, parse
 from grader.prose.plain_spelling import plain
 from grader.prose.word_tokens import FUNCTION_WORDS, Token
+from grader.registry import SaidInFeedback
 
 _LIMIT = 20_000  # characters of one part: ten pages where a paragraph is asked for
 _COPIED_RUN = 5  # words in a row shared with the question are the question's
@@ -33,7 +34,7 @@ Phrasing = Annotated[str, AfterValidator(_readable)]
 class _Said(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     id: str = Field(pattern=r"^\w+$")
-    label: str  # what it is about, without giving it away: students read it
+    label: Annotated[str, SaidInFeedback()]  # what it is about, without giving it away: students read it
     says: list[Phrasing] = Field(min_length=1)
     unless: list[Phrasing] = []  # in the same sentence, these take it back
 

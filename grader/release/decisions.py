@@ -8,10 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from grader.checks.functions.frozen import Question
-from grader.checks.functions.ground_truth import Reference
 from grader.draw import Draw, draw_at_home
 from grader.model import Check, Problem, Rubric
-from grader.registry import Definition, definition_of
+from grader.registry import Definition, NamesAReference, defined
 from grader.release.freezing import frozen_questions
 from grader.release.handout import Handout
 from grader.release.needs import modules_not_installed, needs_of, root_of
@@ -53,8 +52,7 @@ def _alone(
     rubric: Rubric, problem: Problem, check: Check, handout: Handout, beside: Module | None, seed: int
 ) -> Decision:
     """What is to be said of a check by itself."""
-    known = definition_of(check.function)
-    assert known is not None
+    known = defined(check)
     decision = Decision(problem, check)
     if check.visibility == "hidden":
         return replace(decision, later="it is hidden")
@@ -76,7 +74,7 @@ def _alone(
     for file in data_files(known, check):
         if file.name not in handout.data and file.name not in handout.in_place_of:
             return replace(decision, later=f"it needs {file.name}, which students do not get")
-    if named := reference_of(known):
+    if named := known.marked(NamesAReference):
         return _with_answers(decision, rubric, check.parameters[named], seed)
     return decision
 
@@ -98,11 +96,6 @@ def _with_answers(decision: Decision, rubric: Rubric, reference: str, seed: int)
 
 def _is_among(asked: Question, known: Sequence[Question]) -> bool:
     return any(one.is_asked_by(asked.args, asked.kwargs) for one in known)
-
-
-def reference_of(known: Definition) -> str:
-    """The parameter that names a reference, if the check has one."""
-    return next((name for name, one in known.parameters.items() if one.annotation == Reference), "")
 
 
 def data_files(known: Definition, check: Check) -> Iterator[Path]:

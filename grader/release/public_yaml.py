@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
+from grader.checks.formulas.readable import is_answered
 from grader.checks.functions.frozen import ENDING
-from grader.model import Alternative, Check, Problem, Rubric
-from grader.registry import definition_of
-from grader.release.decisions import Decision, Decisions, kept, reference_of
+from grader.model import Alternative, Check, CheckFunction, Problem, Rubric, is_code
+from grader.registry import NamesAReference, Parameter, defined, definition_of, question_of
+from grader.release.decisions import Decision, Decisions, kept
 from grader.release.handout import Handout
+from grader.rubric import ABOUT_A_CHECK
 from grader.yaml_source import WrittenFloat, read
 
 Written = dict[str, Any]
-_ABOUT_A_CHECK = ("check", "id", "points", "visibility", "needs", "gate", "asks")
-_OF_A_READING = ("name", "symbols", "spelled", "at")
 
 
 class PublicPart:
@@ -67,7 +69,7 @@ class PublicPart:
         here = {file for decision in kept(self._decisions, problem.every_check) for file in decision.check.files}
         asked = [file for check in problem.checks for file in check.files]
         others = (file for one in problem.alternatives for check in one.checks for file in check.files)
-        asked += [file for file in others if not file.endswith(".py")]
+        asked += [file for file in others if not is_code(file)]
         return [file for file in dict.fromkeys(asked) if file not in here]
 
     def _alternative(self, alternative: Alternative, written: Written, shared: Written) -> Written:
@@ -86,11 +88,10 @@ class PublicPart:
 
     def _check(self, check: Check, written: Written, shared: Written) -> Written | None:
         """With all its parameters, those shared in the rubric among them; None if it runs later."""
-        decision, known = self._decisions[id(check)], definition_of(check.function)
-        assert known is not None
+        decision, known = self._decisions[id(check)], defined(check)
         if decision.later:
             return None
-        own = {key: value for key, value in written.items() if key not in _ABOUT_A_CHECK}
+        own = {key: value for key, value in written.items() if key not in ABOUT_A_CHECK}
         given = {key: value for key, value in shared.items() if key in known.parameters} | own
         for name, parameter in known.parameters.items():
             if name in given and parameter.is_data:
@@ -98,30 +99,39 @@ class PublicPart:
         if decision.frozen:
             file = f"{decision.problem.id}-{check.id}{ENDING}"
             self.frozen[file] = decision
-            given[reference_of(known)] = file
-        about = {key: written[key] for key in _ABOUT_A_CHECK if key in written and key != "visibility"}
+            given[known.marked(NamesAReference)] = file
+        about = {key: written[key] for key in ABOUT_A_CHECK if key in written and key != "visibility"}
         return {**about, **given}
 
     def _readable(self, problem: Problem, written: Written) -> Iterator[Written]:
         """Whether there is an answer that can be read, where nothing else is said about it."""
         if any(one.files for one in problem.alternatives):  # handed in as code instead, it is not missing
             return
-        pairs = zip(problem.checks, written.get("checks", []), strict=True)
         shared = written.get("with", {})
-        judged = [{**shared, **text} for check, text in pairs if self._decisions[id(check)].holds_the_answer]
+        pairs = zip(problem.checks, written.get("checks", []), strict=True)
+        judged = [(check, {**shared, **text}) for check, text in pairs if self._decisions[id(check)].holds_the_answer]
         if not judged:
             return
-        prompt = next((text["prompt"] for text in judged if "prompt" in text), "")
-        yield {"check": "is_answered", "gate": True, **({"prompt": prompt} if prompt else {})}
-        for text in judged:
-            match text["check"]:
-                case "formula_equals_the_key":
-                    asked = [{key: one[key] for key in _OF_A_READING if key in one} for one in text["readings"]]
-                    readings = [{**one, "equals": []} for one in asked]
-                    yield {"check": "formula_can_be_read", "gate": True, "readings": readings}
-                case "grows_like_the_key":
-                    told = {key: text[key] for key in ("words", "variables", "fixed")}
-                    yield {"check": "costs_can_be_read", "gate": True, **told}
+        yield _standing_in(is_answered, next((text for check, text in judged if question_of(check)), {}))
+        for check, text in judged:
+            if other := defined(check).at_home:
+                yield _standing_in(other, text)
+
+
+def _standing_in(other: CheckFunction, text: Written) -> Written:
+    """This check with what it has in common with another one, of which students do not get all."""
+    known = definition_of(other)
+    assert known is not None
+    given = {name: _in_common(one, text[name]) for name, one in known.parameters.items() if name in text}
+    return {"check": known.name, "gate": True, **given}
+
+
+def _in_common(parameter: Parameter, value: Any) -> Any:
+    """Of a list of descriptions, what this parameter knows of each."""
+    (item,) = typing.get_args(parameter.annotation)[:1] or (None,)
+    if not (isinstance(item, type) and issubclass(item, BaseModel)):
+        return value
+    return [{key: one[key] for key in item.model_fields if key in one} for one in value]
 
 
 def _in_place(value: Any, stand_ins: Mapping[str, str]) -> Any:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.answers.unseen import QUESTION
-from grader.model import Problem, Rubric
-from grader.registry import definition_of
+from grader.model import Problem, Rubric, is_code
+from grader.registry import definition_of, question_of
 from grader.release.handout import starter_folder
 from grader.release.needs import needs_of, root_of
 from grader.release.sources import Module, find_module
@@ -35,7 +35,7 @@ def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
         if is_written(problem, beside):
             optional = " (optional)" if problem.optional else ""
             # The title is a remark, too: "A = I" in a heading would be read as an answer.
-            remark = [f"{problem.title}{optional}", *dict.fromkeys(_prompts(problem))]
+            remark = [f"{problem.title}{optional}", *dict.fromkeys(_questions(problem))]
             lines += [f"## {problem.id}", "", f"{QUESTION} {'. '.join(remark)} -->", ""]
     return "\n".join(lines)
 
@@ -58,10 +58,10 @@ def _reads_the_sheet(statement: ast.stmt) -> bool:
     )
 
 
-def _prompts(problem: Problem) -> Iterator[str]:
+def _questions(problem: Problem) -> Iterator[str]:
     for check in problem.every_check:
-        if prompt := check.parameters.get("prompt"):
-            yield prompt
+        if question := question_of(check):
+            yield question
 
 
 def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) -> str:
@@ -115,4 +115,4 @@ def without_a_starter(rubric: Rubric) -> list[str]:
     """Files of code that are asked for and that students have to begin from nothing."""
     there = {Path(name).name for name in starter_files(rubric)}
     asked = {file for problem in rubric.problems for check in problem.every_check for file in check.files}
-    return sorted(file for file in asked - there if file.endswith(".py"))
+    return sorted(file for file in asked - there if is_code(file))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.draw import draw_at_home
 from grader.engine import grade
-from grader.model import Check, Problem, Rubric, Runner, Status
+from grader.model import Check, Problem, Rubric, Runner, Status, is_code
 from grader.release.candidates import TRIED, Candidate, candidates_in
 from grader.release.sources import Module
 from grader.selfcheck.checking import own_runner
@@ -95,7 +95,7 @@ def _task(problem: Problem, checks: list[Check]) -> _Task:
 
 
 def _code_files(check: Check) -> list[str]:
-    return [file for file in check.files if file.endswith(".py")]
+    return [file for file in check.files if is_code(file)]
 
 
 class _Trial:

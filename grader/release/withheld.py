@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from grader.answers import read_answers
 from grader.errors import Missing, RubricError, UsageError
-from grader.model import Check, Rubric
+from grader.model import Check, Rubric, is_code
 from grader.notation.faces import FACES, any_of
 from grader.notation.letters import LETTERS
 from grader.prose import item_phrased_apart
 from grader.proving.proof import load_proof
-from grader.registry import definition_of
+from grader.registry import KeyToAFormula, SaidInFeedback, defined
 from grader.release.code_similarity import Shape, shapes_in
 from grader.release.handout import Handout
 from grader.release.needs import HOLDING_ANSWERS, TOLD
@@ -27,7 +29,6 @@ from grader.yaml_source import read
 
 _SHORTEST = 8  # characters of a text from the rubric: shorter ones stand in any text
 _PHRASE = re.compile(r"[\s|_=]")  # what a single ordinary word has not
-_READ_BY_STUDENTS = ("label", "because", "called")  # in feedback: they name the matter, and not the answer
 _PLACES_IN_A_ROW = 6
 _WORDS_IN_A_ROW = 8
 _SHORTEST_FORMULA = 5  # characters of `W=UVT`
@@ -74,11 +75,12 @@ def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, 
     source = read(rubric.path.read_text(encoding="utf-8")).data
     told = "\n".join(one_line(text) for text in (*_leaves(public), *_names(rubric)))
     ideas = [idea for problem in rubric.problems for check in problem.every_check for idea in _ideas_of(check)]
-    cut = _leaves([source, [idea.model_dump() for idea in ideas]], without=_READ_BY_STUDENTS)
-    for text in {one_line(text) for text in cut} - {one_line(idea.label) for idea in ideas}:
+    cut = _leaves([source, [idea.model_dump() for idea in ideas]])
+    said = _marked_anywhere(rubric, SaidInFeedback)
+    for text in {one_line(text) for text in cut} - {one_line(text) for text in said}:
         if len(text) >= _SHORTEST and _PHRASE.search(text) and text not in told:
             found.texts[text] = "a text that was cut from the rubric"
-    for key in _keys(source):
+    for key in _marked_anywhere(rubric, KeyToAFormula):
         if len(squeezed(key)) >= _SHORTEST:
             found.formulas[squeezed(key)] = "the key to a formula"
     if secret is not None:
@@ -89,10 +91,8 @@ def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, 
 
 def _ideas_of(check: Check) -> Iterator[Any]:
     """Those, too, that the rubric only names: their phrasings give the answer away as much as their names do."""
-    known = definition_of(check.function)
-    assert known is not None
     for name, value in check.parameters.items():
-        if item_phrased_apart(known.parameters[name].annotation):
+        if item_phrased_apart(defined(check).parameters[name].annotation):
             yield from value
 
 
@@ -120,22 +120,29 @@ def _reference_functions() -> Iterator[Shape]:
             yield from shapes_in(path.read_text(encoding="utf-8"))
 
 
-def _leaves(value: Any, without: tuple[str, ...] = ()) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from (text for key, one in value.items() if key not in without for text in _leaves(one, without))
-    elif isinstance(value, list):
-        yield from (text for one in value for text in _leaves(one, without))
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        yield from (text for one in (value.values() if isinstance(value, dict) else value) for text in _leaves(one))
     elif isinstance(value, str):
         yield value
 
 
-def _keys(value: Any) -> Iterator[str]:
-    """Right formulas as rubrics write them."""
-    if isinstance(value, dict):
-        for name, one in value.items():
-            yield from _leaves(one) if name in ("equals", "costs") else _keys(one)
+def _marked_anywhere(rubric: Rubric, mark: type) -> Iterator[str]:
+    """The texts among all parameters that are so marked, or stand in fields that are."""
+    for problem in rubric.problems:
+        for check in problem.every_check:
+            for name, value in check.parameters.items():
+                whole = defined(check).parameters[name].has(mark)
+                yield from _leaves(value) if whole else _marked_within(value, mark)
+
+
+def _marked_within(value: Any, mark: type) -> Iterator[str]:
+    if isinstance(value, BaseModel):
+        for name, field in type(value).model_fields.items():
+            whole = any(isinstance(one, mark) for one in field.metadata)
+            yield from _leaves(getattr(value, name)) if whole else _marked_within(getattr(value, name), mark)
     elif isinstance(value, list):
-        yield from (key for one in value for key in _keys(one))
+        yield from (text for one in value for text in _marked_within(one, mark))
 
 
 def _names(rubric: Rubric) -> Iterator[str]:
@@ -150,8 +157,7 @@ def _names(rubric: Rubric) -> Iterator[str]:
 
 
 def _open_parameters(check: Check) -> Iterator[Any]:
-    known = definition_of(check.function)
-    assert known is not None
+    known = defined(check)
     yield from (value for name, value in check.parameters.items() if not known.parameters[name].holds_the_answer)
 
 
@@ -168,7 +174,7 @@ def _add_gold(found: KeptBack, rubric: Rubric) -> None:
         return
     with open_submission(proof.submissions / proof.gold) as gold:
         for file in gold.files:
-            if file.endswith(".py"):
+            if is_code(file):
                 found.code.extend(shapes_in((gold.folder / file).read_text(encoding="utf-8")))
         try:
             answers = read_answers(gold, rubric.parts)

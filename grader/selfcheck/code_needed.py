@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
+from grader.model import is_code
+
 
 def code_needed(file: str, folder: Path, files: Iterable[str]) -> set[str]:
     """By the names in imports: any file of that name counts, wherever it lies."""
     by_name: dict[str, list[str]] = {}
     for path in files:
-        if path.endswith(".py"):
+        if is_code(path):
             by_name.setdefault(PurePosixPath(path).stem, []).append(path)
     needed, waiting = {file}, [file]
     while waiting:

@@ -10,8 +10,9 @@ from grader.alternatives import is_there
 from grader.answers import read_answers
 from grader.answers.sheet import ENDINGS
 from grader.errors import Ambiguous, Missing, StudentFault
-from grader.model import Answers, Check, Problem, Rubric, Submission
+from grader.model import Answers, Check, Problem, Rubric, Submission, is_code
 from grader.quoting import quote
+from grader.registry import OneLineForEach, defined
 from grader.selfcheck.playground import why_unread
 from grader.submission import OpenedSubmission
 
@@ -77,10 +78,10 @@ def _line_counts(submission: Submission, whole: Rubric, parts: set[str]) -> Iter
 
 def _lengths(check: Check) -> Iterator[tuple[str, int]]:
     """Files of predictions, and how many lines the questions have."""
-    labels = check.parameters.get("labels")
+    labels = check.parameters.get(defined(check).marked(OneLineForEach))
     if isinstance(labels, str) and Path(labels).is_file():
         wanted = len(Path(labels).read_bytes().splitlines())
-        yield from ((file, wanted) for file in check.files if not file.endswith(".py"))
+        yield from ((file, wanted) for file in check.files if not is_code(file))
 
 
 def _lines(submission: Submission, file: str, wanted: int) -> int:

@@ -10,14 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from grader.checks.formulas.readable import costs_can_be_read, formula_can_be_read, is_answered
+from grader.checks.formulas.readable import is_answered
 from grader.engine import status_of
 from grader.model import Alternative, Check, Later, Problem, ProblemResult, Report, Rubric, Status
-from grader.registry import definition_of
+from grader.registry import defined, definition_of
 from grader.report.points import shown
-
-_PROSE = "gives_the_ideas"
-_LOOKS = (is_answered, formula_can_be_read, costs_can_be_read)  # whether something is there, not whether it is right
 
 
 def at_home(rubric: Rubric) -> Rubric:
@@ -40,28 +37,22 @@ def _at_home(problem: Problem) -> Problem:
 def _public(checks: tuple[Check, ...]) -> tuple[Check, ...]:
     kept: dict[str, Check] = {}
     for check in checks:
-        if _is_prose(check):
+        if defined(check).prose:
             kept[is_answered.__name__] = _is_answered(check)
         elif check.visibility == "public":
             kept[check.id] = replace(check, needs=tuple(needed for needed in check.needs if needed in kept))
     return tuple(kept.values())
 
 
-def _is_prose(check: Check) -> bool:
-    """By its name, since what students install need not have it."""
-    definition = definition_of(check.function)
-    return definition is not None and definition.name == _PROSE
-
-
 def _is_answered(prose: Check) -> Check:
-    definition = definition_of(is_answered)
-    assert definition is not None
-    prompt = {name: value for name, value in prose.parameters.items() if name == "prompt"}
-    return Check(definition.name, is_answered, prompt, definition.summary, Fraction(0))
+    known = definition_of(is_answered)
+    assert known is not None
+    in_common = {name: value for name, value in prose.parameters.items() if name in known.parameters}
+    return Check(known.name, is_answered, in_common, known.summary, Fraction(0))
 
 
 def _later(checks: tuple[Check, ...]) -> Later:
-    judged_later = [check for check in checks if check.visibility == "hidden" or _is_prose(check)]
+    judged_later = [check for check in checks if check.visibility == "hidden" or defined(check).prose]
     here = {file for check in checks if check not in judged_later for file in check.files}
     asked = dict.fromkeys(file for check in judged_later for file in check.files if file not in here)
     return Later(len(judged_later), _points(judged_later), tuple(asked))
@@ -80,7 +71,7 @@ def _points(checks: Sequence[Check]) -> Fraction:
 
 
 def is_judged(check: Check) -> bool:
-    return check.function not in _LOOKS
+    return defined(check).judges
 
 
 def status_here(result: ProblemResult) -> Status | None:

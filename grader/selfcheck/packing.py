@@ -12,7 +12,7 @@ from typing import Any
 from grader import __version__
 from grader.answers.sheet import ENDINGS
 from grader.errors import Ambiguous, StudentFault
-from grader.model import Report
+from grader.model import Report, is_code
 from grader.report.points import rounded
 from grader.selfcheck.form import files_asked
 from grader.selfcheck.home_rubric import extent, status_here
@@ -57,7 +57,7 @@ def pack_own_work(work: OwnWork, report: Report) -> Packed:
 
 def _wanted(work: OwnWork, submission: OpenedSubmission) -> set[str]:
     """What checks ask for, the sheet, and all code: a helper left behind would cost points."""
-    found = {file for file in submission.files if file.endswith(".py") and NOTEBOOK_PART not in file}
+    found = {file for file in submission.files if is_code(file) and NOTEBOOK_PART not in file}
     found |= {file for file in submission.files if file.rpartition("/")[2] in SHEETS or file == "submission.yaml"}
     asked = {file for problem in work.whole.problems for check in problem.every_check for file in check.files}
     for problem in work.whole.problems:

@@ -15,7 +15,7 @@ from rich.text import Text
 from grader.answers import read_answers
 from grader.choosing import only
 from grader.errors import StaffFault, StudentFault
-from grader.model import Problem, ProblemResult
+from grader.model import Problem, ProblemResult, is_code
 from grader.selfcheck.checking import Order, OwnRunner, check_own_work, libraries_of, own_runner
 from grader.selfcheck.code_needed import code_needed
 from grader.selfcheck.own_work import OwnWork, open_own_work
@@ -123,7 +123,7 @@ def _basis(problem: Problem, work: OwnWork) -> str:
 
 def _files_behind(asked: set[str], submission: OpenedSubmission) -> set[str]:
     """Code with what it imports, and everything that is no code and no answer sheet: code may open it."""
-    found = {file for file in submission.files if not file.endswith(".py") and not _is_sheet(file)}
+    found = {file for file in submission.files if not is_code(file) and not _is_sheet(file)}
     for file in asked:
         try:
             place = submission.find(file)

@@ -14,8 +14,7 @@ from grader.checks.functions.frozen import ENDING
 from grader.draw import Draw, draw_at_home, draw_for_grading
 from grader.engine import grade
 from grader.model import Check, Problem, Rubric, Status
-from grader.registry import definition_of
-from grader.release.decisions import reference_of
+from grader.registry import NamesAReference, defined
 from grader.release.freezing import frozen_questions
 from grader.release.kit import build_kit
 from grader.rubric import load_rubric
@@ -107,8 +106,7 @@ def _compared(rubric: Rubric) -> list[tuple[Problem, Check, str]]:
     found = []
     for problem in rubric.problems:
         for check in problem.every_check:
-            known = definition_of(check.function)
-            if known is not None and (named := reference_of(known)):
+            if named := defined(check).marked(NamesAReference):
                 found.append((problem, check, check.parameters[named]))
     return found
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from grader.checks.formulas.cost_attribution import costs_as_read, costs_by_subject, vocabulary_of_costs
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome
+from grader.checks.formulas.readable import costs_can_be_read
 from grader.formulas.answer.asked_for import expression
 from grader.formulas.answer.statements import Statements, read_statements
 from grader.formulas.lexing.tokens import Unreadable
@@ -19,16 +20,16 @@ from grader.formulas.syntax.expressions import Expression
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.model import Answer, Outcome, Student
-from grader.registry import HoldsTheAnswer, check, read_by
+from grader.registry import KeyToAFormula, check, read_by
 
 
 @read_by(costs_as_read)
-@check
+@check(at_home=costs_can_be_read)
 def grows_like_the_key(
     student: Student,
     rng: np.random.Generator,
     *,
-    costs: Annotated[dict[str, str], HoldsTheAnswer()],
+    costs: Annotated[dict[str, str], KeyToAFormula()],
     words: dict[str, list[str]],
     variables: dict[str, list[str]],
     at_most: list[list[str]],

@@ -17,6 +17,7 @@ from grader.checks.formulas.key_variants import (
     vocabulary_of,
     with_readable_keys,
 )
+from grader.checks.formulas.readable import formula_can_be_read
 from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expression, of_alternatives
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import identity
@@ -28,7 +29,7 @@ from grader.registry import HoldsTheAnswer, check, read_by
 
 
 @read_by(formula_as_read)
-@check
+@check(at_home=formula_can_be_read)
 def formula_equals_the_key(
     student: Student,
     rng: np.random.Generator,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,30 +16,36 @@ from grader.formulas.syntax.expressions import Symbol, symbols_in
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.model import Answer
+from grader.registry import KeyToAFormula, SaidInFeedback
 
 
 class KnownMistake(BaseModel):
     """A mistake that can be named: what it equals, why it is not right, and what it is worth."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-    equals: str
-    because: str
+    equals: Annotated[str, KeyToAFormula()]
+    because: Annotated[str, SaidInFeedback()]
     score: Share = Fraction(0)
 
 
-class Reading(BaseModel):
-    """One fair way to read the question: the name asked for, its symbols with their shapes, and the key."""
+class AskedFor(BaseModel):
+    """What is asked for: its name, how else that is spelled, and the symbols of the question with their shapes."""
 
     model_config = ConfigDict(extra="forbid")
     name: str
     symbols: dict[str, str]
-    equals: list[str]
-    restates: list[str] = []  # what is true and no answer: the definition of what is asked
     spelled: list[str] = []
-    given: dict[str, str] = {}  # equations the answer has to state for this reading to apply
     at: list[str] = []  # indices that are fixed, as j in h_j
+
+
+class Reading(AskedFor):
+    """One fair way to read the question, with the key."""
+
+    equals: Annotated[list[str], KeyToAFormula()]
+    restates: list[str] = []  # what is true and no answer: the definition of what is asked
+    given: dict[str, str] = {}  # equations the answer has to state for this reading to apply
     softmax_over: Literal["rows", "columns"] = "rows"
-    called: str = ""
+    called: Annotated[str, SaidInFeedback()] = ""
     mistakes: list[KnownMistake] = []
 
 
@@ -47,7 +54,7 @@ def _shape(text: str) -> Shape:
     return (sides[0], sides[1]) if len(sides) == 2 else (text, ONE)
 
 
-def vocabulary_of(reading: Reading) -> Vocabulary:
+def vocabulary_of(reading: AskedFor) -> Vocabulary:
     """`{Q: d×n, k_i: d for i in m, β: scalar, d: size}`; `ℓ/l: scalar` gives ℓ another spelling."""
     declared, dimensions = [], []
     for spelled, meaning in reading.symbols.items():
@@ -73,8 +80,10 @@ def letters_of(reading: Reading) -> frozenset[Symbol]:
     return frozenset(symbol for key in keys for symbol in symbols_in(key))
 
 
-def asked_of(reading: Reading) -> AskedName:
-    return AskedName(reading.name, tuple(reading.spelled), given=letters_of(reading))
+def asked_of(reading: AskedFor) -> AskedName:
+    """At home there is no key, and so no letter of one."""
+    given = letters_of(reading) if isinstance(reading, Reading) else frozenset[Symbol]()
+    return AskedName(reading.name, tuple(reading.spelled), given=given)
 
 
 def with_readable_keys(readings: list[Reading]) -> list[Reading]:
@@ -94,7 +103,7 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
     return readings
 
 
-def formula_as_read(answer: Answer, *, readings: list[Reading], **_: object) -> list[explaining.Reading]:
+def formula_as_read(answer: Answer, *, readings: Sequence[AskedFor], **_: object) -> list[explaining.Reading]:
     """By the first fair way to read the question in which the answer can be read."""
     tried = [explaining.how_read(answer, vocabulary_of(one), asked_of(one)) for one in readings]
     return [next((one for one in tried if isinstance(one, explaining.Read)), tried[0])]

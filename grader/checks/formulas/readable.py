@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.checks.formulas.cost_attribution import costs_as_read, costs_by_subject, vocabulary_of_costs
 from grader.checks.formulas.formula_outcomes import formula_outcome
-from grader.checks.formulas.key_variants import Reading, formula_as_read, vocabulary_of
+from grader.checks.formulas.key_variants import AskedFor, formula_as_read, vocabulary_of
 from grader.errors import Missing
 from grader.formulas.answer.asked_for import AskedName, judged
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
@@ -17,11 +17,11 @@ from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Typed
 from grader.model import Answer, Outcome, Student, failed, passed
 from grader.prose import judge
-from grader.registry import check, read_by
+from grader.registry import Prompt, check, read_by
 
 
-@check
-def is_answered(student: Student, rng: np.random.Generator, *, prompt: str = "") -> Outcome:
+@check(judges=False)
+def is_answered(student: Student, rng: np.random.Generator, *, prompt: Prompt = "") -> Outcome:
     """There is an answer under the heading of this part, in words of your own; what it says is judged later."""
     answer = student.answer
     place = f"{answer.file}:{answer.line}"
@@ -34,8 +34,8 @@ def is_answered(student: Student, rng: np.random.Generator, *, prompt: str = "")
 
 
 @read_by(formula_as_read)
-@check
-def formula_can_be_read(student: Student, rng: np.random.Generator, *, readings: list[Reading]) -> Outcome:
+@check(judges=False)
+def formula_can_be_read(student: Student, rng: np.random.Generator, *, readings: list[AskedFor]) -> Outcome:
     """A formula is found for the name asked for, and it can be read; whether it is right is judged later."""
     return formula_outcome(_read, student, HALF, [reading.model_dump() for reading in readings])
 
@@ -43,7 +43,7 @@ def formula_can_be_read(student: Student, rng: np.random.Generator, *, readings:
 def _read(answer: Answer, readings: list[dict[str, Any]]) -> Verdict:
     verdicts = []
     for given in readings:
-        reading = Reading.model_validate(given)
+        reading = AskedFor.model_validate(given)
         question = AskedName(reading.name, tuple(reading.spelled))
 
         def say(found: Typed, statements: Statements, proposed: Proposed, name: str = reading.name) -> Verdict:
@@ -54,7 +54,7 @@ def _read(answer: Answer, readings: list[dict[str, Any]]) -> Verdict:
 
 
 @read_by(costs_as_read)
-@check
+@check(judges=False)
 def costs_can_be_read(
     student: Student,
     rng: np.random.Generator,

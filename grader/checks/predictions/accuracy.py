@@ -15,7 +15,7 @@ from grader.checks.predictions.prediction_files import Handed, read_predictions
 from grader.checks.predictions.tiers import Tier, Tiers
 from grader.errors import Missing
 from grader.model import Evidence, Outcome, Status, Student, failed, passed, scored
-from grader.registry import DataFile, StudentFile, check, rescores
+from grader.registry import DataFile, Labels, StudentFile, check, rescores
 from reference.birthplaces import Accuracy, constant_baseline
 
 _NEARLY_ALL = 0.95  # of one answer, or right: no model of this homework does either
@@ -27,7 +27,7 @@ def predictions_are_well_formed(
     rng: np.random.Generator,
     *,
     file: StudentFile,
-    labels: DataFile,
+    labels: Labels,
     other_labels: DataFile = "",
 ) -> Outcome:
     """The file holds one place per line, one for each question in their order, as UTF-8 text."""
@@ -48,7 +48,7 @@ def predictions_reach(
     rng: np.random.Generator,
     *,
     file: StudentFile,
-    labels: DataFile,
+    labels: Labels,
     tiers: Tiers,
     baseline: str = "London",
     other_labels: DataFile = "",
@@ -65,7 +65,7 @@ def a_variant_reaches(
     rng: np.random.Generator,
     *,
     variants: Mapping[str, Tiers],
-    labels: DataFile,
+    labels: Labels,
     baseline: str = "London",
     other_labels: DataFile = "",
     unlike: Sequence[str] = (),
