@@ -17,7 +17,8 @@ from torch.utils.data import Dataset
 
 from reference.birthplaces import Question
 from reference.gpt import PAD
-from reference.span_corruption import MASK_CHARACTER, Vocabulary, corrupt, padded
+from reference.handout_constants import MASK_CHARACTER
+from reference.span_corruption import Vocabulary, corrupt, padded
 
 Pair = tuple[Tensor, Tensor]
 

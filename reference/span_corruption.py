@@ -20,9 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-PAD_CHARACTER = "\u25a1"  # □
-MASK_CHARACTER = "\u2047"  # ⁇
-SHORTEST = 4  # characters kept by a truncation, if the document has as many
+from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER, SHORTEST
+
 SMALLEST_BLOCK = 16  # from here on ⌊7/8·block⌋ characters and two ⁇ fit into the block
 
 

@@ -33,7 +33,8 @@ from reference.birthplaces import Accuracy, Question, accuracy, constant_baselin
 from reference.corpus import Corpus, make_corpus, write_lines
 from reference.datasets import BirthPlaceDataset, CharCorruptionDataset, Pair, cropped_batch
 from reference.gpt import GPT, GPTConfig, Variant, complete_greedily
-from reference.span_corruption import MASK_CHARACTER, PAD_CHARACTER, Vocabulary
+from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
+from reference.span_corruption import Vocabulary
 from reference.training import Progress, Stage, train
 
 SECONDS_BETWEEN_LOOKS = 0.5  # at the progress of the runs

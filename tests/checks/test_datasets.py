@@ -45,7 +45,10 @@ DEPARTURES: list[tuple[str, dict[str, Any]]] = [
     for departure in departures
     if check != "groups"
 ]
-BESIDE = {"span_corruption.py": (REPOSITORY / "reference" / "span_corruption.py").read_text()}
+BESIDE = {
+    f"{name}.py": (REPOSITORY / "reference" / f"{name}.py").read_text().replace("from reference.", "from ")
+    for name in ("span_corruption", "handout_constants")
+}
 # Of all checks for each variant; SPAN_ROUNDS=24 repeats the run the stated bound was held against (3,120 verdicts).
 ROUNDS = int(os.environ.get("SPAN_ROUNDS", "2"))
 

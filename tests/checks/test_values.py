@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.checks.functions import values
+from grader.checks.functions import extreme_scores, values
 from grader.checks.functions.ground_truth import mistakes_in
 from grader.engine import grade
 from grader.errors import StudentFault
@@ -21,6 +21,7 @@ from reference.mistakes.attention import MISTAKES
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission
 
 RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+JUDGED_BY_VALUE = (values.__name__, extreme_scores.__name__)
 
 RIGHT_ATTENTION = {
     "softmax written on rows": """
@@ -281,7 +282,7 @@ class Direct:
 def _judged(function: Any, problem: str, seed: int) -> dict[str, Outcome]:
     student = Direct(function)
     (chosen,) = (p for p in RUBRIC.problems if p.id == problem)
-    checks = [check for check in chosen.checks if check.function.__module__ == values.__name__]
+    checks = [check for check in chosen.checks if check.function.__module__ in JUDGED_BY_VALUE]
     return {check.id: _outcome(check, student, seed) for check in checks}
 
 

@@ -12,7 +12,7 @@ from grader.compare import Array
 from grader.errors import Crashed, NotImportable, StudentFault, WrongKind
 from grader.model import Student
 from grader.quoting import quote
-from reference.span_corruption import MASK_CHARACTER, PAD_CHARACTER
+from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
 
 UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
 LONG_TENSOR = "Tensor torch.int64"

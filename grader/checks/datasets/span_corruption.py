@@ -23,9 +23,9 @@ from grader.errors import WrongKind
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import quote
 from grader.registry import StudentFile, check
-from reference.span_corruption import MASK_CHARACTER as MASK
-from reference.span_corruption import PAD_CHARACTER as PAD
-from reference.span_corruption import SHORTEST
+from reference.handout_constants import MASK_CHARACTER as MASK
+from reference.handout_constants import PAD_CHARACTER as PAD
+from reference.handout_constants import SHORTEST
 
 _FEW = 100
 _READABLE = 0.9  # of the items: with fewer, nothing can be said about lengths

@@ -21,7 +21,7 @@ import numpy as np
 
 from grader.checks.datasets.spans import Span
 from grader.compare import Array
-from reference.span_corruption import SHORTEST
+from reference.handout_constants import SHORTEST
 
 DRAWS = 4000
 ERROR_RATE = 5e-8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.checks.datasets.drawn_items import UNKNOWN
-from reference.span_corruption import MASK_CHARACTER as MASK
-from reference.span_corruption import PAD_CHARACTER as PAD
+from reference.handout_constants import MASK_CHARACTER as MASK
+from reference.handout_constants import PAD_CHARACTER as PAD
 
 _UNMISTAKABLE = 6  # characters: a shorter piece may stand in another document by chance
 

@@ -7,8 +7,8 @@ import numpy as np
 from grader.checks.datasets.drawn_items import draw, questions, right_vocabularies
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
-from reference.span_corruption import MASK_CHARACTER as MASK
-from reference.span_corruption import PAD_CHARACTER as PAD
+from reference.handout_constants import MASK_CHARACTER as MASK
+from reference.handout_constants import PAD_CHARACTER as PAD
 
 
 @check

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,20 +12,11 @@ from grader import compare
 from grader.checks.functions.ground_truth import Reference, reference_function
 from grader.checks.functions.inputs import INPUTS, Case, Inputs
 from grader.checks.functions.mistake_name import name_the_mistake
-from grader.compare import Array, difference, numbers
+from grader.checks.functions.returned import returned, returned_for_each
+from grader.compare import Array, difference
 from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
-
-
-def _returned(student: Student, file: str, function: str, *args: Any, **kwargs: Any) -> Array:
-    return numbers(student.call(file, function, *args, **kwargs), f"{function}()")
-
-
-def _returned_for_each(student: Student, file: str, function: str, cases: Sequence[Case]) -> Iterator[Array]:
-    requests = [{"function": function, "args": list(case.args), "kwargs": case.kwargs} for case in cases]
-    for value in student.probe_each("call", file, requests):
-        yield numbers(value, f"{function}()")
 
 
 @check
@@ -35,7 +25,7 @@ def returns_an_array(
 ) -> Outcome:
     """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
     first, again = next(INPUTS[inputs](rng)), next(INPUTS[inputs](rng))  # the same shapes, other numbers
-    one, other = _returned_for_each(student, file, function, [first, again])
+    one, other = returned_for_each(student, file, function, [first, again])
     if np.array_equal(one, other, equal_nan=True):
         return failed(f"{function}() returns the same array whatever it is given")
     return passed(f"{function}() runs and returns an array")
@@ -57,7 +47,7 @@ def matches_reference(
     right = reference_function(reference)
     cases = list(INPUTS[inputs](rng))
     got, wrong = [], []
-    values = _returned_for_each(student, file, function, cases)
+    values = returned_for_each(student, file, function, cases)
     for trial, (case, value) in enumerate(zip(cases, values, strict=True)):
         got.append(value)
         want = np.asarray(right(*case.args, **case.kwargs))
@@ -98,7 +88,7 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
     """The weights of each query are not negative and sum to one (with V = I the output is the weights)."""
     for d, n, m in [(4, 3, 6), (5, 7, 2), (2, 4, 9)]:
         Q, K = rng.normal(size=(d, n)), rng.normal(size=(d, m))
-        weights = _returned(student, file, function, Q, K, np.eye(m), 1.0)
+        weights = returned(student, file, function, Q, K, np.eye(m), 1.0)
         label = f"Q {d}×{n}, K {d}×{m}, V = I"
         if weights.shape != (m, n):
             detail = f"its shape is {compare.shape(weights.shape)}"
@@ -116,37 +106,6 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
     return passed("the weights of every query sum to one")
 
 
-def _extreme_scores(rng: np.random.Generator) -> Iterator[tuple[str, Array, Array, Array]]:
-    """Scores of 0 and ±10⁴, whole numbers that float32 holds exactly, and so far apart that the answer is plain."""
-    for d, n, m, t in [(1, 3, 4, 2), (3, 2, 5, 3)]:
-        turned = np.where(np.arange(n) % 2, -1.0, 1.0)
-        for low, high, queries, name in [
-            (-1.0, 0.0, np.ones(n), "down to −10⁴"),
-            (0.0, 1.0, np.ones(n), "up to 10⁴"),
-            (-1.0, 1.0, np.ones(n), "from −10⁴ to 10⁴"),
-            (0.0, 1.0, turned, "up to 10⁴ for one query and down to −10⁴ for the next"),
-        ]:
-            direction = np.zeros((d, 1))
-            direction[rng.integers(d)] = 100.0
-            signs = np.where(np.arange(m) == rng.integers(m), high, low)
-            V = rng.normal(size=(t, m))
-            yield name, direction * queries, direction * signs, V
-
-
-@check
-def stays_finite_at_extreme_scores(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, reference: Reference
-) -> Outcome:
-    """Scores of ±10⁴ give the right weights, not NaN, infinity or zero."""
-    right = reference_function(reference)
-    cases = [Case(name, (Q, K, V, 1.0)) for name, Q, K, V in _extreme_scores(rng)]
-    for case, got in zip(cases, _returned_for_each(student, file, function, cases), strict=True):
-        if found := difference(got, right(*case.args)):
-            hint = "" if np.isfinite(got).all() else "; subtract each query's largest score before exp"
-            return failed(f"with scores {case.label} {found.summary}{hint}", found.detail)
-    return passed("scores of ±10⁴ are handled")
-
-
 @check
 def ignores_the_order_of_pairs(
     student: Student, rng: np.random.Generator, *, file: StudentFile, function: str
@@ -155,13 +114,13 @@ def ignores_the_order_of_pairs(
     for d, n, m, t in [(4, 3, 5, 2), (3, 5, 8, 4)]:
         Q, K, V = rng.normal(size=(d, n)), rng.normal(size=(d, m)), rng.normal(size=(t, m))
         order = np.roll(np.arange(m), int(rng.integers(1, m)))
-        before = _returned(student, file, function, Q, K, V, 0.7)
-        after = _returned(student, file, function, Q, K[:, order], V[:, order], 0.7)
+        before = returned(student, file, function, Q, K, V, 0.7)
+        after = returned(student, file, function, Q, K[:, order], V[:, order], 0.7)
         if found := difference(after, before):
             return failed(
                 f"when the {m} key–value pairs are reordered the output changes: {found.summary}", found.detail
             )
-        torn_apart = _returned(student, file, function, Q, K, V[:, order], 0.7)
+        torn_apart = returned(student, file, function, Q, K, V[:, order], 0.7)
         if difference(torn_apart, before) is None:
             return failed("the output does not depend on which value belongs to which key")
     return passed("the order of key–value pairs does not matter")
@@ -179,7 +138,7 @@ def reordering_tokens_reorders_outputs(
         reordered = replace(case, args=(C[:, order], *rest))
         before, after = (
             _one_output_per_token(output, case)
-            for output in _returned_for_each(student, file, function, [case, reordered])
+            for output in returned_for_each(student, file, function, [case, reordered])
         )
         if found := difference(after, before[:, order]):
             message = f"with the tokens reordered the output is not just reordered: {found.summary} ({case.label})"
@@ -221,7 +180,7 @@ def _influence(
     changed[:, source] += rng.normal(size=len(C))
     cases = [replace(case, args=(tokens, *rest)) for tokens in (C, changed)]
     before, after = (
-        _one_output_per_token(output, case)[:, target] for output in _returned_for_each(student, file, function, cases)
+        _one_output_per_token(output, case)[:, target] for output in returned_for_each(student, file, function, cases)
     )
     return float(np.abs(after - before).max() / (1 + np.abs(before).max()))
 

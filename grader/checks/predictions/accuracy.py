@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -56,36 +55,10 @@ def predictions_reach(
 ) -> Outcome:
     """Enough of its places are right."""
     split = Split.read(labels)
-    return _judged(student, file, split, tiers, baseline, other_labels, unlike)
+    return reached(student, file, split, tiers, baseline, other_labels, unlike)
 
 
-@check
-def a_variant_reaches(
-    student: Student,
-    rng: np.random.Generator,
-    *,
-    variants: Mapping[str, Tiers],
-    labels: Labels,
-    baseline: str = "London",
-    other_labels: DataFile = "",
-    unlike: Sequence[str] = (),
-) -> Outcome:
-    """Enough of the places of the variant that was handed in are right; of several, the best counts."""
-    split = Split.read(labels)
-    found = {}
-    for file, tiers in variants.items():
-        if _read(student, file) is not None:
-            found[file] = _judged(student, file, split, tiers, baseline, other_labels, unlike)
-    if not found:
-        raise Missing(f"none of {', '.join(variants)} was handed in")
-    best = max(found.values(), key=lambda outcome: (outcome.score, outcome.status is Status.REVIEW))
-    best = replace(best, evidence={**best.evidence, "variants": sorted(found)})
-    return (
-        best if len(found) == 1 else replace(best, message=f"best of {len(found)} variants handed in: {best.message}")
-    )
-
-
-def _judged(
+def reached(
     student: Student,
     file: str,
     split: Split,
@@ -111,10 +84,10 @@ def _judged(
         "needed_cleanup": handed.needed_cleanup,
         **_remarks(handed),
     }
-    return _verdict(file, evidence, tiers)
+    return verdict_by(file, evidence, tiers)
 
 
-def _verdict(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
+def verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     """What the tiers make of what was found, and of nothing else: new tiers need no new reading of the file."""
     right = Accuracy(evidence["right"], evidence["total"])
     baseline = evidence["baseline"]["answer"]
@@ -148,18 +121,7 @@ def _verdict(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
 def _reached_before(stored: Outcome, *, file: str, tiers: list[Tier], **_: Any) -> Outcome | None:
     if "right" not in stored.evidence:  # missing, or in doubt: no tier has a say in that
         return stored
-    return _verdict(file, stored.evidence, tiers)
-
-
-@rescores(a_variant_reaches, "variants")
-def _a_variant_reached_before(stored: Outcome, *, variants: Mapping[str, Tiers], **_: Any) -> Outcome | None:
-    if "right" not in stored.evidence:
-        return stored
-    (file, *others) = stored.evidence["variants"]
-    if others or file not in variants:  # another may be the best now, and of that one nothing is stored
-        return None
-    judged = _verdict(file, stored.evidence, variants[file])
-    return replace(judged, evidence={**judged.evidence, "variants": [file]})
+    return verdict_by(file, stored.evidence, tiers)
 
 
 def _remarks(handed: Handed) -> dict[str, Any]:
@@ -188,13 +150,13 @@ def _suspicions(
     if right.rate >= _NEARLY_ALL:
         found.append("nearly every place is right, more than any model here reaches; were labels copied?")
     for other in unlike:
-        content = _read(student, other) if other != file else None
+        content = read_if_handed_in(student, other) if other != file else None
         if content is not None and read_predictions(content, split.questions).places == handed.places:
             found.append(f"it is the same, line by line, as {other}")
     return found
 
 
-def _read(student: Student, file: str) -> bytes | None:
+def read_if_handed_in(student: Student, file: str) -> bytes | None:
     """Its content, if it was handed in."""
     try:
         return student.read(file)
