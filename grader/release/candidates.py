@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.release.source_subset import cut_to
 from grader.release.sources import Module, is_check, names_bound, roots_imported
+from grader.release.students_source import without_words
 
 TRIED = "_tried_"  # what a candidate goes by in its source
 _ITEMS = 3  # of what returns several things; an answer among more of them nobody would notice
@@ -34,7 +34,7 @@ class Candidate:
 def candidates_in(module: Module) -> Iterator[Candidate]:
     """Each as it is and, where it may return several things, one for each of the first of them."""
     for name, node, definition, expression in _code_in(module):
-        source = f"{cut_to(module, _needed(module, node))}\n{definition}\n"
+        source = f"{without_words(module, _needed(module, node))}\n{definition}\n"
         yield Candidate(name, f"{source}{TRIED} = {expression}\n")
         if not isinstance(node, ast.ClassDef) and _shows_several(node):
             for number in range(_ITEMS):
@@ -79,15 +79,10 @@ def _lifted(node: _Code, outer: str) -> tuple[str, ast.AST, str, str]:
     return f"{outer}.{node.name}", node, ast.unparse(node), node.name
 
 
-def _needed(module: Module, node: ast.AST) -> set[str]:
-    """Top-level names that this code refers to, however indirectly, and its own."""
-    waiting, needed = [node], {name for name, statement in module.defines.items() if statement is node}
-    while waiting:
-        used = {one.id for one in ast.walk(waiting.pop()) if isinstance(one, ast.Name)}
-        new = used & module.defines.keys() - needed
-        needed |= new
-        waiting += [module.defines[name] for name in new]
-    return needed
+def _needed(module: Module, node: ast.AST) -> frozenset[str]:
+    """Top-level names that this code refers to, and its own."""
+    own = {name for name, statement in module.defines.items() if statement is node}
+    return frozenset(own | module.refers_to(node))
 
 
 def _shows_several(node: ast.AST) -> bool:

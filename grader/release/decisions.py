@@ -13,7 +13,7 @@ from grader.model import Check, Problem, Rubric
 from grader.registry import Definition, NamesAReference, defined
 from grader.release.freezing import frozen_questions
 from grader.release.handout import Handout
-from grader.release.needs import modules_not_installed, needs_of, root_of
+from grader.release.needs import code_of
 from grader.release.sources import Module
 
 _GRADINGS = 5  # that a kit's questions are looked for in: enough to see what is drawn from a handful
@@ -60,17 +60,15 @@ def _alone(
         return replace(decision, later=f"'{answers[0]}' holds the answer", holds_the_answer=True)
     if known.name in handout.later:
         return replace(decision, later="the author keeps it back")
-    root = root_of(known, beside)
-    if root is None:
+    code = code_of(known, beside)
+    if code is None:
         return replace(decision, later="it comes from another package")
-    if beside is not None and root.module == beside.name:
-        if not known.code_is_public:
-            return replace(decision, later="its code is not marked public")
-        if strange := modules_not_installed(root, beside):
-            return replace(decision, later=f"its code needs {strange[0]}, which students do not have")
-    if spelled_out := needs_of([root], beside).answers:
-        module = min(spelled_out).removeprefix("grader.checks.")
-        return replace(decision, later=f"its code needs {module}, which spells answers out")
+    if code.is_beside and not known.code_is_public:
+        return replace(decision, later="its code is not marked public")
+    if strange := code.not_installed:
+        return replace(decision, later=f"its code needs {strange[0]}, which students do not have")
+    if code.answers:
+        return replace(decision, later=f"its code needs {code.answers[0]}, which spells answers out")
     for file in data_files(known, check):
         if file.name not in handout.data and file.name not in handout.in_place_of:
             return replace(decision, later=f"it needs {file.name}, which students do not get")

@@ -15,11 +15,11 @@ from grader.model import Rubric
 from grader.release.decisions import decide, told
 from grader.release.handout import read_handout
 from grader.release.leaks import Leak, leaks_in
-from grader.release.needs import root_of
+from grader.release.needs import CheckCode, code_of
 from grader.release.public_yaml import PublicPart, Written, as_yaml
-from grader.release.source_subset import students_source
-from grader.release.sources import Definition, Module
+from grader.release.sources import Module
 from grader.release.starter import answer_sheet, readme, starter_files, without_a_starter
+from grader.release.students_source import students_source, without_words
 from grader.release.trials import answers_among
 from grader.release.wheel import wheel
 from grader.release.withheld import kept_back
@@ -50,8 +50,7 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already; choose another folder, or remove it")
     handout = read_handout(rubric)
-    own = rubric.path.parent / "checks.py"
-    beside = Module(name_beside(rubric.path), own) if own.exists() else None
+    beside = _beside(rubric)
     decisions = decide(rubric, handout, beside, SEED)
     part = PublicPart(rubric, decisions, handout)
     written = part.data()
@@ -65,9 +64,11 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
         for file, decision in part.frozen.items():
             frozen.write(folder / file, list(decision.frozen), SEED)
         _write(kit / "rubric" / rubric.path.name, as_yaml(written).encode())
-        files, beside_source = students_source(_roots(written, rubric, beside), beside)
-        if beside_source:
-            _write(kit / "rubric" / "checks.py", beside_source.encode())
+        codes = list(_codes(written, rubric, beside))
+        files = students_source(module for code in codes for module in code.modules)
+        if own := frozenset(name for code in codes for name in code.definitions):
+            assert beside is not None
+            _write(kit / "rubric" / beside.path.name, without_words(beside, own).encode())
         wheel_name, content = wheel(files, rubric.name)
         _write(kit / "wheel" / wheel_name, content)
         public = load_rubric(kit / "rubric" / rubric.path.name)
@@ -81,6 +82,12 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
             raise Leaking(leaks)
         shutil.copytree(kit, out, dirs_exist_ok=True)
     return Kit(tuple(told(decisions, rubric)), public, tuple(without_a_starter(rubric)))
+
+
+def _beside(rubric: Rubric) -> Module | None:
+    """The rubric's own file of checks, if it has one."""
+    path = rubric.path.parent / "checks.py"
+    return Module(name_beside(path), path) if path.exists() else None
 
 
 def _answers_in_code(kit: Path, rubric: Rubric, students_grader: Mapping[str, bytes]) -> Iterator[Leak]:
@@ -104,11 +111,11 @@ def _found(file: str, rubric: Rubric, data: Path | None) -> Path:
     raise RubricError([f"students are to get {file}, and it is not in {' or '.join(map(str, folders))}"])
 
 
-def _roots(written: Written, rubric: Rubric, beside: Module | None) -> Iterator[Definition]:
+def _codes(written: Written, rubric: Rubric, beside: Module | None) -> Iterator[CheckCode]:
     known = known_checks(rubric.path)
     for problem in written["problems"]:
         for one in (problem, *problem.get("alternatives", ())):
             for check in one.get("checks", ()):
-                root = root_of(known[check["check"]], beside)
-                assert root is not None
-                yield root
+                code = code_of(known[check["check"]], beside)
+                assert code is not None
+                yield code

@@ -1,7 +1,7 @@
-"""What checks need of the grader's source, and whether an answer is among it.
+"""What the code of a check needs of the project, and whether an answer is among it.
 
-A check reaches students only if nothing it refers to, however indirectly, spells out an answer. What spells one out is
-the reference and the modules listed here; what of the reference every handout says anyway is listed too.
+A check of the grader needs its module, whole, and all that is imported from there on. Of a file of checks beside a
+rubric, a check needs the definitions that it refers to, and the modules that those import.
 """
 
 from __future__ import annotations
@@ -9,76 +9,77 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import packages_distributions
 
-from grader import registry
-from grader.release.sources import OWN, Definition, Module, find_module, roots_imported
-from grader.release.wheel import requirements
-
-# Right equations, or right ones with one thing changed, written out in numpy.
-HOLDING_ANSWERS = frozenset(
-    {
-        "grader.checks.modules.recovery.attending",
-        "grader.checks.modules.recovery.block_equations",
-        "grader.checks.modules.recovery.arithmetic",
-        "grader.checks.modules.recovery.cross_attention",
-        "grader.checks.modules.recovery.rotations",
-    }
+from grader.registry import Definition
+from grader.release.answers_held import holds_answers
+from grader.release.sources import (
+    OWN,
+    Module,
+    find_module,
+    modules_imported,
+    roots_imported,
+    with_all_they_import,
 )
-# Of the reference: how files of questions are read and hits are counted, which the course's own scripts show, and the
-# characters and the length that the handout names.
-TOLD = frozenset({"reference.birthplaces"})
-FACTS = frozenset(("reference.span_corruption", name) for name in ("MASK_CHARACTER", "PAD_CHARACTER", "SHORTEST"))
-CUT = ("grader.checks", "reference")  # modules that students get definition by definition
+from grader.release.wheel import requirements
 
 
 @dataclass(frozen=True)
-class Needs:
-    definitions: frozenset[Definition]  # of modules that are cut to what is needed
-    modules: frozenset[str]  # needed whole
-    answers: frozenset[str]  # modules among them that hold answers
+class CheckCode:
+    """Where a check is defined, and what it needs from there on."""
+
+    module: Module
+    name: str
+    is_beside: bool  # the rubric, and not in the grader
+
+    @cached_property
+    def definitions(self) -> frozenset[str]:
+        """Of the file beside the rubric, what the check refers to, and itself."""
+        if not self.is_beside:
+            return frozenset()
+        return frozenset({self.name, *self.module.refers_to(self.module.defines[self.name])})
+
+    @cached_property
+    def _own(self) -> Sequence[ast.AST]:
+        return [self.module.defines[name] for name in self.definitions]
+
+    @cached_property
+    def modules(self) -> Sequence[str]:
+        """Of the project, nearest first."""
+        return with_all_they_import(modules_imported(*self._own) if self.is_beside else [self.module.name])
+
+    @property
+    def answers(self) -> Sequence[str]:
+        """Modules among them that spell answers out."""
+        return [module for module in self.modules if holds_answers(module)]
+
+    @property
+    def not_installed(self) -> Sequence[str]:
+        """What the check imports and a kit does not bring: modules beside the rubric, say."""
+        roots = {name for statement in self._own for name in roots_imported(statement)}
+        return sorted(roots - sys.stdlib_module_names - set(OWN) - _modules_installed())
+
+    @property
+    def reads_the_sheet(self) -> bool:
+        modules = (module for name in self.modules if (module := find_module(name)))
+        return any(map(_reads_the_sheet, (*self._own, *(module.tree for module in modules))))
 
 
-def is_cut(module: str) -> bool:
-    return any(module == package or module.startswith(f"{package}.") for package in CUT)
+def code_of(known: Definition, beside: Module | None) -> CheckCode | None:
+    """None for a check that is defined in neither the project nor the file beside the rubric."""
+    name = known.function.__module__
+    if beside is not None and name == beside.name:
+        return CheckCode(beside, known.function.__name__, is_beside=True)
+    module = find_module(name)
+    return CheckCode(module, known.function.__name__, is_beside=False) if module else None
 
 
-def needs_of(definitions: Iterable[Definition], beside: Module | None = None) -> Needs:
-    """Everything these definitions refer to. `beside` is the rubric's own file of checks, if it has one."""
-    waiting, seen = list(definitions), set[Definition]()
-    modules, answers = set[str](), set[str]()
-    while waiting:
-        one = waiting.pop()
-        module = beside if beside is not None and one.module == beside.name else find_module(one.module)
-        if one in seen or module is None:
-            continue
-        seen.add(one)
-        if module is not beside and not is_cut(one.module):
-            modules.add(one.module)
-        elif _holds_an_answer(one, module):
-            answers.add(one.module)
-        elif one.name in module.defines:
-            waiting += module.uses(one.name)
-    cut = (one for one in seen if one.name and one.module not in modules | answers)
-    return Needs(frozenset(cut), frozenset(modules), frozenset(answers))
-
-
-def _holds_an_answer(one: Definition, module: Module) -> bool:
-    if not one.module.startswith("reference"):
-        return one.module in HOLDING_ANSWERS
-    imported = isinstance(module.defines.get(one.name), ast.Import | ast.ImportFrom)
-    told = one.module in TOLD or (one.module, one.name) in FACTS
-    return bool(one.name) and not imported and not told
-
-
-def modules_not_installed(root: Definition, beside: Module) -> list[str]:
-    """What the code of a check beside a rubric imports and a kit does not bring: modules beside the rubric, say."""
-    needed = [one.name for one in needs_of([root], beside).definitions if one.module == beside.name]
-    roots = {name for one in needed if one in beside.defines for name in roots_imported(beside.defines[one])}
-    return sorted(roots - sys.stdlib_module_names - set(OWN) - _modules_installed())
+@cache
+def _reads_the_sheet(code: ast.AST) -> bool:
+    return any(isinstance(node, ast.Attribute) and ast.unparse(node) == "student.answer" for node in ast.walk(code))
 
 
 @cache
@@ -91,10 +92,3 @@ def _modules_installed() -> frozenset[str]:
 
 def _normal(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
-def root_of(known: registry.Definition, beside: Module | None) -> Definition | None:
-    """Where a check is defined; None if that is in neither the grader's own checks nor those beside the rubric."""
-    module = known.function.__module__
-    own = is_cut(module) or (beside is not None and module == beside.name)
-    return Definition(module, known.function.__name__) if own else None

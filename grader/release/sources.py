@@ -1,23 +1,16 @@
-"""Source code as top-level definitions that refer to each other, within a module and across modules."""
+"""Source code as it is written: modules, what they define, and what they import of the project."""
 
 from __future__ import annotations
 
 import ast
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-OWN = ("grader", "reference")
-
-
-@dataclass(frozen=True)
-class Definition:
-    """A name at the top level of a module; the module itself, without one."""
-
-    module: str
-    name: str = ""
+REFERENCE = "reference"
+OWN = ("grader", REFERENCE)
 
 
 @dataclass(frozen=True)
@@ -34,28 +27,16 @@ class Module:
         """Top-level names, those of imports among them, with the statement that defines each."""
         return {name: statement for statement in self.tree.body for name in names_bound(statement)}
 
-    def uses(self, name: str) -> Iterator[Definition]:
-        """What the definition of a name refers to, here and in modules of the project. More at worst, never less:
-        a local variable that goes by a top-level name counts as that name."""
-        statement = self.defines[name]
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            yield from imports(statement, only=name)
-            return
-        for node in ast.walk(statement):
-            match node:
-                case ast.Import() | ast.ImportFrom():
-                    yield from imports(node)
-                case ast.Name(id=other) if other in self.defines and other != name:
-                    yield Definition(self.name, other)
-                case ast.Attribute(value=ast.Name(id=alias), attr=attribute) if alias in self.defines:
-                    yield from self._of_a_module(self.defines[alias], alias, attribute)
-
-    def _of_a_module(self, statement: ast.stmt, alias: str, attribute: str) -> Iterator[Definition]:
-        """`arithmetic.softmax`, where `arithmetic` was imported as a module."""
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            for target in imports(statement, only=alias):
-                if not target.name:
-                    yield Definition(target.module, attribute)
+    def refers_to(self, node: ast.AST) -> set[str]:
+        """Top-level names that this code refers to, however indirectly. More at worst, never less: a local variable
+        that goes by a top-level name counts as that name."""
+        waiting, found = [node], set[str]()
+        while waiting:
+            used = {one.id for one in ast.walk(waiting.pop()) if isinstance(one, ast.Name)}
+            new = used & self.defines.keys() - found
+            found |= new
+            waiting += [self.defines[name] for name in new]
+        return found
 
 
 @cache
@@ -91,23 +72,40 @@ def is_check(node: ast.AST) -> bool:
 
 def roots_imported(tree: ast.AST) -> set[str]:
     """The top-level packages and modules that code imports, of the project or not."""
-    found = set()
+    return {name.split(".")[0] for name, _ in _imported(tree)}
+
+
+def modules_imported(*trees: ast.AST) -> list[str]:
+    """The modules of the project that code imports, at its top or inside."""
+    found: dict[str, None] = {}
+    for module, name in (pair for tree in trees for pair in _imported(tree)):
+        if module.split(".")[0] in OWN:
+            inner = f"{module}.{name}" if name else ""
+            found[inner if inner and find_module(inner) else module] = None
+    return list(found)
+
+
+def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Module and name; a module alone, where it is imported as one."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            found.add((node.module or "").split(".")[0])
-    return found
+            yield from ((node.module or "", alias.name) for alias in node.names)
 
 
-def imports(statement: ast.Import | ast.ImportFrom, only: str = "") -> Iterator[Definition]:
-    """What an import statement brings from modules of the project; `only` what it binds to this name."""
-    for alias in statement.names:
-        if only and only != (alias.asname or alias.name.split(".")[0]):
-            continue
-        if isinstance(statement, ast.Import):
-            if alias.name.split(".")[0] in OWN:
-                yield Definition(alias.name)
-        elif statement.module and statement.module.split(".")[0] in OWN:
-            inner = f"{statement.module}.{alias.name}"
-            yield Definition(inner) if find_module(inner) else Definition(statement.module, alias.name)
+def with_all_they_import(modules: Iterable[str]) -> list[str]:
+    """These modules of the project, what they import, and so on, nearest first; with the packages they are in."""
+    found, waiting = dict[str, None](), list(modules)
+    while waiting:
+        name = waiting.pop(0)
+        module = find_module(name)
+        if module is not None and name not in found:
+            found[name] = None
+            waiting += [*_modules_imported_by(module), *filter(None, [name.rpartition(".")[0]])]
+    return list(found)
+
+
+@cache
+def _modules_imported_by(module: Module) -> tuple[str, ...]:
+    return tuple(modules_imported(module.tree))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 from grader.answers.unseen import QUESTION
 from grader.model import Problem, Rubric, is_code
-from grader.registry import definition_of, question_of
+from grader.registry import defined, question_of
 from grader.release.handout import starter_folder
-from grader.release.needs import needs_of, root_of
-from grader.release.sources import Module, find_module
+from grader.release.needs import code_of
+from grader.release.sources import Module
 from grader.report.points import shown
 
 _FORMULAS = """\
@@ -42,20 +41,8 @@ def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
 
 def is_written(problem: Problem, beside: Module | None) -> bool:
     """Whether some check of it reads the answer sheet."""
-    for check in problem.every_check:
-        known = definition_of(check.function)
-        root = root_of(known, beside) if known else None
-        for one in needs_of([root], beside).definitions if root else ():
-            module = beside if beside is not None and one.module == beside.name else find_module(one.module)
-            if module is not None and one.name in module.defines and _reads_the_sheet(module.defines[one.name]):
-                return True
-    return False
-
-
-def _reads_the_sheet(statement: ast.stmt) -> bool:
-    return any(
-        isinstance(node, ast.Attribute) and ast.unparse(node) == "student.answer" for node in ast.walk(statement)
-    )
+    codes = (code_of(defined(check), beside) for check in problem.every_check)
+    return any(code is not None and code.reads_the_sheet for code in codes)
 
 
 def _questions(problem: Problem) -> Iterator[str]:

@@ -19,10 +19,9 @@ from grader.notation.letters import LETTERS
 from grader.prose import item_phrased_apart
 from grader.proving.proof import load_proof
 from grader.registry import KeyToAFormula, SaidInFeedback, defined
+from grader.release.answers_held import modules_holding_answers
 from grader.release.code_similarity import Shape, shapes_in
 from grader.release.handout import Handout
-from grader.release.needs import HOLDING_ANSWERS, TOLD
-from grader.release.sources import find_module
 from grader.secret import Secret
 from grader.submission import open_submission
 from grader.yaml_source import read
@@ -71,7 +70,8 @@ def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, 
         for path in sorted(folder.glob("*.tsv")):
             if path.name not in handout.data:
                 found.runs.update(dict.fromkeys(_labels(path), f"labels of {path.name}"))
-    found.code.extend(_reference_functions())
+    for module in modules_holding_answers():
+        found.code.extend(shapes_in(module.path.read_text(encoding="utf-8")))
     source = read(rubric.path.read_text(encoding="utf-8")).data
     told = "\n".join(one_line(text) for text in (*_leaves(public), *_names(rubric)))
     ideas = [idea for problem in rubric.problems for check in problem.every_check for idea in _ideas_of(check)]
@@ -108,16 +108,6 @@ def _labels(path: Path) -> Iterator[tuple[str, ...]]:
     places = [place for _, place in pairs]
     for first in range(len(places) - _PLACES_IN_A_ROW + 1):
         yield tuple(word for place in places[first : first + _PLACES_IN_A_ROW] for word in place)
-
-
-def _reference_functions() -> Iterator[Shape]:
-    package = find_module("reference")
-    assert package is not None, "a kit is made where the reference is"
-    told = [module.path for name in TOLD if (module := find_module(name))]
-    answers = [module.path for name in HOLDING_ANSWERS if (module := find_module(name))]
-    for path in (*sorted(package.path.parent.rglob("*.py")), *answers):
-        if path not in told:
-            yield from shapes_in(path.read_text(encoding="utf-8"))
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -24,8 +24,8 @@ from grader.engine import grade
 from grader.errors import RubricError, UsageError
 from grader.model import Check, Status
 from grader.registry import definition_of
+from grader.release.answers_held import OUTSIDE_THE_REFERENCE, is_on_demand, modules_holding_answers
 from grader.release.kit import build_kit
-from grader.release.needs import FACTS, HOLDING_ANSWERS, TOLD
 from grader.release.sources import find_module
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
@@ -230,10 +230,27 @@ def test_every_file_of_code_has_a_starter_with_every_name(kits: Kits, rubric: st
         assert ast.get_docstring(tree)
 
 
-def test_what_is_listed_as_holding_answers_or_none_is_there() -> None:
+def test_a_module_of_the_reference_holds_answers_unless_it_says_otherwise() -> None:
+    holding = {module.name for module in modules_holding_answers()}
+    assert {"reference.attention", "reference.mistakes.attention", "reference.span_corruption"} <= holding
+    folder = REPOSITORY / "reference"
+    every = {
+        ".".join(path.relative_to(REPOSITORY).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    assert every - holding == {"reference.birthplaces", "reference.handout_constants"}
+
+
+def test_what_is_listed_outside_the_reference_is_there() -> None:
     """A module that was renamed would go to students unnoticed."""
-    assert all(find_module(name) for name in (*HOLDING_ANSWERS, *TOLD))
-    assert all((module := find_module(name)) and constant in module.defines for name, constant in FACTS)
+    assert all(find_module(name) for name in OUTSIDE_THE_REFERENCE)
+
+
+def test_of_packages_that_judge_students_get_what_they_need() -> None:
+    within = ("grader.checks.functions.values", "grader.formulas.provers", "grader.prose", "grader.checks")
+    assert all(is_on_demand(module) for module in within)
+    assert not any(is_on_demand(module) for module in ("grader", "grader.engine", "grader.sandbox.inside.boot"))
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)
