@@ -60,6 +60,7 @@ class KeptBack:
     runs: dict[tuple[str, ...], str] = field(default_factory=dict)  # words in a row
     code: list[Shape] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
+    at_home: dict[str, str] = field(default_factory=dict)  # of a check's name, the file of the grader that defines it
     formulas: dict[str, str] = field(default_factory=dict)
 
 
@@ -80,6 +81,8 @@ def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, 
     for text in {one_line(text) for text in cut} - {one_line(text) for text in said}:
         if len(text) >= _SHORTEST and _PHRASE.search(text) and text not in told:
             found.texts[text] = "a text that was cut from the rubric"
+    for check in (check for problem in rubric.problems for check in problem.every_check):
+        found.at_home[check.function.__name__] = f"/{check.function.__module__.replace('.', '/')}.py"
     for key in _marked_anywhere(rubric, KeyToAFormula):
         if len(squeezed(key)) >= _SHORTEST:
             found.formulas[squeezed(key)] = "the key to a formula"
