@@ -48,12 +48,15 @@ def is_there(file: str, submission: Submission) -> bool:
     return True
 
 
+ONE_ALTERNATIVE = "one_alternative"  # stands in for the checks of all of them
+
+
 def undecided(
     problem: Problem, found: Sequence[Alternative], as_shown: Callable[[Outcome, Check], Outcome]
 ) -> CheckResult:
     """In place of the checks of an alternative when there is none, or more than one."""
     points = problem.points - sum((check.points for check in problem.checks), Fraction(0))
-    check = stand_in("one_alternative", points, "One of the alternatives is handed in, and only one.")
+    check = stand_in(ONE_ALTERNATIVE, points, "One of the alternatives is handed in, and only one.")
     if found:
         names = " and ".join(one.name for one in found)
         message = f"{names} are both complete; a person decides which one counts, or hand in only one"

@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from grader.alternatives import stand_in
+from grader.alternatives import ONE_ALTERNATIVE, stand_in
 from grader.batch.fingerprints import Definition, definition
 from grader.batch.gradebook import Result
 from grader.engine import blocked, status_of
@@ -26,7 +26,7 @@ from grader.model import (
 from grader.registry import rescorer_for
 
 # What stands in for checks that were not run: no alternative was handed in, or nothing could be opened at all.
-_STAND_INS = ("one_alternative", CAN_BE_OPENED, COULD_BE_GRADED)
+_STAND_INS = (ONE_ALTERNATIVE, CAN_BE_OPENED, COULD_BE_GRADED)
 
 
 class NeedsGrading(Exception):

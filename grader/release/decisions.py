@@ -130,7 +130,7 @@ def _keep_alternatives_together(problem: Problem, decided: dict[int, Decision]) 
             decided[id(check)] = replace(decided[id(check)], later=later, frozen=())
 
 
-def told(decisions: Decisions, rubric: Rubric) -> Iterator[tuple[str, str, str]]:
+def listing(decisions: Decisions, rubric: Rubric) -> Iterator[tuple[str, str, str]]:
     """Problem, check and fate of every public check."""
     for problem in rubric.problems:
         for check in problem.every_check:
@@ -138,5 +138,5 @@ def told(decisions: Decisions, rubric: Rubric) -> Iterator[tuple[str, str, str]]
                 yield problem.id, check.id, decisions[id(check)].how
 
 
-def kept(decisions: Decisions, checks: Sequence[Check]) -> list[Decision]:
+def released(decisions: Decisions, checks: Sequence[Check]) -> list[Decision]:
     return [decisions[id(check)] for check in checks if not decisions[id(check)].later]

@@ -12,7 +12,7 @@ from grader.catalogue import known_checks, name_beside
 from grader.checks.functions import frozen
 from grader.errors import RubricError, StaffFault, UsageError
 from grader.model import Rubric
-from grader.release.decisions import decide, told
+from grader.release.decisions import decide, listing
 from grader.release.handout import read_handout
 from grader.release.leaks import Leak, leaks_in
 from grader.release.needs import CheckCode, code_of
@@ -22,7 +22,7 @@ from grader.release.starter import answer_sheet, readme, starter_files, without_
 from grader.release.students_source import students_source, without_words
 from grader.release.trials import answers_among
 from grader.release.wheel import wheel
-from grader.release.withheld import kept_back
+from grader.release.withheld import withheld_from
 from grader.rubric import load_rubric
 from grader.secret import Secret
 
@@ -76,12 +76,12 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
         if sheet := answer_sheet(rubric, beside):
             _write(kit / "answers.md", sheet.encode())
         _write(kit / "README.md", readme(rubric, public, wheel_name, beside).encode())
-        if leaks := leaks_in(kit, kept_back(rubric, written, handout, data, secret)):
+        if leaks := leaks_in(kit, withheld_from(rubric, written, handout, data, secret)):
             raise Leaking(leaks)
         if leaks := list(_answers_in_code(kit, rubric, files)):
             raise Leaking(leaks)
         shutil.copytree(kit, out, dirs_exist_ok=True)
-    return Kit(tuple(told(decisions, rubric)), public, tuple(without_a_starter(rubric)))
+    return Kit(tuple(listing(decisions, rubric)), public, tuple(without_a_starter(rubric)))
 
 
 def _beside(rubric: Rubric) -> Module | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.release.code_similarity import Index, shapes_in
-from grader.release.withheld import KeptBack, one_line, squeezed, words
+from grader.release.withheld import Withheld, one_line, squeezed, words
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Leak:
         return f"{self.where}: {self.what}"
 
 
-def leaks_in(kit: Path, kept: KeptBack) -> list[Leak]:
+def leaks_in(kit: Path, kept: Withheld) -> list[Leak]:
     """At most one of each kind in each file."""
     runs, code = _Runs(kept.runs), Index(kept.code)
     found: dict[Leak, None] = {}

@@ -14,7 +14,7 @@ from grader.checks.formulas.readable import is_answered
 from grader.checks.functions.frozen import ENDING
 from grader.model import Alternative, Check, CheckFunction, Problem, Rubric, is_code
 from grader.registry import NamesAReference, Parameter, defined, definition_of, question_of
-from grader.release.decisions import Decision, Decisions, kept
+from grader.release.decisions import Decision, Decisions, released
 from grader.release.handout import Handout
 from grader.rubric import ABOUT_A_CHECK
 from grader.yaml_source import WrittenFloat, read
@@ -66,7 +66,7 @@ class PublicPart:
     def _asked_for_later(self, problem: Problem) -> list[str]:
         """Files to hand in that no check of the public part asks for. Code of an alternative is not among them: what
         may be answered in another way is not missing, and all code is packed anyway."""
-        here = {file for decision in kept(self._decisions, problem.every_check) for file in decision.check.files}
+        here = {file for decision in released(self._decisions, problem.every_check) for file in decision.check.files}
         asked = [file for check in problem.checks for file in check.files]
         others = (file for one in problem.alternatives for check in one.checks for file in check.files)
         asked += [file for file in others if not is_code(file)]
@@ -79,7 +79,7 @@ class PublicPart:
         return {**made, "checks": [check for check in checks if check]}
 
     def _points(self, checks: tuple[Check, ...]) -> Fraction:
-        return sum((decision.check.points for decision in kept(self._decisions, checks)), Fraction(0))
+        return sum((decision.check.points for decision in released(self._decisions, checks)), Fraction(0))
 
     def _runs_later(self, problem: Problem) -> int:
         """Checks; of alternatives, of the one that has most."""

@@ -54,7 +54,7 @@ def one_line(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class KeptBack:
+class Withheld:
     """Each kind in the form it is searched in, with what it is called when it is found."""
 
     runs: dict[tuple[str, ...], str] = field(default_factory=dict)  # words in a row
@@ -64,9 +64,9 @@ class KeptBack:
     formulas: dict[str, str] = field(default_factory=dict)
 
 
-def kept_back(rubric: Rubric, public: Any, handout: Handout, data: Path | None, secret: Secret | None) -> KeptBack:
+def withheld_from(rubric: Rubric, public: Any, handout: Handout, data: Path | None, secret: Secret | None) -> Withheld:
     folders = [folder for folder in (data, rubric.path.parent / rubric.path.stem) if folder is not None]
-    found = KeptBack()
+    found = Withheld()
     for folder in folders:
         for path in sorted(folder.glob("*.tsv")):
             if path.name not in handout.data:
@@ -159,7 +159,7 @@ def _file_names(values: Iterable[Any]) -> Iterator[str]:
         yield from (text for text in _leaves(value) if re.fullmatch(r"[\w.\-]+\.(tsv|txt|predictions|py)", text))
 
 
-def _add_gold(found: KeptBack, rubric: Rubric) -> None:
+def _add_gold(found: Withheld, rubric: Rubric) -> None:
     """The right submission that proves the rubric, if there is one: its code, its formulas, its sentences."""
     try:
         proof = load_proof(rubric)

@@ -14,7 +14,7 @@ import pytest
 from grader.model import Rubric
 from grader.release.handout import read_handout
 from grader.release.kit import Kit, build_kit
-from grader.release.withheld import KeptBack, kept_back
+from grader.release.withheld import Withheld, withheld_from
 from grader.rubric import load_rubric
 from grader.secret import Secret
 from grader.yaml_source import read
@@ -34,9 +34,9 @@ class Made:
     def public_rubric(self) -> Path:
         return self.folder / "rubric" / self.rubric.path.name
 
-    def kept_back(self) -> KeptBack:
+    def withheld_from(self) -> Withheld:
         public = read(self.public_rubric.read_text(encoding="utf-8")).data
-        return kept_back(self.rubric, public, read_handout(self.rubric), None, SECRET)
+        return withheld_from(self.rubric, public, read_handout(self.rubric), None, SECRET)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ import pytest
 from grader.release.code_similarity import shapes_in
 from grader.release.kit import Leaking, build_kit
 from grader.release.leaks import leaks_in
-from grader.release.withheld import KeptBack
+from grader.release.withheld import Withheld
 from grader.rubric import load_rubric
 from tests.conftest import REPOSITORY
 from tests.release.conftest import RUBRICS, SECRET, Made
@@ -27,23 +27,23 @@ pytestmark = pytest.mark.slow  # kits are made
 
 
 @pytest.fixture(scope="module")
-def secrets(kits: Kits) -> Callable[[str], KeptBack]:
-    found: dict[str, KeptBack] = {}
+def secrets(kits: Kits) -> Callable[[str], Withheld]:
+    found: dict[str, Withheld] = {}
 
-    def of(name: str) -> KeptBack:
+    def of(name: str) -> Withheld:
         if name not in found:
-            found[name] = kits(name).kept_back()
+            found[name] = kits(name).withheld_from()
         return found[name]
 
     return of
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)
-def test_a_kit_holds_no_secret(kits: Kits, secrets: Callable[[str], KeptBack], rubric: str) -> None:
+def test_a_kit_holds_no_secret(kits: Kits, secrets: Callable[[str], Withheld], rubric: str) -> None:
     assert leaks_in(kits(rubric).folder, secrets(rubric)) == []
 
 
-def _planted(folder: Path, kept: KeptBack, text: str, name: str = "notes.txt") -> str:
+def _planted(folder: Path, kept: Withheld, text: str, name: str = "notes.txt") -> str:
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(text, encoding="utf-8")
     return "; ".join(str(leak) for leak in leaks_in(folder, kept))
@@ -62,12 +62,12 @@ def _planted(folder: Path, kept: KeptBack, text: str, name: str = "notes.txt") -
     ],
     ids=["as it is", "in capitals", "name and place", "places in order", "as JSON"],
 )
-def test_a_label_is_found(tmp_path: Path, secrets: Callable[[str], KeptBack], text: str) -> None:
+def test_a_label_is_found(tmp_path: Path, secrets: Callable[[str], Withheld], text: str) -> None:
     assert "labels of birth_test.tsv" in _planted(tmp_path, secrets("nlp-a5"), f"Some words. {text}\nMore words.")
 
 
 def test_questions_without_places_and_labels_students_have_are_no_leak(
-    tmp_path: Path, secrets: Callable[[str], KeptBack]
+    tmp_path: Path, secrets: Callable[[str], Withheld]
 ) -> None:
     data = REPOSITORY / "rubrics" / "nlp-a5"
     for file in ("birth_test_inputs.tsv", "birth_dev.tsv", "wiki.txt"):
@@ -99,7 +99,7 @@ class _Renamed(ast.NodeTransformer):
 
 @pytest.mark.parametrize("module", ["attention", "gpt", "transformer", "vit", "rope", "span_corruption"])
 def test_every_function_of_the_reference_is_known_again_under_other_names(
-    tmp_path: Path, secrets: Callable[[str], KeptBack], module: str
+    tmp_path: Path, secrets: Callable[[str], Withheld], module: str
 ) -> None:
     kept = secrets("dl-hw3")
     tree = ast.parse((REPOSITORY / "reference" / f"{module}.py").read_text())
@@ -112,7 +112,7 @@ def test_every_function_of_the_reference_is_known_again_under_other_names(
     assert len(telling) >= len(functions) / 3  # what is left out are functions of one or two short statements
 
 
-def test_code_is_found_in_pages_notebooks_and_archives(tmp_path: Path, secrets: Callable[[str], KeptBack]) -> None:
+def test_code_is_found_in_pages_notebooks_and_archives(tmp_path: Path, secrets: Callable[[str], Withheld]) -> None:
     kept = secrets("dl-hw3")
     tree = ast.parse((REPOSITORY / "reference" / "attention.py").read_text())
     (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "softargmax")
@@ -148,21 +148,21 @@ def test_code_is_found_in_pages_notebooks_and_archives(tmp_path: Path, secrets: 
     ],
 )
 def test_texts_and_formulas_that_were_cut_are_found(
-    tmp_path: Path, secrets: Callable[[str], KeptBack], rubric: str, text: str
+    tmp_path: Path, secrets: Callable[[str], Withheld], rubric: str, text: str
 ) -> None:
     assert _planted(tmp_path, secrets(rubric), f"# Hints\n\n{text}\n") != ""
 
 
-def test_the_label_of_an_idea_is_no_secret(tmp_path: Path, secrets: Callable[[str], KeptBack]) -> None:
+def test_the_label_of_an_idea_is_no_secret(tmp_path: Path, secrets: Callable[[str], Withheld]) -> None:
     assert _planted(tmp_path, secrets("nlp-a5"), "Say which values a single weight can take.\n") == ""
 
 
 @pytest.mark.parametrize("text", [SECRET.text, SECRET.fingerprint])
-def test_the_secret_is_found(tmp_path: Path, secrets: Callable[[str], KeptBack], text: str) -> None:
+def test_the_secret_is_found(tmp_path: Path, secrets: Callable[[str], Withheld], text: str) -> None:
     assert "secret" in _planted(tmp_path, secrets("nlp-a5"), f"export GRADER_SECRET='{text}'")
 
 
-def test_a_file_may_not_be_called_by_a_secret_either(tmp_path: Path, secrets: Callable[[str], KeptBack]) -> None:
+def test_a_file_may_not_be_called_by_a_secret_either(tmp_path: Path, secrets: Callable[[str], Withheld]) -> None:
     assert "cut from the rubric" in _planted(tmp_path, secrets("dl-hw3"), "", "stays_finite_at_extreme_scores.txt")
 
 
