@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
 
-from grader.checks.modules.recovery.attending import MIXES, RIGHT
-from grader.checks.modules.recovery.block_anatomy import Anatomy, feed_forward_pairs, norm_candidates
-from grader.checks.modules.recovery.block_equations import POST, PRE, Way
-from grader.checks.modules.recovery.block_fits import Several, Single, unlike_alone
-from grader.checks.modules.recovery.projections import inward, outward
+from grader.checks.modules.recovery.block_anatomy import Anatomy
+from grader.checks.modules.recovery.block_fits import ManyTokens, OneToken, unlike_alone
+from grader.checks.modules.recovery.layers import mlps, norms
 from grader.checks.modules.recovery.vit_stack import layer_names
 from reference import transformer
+from reference.mistakes.encoder_blocks import POST, PRE, Variant
+from reference.mistakes.mixing import RIGHT, SELF_ATTENTION
 
 RNG = np.random.default_rng(3)
 WIDTH, HEADS, HIDDEN = 12, 3, 7
@@ -31,49 +29,51 @@ def _reference(order: str, activation: str) -> tuple[dict[str, np.ndarray], np.n
         return values, block(torch.tensor(X)).numpy()
 
 
-def _read(values: dict[str, np.ndarray], way: Way, slip: str = RIGHT) -> list[np.ndarray]:  # type: ignore[type-arg]
-    """The block in each mix of that name, with the reference's own layers in their roles."""
+def _anatomy(values: dict[str, np.ndarray]) -> Anatomy:  # type: ignore[type-arg]
     names = frozenset(values)
-    pairs = feed_forward_pairs(values, WIDTH, HIDDEN)
-    anatomy = Anatomy(values, WIDTH, HEADS, names, names, pairs, norm_candidates(values, WIDTH))
+    found = tuple(mlps(values, WIDTH, HIDDEN)), tuple(norms(values, WIDTH))
+    return Anatomy(values, WIDTH, HEADS, names, names, *found)
+
+
+def _read(values: dict[str, np.ndarray], variant: Variant, mistake: str = RIGHT) -> list[np.ndarray]:  # type: ignore[type-arg]
+    """The block in each mix of that name, with the reference's own layers in their roles."""
+    anatomy = _anatomy(values)
 
     def named(found: list, role: str):  # type: ignore[type-arg,no-untyped-def]
         return next(each for each in found if f".{role}." in each.weight and each.layout[0] == "head")
 
-    square = anatomy.matrices(names)
-    q, k, v = (named(inward(values, square, WIDTH, HEADS), role) for role in ("query", "key", "value"))
-    out = named(outward(values, square, WIDTH, HEADS), "output")
-    norms = tuple(
+    q, k, v = (named(anatomy.inward, role) for role in ("query", "key", "value"))
+    out = named(anatomy.outward, "output")
+    both = tuple(
         next(norm for norm in anatomy.norms if norm.gain.startswith(name))
         for name in ("attention_norm", "feed_forward_norm")
     )
-    single = Single(v, out, pairs[0], norms, way, None, lambda x: x)  # type: ignore[arg-type]
-    return [partial(Several(single, q, k, slip, mix).run, anatomy)(X) for mix in MIXES[slip]]
+    single = OneToken(v, out, anatomy.mlps[0], both, variant, None, lambda x: x)  # type: ignore[arg-type]
+    return [ManyTokens(single, q, k, HEADS, mistake, mix).run(X) for mix in SELF_ATTENTION[mistake]]
 
 
 @pytest.mark.parametrize("order", [POST, PRE])
 @pytest.mark.parametrize("activation", ["ReLU", "GELU"])
 def test_the_right_equations_are_the_references(order: str, activation: str) -> None:
     values, want = _reference(order, activation)
-    (got,) = _read(values, Way(order, activation))
+    (got,) = _read(values, Variant(order, activation))
     assert np.allclose(got, want, atol=1e-10)
 
 
-@pytest.mark.parametrize("slip", [slip for slip in MIXES if slip != RIGHT])
-def test_each_slip_of_the_attention_gives_other_values(slip: str) -> None:
+@pytest.mark.parametrize("mistake", [mistake for mistake in SELF_ATTENTION if mistake != RIGHT])
+def test_each_mistake_of_the_attention_gives_other_values(mistake: str) -> None:
     values, want = _reference(POST, "ReLU")
-    for got in _read(values, Way(), slip):
+    for got in _read(values, Variant(), mistake):
         assert not np.allclose(got, want, rtol=1e-3, atol=1e-3)
 
 
 def test_heads_as_wide_as_the_block_are_not_tried_for_minutes() -> None:
-    """Fifteen layers for four roles would be millions of readings; each takes about 0.3 ms."""
+    """Fifteen layers for four roles would be millions of fits; each takes about 0.3 ms."""
     values, _ = _reference(POST, "ReLU")
     values |= {f"heads.{n}.weight": RNG.normal(size=(WIDTH, WIDTH)) for n in range(11)}
-    names, pairs = frozenset(values), feed_forward_pairs(values, WIDTH, HIDDEN)
-    anatomy = Anatomy(values, WIDTH, HEADS, names, names, pairs, norm_candidates(values, WIDTH))
+    anatomy = _anatomy(values)
     assert not anatomy.is_too_much
-    assert 10_000 < sum(1 for _ in unlike_alone(anatomy, [Way()])) < 100_000
+    assert 10_000 < sum(1 for _ in unlike_alone(anatomy, [Variant()])) < 100_000
 
 
 def test_one_number_in_a_name_counts_the_blocks() -> None:

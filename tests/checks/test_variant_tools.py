@@ -9,14 +9,17 @@ import pytest
 import torch
 
 from grader.alternatives import handed_in as alternatives_in
-from grader.checks.modules.recovery import cross_attention, rotations
-from grader.checks.modules.recovery.arithmetic import layer_norm, turn
-from grader.checks.modules.recovery.layers import Linear, Norm
+from grader.checks.modules.recovery.layers import Linear, maps, mlps, norms
 from grader.checks.modules.recovery.workbench import BOTTLENECK, HEADS, WIDTH
 from grader.model import Limits
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from reference import gpt, rope
+from reference.mistakes.rotary import ANGLES, ROTATED
+from reference.mistakes.synthesis import MISTAKES
+from reference.numpy_attention import Mixing, RotaryMixing, Synthesis
+from reference.numpy_layers import angles, layer_norm, turn
+from reference.perceiver_blocks import CrossAttention, Following
 from tests.checks.variant_grading import Files, right
 from tests.conftest import REPOSITORY, MakeSubmission
 
@@ -42,7 +45,7 @@ def test_layer_norm_is_torchs() -> None:
 def test_rotation_is_the_references(dim: int) -> None:
     x = RNG.normal(size=(2, 3, 11, dim))
     want = rope.apply_rotary_emb(torch.tensor(x), rope.precompute_rotary_emb(dim, 20)).numpy()
-    assert np.allclose(turn(x, rotations.angles(dim, 11), np.arange(dim).reshape(-1, 2)), want, atol=1e-12)
+    assert np.allclose(turn(x, angles(dim, 11), np.arange(dim).reshape(-1, 2)), want, atol=1e-12)
 
 
 def test_one_reading_of_a_block_up_is_the_references() -> None:
@@ -52,26 +55,37 @@ def test_one_reading_of_a_block_up_is_the_references() -> None:
     block.load_state_dict({name: torch.tensor(value) for name, value in values.items()})
     y, x = RNG.normal(size=(2, BOTTLENECK, WIDTH)), RNG.normal(size=(2, 7, WIDTH))
 
-    def layer(name: str) -> Linear:
-        return Linear(f"{name}.weight", f"{name}.bias")
+    def layer(role: str) -> Linear:
+        return next(layer for layer in maps(values, WIDTH, HEADS) if layer.weight == f"attention.{role}.weight")
 
-    roles = tuple(layer(f"attention.{name}") for name in ("query", "key", "value", "output"))
-    first, second = (Norm(f"{name}.weight", f"{name}.bias") for name in ("attention_norm", "mlp_norm"))
-    reading = cross_attention.AttentionReading(True, roles, first, None, "plain", ())
-    attended = cross_attention.stream(values, reading, lambda y, x: y, lambda y, x: x, y, x)
-    (compute,) = (
-        compute
-        for found, compute in cross_attention.mlp_readings(values, (layer("mlp.up"), layer("mlp.down")), ())
-        if found == cross_attention.MlpReading(second, "GELU")
-    )
+    q, k, v, out = (layer(role) for role in ("query", "key", "value", "output"))
+    (mlp,) = mlps(values, WIDTH)
+    first, second = norms(values, WIDTH)
+    attention = CrossAttention(q, k, v, out, Mixing(masked=True), first, None)
+    attended = attention.completed(attention.mixed(y, x, HEADS), x)
     with torch.no_grad():
         want = block(torch.tensor(y), torch.tensor(x)).numpy()
-    assert np.allclose(compute(attended), want, atol=1e-10)
+    assert np.allclose(Following("GELU", second)(attended, mlp), want, atol=1e-10)
 
 
 def test_wrong_angles_differ_from_right_ones() -> None:
-    for slip in rotations.SLIPS.values():
-        assert not np.allclose(slip(8, 9), rotations.angles(8, 9))
+    for wrong in ANGLES.values():
+        assert not np.allclose(wrong(8, 9), angles(8, 9))
+
+
+@pytest.mark.parametrize("mistake", ROTATED)
+def test_each_mistake_of_the_rotation_gives_other_values(mistake: str) -> None:
+    q, k, v = (RNG.normal(size=(2, 5, WIDTH)) for _ in range(3))
+    pairs = np.arange(WIDTH // HEADS).reshape(-1, 2)
+    assert not np.allclose(ROTATED[mistake](q, k, v, HEADS, pairs), RotaryMixing()(q, k, v, HEADS, pairs), atol=1e-3)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_each_mistake_of_a_synthesizer_gives_other_values(mistake: str) -> None:
+    hidden, v = (RNG.normal(size=(2, 5, WIDTH)) for _ in range(2))
+    w2, b2 = RNG.normal(size=(WIDTH // HEADS, 8)), RNG.normal(size=8)
+    got, want = (each(hidden, lambda x: x @ w2 + b2, v, HEADS) for each in (MISTAKES[mistake], Synthesis()))
+    assert not np.allclose(got, want, atol=1e-3)
 
 
 STUBS = {

@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 
 from grader import compare
 from grader.checks.modules.recovery import block_properties
-from grader.checks.modules.recovery.attending import MIXES
-from grader.checks.modules.recovery.block_anatomy import (
-    Anatomy,
-    constant_over_tokens,
-    feed_forward_pairs,
-    norm_candidates,
-)
-from grader.checks.modules.recovery.block_equations import POST, RELU, Way
+from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.block_fits import (
-    Single,
+    OneToken,
     Wanted,
     first,
-    several_readings,
-    shared_readings,
-    singles,
+    many_token_fits,
+    one_token_fits,
+    shared_fits,
     unlike_alone,
 )
-from grader.checks.modules.recovery.judgements import (
+from grader.checks.modules.recovery.layers import loose_vectors, mlps, norms
+from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
     trained,
     wrong_shape,
 )
-from grader.checks.modules.recovery.projections import loose_vectors
 from grader.checks.modules.recovery.workbench import Workbench, started
 from grader.compare import Array
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
+from reference.mistakes.encoder_blocks import POST, RELU, Variant
+from reference.mistakes.mixing import SELF_ATTENTION
 
 _NAME = "EncoderBlock"
 
@@ -129,60 +124,57 @@ def _anatomy(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, x: Array
     used = bench.influential(rng, (x,))
     loose = loose_vectors(bench.values, sizes.width)
     without = bench.run_changed((x,), changes=[{name: np.zeros_like(bench.values[name])} for name in loose])
-    gains = [name for name, (output,) in zip(loose, without, strict=True) if constant_over_tokens(output)]
+    gains = [name for name, (output,) in zip(loose, without, strict=True) if np.ptp(output, axis=(0, 1)).max() < 1e-6]
     return Anatomy(
         bench.values,
         sizes.width,
         sizes.heads,
         frozenset(bench.influential(rng, (token,))),
         frozenset(used),
-        feed_forward_pairs(bench.values, sizes.width, sizes.hidden),
-        norm_candidates(bench.values, sizes.width, gains),
+        tuple(mlps(bench.values, sizes.width, sizes.hidden)),
+        tuple(norms(bench.values, sizes.width, gains)),
     )
 
 
 def _explained(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, several: _Seen, alone: _Seen) -> Outcome:
     anatomy = _anatomy(bench, rng, sizes, several[0][0], alone[0][0])
     wanted = Wanted((POST,), (RELU,), output=sizes.heads > 1)
-    found = singles(anatomy, wanted, np.concatenate(alone[0]), np.concatenate(alone[1]))
-    if not anatomy.pairs and (width := _other_width(anatomy, wanted, several, alone)):
+    found = one_token_fits(anatomy, wanted, np.concatenate(alone[0]), np.concatenate(alone[1]))
+    if not anatomy.mlps and (width := _other_width(anatomy, wanted, several, alone)):
         return failed(f"the hidden layer of {bench.name} has {width} units, not `hidden`; all else is right")
     if not found:
-        slip = first(unlike_alone(anatomy, [Way(POST, RELU)]), several[0][:1], several[1][:1])
-        return _wrong(bench, rng, sizes, anatomy, [slip.slip or slip.single.way.norm] if slip else [])
-    if departures := min((single.departures(wanted) for single in found), key=len):
-        return _wrong(bench, rng, sizes, anatomy, departures)
-    if any(first(several_readings(anatomy, single), *several) for single in found):
+        fit = first(unlike_alone(anatomy, [Variant(POST, RELU)]), several[0][:1], several[1][:1])
+        return _wrong(bench, rng, sizes, anatomy, [fit.mistake or fit.single.variant.norm] if fit else [])
+    if mistakes := min((single.mistakes(wanted) for single in found), key=len):
+        return _wrong(bench, rng, sizes, anatomy, mistakes)
+    if any(first(many_token_fits(anatomy, single), *several) for single in found):
         count = len(_SIZES) * len(_BATCHES)
         return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
-    return _wrong(bench, rng, sizes, anatomy, _attention_slips(anatomy, found, several))
+    return _wrong(bench, rng, sizes, anatomy, _attention_mistakes(anatomy, found, several))
 
 
 def _other_width(anatomy: Anatomy, wanted: Wanted, several: _Seen, alone: _Seen) -> int:
     """How wide the hidden layer is, if nothing but that is wrong; else 0."""
-    for pair in feed_forward_pairs(anatomy.values, anatomy.width):
-        other = replace(anatomy, pairs=(pair,))
-        found = singles(other, wanted, np.concatenate(alone[0]), np.concatenate(alone[1]), naming=False)
-        if any(first(several_readings(other, single), *several) for single in found):
-            return anatomy.values[pair[0].weight].size // anatomy.width
+    for mlp in mlps(anatomy.values, anatomy.width):
+        other = replace(anatomy, mlps=(mlp,))
+        found = one_token_fits(other, wanted, np.concatenate(alone[0]), np.concatenate(alone[1]), naming=False)
+        if any(first(many_token_fits(other, single), *several) for single in found):
+            return mlp.hidden
     return 0
 
 
-def _attention_slips(anatomy: Anatomy, singles: list[Single], several: _Seen) -> list[str]:
-    for slip in MIXES:
-        for single in singles:
-            if first(several_readings(anatomy, single, [slip]), *several):
-                return [slip]
-    shared = (first(shared_readings(anatomy, single), *several) for single in singles)
-    return next(([found.slip] for found in shared if found), [])
+def _attention_mistakes(anatomy: Anatomy, singles: list[OneToken], several: _Seen) -> list[str]:
+    for mistake, single in product(SELF_ATTENTION, singles):
+        if first(many_token_fits(anatomy, single, [mistake]), *several):
+            return [mistake]
+    shared = (first(shared_fits(anatomy, single), *several) for single in singles)
+    return next(([found.mistake] for found in shared if found), [])
 
 
-def _wrong(
-    bench: Workbench, rng: np.random.Generator, sizes: _Sizes, anatomy: Anatomy, departures: list[str]
-) -> Outcome:
-    if departures:
-        message = f"{bench.name} is not the block asked for; it looks as if {', and '.join(departures)}"
-        return failed(message, evidence={"looks_like": departures})
+def _wrong(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, anatomy: Anatomy, mistakes: list[str]) -> Outcome:
+    if mistakes:
+        message = f"{bench.name} is not the block asked for; it looks as if {', and '.join(mistakes)}"
+        return failed(message, evidence={"looks_like": mistakes})
     needed = 4 * sizes.width**2 + 2 * sizes.width * sizes.hidden
     if wrong := block_properties.of_an_encoder(bench, rng, sizes.width, needed):
         return wrong

@@ -6,19 +6,18 @@ depends on, whether every patch is treated alike, and whether that is all there 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from grader import compare
 from grader.checks.modules.recovery.behaviour import left_to_a_person
-from grader.checks.modules.recovery.judgements import (
+from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
     trained,
     wrong_shape,
 )
+from grader.checks.modules.recovery.vit_tokens import PatchSizes
 from grader.checks.modules.recovery.workbench import Workbench, started
 from grader.compare import Array
 from grader.model import Outcome, Status, Student, failed, passed
@@ -30,32 +29,12 @@ _STEP = 1e-4  # so small that the map moves in proportion, and large enough for 
 _RANK_TOLERANCE = 1e-3  # either adds less than this
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    image: int
-    patch: int
-    channels: int
-    dim: int
-
-    @property
-    def side(self) -> int:
-        return self.image // self.patch
-
-    @property
-    def tokens(self) -> int:
-        return self.side**2
-
-    def images(self, rng: np.random.Generator, batch: int) -> Array:
-        return rng.normal(size=(batch, self.channels, self.image, self.image))
-
-
 # Sizes that differ from each other; then one channel, patches of one pixel, and a single patch.
-_SIZES = (_Sizes(6, 2, 3, 7), _Sizes(8, 2, 1, 5), _Sizes(3, 1, 2, 4), _Sizes(4, 4, 3, 10))
+_SIZES = (PatchSizes(6, 2, 3, 7), PatchSizes(8, 2, 1, 5), PatchSizes(3, 1, 2, 4), PatchSizes(4, 4, 3, 10))
 
 
-def _bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: _Sizes) -> Workbench:
-    bench = Workbench(student, file, name, [sizes.image, sizes.patch, sizes.channels, sizes.dim])
-    return started(bench, rng, (sizes.images(rng, 2),))
+def _bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: PatchSizes) -> Workbench:
+    return started(Workbench(student, file, name, sizes.arguments()), rng, (sizes.images(rng, 2),))
 
 
 @check
@@ -67,7 +46,7 @@ def makes_one_token_of_each_patch(
         bench = _bench(student, rng, file, name, sizes)
         for batch in (2, 1, 3):
             x = sizes.images(rng, batch)
-            if wrong := wrong_shape(bench, (x,), (batch, sizes.tokens, sizes.dim)):
+            if wrong := wrong_shape(bench, (x,), (batch, sizes.patches, sizes.dim)):
                 return _with_hint(wrong, bench, x, sizes)
         for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
             if wrong := look(bench, (sizes.images(rng, 3),)):
@@ -75,14 +54,14 @@ def makes_one_token_of_each_patch(
     return passed(f"one token for each patch, for {len(_SIZES)} sizes of images and patches")
 
 
-def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: _Sizes) -> Outcome:
+def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) -> Outcome:
     got, batch = bench.run((x,)).outputs[0].shape, len(x)
     hints = {
-        (batch, sizes.dim, sizes.tokens): "it looks transposed, with the features before the tokens",
+        (batch, sizes.dim, sizes.patches): "it looks transposed, with the features before the tokens",
         (batch, sizes.dim, sizes.side, sizes.side): "the grid of patches is not flattened into one axis of tokens",
         (batch, sizes.side, sizes.side, sizes.dim): "the grid of patches is not flattened into one axis of tokens",
-        (batch, sizes.tokens + 1, sizes.dim): "there is one token too many; the class token belongs to the ViT",
-        (sizes.tokens, batch, sizes.dim): "tokens come before the batch",
+        (batch, sizes.patches + 1, sizes.dim): "there is one token too many; the class token belongs to the ViT",
+        (sizes.patches, batch, sizes.dim): "tokens come before the batch",
     }
     hint = hints.get(got, "")
     return failed(f"{wrong.message}{'; ' if hint else ''}{hint}", wrong.detail)
@@ -101,7 +80,7 @@ def maps_every_patch_alike_row_by_row(
     return outcome
 
 
-def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcome:
+def _judged(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes) -> Outcome:
     pixels = sizes.channels * sizes.image**2
     impulses = np.eye(pixels).reshape(pixels, sizes.channels, sizes.image, sizes.image)
     x = sizes.images(rng, 2)
@@ -109,7 +88,7 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcom
     (black, *parts), drawn = [
         bench.run(*((image[None],) for image in images)).outputs for images in ([0 * x[0], *impulses], x)
     ]
-    want = (1, sizes.tokens, sizes.dim)
+    want = (1, sizes.patches, sizes.dim)
     if any(output.shape != want for output in (black, *parts, *drawn)):
         return failed(f"{bench.name} should give {compare.shape(want)} for one image")
     offset = black[0]  # (N, dim)
@@ -122,7 +101,7 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcom
             )
     if wrong := _wrong_pixels(bench, answers, sizes):
         return wrong
-    if not _close(offset, offset[:1].repeat(sizes.tokens, axis=0)):
+    if not _close(offset, offset[:1].repeat(sizes.patches, axis=0)):
         return failed(
             f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches"
         )
@@ -133,17 +112,17 @@ def _close(got: Array, want: Array) -> bool:
     return np.allclose(got, want, rtol=compare.RTOL, atol=compare.ATOL)
 
 
-def _owners(sizes: _Sizes, columns_first: bool = False) -> Array:
+def _owners(sizes: PatchSizes, columns_first: bool = False) -> Array:
     """Which patch each pixel belongs to: (C·S·S,)."""
     place = np.arange(sizes.image) // sizes.patch
     grid = place[:, None] * sizes.side + place[None, :]
     return np.broadcast_to(grid.T if columns_first else grid, (sizes.channels, sizes.image, sizes.image)).reshape(-1)
 
 
-def _of_each_patch(answers: Array, sizes: _Sizes) -> Array:
+def _of_each_patch(answers: Array, sizes: PatchSizes) -> Array:
     """(N, pixels of a patch, dim): what each token makes of its own patch, pixels in one order."""
     owners = _owners(sizes)
-    return np.stack([answers[owners == n, n] for n in range(sizes.tokens)])
+    return np.stack([answers[owners == n, n] for n in range(sizes.patches)])
 
 
 def _seen(answers: Array) -> Array:
@@ -151,17 +130,17 @@ def _seen(answers: Array) -> Array:
     return np.asarray(np.abs(answers).max(axis=-1) > compare.ATOL)
 
 
-def _wrong_pixels(bench: Workbench, answers: Array, sizes: _Sizes) -> Outcome | None:
+def _wrong_pixels(bench: Workbench, answers: Array, sizes: PatchSizes) -> Outcome | None:
     sees = _seen(answers)
-    own = _owners(sizes)[:, None] == np.arange(sizes.tokens)
+    own = _owners(sizes)[:, None] == np.arange(sizes.patches)
     if (sees & ~own).any():
-        features_first = answers.reshape(len(answers), sizes.dim, sizes.tokens).swapaxes(1, 2)
+        features_first = answers.reshape(len(answers), sizes.dim, sizes.patches).swapaxes(1, 2)
         if (_seen(features_first) == own).all():
             return failed(
                 f"{bench.name} makes tokens of (batch, dim, N) by reshape() alone, which mixes features and tokens; "
                 "write flatten(2).transpose(1, 2)"
             )
-        if not (sees & (_owners(sizes, columns_first=True)[:, None] != np.arange(sizes.tokens))).any():
+        if not (sees & (_owners(sizes, columns_first=True)[:, None] != np.arange(sizes.patches))).any():
             return failed(f"{bench.name} takes the patches column by column; row by row is asked for")
         if (sees.sum(axis=0) <= own.sum(axis=0)).all():
             return failed(
@@ -172,12 +151,12 @@ def _wrong_pixels(bench: Workbench, answers: Array, sizes: _Sizes) -> Outcome | 
     if not (sees == own).all():
         return failed(f"some pixels of a patch have no influence on its token in {bench.name}")
     each = _of_each_patch(answers, sizes)
-    if not _close(each, each[:1].repeat(sizes.tokens, axis=0)):
+    if not _close(each, each[:1].repeat(sizes.patches, axis=0)):
         return failed(f"{bench.name} treats patches differently; one map serves them all, as a convolution does")
     return None
 
 
-def _learned(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, matrix: Array, offset: Array) -> Outcome:
+def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matrix: Array, offset: Array) -> Outcome:
     """Whether the map's numbers are the module's parameters, in whatever order it flattens a patch."""
     numbers = np.sort(matrix.reshape(-1))
     weights = [value for value in bench.values.values() if value.size == numbers.size]
@@ -204,7 +183,7 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, matrix: 
     return left_to_a_person(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
 
 
-def _learned_directions(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> int:
+def _learned_directions(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes) -> int:
     """How many of the map's numbers small changes to the parameters can move, each for itself."""
     own = np.flatnonzero(_owners(sizes) == 0)
     pixels = np.zeros((len(own) + 1, sizes.channels * sizes.image**2))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from grader.checks.modules.recovery import variant_properties
-from grader.checks.modules.recovery.judgements import (
-    Inputs,
-    not_a_function_of_its_input,
-    trained,
-    wrong_shape,
-)
+from grader.checks.modules.recovery.fits import Inputs
 from grader.checks.modules.recovery.layers import of_size
+from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, trained, wrong_shape
 from grader.checks.modules.recovery.perceiver_block import Block
 from grader.checks.modules.recovery.workbench import BOTTLENECK, WIDTH, Workbench, build
 from grader.compare import Array
@@ -42,6 +38,13 @@ def _up(student: Student, rng: np.random.Generator, files: Sequence[str], name: 
     return build(student, rng, files, name, inputs[0], perceiver=True), inputs
 
 
+def _both(
+    student: Student, rng: np.random.Generator, files: Sequence[str], down: str, up: str
+) -> Iterator[tuple[Workbench, list[Inputs]]]:
+    yield _down(student, rng, files, down)
+    yield _up(student, rng, files, up)
+
+
 @check
 def projects_down_and_up(
     student: Student,
@@ -53,13 +56,12 @@ def projects_down_and_up(
     up: str = _UP,
 ) -> Outcome:
     """(B, ℓ, d) goes down to (B, m, d) and back up to (B, ℓ, d), for any batch and every length."""
-    for make, name in ((_down, down), (_up, up)):
-        bench, inputs = make(student, rng, [file, *also], name)
+    for bench, inputs in _both(student, rng, [file, *also], down, up):
+        is_down = len(inputs[0]) == 1
         for given in inputs:
             batch, length = given[-1].shape[:2]
-            want = (batch, BOTTLENECK if make is _down else length, WIDTH)
-            if wrong := wrong_shape(bench, given, want):
-                return _with_direction(wrong, make is _down)
+            if wrong := wrong_shape(bench, given, (batch, BOTTLENECK if is_down else length, WIDTH)):
+                return _with_direction(wrong, is_down)
         if wrong := not_a_function_of_its_input(bench, inputs[2]):
             return wrong
     return passed(f"right shapes for {len(_LENGTHS)} lengths, down and up")
@@ -147,8 +149,7 @@ def perceiver_looks_at_no_later_row(
     up: str = _UP,
 ) -> Outcome:
     """Row i of the bottleneck depends on tokens 0…i only, token t on bottleneck rows 0…t: the model stays causal."""
-    for make, name in ((_down, down), (_up, up)):
-        bench, inputs = make(student, rng, [file, *also], name)
+    for bench, inputs in _both(student, rng, [file, *also], down, up):
         if wrong := variant_properties.looks_at_later_rows(bench, rng, inputs[0]):
             return wrong
     return passed("no row sees a later one")
@@ -165,8 +166,7 @@ def perceiver_is_trained(
     up: str = _UP,
 ) -> Outcome:
     """Gradients flow back through both blocks, to their inputs and to every parameter they use."""
-    for make, name in ((_down, down), (_up, up)):
-        bench, inputs = make(student, rng, [file, *also], name)
+    for bench, inputs in _both(student, rng, [file, *also], down, up):
         outcome = trained(bench, rng, inputs[1])
         if outcome.score == 0:
             return outcome

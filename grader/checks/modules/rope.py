@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.modules.recovery import arithmetic
-from grader.checks.modules.recovery.rotations import Angles, Turning, angles, folded, holds, named
+from grader.checks.modules.recovery.rotations import Turning, folded, holds, named
 from grader.compare import Array, difference, numbers
 from grader.errors import Crashed, StudentFault, TimedOut
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
+from reference.numpy_attention import Angles
+from reference.numpy_layers import angles, turn
 
 _PRECOMPUTE, _APPLY = "precompute_rotary_emb", "apply_rotary_emb"
 _SIZES = ((4, 7, 9), (8, 11, 11), (64, 33, 37), (8, 1, 5), (6, 2, 13))  # width, tokens, positions in the cache
@@ -66,16 +67,16 @@ def rotary_cache_holds_the_angles(
 
     if all(holds(cache, positions, angles(dim, positions)) for dim, positions, cache in caches):
         return passed(f"right for {len(_SIZES)} sizes", evidence={"sizes": len(_SIZES)})
-    slip = named(explains)
-    if not slip and _wrong_rotation(functions, rng) is None:
+    mistake = named(explains)
+    if not mistake and _wrong_rotation(functions, rng) is None:
         return passed("an unusual cache, but the rotations that come of it are right", evidence={"judged_by": "scores"})
-    looks = f"; it looks as if {slip}" if slip else ""
+    looks = f"; it looks as if {mistake}" if mistake else ""
     found = next(cache for dim, positions, cache in caches if not holds(cache, positions, angles(dim, positions)))
     detail = " and ".join("×".join(map(str, part.shape)) for part in found)
     return failed(
         f"{precompute}() does not hold the cosines and sines of tθᵢ{looks}",
         f"its shape is {detail}" if detail else "",
-        evidence={"looks_like": slip},
+        evidence={"looks_like": mistake},
     )
 
 
@@ -168,10 +169,10 @@ def _wrong_at(
     rates = turning.rates(pairs)
     order = np.argsort(-rates)
     if not np.allclose(angles(dim, 2)[1], rates[order], atol=1e-5):
-        slip = named(lambda of: np.allclose(folded(of(dim, 2)[1] - of(dim, 2)[0]), np.sort(rates), atol=1e-5))
-        looks = f"; it looks as if {slip}" if slip else ""
+        mistake = named(lambda of: np.allclose(folded(of(dim, 2)[1] - of(dim, 2)[0]), np.sort(rates), atol=1e-5))
+        looks = f"; it looks as if {mistake}" if mistake else ""
         return failed(f"pairs turn by other angles than θᵢ from one token to the next{looks} ({label})")
-    want_q, want_k = (arithmetic.turn(x, angles(dim, tokens), pairs[order]) for x in (q, k))
+    want_q, want_k = (turn(x, angles(dim, tokens), pairs[order]) for x in (q, k))
     want = want_q @ want_k.swapaxes(-1, -2)
     if found := difference(q_turned @ k_turned.swapaxes(-1, -2), want, atol=1e-3):
         return failed(f"scores of rotated queries and keys are wrong: {found.summary} ({label})", found.detail)

@@ -13,8 +13,8 @@ import numpy as np
 
 from grader.checks.modules.recovery import block_properties
 from grader.checks.modules.recovery.behaviour import left_to_a_person
-from grader.checks.modules.recovery.block_anatomy import feed_forward_pairs
-from grader.checks.modules.recovery.judgements import (
+from grader.checks.modules.recovery.layers import mlps
+from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
@@ -38,7 +38,7 @@ _SIZES = (_ONE, Sizes(4, 2, 1, 6, 2, 2, 3), Sizes(3, 3, 2, 8, 2, 1, 4))
 
 
 def _bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
-    return started(Workbench(student, file, name, list(sizes.arguments())), rng, (sizes.images(rng, 2),))
+    return started(Workbench(student, file, name, sizes.arguments()), rng, (sizes.images(rng, 2),))
 
 
 @check
@@ -127,7 +127,7 @@ def vit_matches_its_equations(
     if isinstance(found, str):
         return failed(f"{name} is not the model asked for; it looks as if {found}", evidence={"looks_like": found})
     as_many = _shapes(deep) == _shapes(bench)
-    if as_many and not feed_forward_pairs(bench.values, _ONE.dim):
+    if as_many and not mlps(bench.values, _ONE.dim):
         return failed(f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList")
     if as_many:
         return failed(f"the blocks of {name} share one set of weights, whatever its depth; each needs its own")

@@ -41,6 +41,16 @@ def left_to_a_person(shown: Mapping[str, bool], left: str, essential: str = WEIG
     return Outcome(Status.REVIEW, share, message, evidence=evidence)
 
 
+def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome | None:
+    """None if the parameters in use can hold what the formula needs, however they are arranged."""
+    if sum(bench.values[name].size for name in used) >= needed:
+        return None
+    return failed(
+        f"{bench.name} has fewer learned numbers than its formula: a tensor that is no nn.Parameter is neither trained "
+        "nor saved"
+    )
+
+
 def nearly_equal(rng: np.random.Generator, batch: int, tokens: int, width: int) -> Array:
     """Tokens so much alike that no softmax saturates, however large its scores are: its gradients do not vanish."""
     return np.asarray(rng.normal(size=(batch, 1, width)) + _APART * rng.normal(size=(batch, tokens, width)))

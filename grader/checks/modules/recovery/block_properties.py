@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from grader.checks.modules.recovery import behaviour, variant_properties
+from grader.checks.modules.recovery import behaviour
 from grader.checks.modules.recovery.behaviour import Gradients
 from grader.checks.modules.recovery.layers import Values
 from grader.checks.modules.recovery.vit_tokens import Sizes, WayIn, ways_in
@@ -27,7 +27,7 @@ _NORMALISED = "its output is normalised"
 def of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, needed: int) -> Outcome | None:
     """None if tokens are a set, see each other with weights that sum to one, and end up normalised."""
     x = rng.normal(size=(2, 6, width))
-    if few := variant_properties.too_few_parameters(bench, bench.influential(rng, (x,)), needed):
+    if few := behaviour.too_few_parameters(bench, bench.influential(rng, (x,)), needed):
         return few
     order = np.roll(np.arange(6), 2)
     other = x.copy()
@@ -76,7 +76,7 @@ def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_bloc
     x = sizes.images(rng, 2)
     # Patches, positions, attention, a feed-forward network no wider than the block, the head.
     needed = sizes.dim * (sizes.channels * sizes.patch**2 + sizes.patches + 6 * sizes.dim + sizes.classes)
-    if few := variant_properties.too_few_parameters(bench, bench.influential(rng, (x,)), needed):
+    if few := behaviour.too_few_parameters(bench, bench.influential(rng, (x,)), needed):
         return few
     one, other = bench.run((x[:1],), (x[1:],)).outputs
     if difference(one, other) is None:

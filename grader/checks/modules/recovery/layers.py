@@ -1,80 +1,202 @@
-"""Layers found among a module's parameters by shape and by which tensors belong together, whatever they are called."""
+"""Layers found among a module's tensors by shape and by which belong together, whatever they are called.
+
+A tensor may hold one linear map, two or three; per head, in blocks, or with the heads taking turns; a matrix, one axis
+for each head, or a layer for each head. All of that is left open, because the weights are learned: each is a candidate.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 
 from grader.compare import Array
+from reference.numpy_layers import layer_norm
 
 Values = Mapping[str, Array]
-
-# Where names say what a layer is for, that assignment is tried first. Names decide the order, never a verdict.
-_HINTS = {"query": "q", "key": "k", "value": "v", "output": "op", "hidden": "w"}
+_STACKED = ("stacked",)
 
 
 @dataclass(frozen=True)
 class Linear:
-    """An affine map x → xW + b: some rows of a weight as torch keeps it, or a bare matrix in either orientation."""
+    """x → xW + b with numbers in place, and which part of which tensors they are."""
 
     weight: str
-    bias: str = ""
-    rows: tuple[int, int] | None = None  # of a weight that holds several maps
-    transposed: bool = True  # torch's Linear keeps W as (out, in)
+    bias: str
+    layout: tuple[str, ...]  # the axes of what it makes of x, as the tensor keeps them
+    slot: int  # which of several maps in one tensor
+    axis: int  # of the tensor, that the map starts from
+    matrix: Array = field(compare=False)
+    offset: Array = field(compare=False)
+    parts: tuple[str, ...] = ()  # the weights of a layer for each head
 
-    def __call__(self, x: Array, values: Values) -> Array:
-        weight = values[self.weight].squeeze()
-        part = slice(*self.rows) if self.rows else slice(None)
-        mapped = x @ (weight[part].T if self.transposed else weight[:, part])
-        return mapped + values[self.bias].squeeze()[part] if self.bias else mapped
-
-    @property
-    def tensors(self) -> set[tuple[str, tuple[int, int] | None]]:
-        return {(name, self.rows) for name in (self.weight, self.bias) if name}
-
-
-@dataclass(frozen=True)
-class Stacked:
-    """One map made of a layer for each head, side by side."""
-
-    parts: tuple[Linear, ...]
-    rows: None = None
-
-    def __call__(self, x: Array, values: Values) -> Array:
-        return np.concatenate([part(x, values) for part in self.parts], axis=-1)
+    def __call__(self, x: Array) -> Array:
+        return np.asarray(x @ self.matrix + self.offset)
 
     @property
-    def weight(self) -> str:
-        return self.parts[0].weight
+    def is_packed(self) -> bool:
+        return "part" in self.layout
 
     @property
-    def bias(self) -> str:
-        return self.parts[0].bias
+    def weights(self) -> set[str]:
+        return {self.weight, *self.parts}
 
-    @property
-    def tensors(self) -> set[tuple[str, tuple[int, int] | None]]:
-        return set[tuple[str, tuple[int, int] | None]]().union(*(part.tensors for part in self.parts))
-
-
-Map = Linear | Stacked
+    def goes_with(self, other: Linear) -> bool:
+        """Whether both can be in use at once: parts of one packed tensor are read in one way."""
+        if self.weight == other.weight:
+            return self.layout == other.layout != _STACKED and self.slot != other.slot
+        return not self.weights & other.weights and (not self.bias or self.bias != other.bias)
 
 
 @dataclass(frozen=True)
 class Norm:
-    """A LayerNorm's gain and shift."""
+    """A LayerNorm, and which tensors are its gain and its shift; without a name it has none."""
 
     gain: str
     shift: str
+    gains: Array = field(compare=False)
+    shifts: Array = field(compare=False)
+
+    @classmethod
+    def of(cls, values: Values, gain: str, shift: str) -> Norm:
+        gains = values[gain].reshape(-1) if gain else np.ones(1)
+        return cls(gain, shift, gains, values[shift].reshape(-1) if shift else np.zeros(1))
+
+    def __call__(self, x: Array, how: Callable[[Array, Array, Array], Array] = layer_norm) -> Array:
+        return how(x, self.gains, self.shifts)
 
 
-def _sides(values: Values) -> dict[str, tuple[int, ...]]:
-    """Shapes without axes of length one, which are a matter of broadcasting."""
-    return {name: values[name].squeeze().shape for name in values}
+PLAIN_NORM = Norm.of({}, "", "")
+
+
+@dataclass(frozen=True)
+class Mlp:
+    """A map to a hidden layer and one back."""
+
+    widen: Linear
+    narrow: Linear
+
+    def __call__(self, x: Array, activation: Callable[[Array], Array]) -> Array:
+        return self.narrow(activation(self.widen(x)))
+
+    @property
+    def hidden(self) -> int:
+        return int(self.widen.matrix.shape[1])
+
+    @property
+    def weights(self) -> set[str]:
+        return {self.widen.weight, self.narrow.weight}
+
+
+def linears(values: Values, inner: int, outer: int, names: Iterable[str] | None = None, heads: int = 0) -> list[Linear]:
+    """Every map from `inner` to `outer` features.
+
+    Without `heads`, in a matrix or in blocks of a layer that holds two or three. With them, in any layout and of any
+    tensor; what comes out is ordered by head.
+    """
+    found: list[Linear] = []
+    if 0 in (inner, outer):  # torch does make layers of no features
+        return []
+    for name in sorted(values if names is None else names):
+        if not heads and values[name].squeeze().ndim != 2:
+            continue
+        for axis, matrix in _with_first_axis(values, name, inner):  # (D, all that is made of it)
+            packed = matrix.shape[1] // outer
+            if matrix.shape[1] != packed * outer or packed not in ((1, 2, 3) if heads or is_weight(name) else (1,)):
+                continue
+            axes = {"part": packed, "head": heads or 1, "feature": outer // (heads or 1)}
+            for bias in _biases(values, name, matrix.shape[1]):
+                both = np.vstack([matrix, _offset(values, bias, matrix.shape[1])])
+                for layout in _layouts(axes)[: None if heads else 1]:
+                    parts = _ordered(both.reshape(-1, *(axes[each] for each in layout)), layout, packed, outer)
+                    kept = layout if packed > 1 else tuple(each for each in layout if each != "part")
+                    found += [Linear(name, bias, kept, n, axis, part[:-1], part[-1]) for n, part in enumerate(parts)]
+    return found
+
+
+def maps(
+    values: Values, width: int, heads: int, names: Iterable[str] | None = None, any_layout: bool = False
+) -> list[Linear]:
+    """Every map from `width` to `width` features, be it one layer or one for each head."""
+    names = set(values if names is None else names)
+    # One part in use will do: where a head's softmax saturates, its other layers may seem to have no influence.
+    stacks = [stack for stack in _stacks(values, width, heads) if stack.weights & names]
+    return [*linears(values, width, width, names, heads if any_layout else 0), *stacks]
+
+
+def outward(values: Values, names: Iterable[str], width: int, heads: int) -> list[Linear]:
+    """Every map from the joined heads, whose features are ordered by head, back to `width` features."""
+    found = []
+    for name in sorted(names):
+        if values[name].size != width * width:
+            continue
+        for axis, turned in _with_first_axis(values, name, width, first_is_output=True):  # (D, joined)
+            for bias in _biases(values, name, width):
+                offset, by_head = _offset(values, bias, width), turned.T
+                by_turns = by_head.reshape(width // heads, heads, width).swapaxes(0, 1).reshape(width, width)
+                found.append(Linear(name, bias, ("head", "feature"), 0, axis, by_head, offset))
+                if 1 < heads < width:
+                    found.append(Linear(name, bias, ("feature", "head"), 0, axis, by_turns, offset))
+    return found
+
+
+def _with_first_axis(
+    values: Values, name: str, width: int, first_is_output: bool = False
+) -> Iterator[tuple[int, Array]]:
+    """The tensor as a matrix with each axis of `width` in front that may stand for inputs, or for outputs."""
+    tensor = values[name].squeeze()
+    if tensor.ndim < 2 or width not in tensor.shape:
+        return
+    # torch's own layers keep (out, in); a bare parameter may be kept either way.
+    fixed = (0 if first_is_output else 1) if is_weight(name) and tensor.ndim == 2 else None
+    for axis, side in enumerate(tensor.shape):
+        if side == width and fixed in (None, axis):
+            yield axis, np.moveaxis(tensor, axis, 0).reshape(width, -1)
+
+
+def _layouts(axes: dict[str, int]) -> list[tuple[str, ...]]:
+    """Every order of the axes that is another order of the numbers, the usual one first."""
+    long = [axis for axis, size in axes.items() if size > 1]
+    short = tuple(axis for axis, size in axes.items() if size == 1)
+    return [(*short, *order) for order in permutations(long)]
+
+
+def _ordered(both: Array, layout: tuple[str, ...], packed: int, width: int) -> Array:
+    order = [1 + layout.index(axis) for axis in ("part", "head", "feature")]
+    return both.transpose(0, *order).reshape(len(both), packed, width).swapaxes(0, 1)
+
+
+def _stacks(values: Values, width: int, heads: int) -> Iterator[Linear]:
+    """One map made of a layer for each head, side by side."""
+    alike: dict[str, list[Linear]] = {}
+    for part in linears(values, width, width // heads):
+        if not part.is_packed and part.axis == 1:
+            for number in re.finditer(r"\d+", part.weight):  # any of the numbers in its name may count the heads
+                pattern = f"{part.weight[: number.start()]}#{part.weight[number.end() :]}"
+                alike.setdefault(pattern, []).append(part)
+    for slot, parts in enumerate(each for each in alike.values() if len(each) == heads):
+        matrix = np.concatenate([part.matrix for part in parts], axis=-1)
+        offset = np.concatenate([part.offset for part in parts])
+        weights = tuple(part.weight for part in parts)
+        yield Linear(weights[0], parts[0].bias, _STACKED, slot, 1, matrix, offset, weights)
+
+
+def _biases(values: Values, name: str, size: int) -> list[str]:
+    """Which vectors may be added to what this tensor gives; an empty string for none."""
+    if is_weight(name):
+        own = partner(name, values)
+        return [own] if own and values[own].size == size else [""]
+    loose = [vector for vector in loose_vectors(values, size) if vector != name]
+    alike = [vector for vector in loose if _leaf_alike(name, vector)]
+    return [*alike, ""] if alike else ["", *loose]
+
+
+def _offset(values: Values, bias: str, size: int) -> Array:
+    return values[bias].reshape(-1) if bias else np.zeros(size)
 
 
 def partner(name: str, names: Mapping[str, object]) -> str:
@@ -84,46 +206,23 @@ def partner(name: str, names: Mapping[str, object]) -> str:
     return other if "weight" in leaf and other in names else ""
 
 
-def linears(values: Values, inner: int, outer: int) -> list[Linear]:
-    """Every map from `inner` to `outer` features. Weights that hold two or three such maps count as that many."""
-    sides, found = _sides(values), []
-    if 0 in (inner, outer):  # torch does make layers of no features
-        return []
-    owned = {partner(name, sides) for name in sides}
-    loose = [name for name, side in sides.items() if side == (outer,) and name not in owned and not is_weight(name)]
-    for name, side in sides.items():
-        if len(side) != 2:
-            continue
-        if is_weight(name):
-            parts = side[0] // outer
-            if side == (parts * outer, inner) and (parts == 1 or parts in (2, 3)):
-                rows = [(n * outer, (n + 1) * outer) for n in range(parts)] if parts > 1 else [None]
-                found += [Linear(name, partner(name, sides), part) for part in rows]
-        else:
-            for bias in (*([vector for vector in loose if leaf_alike(name, vector)] or loose), ""):
-                found += [Linear(name, bias, None, False)] if side == (inner, outer) else []
-                found += [Linear(name, bias, None, True)] if side == (outer, inner) else []
-    return list(dict.fromkeys(found))
-
-
-def maps(values: Values, width: int, heads: int) -> list[Map]:
-    """Every map from `width` to `width` features, be it one layer or one for each head."""
-    alike: dict[str, list[Linear]] = {}
-    for part in linears(values, width, width // heads):
-        if part.rows is None and part.transposed:
-            for number in re.finditer(r"\d+", part.weight):  # any of the numbers in its name may count the heads
-                pattern = f"{part.weight[: number.start()]}#{part.weight[number.end() :]}"
-                alike.setdefault(pattern, []).append(part)
-    stacks = [Stacked(tuple(parts)) for parts in alike.values() if len(parts) == heads]
-    return [*linears(values, width, width), *stacks]
-
-
 def is_weight(name: str) -> bool:
     """A layer's own, as torch names it; a bare parameter may be anything."""
     return "weight" in name.rpartition(".")[2]
 
 
-def leaf_alike(one: str, other: str) -> bool:
+def loose_vectors(values: Values, size: int) -> list[str]:
+    """Vectors of this size that are no part of a layer torch knows."""
+    owned = {partner(name, values) for name in values}
+    return [name for name, value in values.items() if value.size == size and not is_weight(name) and name not in owned]
+
+
+def of_size(values: Values, *sides: int) -> list[str]:
+    """Parameters of this shape, but for axes of length one, which are a matter of broadcasting."""
+    return [name for name, value in values.items() if value.squeeze().shape == sides]
+
+
+def _leaf_alike(one: str, other: str) -> bool:
     """w1 and b1, W_q and b_q: alike but for their first letter; gamma_1 and beta_1: alike in how they end."""
     first, second = one.rpartition(".")[2], other.rpartition(".")[2]
     return first[1:] == second[1:] or (bool(_ending(first)) and _ending(first) == _ending(second))
@@ -134,44 +233,34 @@ def _ending(leaf: str) -> str:
     return found.group() if found else ""
 
 
-def norms(values: Values, width: int) -> list[Norm]:
-    sides = _sides(values)
-    gains = [name for name, side in sides.items() if side == (width,) and "weight" in name.rpartition(".")[2]]
-    return [Norm(name, shift) for name in gains if (shift := partner(name, sides))]
+def matrix_sides(values: Values) -> set[int]:
+    return {side for value in values.values() if value.squeeze().ndim == 2 for side in value.squeeze().shape}
 
 
-def of_size(values: Values, *sides: int) -> list[str]:
-    """Parameters of this shape, but for axes of length one."""
-    return [name for name, found in _sides(values).items() if found == sides]
+def mlps(values: Values, width: int, hidden: int | None = None) -> list[Mlp]:
+    """Maps to a hidden layer and back, of this width or of any but the block's own."""
+    found: list[Mlp] = []
+    for size in [hidden] if hidden else sorted(matrix_sides(values) - {width}):
+        both = product(linears(values, width, size), linears(values, size, width))
+        found += [Mlp(widen, narrow) for widen, narrow in both if not (widen.is_packed or narrow.is_packed)]
+    return [mlp for mlp in found if len(mlp.weights) == 2]
 
 
-def count_apart(layers: Sequence[Map]) -> int:
+def norms(values: Values, width: int, gains: Sequence[str] = ()) -> list[Norm]:
+    """LayerNorms as torch keeps them, with a shift or without, and pairs of loose vectors with one of `gains` first."""
+    own = [(name, partner(name, values)) for name in of_size(values, width) if is_weight(name)]
+    loose = loose_vectors(values, width)
+    pairs = [(gain, shift) for gain in gains for shift in loose if shift not in gains]
+    alike = [pair for pair in pairs if _leaf_alike(*pair)]
+    known = [*(pair for pair in own if pair[1]), *(pair for pair in own if not pair[1])]
+    return [Norm.of(values, *pair) for pair in known + (alike if len(alike) == len(set(gains)) else pairs)]
+
+
+def count_apart(layers: Iterable[Linear]) -> int:
     """How many of them can be used at once. Layers for each head may be stacked in several ways, and used in one."""
-    shares: dict[tuple[str, tuple[int, int] | None], Fraction] = {}
+    shares: dict[tuple[str, int], Fraction] = {}
     for layer in layers:
-        parts = layer.parts if isinstance(layer, Stacked) else (layer,)
-        shares |= {(part.weight, part.rows): Fraction(1, len(parts)) for part in parts}
+        slot = 0 if layer.parts else layer.slot
+        parts = layer.parts or (layer.weight,)
+        shares |= {(part, slot): Fraction(1, len(parts)) for part in parts}
     return int(sum(shares.values()))
-
-
-def assignments(layers: Sequence[Map], roles: Sequence[str]) -> Iterator[dict[str, Map]]:
-    """Every way to give each role a layer of its own, those that fit the layers' names first."""
-
-    def misfit(chosen: tuple[Map, ...]) -> int:
-        return sum(not _hinted(layer, role) for layer, role in zip(chosen, roles, strict=True))
-
-    apart = (
-        chosen
-        for chosen in permutations(layers, len(roles))
-        if len(set[object]().union(*(layer.tensors for layer in chosen))) == sum(len(layer.tensors) for layer in chosen)
-        and len({(layer.weight, layer.rows) for layer in chosen}) == len(chosen)
-    )
-    for chosen in sorted(apart, key=misfit):
-        yield dict(zip(roles, chosen, strict=True))
-
-
-def _hinted(layer: Map, role: str) -> bool:
-    if layer.rows is not None:  # packed as query, key, value in torch's own layer
-        return layer.rows[0] // (layer.rows[1] - layer.rows[0]) == {"query": 0, "key": 1, "value": 2}.get(role, -1)
-    words = layer.weight.lower().replace(".", "_").split("_")
-    return any(word[0] in _HINTS[role] for word in words if word and word not in ("weight", "attn", "attention"))

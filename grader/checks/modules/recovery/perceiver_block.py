@@ -1,32 +1,31 @@
-"""A Perceiver block judged by values: which reading of attention and MLP gives its outputs, or which mistake."""
+"""A Perceiver block taken apart: cross-attention first, with the MLP silenced, then the MLP on what that gave.
+
+A block is right if one of the readings that the assignment leaves open gives its values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
-from grader.checks.modules.recovery import variant_properties
-from grader.checks.modules.recovery.cross_attention import (
-    SLIPS,
-    AttentionReading,
-    MlpReading,
-    attention_readings,
-    mlp_layers,
-    mlp_readings,
-    possible_endings,
-    stream,
-)
-from grader.checks.modules.recovery.judgements import Inputs, explanation
-from grader.checks.modules.recovery.layers import Linear, Map, count_apart, maps, norms
+from grader.checks.modules.recovery import behaviour, variant_properties
+from grader.checks.modules.recovery.fits import Inputs, assignments, explanation
+from grader.checks.modules.recovery.layers import Linear, Mlp, Norm, Values, count_apart, maps, mlps, norms
 from grader.checks.modules.recovery.workbench import HEADS, WIDTH, Workbench
 from grader.compare import Array
 from grader.model import Outcome, Status, failed, passed
+from reference.mistakes.mixing import CROSS_ATTENTION, NO_OUTPUT
+from reference.numpy_attention import Mixing
+from reference.perceiver_blocks import ACTIVATIONS, NO_ACTIVATION, CrossAttention, Following
 
+_ROLES = ("query", "key", "value", "output")
 # Layers that may be the MLP: two where it is as wide as queries, keys and values that are packed in one.
-_MOST_PAIRS = 4
+_MOST_MLPS = 4
+_Endings = list[tuple[Norm, ...]]
 
 
 @dataclass(frozen=True)
@@ -37,76 +36,100 @@ class Block:
     rng: np.random.Generator
     used: set[str]
     inputs: list[Inputs]
-    asked: Callable[..., Array]
-    asking: Callable[..., Array]
+    asked: Callable[..., Array]  # of its inputs: what keys and values are made of
+    asking: Callable[..., Array]  # likewise, queries
     idle: set[str]  # parameters that belong to no layer
 
     def judge(self, properties_fail: Callable[[], Outcome | None]) -> Outcome:
         name = self.bench.name
         everything = {key: value for key, value in self.bench.values.items() if key not in self.idle}
         values = {key: value for key, value in everything.items() if self._alive(key)}
-        pairs = mlp_layers(values)
-        if not pairs and mlp_layers(everything):
+        found = mlps(values, WIDTH)
+        if not found and mlps(everything, WIDTH):
             return failed(f"the MLP of {name} has no influence on its output")
-        judged = [self._judge_values(values, pair, everything) for pair in pairs[:_MOST_PAIRS]]
+        judged = [self._judge_values(values, mlp, everything) for mlp in found[:_MOST_MLPS]]
         read = [outcome for outcome in judged if outcome is not None]
         if right := [outcome for outcome in read if outcome.status is Status.PASSED]:
             return right[0]
-        if len(pairs) == 1 and read:
+        if len(found) == 1 and read:
             return read[0]
         needed = 6 * WIDTH**2  # attention, and an MLP at least as wide
-        few = variant_properties.too_few_parameters(self.bench, self.used, needed)
+        few = behaviour.too_few_parameters(self.bench, self.used, needed)
         return few or properties_fail() or variant_properties.of_cross_attention(self.bench, self.rng, self.inputs[0])
-
-    def _defined(self, everything: dict[str, Array]) -> int:
-        """How many layers of the attention there are, be they in use or not."""
-        return count_apart(self._square(everything, mlp_layers(everything)))
 
     def _alive(self, key: str) -> bool:
         """In use, or the bias of something that is: a bias on the keys moves no score against another."""
         return key in self.used or any(key == other.replace("weight", "bias") for other in self.used)
 
-    def _square(self, values: dict[str, Array], pairs: list[tuple[Linear, Linear]]) -> list[Map]:
-        taken = {widen.weight for widen, _ in pairs}
-        return [layer for layer in maps(values, WIDTH, HEADS) if layer.weight not in taken]
-
-    def _judge_values(
-        self, values: dict[str, Array], pair: tuple[Linear, Linear], everything: dict[str, Array]
-    ) -> Outcome | None:
-        """With this pair of layers as its MLP; None if the others are not four as the attention has them."""
-        layers = self._square(values, [pair])
-        if count_apart(layers) != 4 and not count_apart(layers) < 4 <= self._defined(everything):
+    def _judge_values(self, values: Values, mlp: Mlp, everything: Values) -> Outcome | None:
+        """With this MLP; None if the other layers are not four as the attention has them."""
+        layers = _square(values, [mlp])
+        defined = _square(everything, mlps(everything, WIDTH))  # be they in use or not
+        if count_apart(layers) != 4 and not count_apart(layers) < 4 <= count_apart(defined):
             return None
         bench, name = self.bench, self.bench.name
-        mute = {key: np.zeros_like(values[key]) for key in (pair[1].weight, pair[1].bias) if key}
+        mute = {key: np.zeros_like(values[key]) for key in (mlp.narrow.weight, mlp.narrow.bias) if key}
         silenced = bench.run(*self.inputs, values=mute).outputs
         if all(np.ptp(output, axis=(0, 1)).max() < 1e-6 for output in silenced):
             return failed(f"the MLP of {name} has no residual: its input does not reach the output past it")
-        endings = possible_endings(values, silenced[0])
-        read = partial(attention_readings, values, layers, self.asked, self.asking, endings)
-        attention = explanation(read(), self.inputs, silenced) if count_apart(layers) == 4 else None
+        found = [norm for norm in norms(values, WIDTH) if norm.shift]
+        fits = partial(self._attention_fits, layers, found, _possible_endings(found, silenced[0]))
+        attention = explanation(fits(), self.inputs, silenced) if count_apart(layers) == 4 else None
         if attention is None:
-            for slip, way in SLIPS.items():
-                if explanation(read(way), self.inputs, silenced):
-                    return failed(f"the attention of {name} is not that asked for; it looks as if {slip}")
+            wrong = ((mistake, partial(fits, mix)) for mistake, mix in CROSS_ATTENTION.items())
+            for mistake, tried in (*wrong, (NO_OUTPUT, partial(fits, roles=_ROLES[:3]))):
+                if explanation(tried(), self.inputs, silenced):
+                    return failed(f"the attention of {name} is not that asked for; it looks as if {mistake}")
             if count_apart(layers) < 4:
                 return failed(f"a layer of the attention of {name} is defined but has no influence on its output")
             return failed(f"the attention of {name} is not cross-attention in any of the readings left open")
         full = bench.run(*self.inputs).outputs
-        streams = [(stream(values, attention, self.asked, self.asking, *given),) for given in self.inputs]
-        mlp = explanation(mlp_readings(values, pair, attention.ends), streams, full)
-        return self._judge_mlp(attention, mlp)
+        before = replace(attention, ends=())
+        streams = [(self._completed(before, partial(self._mixed, before), *given),) for given in self.inputs]
+        places = [(attention.ends[:at], attention.ends[at:]) for at in range(len(attention.ends) + 1)]
+        following = (
+            Following(activation, inner, *place)
+            for activation, inner, place in product(ACTIVATIONS, [*found, None], places)
+        )
+        tried_mlps = ((fit, partial(fit, mlp=mlp)) for fit in following)
+        return self._judge_mlp(attention, explanation(tried_mlps, streams, full))
 
-    def _judge_mlp(self, attention: AttentionReading, mlp: MlpReading | None) -> Outcome:
+    def _attention_fits(
+        self,
+        layers: list[Linear],
+        found: list[Norm],
+        endings: _Endings,
+        mix: Mixing | None = None,
+        roles: tuple[str, ...] = _ROLES,
+    ) -> Iterator[tuple[CrossAttention, Callable[..., Array]]]:
+        """Every reading of the attention with one of these endings, and what function of the block's inputs it is."""
+        choices: list[Norm | None] = [None, *found]
+        for chosen, masked in product(assignments(dict.fromkeys(roles, layers)), (True, False)):
+            q, k, v = (chosen[role] for role in _ROLES[:3])
+            mixing = replace(mix or Mixing(), masked=masked)
+            for asked, asking in product(choices, choices):
+                bare = CrossAttention(q, k, v, chosen.get("output"), mixing, asked, asking)
+                mixed = _remembered(partial(self._mixed, bare))
+                for residual, ends in product(("none", "plain", "normed") if asking else ("none", "plain"), endings):
+                    fit = replace(bare, residual=residual, ends=ends)
+                    yield fit, partial(self._completed, fit, mixed)
+
+    def _mixed(self, fit: CrossAttention, *inputs: Array) -> Array:
+        return fit.mixed(self.asked(*inputs), self.asking(*inputs), HEADS)
+
+    def _completed(self, fit: CrossAttention, mixed: Callable[..., Array], *inputs: Array) -> Array:
+        return fit.completed(mixed(*inputs), self.asking(*inputs))
+
+    def _judge_mlp(self, attention: CrossAttention, mlp: Following | None) -> Outcome:
         name = self.bench.name
         if mlp is None:
             return failed(f"the attention of {name} is right, but what follows is not x + MLP(LayerNorm(x))")
-        if mlp.activation == "none":
+        if mlp.activation == NO_ACTIVATION:
             return failed(f"the MLP of {name} has no nonlinearity between its two layers")
         if mlp.norm is None:
             return failed(f"the MLP of {name} works on values without a LayerNorm")
         bare = not (attention.norm_asked or attention.norm_asking or attention.ends)
-        idle = [norm for norm in norms(self.bench.values, WIDTH) if norm.gain not in self.used]
+        idle = [norm for norm in norms(self.bench.values, WIDTH) if norm.shift and norm.gain not in self.used]
         if idle and mlp.norm in (attention.norm_asked, attention.norm_asking):
             return failed(f"{name} normalises for its MLP with the attention's LayerNorm, and never uses its other one")
         if idle and bare:
@@ -116,7 +139,35 @@ class Block:
             evidence={
                 "judged_by": "values",
                 "residual_round_attention": attention.residual != "none",
-                "masked": attention.masked,
+                "masked": attention.mix.masked,
                 "activation": mlp.activation,
             },
         )
+
+
+def _square(values: Values, found: list[Mlp]) -> list[Linear]:
+    taken = {mlp.widen.weight for mlp in found}
+    return [layer for layer in maps(values, WIDTH, HEADS) if layer.weight not in taken]
+
+
+def _possible_endings(found: list[Norm], output: Array) -> _Endings:
+    """Which LayerNorms may stand last: what they gave has mean 0 and variance 1 once gain and shift are undone."""
+    endings: _Endings = [()]
+    for last in found:
+        undone = (output - last.shifts) / last.gains
+        if np.allclose(undone.mean(axis=-1), 0, atol=0.01) and np.allclose(undone.var(axis=-1), 1, atol=0.01):
+            endings += [(last,), *((first, last) for first in found)]
+    return endings
+
+
+def _remembered(compute: Callable[..., Array]) -> Callable[..., Array]:
+    """What was computed once for these very arrays is not computed again."""
+    kept: dict[tuple[int, ...], Array] = {}
+
+    def look(*inputs: Array) -> Array:
+        key = tuple(map(id, inputs))
+        if key not in kept:
+            kept[key] = compute(*inputs)
+        return kept[key]
+
+    return look

@@ -1,4 +1,4 @@
-"""Rotary positions: the right angles, the wrong ones students take, and the rotation that a function really does."""
+"""The rotation that a function really does, and which angles explain it."""
 
 from __future__ import annotations
 
@@ -8,38 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.compare import Array
-
-Angles = Callable[[int, int], Array]  # of width and number of positions: (positions, width/2)
-
-
-def angles(dim: int, positions: int) -> Array:
-    """t·θᵢ with t from 0 and θᵢ = 10000^(−2(i−1)/dim)."""
-    return np.outer(np.arange(positions), _rates(dim))
-
-
-def _rates(dim: int, base: float = 10000.0, numerator: float = -2.0, first: int = 0) -> Array:
-    return np.asarray(base ** (numerator * (np.arange(dim // 2) + first) / dim))
-
-
-def _with(first_position: int = 0, **rates: float) -> Angles:
-    def made(dim: int, positions: int) -> Array:
-        return np.outer(np.arange(positions) + first_position, _rates(dim, **rates))  # type: ignore[arg-type]  # `first` is whole
-
-    return made
-
-
-SLIPS: dict[str, Angles] = {
-    "the exponent of θ has the wrong sign: it is 10000^(−2(i−1)/d), as in the paper, whatever a docstring says": _with(
-        numerator=2.0
-    ),
-    "positions count from 1 instead of 0": _with(first_position=1),
-    "the exponent of θ lacks its factor 2: it is −2(i−1)/d": _with(numerator=-1.0),
-    "the exponent of θ has a factor 4 instead of 2: it is −2(i−1)/d": _with(numerator=-4.0),
-    "i counts from 0 in −2(i−1)/d, or from 1 in −2i/d: θ should begin at 1": _with(first=1),
-    "the base of θ is 1000 instead of 10000": _with(base=1000.0),
-    "the base of θ is 100000 instead of 10000": _with(base=100000.0),
-    "the base of θ is 500000 instead of 10000": _with(base=500000.0),
-}
+from reference.mistakes.rotary import ANGLES
+from reference.numpy_attention import Angles
 
 
 def folded(angle: Array) -> Array:
@@ -49,7 +19,7 @@ def folded(angle: Array) -> Array:
 
 def named(explains: Callable[[Angles], bool]) -> str:
     """The mistake whose angles explain what was seen, or an empty string."""
-    return next((name for name, wrong in SLIPS.items() if explains(wrong)), "")
+    return next((name for name, wrong in ANGLES.items() if explains(wrong)), "")
 
 
 def holds(cache: Sequence[Array], positions: int, angle: Array, atol: float = 1e-4) -> bool:

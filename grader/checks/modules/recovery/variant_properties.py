@@ -95,16 +95,6 @@ def _weighed(bench: Workbench, rng: np.random.Generator, tokens: Array, *rest: A
     return behaviour.are_weighed([alike], apart, WIDTH)
 
 
-def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome | None:
-    """None if the parameters in use can hold what the formula needs, however they are arranged."""
-    if sum(bench.values[name].size for name in used) >= needed:
-        return None
-    return failed(
-        f"{bench.name} has fewer learned numbers than its formula: a tensor that is no nn.Parameter is neither trained "
-        "nor saved"
-    )
-
-
 def of_cross_attention(bench: Workbench, rng: np.random.Generator, inputs: tuple[Array, ...]) -> Outcome:
     """Of a block in which the right rows ask: what else its behaviour refutes or shows. The first input is asked."""
     # The last rows see the first two tokens, mask or not.

@@ -6,33 +6,32 @@ token and positions, queries and keys show; with images, the patch projection; w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import permutations, product
+from itertools import chain, permutations, product
 
 import numpy as np
 
-from grader.checks.modules.recovery.attending import MIXES, RIGHT
-from grader.checks.modules.recovery.block_anatomy import Anatomy, feed_forward_pairs, norm_candidates
-from grader.checks.modules.recovery.block_equations import POST, PRE, RELU, Way, normalised
+from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.block_fits import (
-    Several,
-    Single,
+    ManyTokens,
+    OneToken,
     Tails,
     Wanted,
-    alone,
-    several_readings,
-    shared_readings,
-    singles,
+    many_token_fits,
+    one_token_fits,
+    shared_fits,
     unlike_alone,
 )
-from grader.checks.modules.recovery.judgements import agree
-from grader.checks.modules.recovery.layers import Values, partner
+from grader.checks.modules.recovery.fits import agree
+from grader.checks.modules.recovery.layers import Values, mlps, norms, partner
 from grader.checks.modules.recovery.vit_stack import Tail, finishes, layer_names, stacked, tail_of, tails
 from grader.checks.modules.recovery.vit_tokens import Sizes, WayIn, believable_ways_in, class_tokens, near
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
+from reference.mistakes.encoder_blocks import POST, PRE, RELU, Variant
+from reference.mistakes.mixing import RIGHT, SELF_ATTENTION
 
 _WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))
 # Layers that may be the feed-forward network; usual models have one or two pairs. Where each head has an output layer
@@ -53,26 +52,26 @@ _POOLS: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True)
 class Found:
-    """A complete reading of a ViT with one block."""
+    """A complete fit of a ViT with one block."""
 
     names: tuple[str, ...]
     way_in: WayIn
     layout: int  # which of the orders in which pixels may be laid out
     anatomy: Anatomy
-    block: Several
+    block: ManyTokens
     tail: Tail
 
     @property
     def order(self) -> str:
-        return self.block.single.way.order
+        return self.block.single.variant.order
 
     @property
     def activation(self) -> str:
-        return self.block.single.way.activation
+        return self.block.single.variant.activation
 
 
 def read_one_block(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Found | str | None:
-    """The reading that gives its values, the mistake that does, or None if neither was found."""
+    """The fit that gives its values, the mistake that does, or None if neither was found."""
     said = ""
     believable = believable_ways_in(bench, rng, sizes)
     for naming, way_in in product((False, True), believable):  # mistakes are looked for once nothing is right
@@ -101,16 +100,16 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
     said = _UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) and not normed_at_once else ""
     for anatomy in anatomies:
         likely = _likely_tails(bench, sizes, way_in, anatomy, x, equal)
-        ends = partial(finishes, anatomy.values, likely)
-        seen = singles(anatomy, _WANTED, draws[:, None], logits, ends, naming)
+        ends = partial(finishes, likely)
+        seen = one_token_fits(anatomy, _WANTED, draws[:, None], logits, ends, naming)
         if not seen and naming:
             said = _unlike_equal(bench, rng, sizes, way_in, anatomy, ends) or said
         if not seen:
             continue
-        if departures := min((single.departures(_WANTED) for single in seen), key=len):
-            return ", and ".join(departures)
+        if mistakes := min((single.mistakes(_WANTED) for single in seen), key=len):
+            return ", and ".join(mistakes)
         found = _attention(bench, rng, sizes, way_in, anatomy, seen, naming)
-        if isinstance(found, Several):
+        if isinstance(found, ManyTokens):
             return _patches(
                 bench, rng, sizes, Found(tuple(bench.values), way_in, 0, anatomy, found, tail_of(found.single))
             )
@@ -119,7 +118,7 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
 
 
 def _is_usual(anatomy: Anatomy) -> bool:
-    """Whether every tensor has a part to play, so that an unusual model does not explain what readings do not."""
+    """Whether every tensor has a part to play, so that an unusual model does not explain what fits do not."""
     known = {name for norm in anatomy.norms for name in (norm.gain, norm.shift)}
     known |= {partner(name, anatomy.values) for name in anatomy.values}
     vectors = {name for name, value in anatomy.values.items() if value.squeeze().ndim < 2}
@@ -146,8 +145,8 @@ def _likely_tails(
         logits = np.concatenate([row for (row,) in bench.run_changed((x,), changes=changes)])
         tokens = np.stack([each[0] for each in equal])
         for tail, pair in product((tail for tail in every if tail.layers == layers), pairs):
-            given = reduce(lambda t, norm: normalised(anatomy.values, norm)(t), pair, tokens)
-            if tail.norm not in pair and tail not in found and agree(tail(given, anatomy.values), logits):
+            given = reduce(lambda t, norm: norm(t), pair, tokens)
+            if tail.norm not in pair and tail not in found and agree(tail(given), logits):
                 found.append(tail)
     return found or [tail for tail in every if len(tail.layers) == 1] or every
 
@@ -160,11 +159,10 @@ def _anatomies(
     values = {name: value for name, value in bench.values.items() if name not in outside}
     used = frozenset(bench.influential(rng, (x,))) - outside
     gains = [name for name in class_tokens(values, sizes) if name not in outside]
+    found = tuple(norms(values, sizes.dim, gains))
     return [
-        Anatomy(
-            values, sizes.dim, sizes.heads, to_equal - outside, used, (pair,), norm_candidates(values, sizes.dim, gains)
-        )
-        for pair in feed_forward_pairs(values, sizes.dim)
+        Anatomy(values, sizes.dim, sizes.heads, to_equal - outside, used, (mlp,), found)
+        for mlp in mlps(values, sizes.dim)
     ]
 
 
@@ -180,46 +178,41 @@ def _attention(
     sizes: Sizes,
     way_in: WayIn,
     anatomy: Anatomy,
-    seen: list[Single],
+    seen: list[OneToken],
     naming: bool,
-) -> Several | str:
+) -> ManyTokens | str:
     draws = rng.normal(size=(3, sizes.patches + 1, sizes.dim))
     logits = _logits(bench, sizes.images(rng, 1), way_in, list(draws))
 
-    def first(slip: str, pool: Callable[[Array], Array]) -> Several | None:
-        for single in seen:
-            readings = (
-                shared_readings(anatomy, single) if slip == "shared" else several_readings(anatomy, single, [slip])
-            )
-            for reading, compute in readings:
-                # One at a time, as the model saw them: some mistakes mix a batch.
-                encoded = (compute(draws[n : n + 1]) for n in range(len(draws)))
-                pairs = zip(encoded, logits, strict=True)
-                if all(_leads_to(tail_of(single), pool, x, anatomy.values, row) for x, row in pairs):
-                    return reading
+    def first(fits: Callable[[OneToken], Iterator[ManyTokens]], pool: Callable[[Array], Array]) -> ManyTokens | None:
+        for fit in chain.from_iterable(map(fits, seen)):
+            # One at a time, as the model saw them: some mistakes mix a batch.
+            encoded = (fit.run(draws[n : n + 1]) for n in range(len(draws)))
+            if all(_leads_to(tail_of(fit.single), pool, x, row) for x, row in zip(encoded, logits, strict=True)):
+                return fit
         return None
 
     def class_token(x: Array) -> Array:
         return np.asarray(x[:, way_in.place])
 
-    if (found := first(RIGHT, class_token)) or not naming:
+    right = partial(many_token_fits, anatomy)
+    if (found := first(right, class_token)) or not naming:
         return found or ""
     for name, pool in _POOLS.items():
-        if first(RIGHT, pool):
+        if first(right, pool):
             return name
-    if any(
-        agree(tail_of(single)(class_token(alone(anatomy, single, draws)), anatomy.values), logits) for single in seen
-    ):
+    if any(agree(tail_of(single)(class_token(single.run(draws))), logits) for single in seen):
         return "the class token attends to itself alone (a mask, or nn.MultiheadAttention without batch_first=True?)"
-    for slip in (*MIXES, "shared"):
-        if found := first(slip, class_token):
-            return found.slip
+    wrong = (partial(many_token_fits, anatomy, mistakes=(mistake,)) for mistake in SELF_ATTENTION if mistake != RIGHT)
+    for fits in (*wrong, partial(shared_fits, anatomy)):
+        if found := first(fits, class_token):
+            return found.mistake
     return ""
 
 
-def _leads_to(tail: Tail, pool: Callable[[Array], Array], x: Array, values: Values, logits: Array) -> bool:
+def _leads_to(tail: Tail, pool: Callable[[Array], Array], x: Array, logits: Array) -> bool:
     """Whether the tail gives these logits, be its LayerNorm before or behind what makes one token of all."""
-    return agree(tail(pool(x), values)[0], logits) or agree(tail.head(pool(tail.normed(x, values)), values)[0], logits)
+    return agree(tail(pool(x))[0], logits) or agree(tail.head(pool(tail.normed(x)))[0], logits)
 
 
 def _unlike_equal(
@@ -228,10 +221,10 @@ def _unlike_equal(
     """The mistake that explains its values, of those in whose attention equal tokens do not stay equal."""
     tokens = rng.normal(size=(1, sizes.patches + 1, sizes.dim))
     logits = _logits(bench, sizes.images(rng, 1), way_in, list(tokens))
-    usual = [Way(PRE, "GELU"), Way(POST, RELU), Way(PRE, RELU), Way(POST, "GELU")]
-    for reading, compute in unlike_alone(anatomy, usual, ends):
-        if agree(tail_of(reading.single)(compute(tokens)[:, way_in.place], anatomy.values), logits):
-            return reading.slip or reading.single.way.norm
+    usual = [Variant(PRE, "GELU"), Variant(POST, RELU), Variant(PRE, RELU), Variant(POST, "GELU")]
+    for fit in unlike_alone(anatomy, usual, ends):
+        if agree(tail_of(fit.single)(fit.run(tokens)[:, way_in.place]), logits):
+            return fit.mistake or fit.single.variant.norm
     return ""
 
 
@@ -239,14 +232,14 @@ def _patches(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Fo
     images = sizes.images(rng, 2)
     (logits,) = bench.run((images,)).outputs
     for layout, embedded in enumerate(found.way_in.embeddings(bench.values, sizes, images)):
-        encoded = found.block.run(found.anatomy, found.way_in.tokens(bench.values, embedded))
-        if agree(found.tail(encoded[:, found.way_in.place], found.anatomy.values), logits):
+        encoded = found.block.run(found.way_in.tokens(bench.values, embedded))
+        if agree(found.tail(encoded[:, found.way_in.place]), logits):
             return replace(found, layout=layout)
     return "its tokens are not its patches mapped linearly, with a class token and positions"
 
 
 def read_several_blocks(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> bool | None:
-    """Whether the same reading holds for a stack of blocks; None if names do not tell which layer is whose."""
+    """Whether the same fit holds for a stack of blocks; None if names do not tell which layer is whose."""
     names = layer_names(dict.fromkeys(found.names), bench.values, sizes.depth)
     if names is None:
         return None
@@ -258,4 +251,4 @@ def read_several_blocks(bench: Workbench, rng: np.random.Generator, sizes: Sizes
     own: Values = {name: bench.values[layers[0]] for name, layers in names.items()}
     embedded = list(found.way_in.embeddings(own, sizes, images))[found.layout]
     encoded = stack.encode(found.way_in.tokens(own, embedded))
-    return agree(stack.logits(encoded[:, found.way_in.place]), bench.run((images,)).outputs[0])
+    return agree(stack.tail(encoded[:, found.way_in.place]), bench.run((images,)).outputs[0])

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-
-import numpy as np
+from typing import TypeVar
 
 from grader.checks.modules.recovery.block_anatomy import Anatomy
-from grader.checks.modules.recovery.block_equations import ACTIVATIONS, Function, normalised
-from grader.checks.modules.recovery.block_fits import Several, Single
-from grader.checks.modules.recovery.layers import Linear, Norm, Values, linears
-from grader.checks.modules.recovery.projections import Projection
+from grader.checks.modules.recovery.block_fits import ManyTokens, OneToken
+from grader.checks.modules.recovery.layers import Linear, Norm, Values, linears, matrix_sides, mlps
 from grader.compare import Array
+from reference.mistakes.encoder_blocks import ACTIVATIONS
+from reference.numpy_layers import Function
 
+_Found = TypeVar("_Found")
 _HEAD_ACTIVATIONS = ("tanh", "GELU", "ReLU", "GELU by tanh", "SiLU")
 
 
@@ -29,28 +29,27 @@ class Tail:
     layers: tuple[Linear, ...]
     activation: str = ""
 
-    def __call__(self, x: Array, values: Values) -> Array:
-        return self.head(self.normed(x, values), values)
+    def __call__(self, x: Array) -> Array:
+        return self.head(self.normed(x))
 
-    def normed(self, x: Array, values: Values) -> Array:
-        return normalised(values, self.norm)(x) if self.norm else x
+    def normed(self, x: Array) -> Array:
+        return self.norm(x) if self.norm else x
 
-    def head(self, x: Array, values: Values) -> Array:
+    def head(self, x: Array) -> Array:
         *hidden, last = self.layers
         for layer in hidden:
-            x = ACTIVATIONS[self.activation](layer(x, values))
-        return last(x, values)
+            x = ACTIVATIONS[self.activation](layer(x))
+        return last(x)
 
 
 def tails(values: Values, width: int, classes: int, left: tuple[Norm, ...]) -> Iterator[Tail]:
     """Every way to go on from one token to the logits, with the LayerNorms that are left."""
     plain = [(layer,) for layer in linears(values, width, classes)]
-    sides = {side for value in values.values() if value.squeeze().ndim == 2 for side in value.squeeze().shape}
     deep = [
         (first, last)
-        for size in sorted(sides)
+        for size in sorted(matrix_sides(values))
         for first, last in product(linears(values, width, size), linears(values, size, classes))
-        if size != classes and first.weight != last.weight and first.rows is None
+        if size != classes and first.weight != last.weight and not first.is_packed
     ]
     for norm in (*left, None):
         yield from (Tail(norm, layers) for layers in plain)
@@ -61,17 +60,13 @@ def tails(values: Values, width: int, classes: int, left: tuple[Norm, ...]) -> I
 class Stack:
     """Blocks read alike, one after the other, and what follows."""
 
-    blocks: tuple[tuple[Anatomy, Several], ...]
+    blocks: tuple[ManyTokens, ...]
     tail: Tail
-    values: Values
 
     def encode(self, x: Array) -> Array:
-        for anatomy, block in self.blocks:
-            x = block.run(anatomy, x)
+        for block in self.blocks:
+            x = block.run(x)
         return x
-
-    def logits(self, token: Array) -> Array:
-        return self.tail(token, self.values)
 
 
 def layer_names(one: Mapping[str, object], many: Mapping[str, object], depth: int) -> dict[str, list[str]] | None:
@@ -102,46 +97,53 @@ def blocks_with_depth_one(one: Values, many: Values, depth: int) -> int | None:
 
 
 def stacked(
-    anatomy: Anatomy, block: Several, tail: Tail, names: Mapping[str, list[str]], values: Values, depth: int
+    anatomy: Anatomy, block: ManyTokens, tail: Tail, names: Mapping[str, list[str]], values: Values, depth: int
 ) -> Stack | None:
-    """The same reading with the parameters of each block; None if a block has none of its own."""
+    """The same fit with the parameters of each block; None if a block has none of its own."""
     blocks = []
     for n in range(depth):
         own = {name: values[layers[n] if len(layers) > 1 else layers[0]] for name, layers in names.items()}
-        body = replace(anatomy, values=own)
-        if (moved := _moved(block, body)) is None:
+        if (moved := _moved(block, anatomy, own)) is None:
             return None
-        blocks.append((body, moved))
-    return Stack(tuple(blocks), tail, {name: values[layers[-1]] for name, layers in names.items()})
+        blocks.append(moved)
+    last = {name: values[layers[-1]] for name, layers in names.items()}
+    head = tuple(layer for old in tail.layers for layer in linears(last, *old.matrix.shape) if layer == old)
+    norm = tail.norm and Norm.of(last, tail.norm.gain, tail.norm.shift)
+    return Stack(tuple(blocks), replace(tail, norm=norm, layers=head))
 
 
-def _moved(block: Several, body: Anatomy) -> Several | None:
+def _moved(block: ManyTokens, anatomy: Anatomy, own: Values) -> ManyTokens | None:
+    """With these numbers in place of those it was found with."""
+    one, two = (Norm.of(own, norm.gain, norm.shift) for norm in block.single.norms)
+    networks = tuple(mlp for mlp in mlps(own, anatomy.width) if mlp in anatomy.mlps)
+    norms = tuple(Norm.of(own, norm.gain, norm.shift) for norm in anatomy.norms)
+    body = replace(anatomy, values=own, mlps=networks, norms=norms)
     single = block.single
     query, key, value = (_same(body.inward, old) for old in (block.query, block.key, single.value))
-    if query is None or key is None or value is None:
+    mlp = _same(networks, single.mlp)
+    if query is None or key is None or value is None or mlp is None:
         return None
     output = _same(body.outward, single.output) if single.output else None
-    return replace(block, query=query, key=key, single=replace(single, value=value, output=output))
+    moved = replace(single, value=value, output=output, mlp=mlp, norms=(one, two))
+    return replace(block, query=query, key=key, single=moved)
 
 
-def _same(found: list[Projection], old: Projection | None) -> Projection | None:
-    if old is None:
-        return None
-    key = (old.weight, old.bias, old.layout, old.slot)
-    return next((each for each in found if (each.weight, each.bias, each.layout, each.slot) == key), None)
+def _same(found: Iterable[_Found], old: _Found | None) -> _Found | None:
+    """The one made of the same tensors in the same way."""
+    return next((each for each in found if each == old), None)
 
 
-def finishes(values: Values, every: list[Tail], left: tuple[Norm, ...]) -> Iterator[tuple[Tail, Function]]:
-    """For the readings of a single token, (T, 1, D) → (T, classes): those with no LayerNorm but what is left."""
+def finishes(every: list[Tail], left: tuple[Norm, ...]) -> Iterator[tuple[Tail, Function]]:
+    """For the fits of a single token, (T, 1, D) → (T, classes): those with no LayerNorm but what is left."""
     for tail in every:
         if tail.norm is None or tail.norm in left:
-            yield tail, partial(_of_one_token, tail, values)
+            yield tail, partial(_of_one_token, tail)
 
 
-def _of_one_token(tail: Tail, values: Values, x: Array) -> Array:
-    return np.asarray(tail(x[:, 0], values))
+def _of_one_token(tail: Tail, x: Array) -> Array:
+    return tail(x[:, 0])
 
 
-def tail_of(single: Single) -> Tail:
+def tail_of(single: OneToken) -> Tail:
     assert isinstance(single.tail, Tail)
     return single.tail

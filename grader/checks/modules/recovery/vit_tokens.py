@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import permutations, product
 
 import numpy as np
 
-from grader.checks.modules.recovery.layers import Values, is_weight, norms, partner
-from grader.checks.modules.recovery.projections import loose_vectors
+from grader.checks.modules.recovery.layers import Values, is_weight, loose_vectors, partner
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 
@@ -17,14 +16,11 @@ _MOST_WAYS_IN = 24  # usual models have one or two
 
 
 @dataclass(frozen=True)
-class Sizes:
+class PatchSizes:
     image: int
     patch: int
     channels: int
     dim: int
-    depth: int
-    heads: int
-    classes: int
 
     @property
     def side(self) -> int:
@@ -38,7 +34,14 @@ class Sizes:
         return rng.normal(size=(batch, self.channels, self.image, self.image))
 
     def arguments(self) -> list[int]:
-        return [self.image, self.patch, self.channels, self.dim, self.depth, self.heads, self.classes]
+        return list(astuple(self))
+
+
+@dataclass(frozen=True)
+class Sizes(PatchSizes):
+    depth: int
+    heads: int
+    classes: int
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,10 @@ def position_tensors(values: Values, sizes: Sizes) -> list[str]:
 
 def class_tokens(values: Values, sizes: Sizes) -> list[str]:
     """Vectors that belong to no layer torch knows."""
-    gains = {norm.gain for norm in norms(values, sizes.dim)}
     embeddings = [
         name
         for name, value in values.items()
-        if value.size == sizes.dim and is_weight(name) and name not in gains and not partner(name, values)
+        if value.size == sizes.dim and is_weight(name) and not partner(name, values)
     ]
     return [*loose_vectors(values, sizes.dim), *embeddings]
 

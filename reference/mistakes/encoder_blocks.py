@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
 
-from grader.checks.modules.recovery.arithmetic import ACTIVATIONS as COMMON
-from grader.checks.modules.recovery.arithmetic import layer_norm
-from grader.checks.modules.recovery.layers import Norm, Values
-from grader.compare import Array
+from reference.numpy_layers import ACTIVATIONS as COMMON
+from reference.numpy_layers import Array, Function, identity, layer_norm
 
-Function = Callable[[Array], Array]
 Order = Callable[[Array, Function, Function, Function, Function], Array]
 
 POST, PRE = "post-norm", "pre-norm"
@@ -92,10 +90,6 @@ def _then(y: Array, following: Function) -> Array:
     return following(y)
 
 
-def _identity(x: Array) -> Array:
-    return x
-
-
 RELU = "ReLU"
 ACTIVATIONS: dict[str, Function] = {
     RELU: COMMON["ReLU"],
@@ -103,7 +97,7 @@ ACTIVATIONS: dict[str, Function] = {
     "tanh": np.tanh,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "leaky ReLU": lambda x: np.where(x > 0, x, 0.01 * x),
-    "no activation": _identity,
+    "no activation": identity,
 }
 _LIKELY = ("GELU", "no activation")
 AGAIN = "ReLU behind the second layer as well"
@@ -136,14 +130,14 @@ NORMS: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 
 @dataclass(frozen=True)
-class Way:
+class Variant:
     """How a block is put together."""
 
     order: str = POST
     activation: str = RELU
     norm: str = FEATURES
 
-    def departures(self, orders: tuple[str, ...], activations: tuple[str, ...]) -> list[str]:
+    def mistakes(self, orders: tuple[str, ...], activations: tuple[str, ...]) -> list[str]:
         """What is not as asked, in words."""
         found = []
         if self.order not in orders:
@@ -154,34 +148,31 @@ class Way:
         return [*found, *([self.norm] if self.norm != FEATURES else [])]
 
 
-def ways(orders: tuple[str, ...], activations: tuple[str, ...]) -> tuple[list[Way], list[Way]]:
-    """The right ways; those with one departure, then those with another order and a likely activation."""
-    every = [Way(*choice) for choice in product(ORDERS, [*ACTIVATIONS, AGAIN], NORMS)]
-    counts = [len(way.departures(orders, activations)) for way in every]
-    two = [Way(order, activation) for order, activation in product(ORDERS, _LIKELY)]
-    right, one = ([way for way, count in zip(every, counts, strict=True) if count == wanted] for wanted in (0, 1))
-    return right, [*one, *(way for way in two if len(way.departures(orders, activations)) == 2)]
+def variants(orders: tuple[str, ...], activations: tuple[str, ...]) -> tuple[list[Variant], list[Variant]]:
+    """The right ones; those with one mistake, then those with another order and a likely activation."""
+    every = [Variant(*choice) for choice in product(ORDERS, [*ACTIVATIONS, AGAIN], NORMS)]
+    likely = [Variant(order, activation) for order, activation in product(ORDERS, _LIKELY)]
 
+    def with_mistakes(count: int, among: list[Variant]) -> list[Variant]:
+        return [variant for variant in among if len(variant.mistakes(orders, activations)) == count]
 
-def feed_forward(widen: Function, narrow: Function, activation: str) -> Function:
-    if activation == AGAIN:
-        relu = ACTIVATIONS[RELU]
-        return lambda x: relu(narrow(relu(widen(x))))
-    return lambda x: narrow(ACTIVATIONS[activation](widen(x)))
-
-
-# A LayerNorm without learned numbers.
-PLAIN = Norm("", "")
-
-
-def normalised(values: Values, norm: Norm, kind: str = FEATURES) -> Function:
-    gain = values[norm.gain].reshape(-1) if norm.gain else np.ones(1)
-    shift = values[norm.shift].reshape(-1) if norm.shift else np.zeros(1)
-    return lambda x: NORMS[kind](x, gain, shift)
+    return with_mistakes(0, every), [*with_mistakes(1, every), *with_mistakes(2, likely)]
 
 
 def block(
-    x: Array, attend: Function, pair: tuple[Function, Function], norms: tuple[Norm, Norm], values: Values, way: Way
+    x: Array,
+    attend: Function,
+    mlp: Callable[[Array, Function], Array],
+    norms: tuple[Callable[..., Array], Callable[..., Array]],
+    variant: Variant,
 ) -> Array:
-    one, two = (normalised(values, norm, way.norm) for norm in norms)
-    return ORDERS[way.order](x, attend, feed_forward(*pair, way.activation), one, two)
+    """The MLP is given an activation, the LayerNorms how to normalise: one of NORMS."""
+    one, two = (partial(norm, how=NORMS[variant.norm]) for norm in norms)
+    return ORDERS[variant.order](x, attend, _feed_forward(mlp, variant.activation), one, two)
+
+
+def _feed_forward(mlp: Callable[[Array, Function], Array], activation: str) -> Function:
+    if activation == AGAIN:
+        relu = ACTIVATIONS[RELU]
+        return lambda x: relu(mlp(x, relu))
+    return lambda x: mlp(x, ACTIVATIONS[activation])

@@ -1,16 +1,20 @@
-"""The layers of the language model in numpy, rows as tokens, with a batch in front.
+"""The layers of encoder and language model in numpy, rows as tokens, with a batch in front.
 
-In numpy, so that the grader itself need not load torch. Tests hold it against `reference.gpt` and `reference.rope`.
+In numpy, so that the grader itself need not load torch. Tests hold them against `reference.transformer`,
+`reference.gpt` and `reference.rope`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from grader.compare import Array
+Array = NDArray[Any]
+Function = Callable[[Array], Array]
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 _EPSILON = 1e-5  # torch's; another one moves values by far less than the tolerance
@@ -32,7 +36,7 @@ def _silu(x: Array) -> Array:
     return np.asarray(x / (1 + np.exp(-x)))
 
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+ACTIVATIONS: dict[str, Function] = {
     "GELU": _gelu,
     "ReLU": _relu,
     "GELU by tanh": _gelu_by_tanh,
@@ -52,6 +56,10 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     return np.asarray(powers / powers.sum(axis=axis, keepdims=True))
 
 
+def identity(x: Array) -> Array:
+    return x
+
+
 def split_heads(x: Array, heads: int) -> Array:
     """(B, T, D) → (B, H, T, D/H)."""
     batch, tokens, width = x.shape
@@ -69,6 +77,11 @@ def future(queries: int, keys: int, first: int = 1) -> Array:
     return ~np.tri(queries, keys, first - 1, dtype=bool)
 
 
+def masked(scores: Array, hidden: Array) -> Array:
+    """So far below all others, where `hidden`, that a softmax gives them nothing."""
+    return np.asarray(np.where(hidden, -1e10, scores))
+
+
 def turn(x: Array, angle: Array, pairs: Array) -> Array:
     """Rotate features pairs[i] of x (…, T, D) by angle[t, i]."""
     first, second = x[..., pairs[:, 0]], x[..., pairs[:, 1]]
@@ -77,3 +90,8 @@ def turn(x: Array, angle: Array, pairs: Array) -> Array:
     turned[..., pairs[:, 0]] = first * cos - second * sin
     turned[..., pairs[:, 1]] = first * sin + second * cos
     return turned
+
+
+def angles(dim: int, positions: int) -> Array:
+    """t·θᵢ with t from 0 and θᵢ = 10000^(−2(i−1)/dim): (positions, dim/2)."""
+    return np.outer(np.arange(positions), 10000.0 ** (-2.0 * np.arange(dim // 2) / dim))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
 from grader import compare
+from grader.checks.modules.recovery.fits import Inputs
 from grader.checks.modules.recovery.workbench import DROPOUT, Workbench
 from grader.compare import Array, difference
 from grader.errors import Crashed, TimedOut
 from grader.model import Outcome, failed, passed
 from grader.quoting import quote
 
-Inputs = tuple[Array, ...]
-_Reading = TypeVar("_Reading")
 _AXES = {3: "batch × tokens × width", 4: "batch × channels × height × width"}
 # Steps of differences, and how far the slopes they give may be off. The first is for float64, the second for a kink of
 # ReLU that lies within the first. Code that computes in float32 inside gives noise with both; larger steps then tell
@@ -87,21 +85,6 @@ def differs_in_float32(bench: Workbench, inputs: Inputs) -> Outcome | None:
     if found := difference(single, bench.run(inputs).outputs[0], rtol=1e-3, atol=1e-3):
         return failed(f"{bench.name} gives other values in float32 than in float64: {found.summary}")
     return None
-
-
-def explanation(
-    readings: Iterable[tuple[_Reading, Callable[..., Array]]], inputs: Sequence[Inputs], outputs: Sequence[Array]
-) -> _Reading | None:
-    """The first reading whose arithmetic gives every output."""
-    for reading, compute in readings:
-        pairs = zip(inputs, outputs, strict=True)
-        if all(agree(compute(*given), output) for given, output in pairs):
-            return reading
-    return None
-
-
-def agree(want: Array, output: Array) -> bool:
-    return want.shape == output.shape and np.allclose(output, want, rtol=compare.RTOL, atol=compare.ATOL)
 
 
 def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outcome:

@@ -1,0 +1,70 @@
+"""Which of a module's layers does what: every way to give them roles, and the first that explains all outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+import numpy as np
+
+from grader import compare
+from grader.checks.modules.recovery.layers import Linear
+from grader.compare import Array
+
+Inputs = tuple[Array, ...]
+_Fit = TypeVar("_Fit")
+# Where names say what a layer is for, that assignment is tried first. Names decide the order, never a verdict.
+_HINTS = {"query": "q", "key": "k", "value": "v", "output": "op", "hidden": "w"}
+_SLOTS = {"query": 0, "key": 1, "value": 2}  # as packed in torch's own layer
+
+
+def assignments(candidates: Mapping[str, Sequence[Linear]]) -> Iterator[dict[str, Linear]]:
+    """Every way to give each role a layer of its own, those that fit the layers' names first."""
+    apart = _apart((), tuple(candidates.values()))
+    named = (dict(zip(candidates, chosen, strict=True)) for chosen in apart)
+    yield from sorted(filter(_share_an_order, named), key=_misfits)
+
+
+def _misfits(chosen: dict[str, Linear]) -> int:
+    return sum(not _hinted(layer, role) for role, layer in chosen.items())
+
+
+def _share_an_order(chosen: dict[str, Linear]) -> bool:
+    """Queries and keys share an order of heads. That of the values may differ: the output projection undoes it."""
+    if "query" not in chosen or chosen["query"].is_packed or chosen["key"].is_packed:
+        return True
+    return chosen["query"].layout[-2:] == chosen["key"].layout[-2:]
+
+
+def _apart(chosen: tuple[Linear, ...], rest: tuple[Sequence[Linear], ...]) -> Iterator[tuple[Linear, ...]]:
+    if not rest:
+        yield chosen
+        return
+    for layer in rest[0]:
+        if all(layer.goes_with(other) for other in chosen):
+            yield from _apart((*chosen, layer), rest[1:])
+
+
+def _hinted(layer: Linear, role: str) -> bool:
+    return layer.slot == _SLOTS.get(role, -1) if layer.is_packed else _is_named_for(layer.weight, role)
+
+
+@lru_cache(maxsize=1024)
+def _is_named_for(weight: str, role: str) -> bool:
+    words = weight.lower().replace(".", "_").split("_")
+    return any(word[0] in _HINTS[role] for word in words if word and word not in ("weight", "attn", "attention"))
+
+
+def explanation(
+    fits: Iterable[tuple[_Fit, Callable[..., Array]]], inputs: Sequence[Inputs], outputs: Sequence[Array]
+) -> _Fit | None:
+    """The first fit whose arithmetic gives every output."""
+    for fit, compute in fits:
+        if all(agree(compute(*given), output) for given, output in zip(inputs, outputs, strict=True)):
+            return fit
+    return None
+
+
+def agree(want: Array, output: Array) -> bool:
+    return want.shape == output.shape and np.allclose(output, want, rtol=compare.RTOL, atol=compare.ATOL)

@@ -1,0 +1,120 @@
+"""Multi-head attention's classic mistakes by name: self-attention's, and those of cross-attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import sqrt
+
+import numpy as np
+
+from reference.numpy_attention import Mixing, causal
+from reference.numpy_layers import Array, identity, join_heads, masked, softmax, split_heads
+
+Mix = Callable[[Array, Array, Array, int], Array]
+
+
+def view_as_heads(x: Array, heads: int) -> Array:
+    """As split_heads, without the transpose."""
+    return x.reshape(len(x), heads, x.shape[1], -1)
+
+
+def view_as_rows(x: Array) -> Array:
+    """As join_heads, without the transpose."""
+    return x.reshape(len(x), x.shape[2], -1)
+
+
+def _over_the_batch(q: Array, k: Array, v: Array, heads: int) -> Array:
+    return Mixing()(q.swapaxes(0, 1), k.swapaxes(0, 1), v.swapaxes(0, 1), heads).swapaxes(0, 1)
+
+
+def _over_heads(q: Array, k: Array, v: Array, heads: int) -> Array:
+    """Each token's heads attend to each other: the transpose that puts tokens next to features is missing."""
+    q, k, v = (split_heads(each, heads).swapaxes(1, 2) for each in (q, k, v))  # (B, N, H, D/H)
+    mixed = softmax(q @ k.swapaxes(-1, -2) / sqrt(q.shape[-1])) @ v
+    return mixed.reshape(*mixed.shape[:2], -1)
+
+
+def _over_channels(q: Array, k: Array, v: Array, heads: int, by: str, turned: bool) -> Array:
+    size = {"head": q.shape[-1] / heads, "width": q.shape[-1], "tokens": q.shape[1], "nothing": 1}[by]
+    q, k, v = (split_heads(each, heads) for each in (q, k, v))
+    weights = softmax(q.swapaxes(-1, -2) @ k / sqrt(size))  # (B, H, D/H, D/H)
+    return join_heads(v @ (weights.swapaxes(-1, -2) if turned else weights))
+
+
+def _unmasked_self(scores: Array) -> Array:
+    return softmax(masked(scores, np.eye(scores.shape[-1], dtype=bool)))
+
+
+RIGHT = ""
+VIEWED = "the heads are made by view() without a transpose, which mixes tokens"
+JOINED = "the heads are joined without the transpose back, which mixes tokens"
+OVER_QUERIES = "the softmax runs over the queries instead of the keys"
+NO_SOFTMAX = "the softmax is left out"
+NO_OUTPUT = "the output projection is left out"
+_SCALED = "divided by √(dim/heads)"
+SELF_ATTENTION: dict[str, list[Mix]] = {
+    RIGHT: [Mixing()],
+    f"the scores are not {_SCALED}": [Mixing(scale=lambda width, heads: 1.0)],
+    f"the scores are divided by √dim; they should be {_SCALED}": [Mixing(scale=lambda width, heads: 1 / sqrt(width))],
+    "the scores are divided by dim/heads, without the root": [Mixing(scale=lambda width, heads: heads / width)],
+    f"the scores are multiplied by √(dim/heads); they should be {_SCALED}": [
+        Mixing(scale=lambda width, heads: sqrt(width / heads))
+    ],
+    "the scores are divided by √heads instead of √(dim/heads)": [Mixing(scale=lambda width, heads: 1 / sqrt(heads))],
+    OVER_QUERIES: [Mixing(weigh=partial(softmax, axis=-2))],
+    "the softmax runs over the heads instead of the keys": [Mixing(weigh=partial(softmax, axis=1))],
+    "the softmax runs over the batch instead of the keys": [Mixing(weigh=partial(softmax, axis=0))],
+    "there is one head instead of several": [
+        Mixing(one_head=True),
+        *(  # mypy cannot infer the type of a lambda with a default
+            Mixing(one_head=True, scale=lambda width, heads, own=own: 1 / sqrt(width / own))  # type: ignore[misc]
+            for own in (2, 4, 5)
+        ),
+    ],
+    VIEWED: [
+        Mixing(split=view_as_heads),
+        Mixing(split=view_as_heads, join=view_as_rows),
+    ],
+    JOINED: [Mixing(join=view_as_rows)],
+    "the attention runs over the batch instead of the tokens (nn.MultiheadAttention needs batch_first=True)": [
+        _over_the_batch
+    ],
+    "the attention runs over the heads of each token instead of the tokens": [_over_heads],
+    "the attention runs over the channels instead of the tokens": [
+        partial(mix, by=by, turned=turned)
+        for mix in (_over_channels, lambda q, k, v, heads, **how: _over_channels(q, k, v, 1, **how))
+        for by in ("head", "width", "tokens", "nothing")
+        for turned in (False, True)
+    ],
+    "a mask hides later tokens; an encoder sees them all": [Mixing(weigh=causal)],
+    "each token is hidden from itself": [Mixing(weigh=_unmasked_self)],
+    NO_SOFTMAX: [Mixing(weigh=identity)],
+    "the weights are not normalised": [Mixing(weigh=np.exp)],
+    "the scale is applied behind the softmax": [
+        lambda q, k, v, heads: Mixing(scale=lambda width, heads: 1.0)(q, k, v, heads) / sqrt(q.shape[-1] / heads)
+    ],
+    "every token gets the same weight": [Mixing(weigh=lambda scores: np.full_like(scores, 1 / scores.shape[-1]))],
+}
+
+
+# These give other values than v to a single token, or to equal ones.
+UNLIKE_ALONE = (
+    "the softmax runs over the heads instead of the keys",
+    "the attention runs over the heads of each token instead of the tokens",
+    "the attention runs over the channels instead of the tokens",
+    NO_SOFTMAX,
+    "the weights are not normalised",
+    "the scale is applied behind the softmax",
+    "each token is hidden from itself",
+    JOINED,
+    VIEWED,
+    OVER_QUERIES,
+)
+
+CROSS_ATTENTION = {
+    "the scores are not divided by √(n_embd/n_head)": Mixing(scale=lambda width, heads: 1.0),
+    "the scores are divided by √n_embd instead of √(n_embd/n_head)": Mixing(scale=lambda width, heads: 1 / sqrt(width)),
+    OVER_QUERIES: Mixing(weigh=partial(softmax, axis=-2)),
+    "there is one head instead of n_head": Mixing(one_head=True),
+}

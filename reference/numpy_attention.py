@@ -1,0 +1,101 @@
+"""Three ways to mix tokens, in numpy, on what a module's own layers made of them: (B, T, D) in, (B, T, D) out.
+
+Each field of these classes is one thing that can be done otherwise. The defaults are right; `reference.mistakes` names
+what students do instead. Tests hold them against `reference.transformer`, `reference.gpt` and `reference.rope`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from reference.numpy_layers import (
+    ACTIVATIONS,
+    Array,
+    Function,
+    angles,
+    future,
+    identity,
+    join_heads,
+    masked,
+    softmax,
+    split_heads,
+    turn,
+)
+
+Scale = Callable[[int, int], float]  # of the width and the number of heads
+Angles = Callable[[int, int], Array]  # of width and number of positions: (positions, width/2)
+
+
+def causal(scores: Array) -> Array:
+    """Softmax over the keys that are no later than the query."""
+    return softmax(masked(scores, future(*scores.shape[-2:])))
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """softmax(QKᵀ/√(D/H)) V for each head."""
+
+    scale: Scale = lambda width, heads: 1 / sqrt(width / heads)
+    weigh: Function = softmax
+    split: Callable[[Array, int], Array] = split_heads
+    join: Function = join_heads
+    masked: bool = False
+    one_head: bool = False
+
+    def __call__(self, q: Array, k: Array, v: Array, heads: int) -> Array:
+        width = q.shape[-1]
+        heads = 1 if self.one_head else heads
+        q, k, v = (self.split(each, heads) for each in (q, k, v))  # (B, H, N, D/H)
+        scores = q @ k.swapaxes(-1, -2) * self.scale(width, heads)  # (B, H, N, N)
+        if self.masked:
+            scores = masked(scores, future(*scores.shape[-2:]))
+        return self.join(self.weigh(scores) @ v)
+
+
+@dataclass(frozen=True)
+class RotaryMixing:
+    """Causal attention with queries and keys rotated in each head."""
+
+    of: Angles = angles
+    rotated: str = "qk"
+    backwards: str = ""
+    whole: bool = False  # before the heads are split
+    mix: Mixing = Mixing(masked=True)
+
+    def __call__(self, q: Array, k: Array, v: Array, heads: int, pairs: Array) -> Array:
+        """`pairs` says which features of a head are turned together: (D/H/2, 2)."""
+        q, k, v = (self._turned(letter, x, heads, pairs) for letter, x in zip("qkv", (q, k, v), strict=True))
+        return self.mix(q, k, v, heads)
+
+    def _turned(self, letter: str, x: Array, heads: int, pairs: Array) -> Array:
+        if letter not in self.rotated:
+            return x
+        if self.whole:
+            heads, pairs = 1, np.arange(x.shape[-1]).reshape(-1, 2)
+        by_head = split_heads(x, heads)
+        angle = self.of(by_head.shape[-1], x.shape[1])
+        return join_heads(turn(by_head, -angle if letter in self.backwards else angle, pairs))
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """softmax(mask(ReLU(x W₁ + b₁) w₂[:, :T] + b₂[:T])) V."""
+
+    activation: Function = ACTIVATIONS["ReLU"]
+    on_scores: Function = identity
+    scale: Scale = lambda width, heads: 1.0
+    weigh: Function = causal
+    columns: Callable[[int], slice] = slice
+    split: Callable[[Array, int], Array] = split_heads
+    join: Function = join_heads
+
+    def __call__(self, hidden: Array, scoring: Function, v: Array, heads: int) -> Array:
+        """`hidden` is x W₁ + b₁; `scoring` multiplies by w₂ and adds b₂."""
+        tokens, width = hidden.shape[1:]
+        rows = self.split(self.activation(hidden), heads)  # (B, H, T, D/H)
+        scores = scoring(rows)[..., self.columns(tokens)] * self.scale(width, heads)  # (B, H, T, T)
+        return self.join(self.weigh(self.on_scores(scores)) @ self.split(v, heads))
