@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from grader.alternatives import handed_in as alternatives_in
+from grader.checks.modules.recovery.fits import assignments_in_any_layout
 from grader.checks.modules.recovery.layers import Linear, maps, mlps, norms
 from grader.checks.modules.recovery.workbench import BOTTLENECK, HEADS, WIDTH
 from grader.model import Limits
@@ -86,6 +87,14 @@ def test_each_mistake_of_a_synthesizer_gives_other_values(mistake: str) -> None:
     w2, b2 = RNG.normal(size=(WIDTH // HEADS, 8)), RNG.normal(size=8)
     got, want = (each(hidden, lambda x: x @ w2 + b2, v, HEADS) for each in (MISTAKES[mistake], Synthesis()))
     assert not np.allclose(got, want, atol=1e-3)
+
+
+@pytest.mark.parametrize(("leaf", "count"), [(".weight", 192), ("", 0)])
+def test_four_layers_are_tried_in_every_layout_and_bare_matrices_are_not(leaf: str, count: int) -> None:
+    """Four layers: 24 ways to give them roles, in each two orders of heads for queries and keys, values and output."""
+    values = {f"{name}{leaf}": RNG.normal(size=(WIDTH, WIDTH)) for name in "abcd"}
+    roles = ("query", "key", "value", "output")
+    assert len(assignments_in_any_layout(values, maps(values, WIDTH, HEADS), roles, HEADS)) == count
 
 
 STUBS = {

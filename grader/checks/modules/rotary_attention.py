@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from grader.checks.modules.recovery import behaviour, variant_properties
-from grader.checks.modules.recovery.fits import assignments, explanation
+from grader.checks.modules.recovery.fits import assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, count_apart, maps
 from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, trained, wrong_shape
 from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, build
@@ -20,6 +21,8 @@ from reference.mistakes.rotary import ANGLES, ROTATED
 from reference.numpy_attention import RotaryMixing
 
 _ATTENTION = "CausalSelfAttention"
+_ROLES = ("query", "key", "value", "output")
+_RIGHT = RotaryMixing()
 _NEIGHBOURS = np.arange(HEAD).reshape(-1, 2)
 _LAYOUTS = (
     _NEIGHBOURS,
@@ -34,10 +37,9 @@ def _attend(x: Array, roles: dict[str, Linear], mix: RotaryMixing, pairs: Array)
     return roles["output"](mix(q, k, v, HEADS, pairs))
 
 
-def _fits(layers: list[Linear], mix: RotaryMixing) -> Iterator[tuple[bool, Callable[..., Array]]]:
-    for roles in assignments(dict.fromkeys(("query", "key", "value", "output"), layers)):
-        for pairs in _LAYOUTS:
-            yield True, partial(_attend, roles=roles, mix=mix, pairs=pairs)
+def _fits(assigned: list[dict[str, Linear]], mix: RotaryMixing = _RIGHT) -> Iterator[tuple[bool, Callable[..., Array]]]:
+    for roles, pairs in product(assigned, _LAYOUTS):
+        yield True, partial(_attend, roles=roles, mix=mix, pairs=pairs)
 
 
 @check
@@ -59,13 +61,15 @@ def attention_rotates_queries_and_keys(
         return behaviour.too_few_parameters(bench, used, 4 * WIDTH**2) or variant_properties.of_rotary_attention(
             bench, rng
         )
-    if explanation(_fits(layers, RotaryMixing()), inputs, outputs):
+    usual = list(assignments(dict.fromkeys(_ROLES, layers)))
+    unusual = assignments_in_any_layout(bench.values, layers, _ROLES, HEADS)
+    if explanation(_fits([*usual, *unusual]), inputs, outputs):
         return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
     for mistake, mix in ROTATED.items():
-        if explanation(_fits(layers, mix), inputs, outputs):
+        if explanation(_fits(usual, mix), inputs, outputs):
             return failed(f"its values are wrong; it looks as if {mistake}", evidence={"looks_like": mistake})
     for mistake, of in ANGLES.items():
-        if explanation(_fits(layers, RotaryMixing(of=of)), inputs, outputs):
+        if explanation(_fits(usual, RotaryMixing(of=of)), inputs, outputs):
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
             return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence={"looks_like": mistake})
     return failed("its values are not those of causal attention with rotated queries and keys")

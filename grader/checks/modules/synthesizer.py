@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from grader.checks.modules.recovery import behaviour, variant_properties
-from grader.checks.modules.recovery.fits import assignments, explanation
+from grader.checks.modules.recovery.fits import assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, count_apart, linears, maps
 from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, trained, wrong_shape
 from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, build
@@ -21,6 +22,7 @@ from reference.numpy_attention import Synthesis
 
 _NAME = "SynthesizerAttention"
 _LONGEST = BLOCK - 1
+_RIGHT = Synthesis()
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,17 @@ def _layers(bench: Workbench, used: set[str]) -> tuple[list[Linear], list[Linear
     return maps(bench.values, WIDTH, HEADS, used), scoring
 
 
-def _fits(bench: Workbench, used: set[str], synthesis: Synthesis) -> Iterator[tuple[_Fit, Callable[..., Array]]]:
+def _fits(
+    bench: Workbench, used: set[str], synthesis: Synthesis = _RIGHT, any_layout: bool = False
+) -> Iterator[tuple[_Fit, Callable[..., Array]]]:
     square, scoring = _layers(bench, used)
     roles = ("hidden", "value", "output") if count_apart(square) > 2 else ("hidden", "value")
-    for scores in scoring:
-        for chosen in assignments(dict.fromkeys(roles, square)):
-            fit = _Fit(chosen["hidden"], scores, chosen["value"], chosen.get("output"), synthesis)
-            yield fit, fit
+    assigned = list(assignments(dict.fromkeys(roles, square)))
+    if any_layout:
+        assigned += assignments_in_any_layout(bench.values, square, roles, HEADS)
+    for scores, chosen in product(scoring, assigned):
+        fit = _Fit(chosen["hidden"], scores, chosen["value"], chosen.get("output"), synthesis)
+        yield fit, fit
 
 
 def _mistake(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> str:
@@ -60,7 +66,7 @@ def _mistake(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outpu
     for name, synthesis in MISTAKES.items():
         if explanation(_fits(bench, used, synthesis), inputs, outputs):
             return name
-    without = ((fit, replace(fit, output=None)) for fit, _ in _fits(bench, used, Synthesis()))
+    without = ((fit, replace(fit, output=None)) for fit, _ in _fits(bench, used))
     return NO_OUTPUT if explanation(without, inputs, outputs) else ""
 
 
@@ -98,7 +104,7 @@ def synthesizer_matches_its_formula(
     if count_apart(square) < 2 or not scoring:
         needed = 2 * WIDTH**2 + HEAD * _LONGEST + _LONGEST  # W₁, the values, w₂ and b₂
         return behaviour.too_few_parameters(bench, used, needed) or variant_properties.of_a_synthesizer(bench, rng)
-    found = explanation(_fits(bench, used, Synthesis()), inputs, outputs)
+    found = explanation(_fits(bench, used, any_layout=True), inputs, outputs)
     if found is None:
         return _wrong(bench, used, inputs, outputs)
     if not found.hidden.bias:
@@ -113,7 +119,7 @@ def synthesizer_matches_its_formula(
 def _wrong(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> Outcome:
     mistake = _mistake(bench, used, inputs, outputs)
     looks = f"; it looks as if {mistake}" if mistake else ""
-    likely = next((compute for _, compute in _fits(bench, used, Synthesis())), None)
+    likely = next((compute for _, compute in _fits(bench, used)), None)
     far = difference(outputs[0], likely(*inputs[0])) if likely else None
     summary = f" With x {inputs[0][0].shape[0]}×{_LONGEST}×{WIDTH} {far.summary}" if far else ""
     unused = "; some of the layers it defines have no influence on its output" if likely is None else ""

@@ -4,26 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
 from grader import compare
-from grader.checks.modules.recovery.layers import Linear
+from grader.checks.modules.recovery.layers import Linear, Values, maps, outward
 from grader.compare import Array
 
 Inputs = tuple[Array, ...]
 _Fit = TypeVar("_Fit")
 # Where names say what a layer is for, that assignment is tried first. Names decide the order, never a verdict.
 _HINTS = {"query": "q", "key": "k", "value": "v", "output": "op", "hidden": "w"}
+# In any layout four layers have 192 assignments. Bare matrices, which may lie either way, have thousands.
+_MOST_ASSIGNMENTS = 400
 _SLOTS = {"query": 0, "key": 1, "value": 2}  # as packed in torch's own layer
 
 
 def assignments(candidates: Mapping[str, Sequence[Linear]]) -> Iterator[dict[str, Linear]]:
     """Every way to give each role a layer of its own, those that fit the layers' names first."""
+    yield from sorted(_named(candidates), key=_misfits)
+
+
+def assignments_in_any_layout(
+    values: Values, layers: Sequence[Linear], roles: Sequence[str], heads: int
+) -> list[dict[str, Linear]]:
+    """Likewise for the tensors of these layers, however heads and parts are packed in them; none if too many."""
+    names = {weight for layer in layers for weight in layer.weights}
+    width = max((len(layer.matrix) for layer in layers), default=0)
+    inner = maps(values, width, heads, names, any_layout=True)
+    outer = outward(values, names, width, heads)
+    every = _named({role: outer if role == "output" else inner for role in roles})
+    found = list(islice(every, _MOST_ASSIGNMENTS + 1))
+    return sorted(found, key=_misfits) if len(found) <= _MOST_ASSIGNMENTS else []
+
+
+def _named(candidates: Mapping[str, Sequence[Linear]]) -> Iterator[dict[str, Linear]]:
     apart = _apart((), tuple(candidates.values()))
-    named = (dict(zip(candidates, chosen, strict=True)) for chosen in apart)
-    yield from sorted(filter(_share_an_order, named), key=_misfits)
+    return filter(_share_an_order, (dict(zip(candidates, chosen, strict=True)) for chosen in apart))
 
 
 def _misfits(chosen: dict[str, Linear]) -> int:

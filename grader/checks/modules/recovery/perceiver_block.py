@@ -5,15 +5,15 @@ A block is right if one of the readings that the assignment leaves open gives it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 
 from grader.checks.modules.recovery import behaviour, variant_properties
-from grader.checks.modules.recovery.fits import Inputs, assignments, explanation
+from grader.checks.modules.recovery.fits import Inputs, assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, Mlp, Norm, Values, count_apart, maps, mlps, norms
 from grader.checks.modules.recovery.workbench import HEADS, WIDTH, Workbench
 from grader.compare import Array
@@ -26,6 +26,7 @@ _ROLES = ("query", "key", "value", "output")
 # Layers that may be the MLP: two where it is as wide as queries, keys and values that are packed in one.
 _MOST_MLPS = 4
 _Endings = list[tuple[Norm, ...]]
+_RIGHT = Mixing()
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,18 @@ class Block:
         silenced = bench.run(*self.inputs, values=mute).outputs
         if all(np.ptp(output, axis=(0, 1)).max() < 1e-6 for output in silenced):
             return failed(f"the MLP of {name} has no residual: its input does not reach the output past it")
-        found = [norm for norm in norms(values, WIDTH) if norm.shift]
-        fits = partial(self._attention_fits, layers, found, _possible_endings(found, silenced[0]))
-        attention = explanation(fits(), self.inputs, silenced) if count_apart(layers) == 4 else None
+        found = norms(values, WIDTH)
+        fits = partial(self._attention_fits, found, _possible_endings(found, silenced[0]))
+        usual = list(assignments(dict.fromkeys(_ROLES, layers)))
+        attention = None
+        if count_apart(layers) == 4:
+            unusual = assignments_in_any_layout(values, layers, _ROLES, HEADS)
+            attention = explanation(chain(fits(usual), fits(unusual)), self.inputs, silenced)
         if attention is None:
-            wrong = ((mistake, partial(fits, mix)) for mistake, mix in CROSS_ATTENTION.items())
-            for mistake, tried in (*wrong, (NO_OUTPUT, partial(fits, roles=_ROLES[:3]))):
-                if explanation(tried(), self.inputs, silenced):
+            wrong = ((mistake, fits(usual, mix)) for mistake, mix in CROSS_ATTENTION.items())
+            without = assignments(dict.fromkeys(_ROLES[:3], layers))
+            for mistake, tried in chain(wrong, [(NO_OUTPUT, fits(without))]):
+                if explanation(tried, self.inputs, silenced):
                     return failed(f"the attention of {name} is not that asked for; it looks as if {mistake}")
             if count_apart(layers) < 4:
                 return failed(f"a layer of the attention of {name} is defined but has no influence on its output")
@@ -95,18 +101,13 @@ class Block:
         return self._judge_mlp(attention, explanation(tried_mlps, streams, full))
 
     def _attention_fits(
-        self,
-        layers: list[Linear],
-        found: list[Norm],
-        endings: _Endings,
-        mix: Mixing | None = None,
-        roles: tuple[str, ...] = _ROLES,
+        self, found: list[Norm], endings: _Endings, roles: Iterable[dict[str, Linear]], mix: Mixing = _RIGHT
     ) -> Iterator[tuple[CrossAttention, Callable[..., Array]]]:
         """Every reading of the attention with one of these endings, and what function of the block's inputs it is."""
         choices: list[Norm | None] = [None, *found]
-        for chosen, masked in product(assignments(dict.fromkeys(roles, layers)), (True, False)):
+        for chosen, masked in product(roles, (True, False)):
             q, k, v = (chosen[role] for role in _ROLES[:3])
-            mixing = replace(mix or Mixing(), masked=masked)
+            mixing = replace(mix, masked=masked)
             for asked, asking in product(choices, choices):
                 bare = CrossAttention(q, k, v, chosen.get("output"), mixing, asked, asking)
                 mixed = _remembered(partial(self._mixed, bare))
@@ -129,7 +130,7 @@ class Block:
         if mlp.norm is None:
             return failed(f"the MLP of {name} works on values without a LayerNorm")
         bare = not (attention.norm_asked or attention.norm_asking or attention.ends)
-        idle = [norm for norm in norms(self.bench.values, WIDTH) if norm.shift and norm.gain not in self.used]
+        idle = [norm for norm in norms(self.bench.values, WIDTH) if norm.gain not in self.used]
         if idle and mlp.norm in (attention.norm_asked, attention.norm_asking):
             return failed(f"{name} normalises for its MLP with the attention's LayerNorm, and never uses its other one")
         if idle and bare:

@@ -1,4 +1,4 @@
-"""A ViT's encoder and head: one block read as in 2.3, what follows it, and the same reading for several blocks."""
+"""A ViT's encoder and head: one block fitted as in 2.3, what follows it, and the same fit for several blocks."""
 
 from __future__ import annotations
 
