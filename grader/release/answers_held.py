@@ -17,19 +17,13 @@ from functools import cache
 from grader.release.sources import REFERENCE, Module, find_module
 
 _TOLD, _ON_DEMAND = "TOLD_TO_STUDENTS", "ON_DEMAND"
-# Right equations, or right ones with one thing changed, written out in numpy outside the reference. Each goes from this
-# list when it goes to the reference.
-OUTSIDE_THE_REFERENCE = frozenset(
-    f"grader.checks.modules.recovery.{name}"
-    for name in ("attending", "block_equations", "arithmetic", "cross_attention", "rotations")
-)
 
 
 @cache
 def holds_answers(module: str) -> bool:
     found = find_module(module)
     if found is None or module.split(".")[0] != REFERENCE:
-        return module in OUTSIDE_THE_REFERENCE
+        return False
     return bool(found.defines) and _TOLD not in found.defines  # a package that defines nothing is only a folder
 
 
@@ -48,5 +42,5 @@ def modules_holding_answers() -> Iterator[Module]:
     assert package is not None, "a kit is made where the reference is"
     folder = package.path.parent
     inside = (path.relative_to(folder.parent).with_suffix("").parts for path in sorted(folder.rglob("*.py")))
-    names = [*(".".join(parts).removesuffix(".__init__") for parts in inside), *sorted(OUTSIDE_THE_REFERENCE)]
+    names = [".".join(parts).removesuffix(".__init__") for parts in inside]
     yield from (module for name in names if holds_answers(name) and (module := find_module(name)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
 
 from grader import compare
+from grader.checks.modules.encoder_form import BATCHES, NAME, SIZES, Sizes, encoder_bench
 from grader.checks.modules.recovery import block_properties
 from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.block_fits import (
@@ -21,66 +22,24 @@ from grader.checks.modules.recovery.block_fits import (
 )
 from grader.checks.modules.recovery.layers import loose_vectors, mlps, norms
 from grader.checks.modules.recovery.obligations import (
-    changes_its_input,
-    differs_in_float32,
-    not_a_function_of_its_input,
     trained,
-    wrong_shape,
 )
-from grader.checks.modules.recovery.workbench import Workbench, started
+from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 from reference.mistakes.encoder_blocks import POST, RELU, Variant
 from reference.mistakes.mixing import SELF_ATTENTION
 
-_NAME = "EncoderBlock"
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    width: int
-    heads: int
-    hidden: int
-
-
-# No two sizes of the first agree, nor is one a multiple that packing would give. Then one head; at last a hidden layer
-# narrower than the block. Fewer features would now and then have a variance so small that a LayerNorm's ε shows.
-_SIZES = (_Sizes(20, 5, 14), _Sizes(12, 1, 17), _Sizes(16, 8, 7))
-_BATCHES = ((2, 7), (1, 3), (3, 2), (1, 1))  # batch and tokens
-
-
-def _bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: _Sizes) -> Workbench:
-    bench = Workbench(student, file, name, [sizes.width, sizes.heads, sizes.hidden])
-    return started(bench, rng, (rng.normal(size=(2, 3, sizes.width)),))
-
-
-@check
-def encodes_any_batch_of_tokens(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
-) -> Outcome:
-    """(B, N, dim) → (B, N, dim) for any B and N, each item by itself, repeatable, in float32 too, input untouched."""
-    for sizes in _SIZES:
-        bench = _bench(student, rng, file, name, sizes)
-        for batch, tokens in _BATCHES:
-            x = rng.normal(size=(batch, tokens, sizes.width))
-            if wrong := wrong_shape(bench, (x,), x.shape):
-                return wrong
-        x = rng.normal(size=(3, 5, sizes.width))
-        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
-            if wrong := look(bench, (x,)):
-                return wrong
-    return passed(f"right shapes for {len(_SIZES) * len(_BATCHES)} sizes, in float32 and float64")
-
 
 @check
 def encoder_matches_its_equations(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """y = LN(x + Attn(x)), z = LN(y + FFN(y)), FFN with ReLU, scores over √(dim/heads): from its own parameters."""
     outcome = None
-    for sizes in _SIZES:
-        bench = _bench(student, rng, file, name, sizes)
+    for sizes in SIZES:
+        bench = encoder_bench(student, rng, file, name, sizes)
         outcome = _judged(bench, rng, sizes)
         if outcome.score < 1 or outcome.evidence.get("judged_by") == "properties":
             return outcome
@@ -88,8 +47,8 @@ def encoder_matches_its_equations(
     return outcome
 
 
-def _judged(bench: Workbench, rng: np.random.Generator, sizes: _Sizes) -> Outcome:
-    inputs = [rng.normal(size=(batch, tokens, sizes.width)) for batch, tokens in _BATCHES]
+def _judged(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Outcome:
+    inputs = [rng.normal(size=(batch, tokens, sizes.width)) for batch, tokens in BATCHES]
     single = [rng.normal(size=(1, 1, sizes.width)) for _ in range(3)]
     ran = bench.run(*((x,) for x in (*inputs, *single))).outputs
     turn = _axes(ran[0], inputs[0])
@@ -120,7 +79,7 @@ def _axes(output: Array, x: Array) -> tuple[int, ...] | None:
 _Seen = tuple[list[Array], list[Array]]
 
 
-def _anatomy(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, x: Array, token: Array) -> Anatomy:
+def _anatomy(bench: Workbench, rng: np.random.Generator, sizes: Sizes, x: Array, token: Array) -> Anatomy:
     used = bench.influential(rng, (x,))
     loose = loose_vectors(bench.values, sizes.width)
     without = bench.run_changed((x,), changes=[{name: np.zeros_like(bench.values[name])} for name in loose])
@@ -136,7 +95,7 @@ def _anatomy(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, x: Array
     )
 
 
-def _explained(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, several: _Seen, alone: _Seen) -> Outcome:
+def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, several: _Seen, alone: _Seen) -> Outcome:
     anatomy = _anatomy(bench, rng, sizes, several[0][0], alone[0][0])
     wanted = Wanted((POST,), (RELU,), output=sizes.heads > 1)
     found = one_token_fits(anatomy, wanted, np.concatenate(alone[0]), np.concatenate(alone[1]))
@@ -148,7 +107,7 @@ def _explained(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, severa
     if mistakes := min((single.mistakes(wanted) for single in found), key=len):
         return _wrong(bench, rng, sizes, anatomy, mistakes)
     if any(first(many_token_fits(anatomy, single), *several) for single in found):
-        count = len(_SIZES) * len(_BATCHES)
+        count = len(SIZES) * len(BATCHES)
         return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
     return _wrong(bench, rng, sizes, anatomy, _attention_mistakes(anatomy, found, several))
 
@@ -171,7 +130,7 @@ def _attention_mistakes(anatomy: Anatomy, singles: list[OneToken], several: _See
     return next(([found.mistake] for found in shared if found), [])
 
 
-def _wrong(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, anatomy: Anatomy, mistakes: list[str]) -> Outcome:
+def _wrong(bench: Workbench, rng: np.random.Generator, sizes: Sizes, anatomy: Anatomy, mistakes: list[str]) -> Outcome:
     if mistakes:
         message = f"{bench.name} is not the block asked for; it looks as if {', and '.join(mistakes)}"
         return failed(message, evidence={"looks_like": mistakes})
@@ -184,9 +143,9 @@ def _wrong(bench: Workbench, rng: np.random.Generator, sizes: _Sizes, anatomy: A
 
 
 @check
-def encoder_is_trained(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME) -> Outcome:
+def encoder_is_trained(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME) -> Outcome:
     """Gradients flow back to its input and to every parameter it uses."""
-    bench = _bench(student, rng, file, name, _SIZES[0])
+    bench = encoder_bench(student, rng, file, name, SIZES[0])
     if not bench.values:
         return failed(f"{name} has no parameters: nothing of it is trained or saved")
-    return trained(bench, rng, (rng.normal(size=(2, 4, _SIZES[0].width)),))
+    return trained(bench, rng, (rng.normal(size=(2, 4, SIZES[0].width)),))

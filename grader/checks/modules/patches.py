@@ -14,7 +14,6 @@ from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
-    trained,
     wrong_shape,
 )
 from grader.checks.modules.recovery.vit_tokens import PatchSizes
@@ -23,27 +22,27 @@ from grader.compare import Array
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
 
-_NAME = "PatchEmbedding"
+NAME = "PatchEmbedding"
 _EVERY_NUMBER = "every number of that map is learned"
 _STEP = 1e-4  # so small that the map moves in proportion, and large enough for float32
 _RANK_TOLERANCE = 1e-3  # either adds less than this
 
 
 # Sizes that differ from each other; then one channel, patches of one pixel, and a single patch.
-_SIZES = (PatchSizes(6, 2, 3, 7), PatchSizes(8, 2, 1, 5), PatchSizes(3, 1, 2, 4), PatchSizes(4, 4, 3, 10))
+SIZES = (PatchSizes(6, 2, 3, 7), PatchSizes(8, 2, 1, 5), PatchSizes(3, 1, 2, 4), PatchSizes(4, 4, 3, 10))
 
 
-def _bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: PatchSizes) -> Workbench:
+def patch_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: PatchSizes) -> Workbench:
     return started(Workbench(student, file, name, sizes.arguments()), rng, (sizes.images(rng, 2),))
 
 
 @check
 def makes_one_token_of_each_patch(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, float32 too, input untouched."""
-    for sizes in _SIZES:
-        bench = _bench(student, rng, file, name, sizes)
+    for sizes in SIZES:
+        bench = patch_bench(student, rng, file, name, sizes)
         for batch in (2, 1, 3):
             x = sizes.images(rng, batch)
             if wrong := wrong_shape(bench, (x,), (batch, sizes.patches, sizes.dim)):
@@ -51,7 +50,7 @@ def makes_one_token_of_each_patch(
         for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
             if wrong := look(bench, (sizes.images(rng, 3),)):
                 return wrong
-    return passed(f"one token for each patch, for {len(_SIZES)} sizes of images and patches")
+    return passed(f"one token for each patch, for {len(SIZES)} sizes of images and patches")
 
 
 def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) -> Outcome:
@@ -69,12 +68,12 @@ def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) ->
 
 @check
 def maps_every_patch_alike_row_by_row(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Token n is one learned linear map of the pixels of patch n, the same for every patch, patches row by row."""
     outcome = passed("")
-    for sizes in _SIZES:
-        outcome = _judged(_bench(student, rng, file, name, sizes), rng, sizes)
+    for sizes in SIZES:
+        outcome = _judged(patch_bench(student, rng, file, name, sizes), rng, sizes)
         if outcome.score < 1 or outcome.status is Status.REVIEW:
             return outcome
     return outcome
@@ -171,7 +170,7 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matr
     if any(_close(np.sort(value.reshape(-1)), numbers) for value in weights) and any(
         _close(offset, value) for value in biases
     ):
-        return passed(f"one linear map for all patches, for {len(_SIZES)} sizes", evidence={"judged_by": "values"})
+        return passed(f"one linear map for all patches, for {len(SIZES)} sizes", evidence={"judged_by": "values"})
     free = _learned_directions(bench, rng, sizes)
     if not free:
         return failed(f"the map of {bench.name} is not learned: no parameter has any influence on it")
@@ -197,14 +196,3 @@ def _learned_directions(bench: Workbench, rng: np.random.Generator, sizes: Patch
     moved = (maps[1:] - maps[0]).reshape(len(steps), -1) / _STEP
     sizes_of_moves = np.linalg.svd(moved, compute_uv=False)
     return int(np.sum(sizes_of_moves > _RANK_TOLERANCE * max(1.0, sizes_of_moves[0])))
-
-
-@check
-def patch_embedding_is_trained(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
-) -> Outcome:
-    """Gradients flow back to the image and to every parameter it uses."""
-    bench = _bench(student, rng, file, name, _SIZES[0])
-    if not bench.values:
-        return failed(f"{name} has no parameters: nothing of it is trained or saved")
-    return trained(bench, rng, (_SIZES[0].images(rng, 2),))

@@ -12,15 +12,15 @@ import numpy as np
 from grader.checks.modules.recovery import behaviour, variant_properties
 from grader.checks.modules.recovery.fits import assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, count_apart, maps
-from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, trained, wrong_shape
+from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, wrong_shape
 from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, build
+from grader.checks.modules.rotary_training import ATTENTION
 from grader.compare import Array
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
 from reference.mistakes.rotary import ANGLES, ROTATED
 from reference.numpy_attention import RotaryMixing
 
-_ATTENTION = "CausalSelfAttention"
 _ROLES = ("query", "key", "value", "output")
 _RIGHT = RotaryMixing()
 _NEIGHBOURS = np.arange(HEAD).reshape(-1, 2)
@@ -44,7 +44,7 @@ def _fits(assigned: list[dict[str, Linear]], mix: RotaryMixing = _RIGHT) -> Iter
 
 @check
 def attention_rotates_queries_and_keys(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _ATTENTION
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = ATTENTION
 ) -> Outcome:
     """With config.rope, queries and keys are rotated by their positions in every head, and values are left alone."""
     inputs = [(rng.normal(size=(batch, length, WIDTH)),) for batch, length in ((2, BLOCK), (3, 5), (1, 2), (1, 1))]
@@ -73,12 +73,3 @@ def attention_rotates_queries_and_keys(
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
             return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence={"looks_like": mistake})
     return failed("its values are not those of causal attention with rotated queries and keys")
-
-
-@check
-def rotary_attention_is_trained(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _ATTENTION
-) -> Outcome:
-    """Gradients flow back through the rotation, to the input and to every parameter in use."""
-    x = rng.normal(size=(2, 5, WIDTH))
-    return trained(build(student, rng, [file], name, (x,), rope=True), rng, (x,))

@@ -11,8 +11,8 @@ import numpy as np
 from grader.checks.modules.recovery import behaviour, variant_properties
 from grader.checks.modules.recovery.fits import assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, count_apart, linears, maps
-from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, trained, wrong_shape
 from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, build
+from grader.checks.modules.synthesizer_form import LONGEST, NAME, drawn_inputs
 from grader.compare import Array, difference
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -20,8 +20,6 @@ from reference.mistakes.mixing import NO_OUTPUT
 from reference.mistakes.synthesis import MISTAKES
 from reference.numpy_attention import Synthesis
 
-_NAME = "SynthesizerAttention"
-_LONGEST = BLOCK - 1
 _RIGHT = Synthesis()
 
 
@@ -38,13 +36,9 @@ class _Fit:
         return self.output(mixed) if self.output else mixed
 
 
-def _inputs(rng: np.random.Generator) -> list[tuple[Array]]:
-    return [(rng.normal(size=(batch, length, WIDTH)),) for batch, length in ((2, _LONGEST), (3, 5), (1, 1), (1, 2))]
-
-
 def _layers(bench: Workbench, used: set[str]) -> tuple[list[Linear], list[Linear]]:
     """Maps that may be W₁, value or output, and those that may be w₂."""
-    scoring = [layer for length in (_LONGEST, BLOCK) for layer in linears(bench.values, HEAD, length, used)]
+    scoring = [layer for length in (LONGEST, BLOCK) for layer in linears(bench.values, HEAD, length, used)]
     return maps(bench.values, WIDTH, HEADS, used), scoring
 
 
@@ -71,38 +65,23 @@ def _mistake(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outpu
 
 
 @check
-def synthesizes_at_every_length(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
-) -> Outcome:
-    """It takes any batch and every length up to block_size − 1, and keeps the items of a batch apart."""
-    bench = build(student, rng, [file], name, (rng.normal(size=(1, _LONGEST, WIDTH)),), synthesizer=True, additive=True)
-    for batch, length in [(1, _LONGEST), (2, _LONGEST), *((2, length) for length in range(1, _LONGEST))]:
-        size = (batch, length, WIDTH)
-        if wrong := wrong_shape(bench, (rng.normal(size=size),), size):
-            return wrong
-    return not_a_function_of_its_input(bench, (rng.normal(size=(3, 5, WIDTH)),)) or passed(
-        f"it runs at all {_LONGEST} lengths", evidence={"lengths": _LONGEST}
-    )
-
-
-@check
 def synthesizer_matches_its_formula(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Its output is softmax(mask(ReLU(x W₁ + b₁) w₂[:, :T] + b₂[:T])) V, computed from its own parameters."""
-    inputs = _inputs(rng)
+    inputs = drawn_inputs(rng)
     bench = build(student, rng, [file], name, *inputs, synthesizer=True, additive=True)
     outputs = bench.run(*inputs).outputs
     used = bench.influential(rng, inputs[0])
     square, scoring = _layers(bench, set(bench.values))
     matrices = [value.shape for value in bench.values.values() if len(value.squeeze().shape) > 1]
-    if not any(side in (_LONGEST, BLOCK) for shape in matrices for side in shape):
+    if not any(side in (LONGEST, BLOCK) for shape in matrices for side in shape):
         return failed(
             f"no parameter of {name} has a column for each of block_size − 1 positions, as w₂ should: a tensor that is "
             "no nn.Parameter is neither trained nor saved"
         )
     if count_apart(square) < 2 or not scoring:
-        needed = 2 * WIDTH**2 + HEAD * _LONGEST + _LONGEST  # W₁, the values, w₂ and b₂
+        needed = 2 * WIDTH**2 + HEAD * LONGEST + LONGEST  # W₁, the values, w₂ and b₂
         return behaviour.too_few_parameters(bench, used, needed) or variant_properties.of_a_synthesizer(bench, rng)
     found = explanation(_fits(bench, used, any_layout=True), inputs, outputs)
     if found is None:
@@ -121,32 +100,10 @@ def _wrong(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs
     looks = f"; it looks as if {mistake}" if mistake else ""
     likely = next((compute for _, compute in _fits(bench, used)), None)
     far = difference(outputs[0], likely(*inputs[0])) if likely else None
-    summary = f" With x {inputs[0][0].shape[0]}×{_LONGEST}×{WIDTH} {far.summary}" if far else ""
+    summary = f" With x {inputs[0][0].shape[0]}×{LONGEST}×{WIDTH} {far.summary}" if far else ""
     unused = "; some of the layers it defines have no influence on its output" if likely is None else ""
     return failed(
         f"its values are not those of the formula{looks or unused}.{summary}",
         far.detail if far else "",
         evidence={"looks_like": mistake, "off_by": far.size if far else None},
     )
-
-
-@check
-def synthesizer_ignores_the_future(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
-) -> Outcome:
-    """A token's output depends on itself and on earlier tokens, and on no later one."""
-    (x,) = _inputs(rng)[0]
-    bench = build(student, rng, [file], name, (x,), synthesizer=True, additive=True)
-    return variant_properties.looks_ahead(bench, rng, x) or passed("no token sees a later one")
-
-
-@check
-def synthesizer_is_trained(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = _NAME
-) -> Outcome:
-    """Gradients flow back to its input and to every parameter it uses, w₂ and b₂ among them."""
-    (x,) = _inputs(rng)[0]  # the longest: that other lengths fail is another check's matter
-    bench = build(student, rng, [file], name, (x,), synthesizer=True, additive=True)
-    if len(bench.values) == 0:
-        return failed(f"{name} has no parameters: nothing of it is trained or saved")
-    return trained(bench, rng, (x,))

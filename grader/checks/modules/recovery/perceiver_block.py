@@ -20,12 +20,22 @@ from grader.compare import Array
 from grader.model import Outcome, Status, failed, passed
 from reference.mistakes.mixing import CROSS_ATTENTION, NO_OUTPUT
 from reference.numpy_attention import Mixing
+from reference.numpy_layers import layer_norm
 from reference.perceiver_blocks import ACTIVATIONS, NO_ACTIVATION, CrossAttention, Following
 
 _ROLES = ("query", "key", "value", "output")
 # Layers that may be the MLP: two where it is as wide as queries, keys and values that are packed in one.
 _MOST_MLPS = 4
-_Endings = list[tuple[Norm, ...]]
+
+
+class _Runnable(Norm):
+    """A LayerNorm that can be run. The finder of layers goes to students, so it knows no equation."""
+
+    def __call__(self, x: Array, how: Callable[[Array, Array, Array], Array] = layer_norm) -> Array:
+        return super().__call__(x, how)
+
+
+_Endings = list[tuple[_Runnable, ...]]
 _RIGHT = Mixing()
 
 
@@ -73,7 +83,7 @@ class Block:
         silenced = bench.run(*self.inputs, values=mute).outputs
         if all(np.ptp(output, axis=(0, 1)).max() < 1e-6 for output in silenced):
             return failed(f"the MLP of {name} has no residual: its input does not reach the output past it")
-        found = norms(values, WIDTH)
+        found = [_Runnable.of(values, one.gain, one.shift) for one in norms(values, WIDTH)]
         fits = partial(self._attention_fits, found, _possible_endings(found, silenced[0]))
         usual = list(assignments(dict.fromkeys(_ROLES, layers)))
         attention = None
@@ -101,10 +111,10 @@ class Block:
         return self._judge_mlp(attention, explanation(tried_mlps, streams, full))
 
     def _attention_fits(
-        self, found: list[Norm], endings: _Endings, roles: Iterable[dict[str, Linear]], mix: Mixing = _RIGHT
+        self, found: list[_Runnable], endings: _Endings, roles: Iterable[dict[str, Linear]], mix: Mixing = _RIGHT
     ) -> Iterator[tuple[CrossAttention, Callable[..., Array]]]:
         """Every reading of the attention with one of these endings, and what function of the block's inputs it is."""
-        choices: list[Norm | None] = [None, *found]
+        choices: list[_Runnable | None] = [None, *found]
         for chosen, masked in product(roles, (True, False)):
             q, k, v = (chosen[role] for role in _ROLES[:3])
             mixing = replace(mix, masked=masked)
@@ -151,7 +161,7 @@ def _square(values: Values, found: list[Mlp]) -> list[Linear]:
     return [layer for layer in maps(values, WIDTH, HEADS) if layer.weight not in taken]
 
 
-def _possible_endings(found: list[Norm], output: Array) -> _Endings:
+def _possible_endings(found: list[_Runnable], output: Array) -> _Endings:
     """Which LayerNorms may stand last: what they gave has mean 0 and variance 1 once gain and shift are undone."""
     endings: _Endings = [()]
     for last in found:

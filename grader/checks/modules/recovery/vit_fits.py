@@ -32,6 +32,7 @@ from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 from reference.mistakes.encoder_blocks import POST, PRE, RELU, Variant
 from reference.mistakes.mixing import RIGHT, SELF_ATTENTION
+from reference.numpy_layers import layer_norm
 
 _WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))
 # Layers that may be the feed-forward network; usual models have one or two pairs. Where each head has an output layer
@@ -145,7 +146,7 @@ def _likely_tails(
         logits = np.concatenate([row for (row,) in bench.run_changed((x,), changes=changes)])
         tokens = np.stack([each[0] for each in equal])
         for tail, pair in product((tail for tail in every if tail.layers == layers), pairs):
-            given = reduce(lambda t, norm: norm(t), pair, tokens)
+            given = reduce(lambda t, norm: norm(t, layer_norm), pair, tokens)
             if tail.norm not in pair and tail not in found and agree(tail(given), logits):
                 found.append(tail)
     return found or [tail for tail in every if len(tail.layers) == 1] or every

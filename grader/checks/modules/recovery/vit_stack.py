@@ -15,7 +15,7 @@ from grader.checks.modules.recovery.block_fits import ManyTokens, OneToken
 from grader.checks.modules.recovery.layers import Linear, Norm, Values, linears, matrix_sides, mlps
 from grader.compare import Array
 from reference.mistakes.encoder_blocks import ACTIVATIONS
-from reference.numpy_layers import Function
+from reference.numpy_layers import Function, layer_norm
 
 _Found = TypeVar("_Found")
 _HEAD_ACTIVATIONS = ("tanh", "GELU", "ReLU", "GELU by tanh", "SiLU")
@@ -33,7 +33,7 @@ class Tail:
         return self.head(self.normed(x))
 
     def normed(self, x: Array) -> Array:
-        return self.norm(x) if self.norm else x
+        return self.norm(x, layer_norm) if self.norm else x
 
     def head(self, x: Array) -> Array:
         *hidden, last = self.layers

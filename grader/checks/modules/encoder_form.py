@@ -1,0 +1,55 @@
+"""Encoder blocks judged by what goes in and comes out, whatever is between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.checks.modules.recovery.obligations import (
+    changes_its_input,
+    differs_in_float32,
+    not_a_function_of_its_input,
+    wrong_shape,
+)
+from grader.checks.modules.recovery.workbench import Workbench, started
+from grader.model import Outcome, Student, passed
+from grader.registry import StudentFile, check
+
+NAME = "EncoderBlock"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    width: int
+    heads: int
+    hidden: int
+
+
+# No two sizes of the first agree, nor is one a multiple that packing would give. Then one head; at last a hidden layer
+# narrower than the block. Fewer features would now and then have a variance so small that a LayerNorm's ε shows.
+SIZES = (Sizes(20, 5, 14), Sizes(12, 1, 17), Sizes(16, 8, 7))
+BATCHES = ((2, 7), (1, 3), (3, 2), (1, 1))  # batch and tokens
+
+
+def encoder_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
+    bench = Workbench(student, file, name, [sizes.width, sizes.heads, sizes.hidden])
+    return started(bench, rng, (rng.normal(size=(2, 3, sizes.width)),))
+
+
+@check
+def encodes_any_batch_of_tokens(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+) -> Outcome:
+    """(B, N, dim) → (B, N, dim) for any B and N, each item by itself, repeatable, in float32 too, input untouched."""
+    for sizes in SIZES:
+        bench = encoder_bench(student, rng, file, name, sizes)
+        for batch, tokens in BATCHES:
+            x = rng.normal(size=(batch, tokens, sizes.width))
+            if wrong := wrong_shape(bench, (x,), x.shape):
+                return wrong
+        x = rng.normal(size=(3, 5, sizes.width))
+        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
+            if wrong := look(bench, (x,)):
+                return wrong
+    return passed(f"right shapes for {len(SIZES) * len(BATCHES)} sizes, in float32 and float64")

@@ -1,0 +1,23 @@
+"""Patch embeddings: whether they are trained."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.checks.modules.patches import NAME, SIZES, patch_bench
+from grader.checks.modules.recovery.obligations import (
+    trained,
+)
+from grader.model import Outcome, Student, failed
+from grader.registry import StudentFile, check
+
+
+@check
+def patch_embedding_is_trained(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+) -> Outcome:
+    """Gradients flow back to the image and to every parameter it uses."""
+    bench = patch_bench(student, rng, file, name, SIZES[0])
+    if not bench.values:
+        return failed(f"{name} has no parameters: nothing of it is trained or saved")
+    return trained(bench, rng, (SIZES[0].images(rng, 2),))

@@ -1,0 +1,56 @@
+"""The synthesizer judged by its lengths, its mask and its gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.checks.modules.recovery import variant_properties
+from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, trained, wrong_shape
+from grader.checks.modules.recovery.workbench import BLOCK, WIDTH, build
+from grader.compare import Array
+from grader.model import Outcome, Student, failed, passed
+from grader.registry import StudentFile, check
+
+NAME = "SynthesizerAttention"
+LONGEST = BLOCK - 1
+
+
+def drawn_inputs(rng: np.random.Generator) -> list[tuple[Array]]:
+    return [(rng.normal(size=(batch, length, WIDTH)),) for batch, length in ((2, LONGEST), (3, 5), (1, 1), (1, 2))]
+
+
+@check
+def synthesizes_at_every_length(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+) -> Outcome:
+    """It takes any batch and every length up to block_size − 1, and keeps the items of a batch apart."""
+    bench = build(student, rng, [file], name, (rng.normal(size=(1, LONGEST, WIDTH)),), synthesizer=True, additive=True)
+    for batch, length in [(1, LONGEST), (2, LONGEST), *((2, length) for length in range(1, LONGEST))]:
+        size = (batch, length, WIDTH)
+        if wrong := wrong_shape(bench, (rng.normal(size=size),), size):
+            return wrong
+    return not_a_function_of_its_input(bench, (rng.normal(size=(3, 5, WIDTH)),)) or passed(
+        f"it runs at all {LONGEST} lengths", evidence={"lengths": LONGEST}
+    )
+
+
+@check
+def synthesizer_ignores_the_future(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+) -> Outcome:
+    """A token's output depends on itself and on earlier tokens, and on no later one."""
+    (x,) = drawn_inputs(rng)[0]
+    bench = build(student, rng, [file], name, (x,), synthesizer=True, additive=True)
+    return variant_properties.looks_ahead(bench, rng, x) or passed("no token sees a later one")
+
+
+@check
+def synthesizer_is_trained(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+) -> Outcome:
+    """Gradients flow back to its input and to every parameter it uses, w₂ and b₂ among them."""
+    (x,) = drawn_inputs(rng)[0]  # the longest: that other lengths fail is another check's matter
+    bench = build(student, rng, [file], name, (x,), synthesizer=True, additive=True)
+    if len(bench.values) == 0:
+        return failed(f"{name} has no parameters: nothing of it is trained or saved")
+    return trained(bench, rng, (x,))

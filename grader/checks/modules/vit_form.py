@@ -1,0 +1,92 @@
+"""Vision transformers judged by what goes in and comes out, whatever is between."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from grader.checks.modules.recovery.obligations import (
+    changes_its_input,
+    differs_in_float32,
+    not_a_function_of_its_input,
+    wrong_shape,
+)
+from grader.checks.modules.recovery.vit_tokens import Sizes, kept_as, position_tensors, table
+from grader.checks.modules.recovery.workbench import Workbench, started
+from grader.compare import Array, difference
+from grader.model import Outcome, Student, failed, passed
+from grader.registry import StudentFile, check
+
+NAME = "ViT"
+# image, patch, channels, dim, depth, heads, classes: 9 patches, 12 numbers in each, and no two sizes alike.
+ONE = Sizes(6, 2, 3, 20, 1, 5, 7)
+DEEP = replace(ONE, depth=3)
+_SIZES = (ONE, Sizes(4, 2, 1, 6, 2, 2, 3), Sizes(3, 3, 2, 8, 2, 1, 4))
+
+
+def vit_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
+    return started(Workbench(student, file, name, sizes.arguments()), rng, (sizes.images(rng, 2),))
+
+
+@check
+def vit_gives_one_logit_per_class(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+) -> Outcome:
+    """Images → logits (B, classes) for any batch, each image by itself, repeatable, in float32 too, input untouched."""
+    for sizes in _SIZES:
+        bench = vit_bench(student, rng, file, name, sizes)
+        for batch in (2, 1, 3):
+            if wrong := wrong_shape(bench, (sizes.images(rng, batch),), (batch, sizes.classes)):
+                return wrong
+        x = sizes.images(rng, 3)
+        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
+            if wrong := look(bench, (x,)):
+                return wrong
+        (logits,) = bench.run((x,)).outputs
+        for values, what in ((logits, "probabilities"), (np.exp(logits), "logarithms of probabilities")):
+            if np.allclose(values.sum(axis=-1), 1, atol=1e-4) and (values >= 0).all():
+                return failed(f"{name} returns {what}; logits are asked for, without a softmax behind the head")
+    return passed(f"one logit for each class, for {len(_SIZES)} sizes")
+
+
+@check
+def vit_sees_every_patch_in_its_place(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+) -> Outcome:
+    """Each patch has influence on the logits; swapping two changes them, and through the positions alone."""
+    bench = vit_bench(student, rng, file, name, DEEP)
+    x = ONE.images(rng, 1)
+    changed = [_with_another_patch(x, rng, row, column) for row, column in product(range(ONE.side), repeat=2)]
+    swapped = _swapped(x)
+    plain, turned, *others = bench.run((x,), (swapped,), *((image,) for image in changed)).outputs
+    if not all(np.isfinite(output).all() for output in (plain, turned, *others)):
+        return failed(f"{name} gives NaN or infinity")
+    blind = [n for n, output in enumerate(others) if difference(output, plain) is None]
+    if blind:
+        return failed(f"{len(blind)} of {ONE.patches} patches have no influence on the logits of {name}")
+    if difference(turned, plain) is None:
+        return failed(f"swapping two patches leaves the logits of {name} as they were: positions are not added")
+    places = next(iter(position_tensors(bench.values, ONE)), "")
+    if places:
+        rows = table(bench.values[places], ONE.dim)
+        alike = {places: kept_as(bench.values[places], np.broadcast_to(rows[1], rows.shape))}
+        ((before, after),) = bench.run_changed((x,), (swapped,), changes=[alike])
+        if difference(after, before):
+            return failed(f"with all positions equal, swapping two patches still changes the logits of {name}")
+    return passed("every patch is seen, and where it is")
+
+
+def _with_another_patch(x: Array, rng: np.random.Generator, row: int, column: int) -> Array:
+    changed, p = x.copy(), ONE.patch
+    place = changed[:, :, row * p : (row + 1) * p, column * p : (column + 1) * p]
+    place += rng.normal(size=place.shape)
+    return changed
+
+
+def _swapped(x: Array) -> Array:
+    """The second and the last patch of the first row change places."""
+    p, turned = ONE.patch, x.copy()
+    turned[:, :, :p, p : 2 * p], turned[:, :, :p, -p:] = x[:, :, :p, -p:], x[:, :, :p, p : 2 * p]
+    return turned
