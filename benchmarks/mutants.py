@@ -3,10 +3,11 @@
     python -m benchmarks.mutants --count 400 --seed 0
     python -m benchmarks.mutants --only grader/sandbox --count 40
 
-Faults are those that rubrics are proved with (grader/proving/mutations.py), drawn by room with a seed. Each is put
-into a copy of the repository, where the tests that `tests/areas.yaml` names for its file run until one fails. What has
-been tried is kept in a file (--state): the same command goes on where it was stopped, and tries again where code or
-tests changed. Survivors that nobody could notice are explained, one by one, in benchmarks/mutants.yaml.
+Faults are those that rubrics are proved with (grader/proving/mutations.py), drawn by a hash of what each changes, so
+that editing one file draws new faults in that file alone. Each is put into a copy of the repository, where the tests
+that `tests/areas.yaml` names for its file run until one fails. What has been tried is kept in a file (--state): the
+same command goes on where it was stopped. A fault is tried again when its file changes; a survivor, also when its tests
+do. Survivors that nobody could notice are explained, one by one, in benchmarks/mutants.yaml.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
-import random
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -35,14 +38,16 @@ from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks.areas import tests_of
-from benchmarks.warm_pytest import TOOK_TOO_LONG, WarmPytest
+from benchmarks.warm_pytest import HANGS, WarmPytest
 from grader.proving.mutants import Candidate, Mutant, candidates
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 EXPLAINED = REPOSITORY / "benchmarks" / "mutants.yaml"
 LEAST_OF_A_ROOM = 8
-LEAST_SECONDS = 120  # a fault that makes tests hang is noticed, but a busy machine must not look like one
-SLOWER = 5
+# Seconds of the processor's time in which no test ends: the longest tests take a fifth of it.
+PATIENCE = {"not slow": 120, "slow": 900, "": 900}
+CHANCES = 3  # a test that fails now and then, because the machine is busy, is asked so often
+HANGING = "it hangs"
 
 
 @dataclass(frozen=True)
@@ -69,15 +74,24 @@ def all_candidates(only: Iterable[str]) -> dict[str, list[Candidate]]:
 
 
 def sample(rooms: dict[str, list[Candidate]], count: int, seed: int) -> list[Mutant]:
-    """Some of every room, the rest by how much there is to get wrong in each."""
-    rng = random.Random(seed)
-    drawn = {room: rng.sample(found, len(found)) for room, found in sorted(rooms.items())}
-    some = [one for found in drawn.values() for one in found[:LEAST_OF_A_ROOM]]
-    rest = [one for found in drawn.values() for one in found[LEAST_OF_A_ROOM:]]
-    chosen = rng.sample(some, len(some))[:count] + rng.sample(rest, min(len(rest), max(0, count - len(some))))
-    made = (one.mutant() for one in chosen)
-    # Swapping two zeros is no fault.
-    return list({mutant.text: mutant for mutant in made if mutant.statement != mutant.becomes}.values())
+    """Some of every room, the rest by how much there is to get wrong in each: `count`, or a few more."""
+    drawn = {room: _in_drawn_order(found, seed) for room, found in rooms.items()}
+    rest = {room: len(found[LEAST_OF_A_ROOM:]) for room, found in drawn.items()}
+    wanted = max(0, count - sum(len(found[:LEAST_OF_A_ROOM]) for found in drawn.values()))
+    share = min(1, wanted / max(1, sum(rest.values())))
+    chosen = {room: found[: LEAST_OF_A_ROOM + math.ceil(rest[room] * share)] for room, found in drawn.items()}
+    return [one.mutant() for found in chosen.values() for one in found]
+
+
+def _in_drawn_order(found: list[Candidate], seed: int) -> list[Candidate]:
+    """By a hash of what is changed: where it stands in its file, and what else could be wrong there, play no part."""
+    drawn: dict[str, Candidate] = {}
+    for one in found:
+        before, after = one.change()
+        if before != after:  # swapping two zeros is no fault
+            told = json.dumps([seed, one.file, one.place.within, before, after])
+            drawn.setdefault(hashlib.sha256(told.encode()).hexdigest(), one)
+    return [drawn[digest] for digest in sorted(drawn)]
 
 
 class Workshop:
@@ -90,51 +104,69 @@ class Workshop:
             if (REPOSITORY / file).is_file():
                 shutil.copy2(REPOSITORY / file, folder / file)
         self._pytest = WarmPytest(folder)
+        self._passes: set[tuple[str, ...]] = set()  # what has passed without a fault
 
     def close(self) -> None:
         self._pytest.close()
 
-    def try_out(self, mutant: Mutant, first: list[str], seconds: float) -> Tried:
-        """`first` are tests that noticed something before: most faults fall to few of them."""
+    def try_out(self, mutant: Mutant, first: list[str]) -> Tried | None:
+        """`first` are tests that noticed something before: most faults fall to few of them.
+
+        What fails has to fail again alone, and to pass without the fault: that the machine is busy is no fault. Nothing
+        is said of a fault whose tests fail without it.
+        """
+        began, asked = time.perf_counter(), tests_of(mutant.file)
+        with self._wrong(mutant):
+            by, alone = self._noticed(asked, first)
+        if alone and (failed := self._fails_anyway(alone)):
+            print(f"{mutant.file}:{mutant.line} not tried: without any fault fails {failed}", file=sys.stderr)
+            return None
+        return Tried(mutant, bool(by), by, time.perf_counter() - began)
+
+    def _noticed(self, asked: list[str], first: list[str]) -> tuple[str, tuple[str, ...]]:
+        """What fails, and the tests that fail again without the others."""
+        for _ in range(CHANCES):
+            by = self._failed([*first, *asked], "not slow") or self._failed(asked, "slow")
+            if by in ("", HANGING):
+                return by, ()
+            alone = (by,) if by.startswith("tests/") else tuple(asked)
+            if self._failed(alone):
+                return by, alone
+        return "", ()
+
+    @contextmanager
+    def _wrong(self, mutant: Mutant) -> Iterator[None]:
         place = self.folder / mutant.file
         right = place.read_text(encoding="utf-8")
         place.write_text(mutant.text, encoding="utf-8")
-        began = time.perf_counter()
         try:
-            by = self._failed([*first, *tests_of(mutant.file)], "not slow", seconds)
-            by = by or self._failed(tests_of(mutant.file), "slow", 2 * seconds)
+            yield
         finally:
             place.write_text(right, encoding="utf-8")
-        return Tried(mutant, bool(by), by, time.perf_counter() - began)
 
-    def untouched(self, file: str) -> tuple[str, float]:
-        """The test that fails without any fault, if one does, and how long all take."""
-        began = time.perf_counter()
-        return self._failed(tests_of(file), "not slow", 3600), time.perf_counter() - began
+    def _fails_anyway(self, tests: tuple[str, ...]) -> str:
+        if tests not in self._passes:
+            if failed := self._failed(tests) and self._failed(tests):
+                return failed
+            self._passes.add(tests)
+        return ""
 
-    def _failed(self, tests: list[str], marked: str, seconds: float) -> str:
+    def _failed(self, tests: Sequence[str], marked: str = "") -> str:
         """The first test that fails, or what else went wrong; nothing, if all pass."""
-        options = [
-            "-x",
-            "-q",
-            "--no-header",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            "-m",
-            marked,
-            "--tb=no",
-            "-rfE",
-        ]
-        code, printed = self._pytest.run([*options, *tests], seconds)
-        if code == TOOK_TOO_LONG:
-            return f"it hangs for more than {seconds:.0f} s"
+        options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no", "-rfE"]
+        code, printed = self._pytest.run([*options, "-m", marked, *tests], PATIENCE[marked])
+        if code == HANGS:
+            return HANGING
         if code in (0, 5):  # 5: no test has that mark
             return ""
         lines = printed.strip().splitlines() or ["pytest ended without a word"]
         failed = [line.split(" ", 1)[1].split(" - ")[0] for line in lines if line.startswith(("FAILED ", "ERROR "))]
-        return failed[0] if failed else lines[-1]
+        return _whole_name(failed[0]) if failed else lines[-1]
+
+
+def _whole_name(test: str) -> str:
+    """A case's name may hold what ends the test's own in pytest's list; then all cases are asked."""
+    return test if test.endswith("]") else test.split("[")[0]
 
 
 @contextmanager
@@ -164,12 +196,15 @@ class State:
                 self._known[entry["key"]] = entry
 
     def known(self, mutant: Mutant) -> Tried | None:
-        entry = self._known.get(_key(mutant))
-        return Tried(mutant, bool(entry["noticed"]), str(entry["by"]), float(str(entry["seconds"]))) if entry else None
+        entry, tests = self._known.get(_key(mutant)), _tests_digest(mutant.file)
+        if not entry or not (entry["noticed"] or reason(mutant) or entry["tests"] == tests):
+            return None
+        return Tried(mutant, bool(entry["noticed"]), str(entry["by"]), float(str(entry["seconds"])))
 
     def add(self, tried: Tried) -> None:
         entry = {
             "key": _key(tried.mutant),
+            "tests": _tests_digest(tried.mutant.file),
             "place": f"{tried.mutant.file}:{tried.mutant.line}",
             "noticed": tried.noticed,
             "by": tried.by,
@@ -180,82 +215,77 @@ class State:
 
 
 def _key(mutant: Mutant) -> str:
-    """The wrong file and the tests that were asked: when either changes, it is tried again."""
-    digest = hashlib.sha256(mutant.text.encode())
-    for tests in tests_of(mutant.file):
+    return hashlib.sha256(mutant.text.encode()).hexdigest()
+
+
+@cache
+def _tests_digest(file: str) -> str:
+    """Of the tests that are asked about a file, with the data among them, as they were before the first run."""
+    digest = hashlib.sha256()
+    for tests in tests_of(file):
         place = REPOSITORY / tests
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(path.read_bytes())
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def try_all(mutants: list[Mutant], state: State, jobs: int) -> list[Tried]:
     found = [known for mutant in mutants if (known := state.known(mutant))]
     waiting = [mutant for mutant in mutants if not state.known(mutant)]
-    took: dict[str, float] = {}
     killers: dict[str, list[str]] = defaultdict(list)
     with workshops(jobs) as free, ThreadPoolExecutor(jobs) as pool, Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("areas", total=None)
+        task = bar.add_task("mutants", total=len(waiting))
 
-        def area(file: str) -> None:
-            shop = free.get()
-            try:
-                failed, seconds = shop.untouched(file)
-            finally:
-                free.put(shop)
-            if failed:
-                raise SystemExit(f"without any fault, the tests of {file} fail already: {failed}")
-            took[" ".join(tests_of(file))] = seconds
-
-        files = {" ".join(tests_of(mutant.file)): mutant.file for mutant in waiting}
-        list(pool.map(area, files.values()))
-        bar.update(task, description="mutants", total=len(waiting), completed=0)
-
-        def one(mutant: Mutant) -> Tried:
+        def one(mutant: Mutant) -> Tried | None:
             asked, shop = " ".join(tests_of(mutant.file)), free.get()
             try:
-                limit = max(LEAST_SECONDS, SLOWER * took[asked])
-                tried = shop.try_out(mutant, killers[asked][:8], limit)
+                tried = shop.try_out(mutant, killers[asked][:8])
             finally:
                 free.put(shop)
-            if tried.noticed and "::" in tried.by:
+            if tried and "::" in tried.by:
                 killers[asked] = [tried.by, *(by for by in killers[asked] if by != tried.by)]
-            state.add(tried)
+            if tried:
+                state.add(tried)
             bar.advance(task)
             return tried
 
-        found += pool.map(one, waiting)
+        found += (tried for tried in pool.map(one, waiting) if tried)
     return found
 
 
 def report(tried: list[Tried], console: Console) -> None:
-    explained = yaml.safe_load(EXPLAINED.read_text(encoding="utf-8")) or {}
     table = Table("Room", "Tried", "Noticed", "Explained", "Survived", "Share")
     rooms: dict[str, list[Tried]] = defaultdict(list)
     for one in tried:
         rooms[room_of(one.mutant.file)].append(one)
     for room, those in [*sorted(rooms.items()), ("all", tried)]:
         noticed = sum(one.noticed for one in those)
-        reasons = sum(bool(_reason(one, explained)) for one in those if not one.noticed)
+        reasons = sum(bool(reason(one.mutant)) for one in those if not one.noticed)
         counted = len(those) - reasons
         share = f"{100 * noticed / counted:.0f} %" if counted else "–"
         table.add_row(room, str(len(those)), str(noticed), str(reasons), str(counted - noticed), share)
     console.print(table)
     for one in sorted(tried, key=lambda one: (one.mutant.file, one.mutant.line)):
         if not one.noticed:
-            mutant, reason = one.mutant, _reason(one, explained)
+            mutant = one.mutant
             console.print(f"{mutant.file}:{mutant.line} {mutant.within}", markup=False, soft_wrap=True)
             console.print(f"    {mutant.statement}\n  → {mutant.becomes}", markup=False, soft_wrap=True)
-            if reason:
-                console.print(f"    explained: {reason}", markup=False, soft_wrap=True)
+            if because := reason(mutant):
+                console.print(f"    explained: {because}", markup=False, soft_wrap=True)
 
 
-def _reason(one: Tried, explained: dict[str, list[dict[str, str]]]) -> str:
-    """By what is changed into what, so that editing the file elsewhere does not lose it."""
-    for entry in explained.get(one.mutant.file, []):
-        if (entry["statement"], entry["becomes"]) == (one.mutant.statement, one.mutant.becomes):
+def reason(mutant: Mutant) -> str:
+    """Why nobody could notice it, by what is changed into what: editing the file elsewhere does not lose it."""
+    for entry in _explained().get(mutant.file, []):
+        if (entry["statement"], entry["becomes"]) == (mutant.statement, mutant.becomes):
             return entry["because"]
     return ""
+
+
+@cache
+def _explained() -> dict[str, list[dict[str, str]]]:
+    return dict(yaml.safe_load(EXPLAINED.read_text(encoding="utf-8")) or {})
 
 
 def _git(*arguments: str) -> str:

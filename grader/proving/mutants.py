@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,16 +34,27 @@ class Candidate:
     place: _Place
     other: ast.AST
 
-    def mutant(self) -> Mutant:
-        place, before = self.place, _first_line(self.place.statement)
-        place.put(self.other)
-        try:
-            text = ast.unparse(ast.fix_missing_locations(self.tree))
+    def change(self) -> tuple[str, str]:
+        """The statement as it is and as it becomes."""
+        before = _first_line(self.place.statement)
+        with self._made():
             # A statement that has been replaced is told by what replaced it.
-            after = _first_line(self.other if place.spot.node is place.statement else place.statement)
+            whole = self.place.spot.node is self.place.statement
+            return before, _first_line(self.other if whole else self.place.statement)
+
+    def mutant(self) -> Mutant:
+        before, after = self.change()
+        with self._made():
+            text = ast.unparse(ast.fix_missing_locations(self.tree))
+        return Mutant(self.file, self.place.within, self.place.statement.lineno, before, after, text + "\n")
+
+    @contextmanager
+    def _made(self) -> Iterator[None]:
+        self.place.put(self.other)
+        try:
+            yield
         finally:
-            place.put(place.spot.node)
-        return Mutant(self.file, place.within, place.statement.lineno, before, after, text + "\n")
+            self.place.put(self.place.spot.node)
 
 
 def candidates(
@@ -131,4 +143,6 @@ def _is_left_alone(node: ast.AST, guards: bool) -> bool:
 
 
 def _first_line(node: ast.AST) -> str:
-    return ast.unparse(ast.fix_missing_locations(node)).splitlines()[0]
+    """Of a definition, the line that names it: a fault in a default value stands there, not in what decorates it."""
+    lines = ast.unparse(ast.fix_missing_locations(node)).splitlines()
+    return next(line for line in lines if not line.startswith("@"))

@@ -48,6 +48,11 @@ def test_single_faults_of_an_expression(expression: str, faulty: set[str]) -> No
     assert faulty <= becomes(expression)
 
 
+def test_a_default_of_a_decorated_function_is_told_by_the_line_it_stands_in() -> None:
+    found = mutants("@check\ndef f(x, n=3):\n    pass")
+    assert ("def f(x, n=3):", "def f(x, n=4):") in {(mutant.statement, mutant.becomes) for mutant in found}
+
+
 def test_statements_are_dropped_only_where_the_code_still_runs() -> None:
     found = mutants(
         """
