@@ -262,6 +262,32 @@ def test_everything_is_taken_up_to_the_bounds_and_not_beyond(
             opened(number, files)
 
 
+def test_a_path_that_is_passed_over_may_be_as_long_as_a_file_system_has_them(tmp_path: Path) -> None:
+    litter = "__MACOSX/" + "x" * (4096 - len("__MACOSX/"))
+    with open_submission(_zipped(tmp_path / "long.zip", **{"a.py": "", litter: ""})) as opened:
+        assert opened.files == ("a.py",)
+    longer = _zipped(tmp_path / "longer.zip", **{"a.py": "", litter + "x": ""})
+    with pytest.raises(UsageError, match="too long or deep a path"), open_submission(longer):
+        pass
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_file_that_is_in_an_archive_twice_is_named(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "twice.zip", "w") as archive:
+        for name in ("a.py", "b.py", "b.py"):
+            archive.writestr(name, "")
+    with pytest.raises(UsageError, match=r"'b\.py' is in it twice"), open_submission(tmp_path / "twice.zip"):
+        pass
+
+
+@pytest.mark.parametrize("name", ["work.ipynb", "work.zip"])
+def test_a_folder_may_be_called_like_a_notebook_or_an_archive(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "a.py").touch()
+    with open_submission(tmp_path / name) as opened:
+        assert opened.files == ("a.py",)
+
+
 def test_twenty_notes_are_told_one_by_one(tmp_path: Path) -> None:
     folder = _folder(tmp_path, **{"a.py": ""})
     for number in range(20):
@@ -269,6 +295,9 @@ def test_twenty_notes_are_told_one_by_one(tmp_path: Path) -> None:
     with open_submission(folder) as opened:
         assert len(opened.notes) == 20
         assert all("is a link or no ordinary file and was left out" in note for note in opened.notes)
+    (folder / "link20").symlink_to("a.py")
+    with open_submission(folder) as opened:
+        assert opened.notes[20:] == ("1 more were left out",)
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from grader.engine import grade
 from grader.model import Report, Status
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
+from grader.sandbox.inside.dataset_probe import looked_at
 from grader.sandbox.inside.probes import PROBES
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission
 
@@ -194,6 +196,14 @@ def test_forged_answers_earn_nothing_and_break_nothing(
 def test_items_are_read_back(text: str, read: Span | str) -> None:
     found = read_span(text, "abcde")
     assert read in found if isinstance(read, str) and isinstance(found, str) else read == found
+
+
+def test_a_vocabulary_leaves_the_box_as_whole_numbers_and_short_texts() -> None:
+    odd = SimpleNamespace(stoi={"a": np.int64(0), "b" * 9: 1.5}, itos=["a", None])
+    found = looked_at(odd, 0, times=0)
+    assert found["stoi"] == [["a", 0], ["b" * 8, None]]
+    assert [type(index) for _, index in found["stoi"]] == [int, type(None)]
+    assert found["itos"] == [[0, "a"], [1, None]]
 
 
 def test_the_stated_bounds_hold() -> None:

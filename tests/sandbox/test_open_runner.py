@@ -63,6 +63,11 @@ def test_code_writes_into_a_copy(runner: OpenRunner, submission: MakeSubmission)
     assert not (work.folder / "log.txt").exists()
 
 
+def test_code_may_remove_the_folder_it_runs_in(ask: Any) -> None:
+    assert ask("import os, shutil\ndef f():\n    shutil.rmtree(os.getcwd())\n    return 1") == 1
+    assert ask("def f(): return 2") == 2
+
+
 @pytest.mark.parametrize(
     ("code", "fault", "said"),
     [
