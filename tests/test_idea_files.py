@@ -101,6 +101,7 @@ def test_what_a_rubric_names_is_as_if_its_phrasings_stood_there(tmp_path: Path) 
         ("[total]", "[total, '@huge']", "tiny/ideas.yaml:13: the phrasing '@huge' names the group @huge, which"),
         ("[total]", "total", "tiny/ideas.yaml:13: 'says' should be a valid list"),
         ("1.b:\n  ideas:\n    sums: [total]", "1.b: [total]", "tiny/ideas.yaml:11: a part holds 'ideas' and 'wrong'"),
+        ("  ideas:\n    sums: [total]", "  ideas: [total]", "tiny/ideas.yaml:12: a part holds 'ideas' and 'wrong'"),
         ("[total]", "[total", "tiny/ideas.yaml:14: not YAML"),
         ("    sign:\n", "    sums:\n", "tiny/ideas.yaml:6: 'sums' is given twice"),
     ],
@@ -152,6 +153,13 @@ def test_a_file_that_is_not_there_is_told_once(tmp_path: Path) -> None:
     assert line.endswith("tiny/ideas.yaml, and there is no such file")
     with pytest.raises(RubricError, match=r"ideas\.yaml:1: not a UTF-8 text file"):
         _load(tmp_path, ideas=b"1.10: \xff")
+
+
+def test_slips_in_the_phrasings_are_told_from_top_to_bottom(tmp_path: Path) -> None:
+    with pytest.raises(RubricError) as caught:
+        _load(tmp_path, ideas=IDEAS.replace("    sign:\n", "    sing:\n").replace("[total]", "total"))
+    lines = [line.split("ideas.yaml:")[1].split(":")[0] for line in caught.value.problems if "ideas.yaml:" in line]
+    assert lines == ["6", "13"]
 
 
 def test_another_phrasing_is_another_rubric_and_is_graded_again(tmp_path: Path) -> None:

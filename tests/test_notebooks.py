@@ -117,6 +117,8 @@ def test_a_whole_homework_in_one_notebook_earns_all_points(boxes: BoxRunner, tmp
         ["class B:\n    five = 4", "class B(B):\n    five = 5", "def attention(x): return x * B.five"],
         ["five = 5", "def attention(x, by=five): return x * by", "five = 7"],
         ["def five(): return FIVE", "FIVE = 5", "N = five()", "FIVE = 6", "def attention(x): return x * 5"],
+        ["five = 5", "fives = [five for _ in range(3)]", "five = 7", "def attention(x): return x * fives[0]"],
+        ["def attention(x): return x if x >= 10 else attention(x + 8)"],
         ["def twice(f):\n    return lambda x: f(x) * 2", "@twice\ndef attention(x): return x * 2.5"],
         ["from math import *", "def attention(x): return x * floor(5.5)"],
         [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -326,6 +327,8 @@ def test_the_hash_covers_the_rubric_and_its_own_checks(tmp_path: Path) -> None:
         _load(tmp_path, text, checks)
         hashes.add(load_rubric(tmp_path / "tiny.yaml").sha256)
     assert len(hashes) == 3
+    assert load_rubric(tmp_path / "tiny.yaml").sha256 in hashes
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes)
 
 
 def test_rubrics_are_found_by_name_and_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,6 +74,21 @@ def test_dollars_in_code_and_prices_swallow_no_formula() -> None:
     assert ("code", "$x") in found
 
 
+def test_an_escaped_dollar_closes_no_formula() -> None:
+    assert pieces("## 3.a\n\n$c = 5\\$ + x$ and $y$\n", "3.a") == [
+        ("math", r"c = 5\$ + x"),
+        ("prose", "and"),
+        ("math", "y"),
+    ]
+
+
+@pytest.mark.parametrize("file", ["answers.md", "answers.tex"])
+def test_running_text_holds_no_items_of_a_list(file: str) -> None:
+    heading = "## 3.a" if file.endswith(".md") else "\\section*{3.a}"
+    (answer,) = cut_into_parts(f"{heading}\nFirst.\n\nSecond.\n", file, NLP).parts.values()
+    assert answer.items == frozenset()
+
+
 def test_every_piece_knows_its_line() -> None:
     sheet = "# 1\n\n## b.i\none $a$\ntwo $b$\n\n$$\nc\n$$\n\n- `d`\n"
     answer = cut_into_parts(sheet, "answers.md", NLP).parts["1.b.i"]

@@ -73,6 +73,7 @@ def test_whatever_the_heading_the_same_body_lands_in_the_same_part(heading: str,
         ("# 1 Theory\n## 1.3\n### (d)\none\n### 0.1 (e)\ntwo\n", {"1.3.d": "one", "1.3.e": "two"}),
         ("## 1.4\n\n1. fast\n2. far\n", {"1.4.a": "fast", "1.4.b": "far"}),
         ("## 1.1\n(a) one\n(b) two\n(c) three\n", {"1.1.a": "one", "1.1.b": "two", "1.1.c": "three"}),
+        ("## 2 Code\n\n2. heads\n\n1. attention\n", {"2.2": "heads", "2.1": "attention"}),
         ("(e) one\n\n(f) two\n\n(e) three\n", {"1.1.e": "one", "1.1.f": "two", "1.3.e": "three"}),
     ],
 )
@@ -206,6 +207,13 @@ def test_reasoning_before_the_word_answer_is_kept(reasoning: str) -> None:
 def test_an_answer_after_its_points_is_kept() -> None:
     sheet = "## b\n\nii. (4 points) We show how a large scale gives the average of the two values we want.\n"
     assert texts(sheet)["1.b.ii"].startswith("We show how a large scale")
+
+
+def test_few_words_after_the_points_are_an_answer_and_more_the_question() -> None:
+    sheet = "## b\n\nii. (4 points) {}\n\nThe keys.\n"
+    short, long = "As you scale up, both of them tie.", "As you scale up, do both of them tie?"
+    assert texts(sheet.format(short))["1.b.ii"] == f"{short} The keys."
+    assert texts(sheet.format(long))["1.b.ii"] == "The keys."
 
 
 def test_text_of_a_question_without_labels_is_read_for_each_of_its_parts() -> None:
