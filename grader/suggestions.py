@@ -10,8 +10,7 @@ from typing import Any
 def did_you_mean(written: str, known: Iterable[str]) -> str:
     """A clause to end an error with: the nearest known word, or all of them if none is near."""
     words = sorted(known)
-    near = get_close_matches(written, words, n=1, cutoff=0.6)
-    if near:
+    if near := get_close_matches(written, words):
         return f"; did you mean '{near[0]}'?"
     return f"; known: {', '.join(words)}" if words else ""
 

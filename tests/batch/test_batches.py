@@ -266,9 +266,11 @@ def test_what_the_grader_stumbles_over_is_ungraded_and_said_in_the_first_line_of
 
     monkeypatch.setattr(fingerprints, "of_submission", stumbles)
     with Grading(Plan(RUBRIC, None, (), DRAW, unsafe=False)) as grading:
-        graded = grading.of(HandedIn("s000", tmp_path / "in" / "s000"), None)
+        graded = grading.grade_one(HandedIn("s000", tmp_path / "in" / "s000"), None)
         assert graded.faults[0].startswith("KeyError: 'deep inside' (test_batches.py:")
-        kept_back = grading.of(HandedIn("s001", tmp_path / "in", fault="its files cannot be copied (no space)"), None)
+        kept_back = grading.grade_one(
+            HandedIn("s001", tmp_path / "in", fault="its files cannot be copied (no space)"), None
+        )
     for one, said in ((graded, "the grader stumbled over it (KeyError)"), (kept_back, "its files cannot be copied")):
         assert one.result is not None
         assert not one.result.settled

@@ -1,0 +1,35 @@
+"""What the nouns say of themselves."""
+
+from __future__ import annotations
+
+from grader.model import Answer, Limits, Piece
+from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
+from tests.conftest import REPOSITORY, MakeSubmission
+
+
+def test_the_prose_of_an_answer_is_its_words_without_formulas() -> None:
+    pieces = (Piece("prose", "so", 1), Piece("math", "q = k", 1), Piece("prose", "holds", 2))
+    assert Answer("1.a", "answers.md", 1, pieces).prose == "so\nholds"
+
+
+def test_a_rubric_knows_what_each_file_of_code_is_asked_to_define() -> None:
+    asked = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml").definitions
+    assert "attention" in asked["attention.py"]
+    assert all(file.endswith(".py") and names for file, names in asked.items())
+
+
+def test_whoever_sets_no_limits_has_some_room_on_the_disk_and_no_more(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    code = """
+        def f():
+            with open("big", "wb", buffering=0) as file:
+                for written in range(1000):
+                    try:
+                        file.write(bytes(2**20))
+                    except OSError:
+                        return written
+    """
+    with boxes.open(submission(code), Limits(), seed=0) as student:
+        assert 100 <= student.call("work.py", "f") <= 129

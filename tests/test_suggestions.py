@@ -1,0 +1,36 @@
+"""What an author is told about a word or a value that does not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grader.suggestions import did_you_mean, misfit
+
+
+@pytest.mark.parametrize(
+    ("written", "known", "said"),
+    [
+        ("rtoll", ["atol", "rtol"], "; did you mean 'rtol'?"),
+        ("colour", ["rtol", "atol"], "; known: atol, rtol"),
+        ("colour", [], ""),
+    ],
+)
+def test_the_nearest_word_is_named_or_all_of_them(written: str, known: list[str], said: str) -> None:
+    assert did_you_mean(written, known) == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "message", "said"),
+    [
+        ("extra_forbidden", ("problems", "ponits"), "", "'ponits' has no meaning here; did you mean 'points'?"),
+        ("missing", ("problems", "id"), "", "'id' is missing"),
+        ("too_short", ("says",), "", "'says' is empty"),
+        ("value_error", ("says", 0), "Value error, it holds nothing", "it holds nothing"),
+        ("value_error", ("points",), "Value error, is no number", "'points' is no number"),
+        ("int_type", ("points",), "Input should be a valid integer", "'points' should be a valid integer"),
+    ],
+)
+def test_what_pydantic_found_is_told_in_words(kind: str, place: tuple[Any, ...], message: str, said: str) -> None:
+    assert misfit({"type": kind, "loc": place, "msg": message}, ["id", "points"]) == said
