@@ -131,7 +131,9 @@ def _hold_to_the_junit_schema(element: ElementTree.Element) -> None:
 
 
 def test_junit_keeps_its_schema_and_maps_every_status() -> None:
-    root = ElementTree.fromstring(junit({"ada": EVERY_STATUS, "ben": EVERY_STATUS}).encode())
+    written = junit({"ada": EVERY_STATUS, "ben": EVERY_STATUS})
+    assert written.startswith('<?xml version="1.0" encoding="utf-8"?>\n')
+    root = ElementTree.fromstring(written.encode())
     _hold_to_the_junit_schema(root)
     assert [suite.get("name") for suite in root] == ["ada", "ben"]
     counts = {name: root[0].get(name) for name in ("tests", "failures", "errors", "skipped")}

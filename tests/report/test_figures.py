@@ -114,6 +114,33 @@ def test_accuracy_stands_beside_its_interval_baseline_and_tiers() -> None:
 @pytest.mark.parametrize(
     "evidence",
     [
+        {"figure": {"kind": "heatmap", "student": [[1, 2.5], [None, -1]], "reference": [[1, 2], [3, 4]]}},
+        {"weights_by_scale": WEIGHTS},
+        {"weights_by_scale": WEIGHTS[:1]},
+        {"figure": {"kind": "samples", "x": "x", "samples": {"one": [0.1, 0.2], "two": [0.3, 0.4]}}},
+        ACCURACY,
+    ],
+    ids=["heat map", "lines", "bars", "samples", "accuracy"],
+)
+def test_words_stand_inside_their_picture_and_not_on_one_another(evidence: dict[str, Any]) -> None:
+    (figure,) = figures_in(evidence)
+    for picture in drawn(figure).split("</svg>")[:-1]:
+        width, height = (float(found) for found in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)[0])
+        places = [(float(x), float(y)) for x, y in re.findall(r'<text[^>]* x="([\d.-]+)" y="([\d.-]+)"', picture)]
+        assert len(places) > 1
+        assert len(set(places)) == len(places)
+        assert all(0 <= x <= width and 10 <= y <= height for x, y in places)
+
+
+def test_lines_that_differ_by_less_than_can_be_seen_share_a_name() -> None:
+    series = {"p": [0.2, 0.5], "q": [0.2001, 0.5001], "r": [0.2, 0.51]}
+    (figure,) = figures_in({"figure": {"kind": "lines", "x": "x", "y": "y", "at": [1, 2], "series": series}})
+    assert {"p, q", "r"} <= set(Page(drawn(figure)).words)
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
         {"figure": "text"},
         {"figure": {"kind": "pie"}},
         {"figure": {"kind": "heatmap", "student": [[1], [1, 2]]}},

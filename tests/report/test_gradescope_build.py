@@ -136,6 +136,28 @@ def test_a_rubrics_own_checks_and_data_travel_with_it(tmp_path: Path) -> None:
     assert [entry["value"] for entry in results["leaderboard"]] == [1]
 
 
+def test_files_that_a_check_has_a_list_of_travel_too(tmp_path: Path) -> None:
+    for name in ("one.txt", "two.txt", "three.txt"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "checks.py").write_text(
+        "from grader.model import passed\n"
+        "from grader.registry import DataFile, check\n\n\n"
+        "@check\n"
+        "def reads_them(student, rng, *, files: list[DataFile]):\n"
+        '    """It passes."""\n'
+        '    return passed("all")\n'
+    )
+    (tmp_path / "tiny.yaml").write_text(
+        "rubric: tiny\ntitle: Tiny\npoints: 1\nproblems:\n  - id: 1\n    title: One\n    points: 1\n    checks:\n"
+        "      - {check: reads_them, points: 1, files: [one.txt, two.txt]}\n"
+    )
+    done = grader("gradescope", "build", tmp_path / "tiny.yaml", "--out", tmp_path / "a.zip")
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        held = {name for name in archive.namelist() if name.startswith("rubrics/")}
+    assert held == {"rubrics/tiny.yaml", "rubrics/checks.py", "rubrics/one.txt", "rubrics/two.txt"}
+
+
 def test_a_rubric_with_a_typo_builds_nothing(tmp_path: Path) -> None:
     done = grader("gradescope", "build", "tests/rubrics/typo.yaml", "--out", tmp_path / "a.zip")
     assert done.returncode == 2

@@ -196,6 +196,12 @@ def test_a_page_says_what_is_final_what_is_lost_and_what_is_not_yet_known() -> N
     assert "so far" not in settled
 
 
+@pytest.mark.parametrize(("points", "closed"), [(0, None), (3, "30 100"), (10, "100 100")])
+def test_the_ring_closes_as_far_as_the_points_go(points: float, closed: str | None) -> None:
+    page = Page(student_page(report("a", problem("1", checked(), points=points, max_points=10))))
+    assert [circle.get("stroke-dasharray") for circle in page.every("circle")] == ([None, closed] if closed else [None])
+
+
 def test_what_was_left_out_for_one_reason_is_said_once() -> None:
     why = "not tried, because returns_an_array did not pass"
     skipped = [checked(name, "skipped", message=why) for name in ("sums_to_one", "is_finite")]
