@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks.mutants import LEAST_OF_A_ROOM, sample
+import yaml
+
+from benchmarks.mutants import EXPLAINED, LEAST_OF_A_ROOM, sample
 from grader.proving.mutants import Candidate, candidates
+from tests.conftest import REPOSITORY
 
 LINES = [f"def f{number}(x):\n    return x * {number} + {number + 1}\n" for number in range(2, 30)]
 
@@ -34,3 +37,9 @@ def test_every_room_has_some_and_a_larger_sample_holds_the_smaller() -> None:
     assert drawn(rooms, "a", 40) < drawn(rooms, "a", 90)
     assert len(sample(rooms, 90, 0)) in (90, 91)
     assert drawn(rooms, "a") != {(one.within, one.becomes) for one in sample(rooms, 100, 1) if one.file == "a"}
+
+
+def test_what_nobody_could_notice_is_told_with_its_reason() -> None:
+    for file, entries in yaml.safe_load(EXPLAINED.read_text(encoding="utf-8")).items():
+        assert (REPOSITORY / file).is_file(), file
+        assert all(entry.keys() == {"statement", "becomes", "because"} for entry in entries), file
