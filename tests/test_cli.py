@@ -258,6 +258,17 @@ def test_help_says_of_every_command_how_its_own_help_begins() -> None:
         assert line in " ".join(told.split())
 
 
+def test_help_is_plain_text_and_says_what_every_option_takes() -> None:
+    told = " ".join(grader("run", "--help").stdout.split())
+    for option in ("--rubric NAME|PATH", "--data DIR", "--part ID", "--json FILE", "--fail-under POINTS"):
+        assert option in told
+    assert "--student NAME Only this student." in " ".join(grader("batch", "--help").stdout.split())
+    assert not {"╭", "--install-completion"} & set(f"{told} {grader('--help').stdout}".split())
+    for name in COMMANDS:
+        own: Any = Commands().get_command(None, name)
+        assert all(option.help for option in own.params if option.name != "help"), name
+
+
 def test_a_mistyped_command_is_guessed() -> None:
     assert "Did you mean 'run'?" in grader("rnu").stderr
 

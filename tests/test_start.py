@@ -1,0 +1,89 @@
+"""Where the command begins: on which Python, from which folders, and how it ends before a command has begun."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+
+def _python(
+    program: str, *options: str, cwd: Path = REPOSITORY, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    own = {**os.environ, "PYTHONPATH": str(REPOSITORY), **environment}
+    command = [sys.executable, *options, "-c", program]
+    return subprocess.run(command, cwd=cwd, env=own, capture_output=True, text=True, timeout=100, check=False)
+
+
+def _loading(folder: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command, stopped by this code while it loads its first library."""
+    (folder / "typer.py").write_text(code)
+    path = f"{folder}{os.pathsep}{REPOSITORY}"
+    return _python("from grader.start import main; main()", cwd=folder, PYTHONPATH=path, **environment)
+
+
+def test_an_older_python_is_told_in_one_line() -> None:
+    done = _python("import sys; sys.version_info = (3, 9, 7, 'final', 0); import grader")
+    assert done.returncode == 1
+    assert done.stderr.startswith("grader: Python 3.11 or newer is needed, and this is 3.9; make an environment")
+
+
+def test_whoever_ends_it_is_obeyed_with_the_exit_code_of_the_signal(tmp_path: Path) -> None:
+    done = _loading(tmp_path, "import os, signal, time\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(9)\n")
+    assert (done.returncode, done.stderr) == (143, "")
+    done = _loading(tmp_path, "raise KeyboardInterrupt\n")
+    assert (done.returncode, done.stderr) == (130, "grader: stopped\n")
+
+
+def test_processes_beside_it_import_nothing_from_where_one_stands(tmp_path: Path) -> None:
+    done = _loading(tmp_path, "import os\nprint(os.environ['PYTHONSAFEPATH'])\nraise KeyboardInterrupt\n")
+    assert done.stdout == "1\n"
+
+
+def test_a_letter_that_the_terminal_lacks_is_a_question_mark(tmp_path: Path) -> None:
+    code = "import sys\nprint('α')\nprint('β', file=sys.stderr)\nraise KeyboardInterrupt\n"
+    done = _loading(tmp_path, code, PYTHONIOENCODING="ascii:strict")
+    assert (done.stdout, done.stderr) == ("?\n", "?\ngrader: stopped\n")
+
+
+def test_a_fault_of_ours_is_a_plain_traceback() -> None:
+    broken = "import sys; from grader import cli, start; cli.COMMANDS['run'] = ('nowhere', ''); "
+    done = _python(f"{broken}sys.argv = ['grader', 'run']; start.main()")
+    assert done.stderr.startswith("Traceback (most recent call last):")
+
+
+@pytest.mark.parametrize(
+    ("first", "cwd", "options", "stays"),
+    [
+        ("{folder}", "{folder}", [], False),
+        ("{folder}", "{own}", [], False),
+        ("", "{folder}", [], False),
+        ("", "{own}", [], True),
+        ("{own}", "{folder}", [], True),
+        ("{link}", "{folder}", [], True),
+        ("{folder}", "{folder}", ["-P"], True),
+    ],
+)
+def test_the_folder_one_stands_in_is_no_place_to_import_from(
+    tmp_path: Path, first: str, cwd: str, options: list[str], stays: bool
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(REPOSITORY)
+    places = {"folder": tmp_path / "folder", "link": tmp_path / "link", "own": REPOSITORY}
+    begun = first.format(**places)
+    program = f"""
+import runpy, sys
+sys.argv = ["grader", "--version"]
+sys.path[:0] = [{begun!r}, "next"]
+try:
+    runpy.run_module("grader", run_name="__main__")
+except SystemExit:
+    print(sys.path[0])
+"""
+    done = _python(program, *options, cwd=Path(cwd.format(**places)))
+    assert done.stdout.splitlines()[-1] == (begun if stays else "next"), done.stderr
