@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from grader.draw import Draw
+from grader.model import Rubric
+from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import OpenedSubmission
 
@@ -42,3 +45,16 @@ def submission(tmp_path: Path) -> MakeSubmission:
 def boxes() -> Iterator[BoxRunner]:
     with BoxRunner(("numpy",)) as runner:
         yield runner
+
+
+@pytest.fixture(scope="session")
+def torch_boxes() -> Iterator[BoxRunner]:
+    """One for all tests: what its boxes are forked from takes two seconds to load torch."""
+    with BoxRunner(("numpy", "torch")) as runner:
+        yield runner
+
+
+@cache
+def the_rubric(name: str) -> Rubric:
+    """A rubric of this repository, by its path in it; read once, since many tests ask for the same two."""
+    return load_rubric(REPOSITORY / name)

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from grader.engine import grade
 from grader.report.html import student_page
 from grader.report.json_report import as_data
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import DRAW, REPOSITORY
+from tests.conftest import DRAW, REPOSITORY, the_rubric
 
 LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv"
 SAMPLES = {"nlp-a5": ("alice", "nora", "jonas", "stub"), "dl-hw3": ("ben", "dora", "evan")}
-
-
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
 
 
 def _secrets(rubric: str) -> set[str]:
@@ -44,7 +36,7 @@ def _secrets(rubric: str) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("rubric", "sample"), [(name, one) for name, samples in SAMPLES.items() for one in samples])
 def test_hidden_checks_give_nothing_away(torch_boxes: BoxRunner, rubric: str, sample: str) -> None:
-    loaded = load_rubric(REPOSITORY / "rubrics" / f"{rubric}.yaml")
+    loaded = the_rubric(f"rubrics/{rubric}.yaml")
     with open_submission(REPOSITORY / "submissions" / sample) as submission:
         data = as_data(grade(loaded, submission, torch_boxes, DRAW))
     hidden = [check for problem in data["problems"] for check in problem["checks"] if check["visibility"] == "hidden"]

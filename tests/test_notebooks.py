@@ -15,12 +15,11 @@ from grader.engine import grade
 from grader.errors import Ambiguous, Missing, StudentFault, UsageError
 from grader.model import Limits, Report, Status
 from grader.notebooks import notebook_cells
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import DRAW, REPOSITORY
+from tests.conftest import DRAW, the_rubric
 
-RUBRIC = only(load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml"), ["2.1", "2.2"])
+RUBRIC = only(the_rubric("rubrics/dl-hw3.yaml"), ["2.1", "2.2"])
 
 ATTENTION = """
 def attention(Q, K, V, beta):
@@ -335,7 +334,7 @@ def test_large_outputs_and_tangled_names_take_no_time(tmp_path: Path) -> None:
     assert time.perf_counter() - began < 10
 
 
-ANSWERS = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+ANSWERS = the_rubric("rubrics/dl-hw3.yaml")
 WRITTEN = [
     "# Homework 3",
     "x = 1",

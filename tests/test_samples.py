@@ -23,10 +23,9 @@ from grader.model import Check, Problem, Report, Status
 from grader.proving.samples import differences
 from grader.report.json_report import as_data
 from grader.report.points import rounded
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import DRAW, REPOSITORY
+from tests.conftest import DRAW, REPOSITORY, the_rubric
 
 DECLARED: dict[str, Any] = {
     path.stem: yaml.safe_load(path.read_text()) for path in sorted(Path(__file__).parent.glob("samples/*.yaml"))
@@ -35,14 +34,8 @@ RUBRICS = sorted({declared["rubric"] for declared in DECLARED.values()})
 BESIDE_CHECKS = ("points", "chosen")
 
 
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
-
-
 def _grade(boxes: BoxRunner, sample: str, seed: int = 0) -> Report:
-    rubric = load_rubric(REPOSITORY / "rubrics" / f"{DECLARED[sample]['rubric']}.yaml")
+    rubric = the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml")
     with open_submission(REPOSITORY / "submissions" / sample) as submission:
         return grade(rubric, submission, boxes, Draw(seed, None))
 
@@ -63,7 +56,7 @@ def test_every_check_is_failed_by_some_sample(rubric: str) -> None:
         for problem, checks in declared["problems"].items()
         for check in _lost(checks)
     }
-    loaded = load_rubric(REPOSITORY / "rubrics" / f"{rubric}.yaml")
+    loaded = the_rubric(f"rubrics/{rubric}.yaml")
     assert {(problem.id, check.id) for problem in loaded.problems for check in _all_checks(problem)} <= failed
 
 
@@ -88,7 +81,7 @@ def test_declared_points_add_up(sample: str) -> None:
     declared = DECLARED[sample]
     problems = [checks["points"] for checks in declared["problems"].values()]
     assert sum(map(Fraction, map(str, problems))) == pytest.approx(declared["points"], abs=0.005 * len(problems))
-    rubric = load_rubric(REPOSITORY / "rubrics" / f"{declared['rubric']}.yaml")
+    rubric = the_rubric(f"rubrics/{declared['rubric']}.yaml")
     assert declared["points"] <= declared.get("max_points", rubric.points)
 
 
@@ -106,7 +99,7 @@ def test_another_seed_gives_the_same_grade(torch_boxes: BoxRunner, sample: str) 
 
 
 def test_a_part_graded_alone_gets_the_same_grade(boxes: BoxRunner) -> None:
-    rubric = load_rubric(REPOSITORY / "rubrics" / "nlp-a5.yaml")
+    rubric = the_rubric("rubrics/nlp-a5.yaml")
     with open_submission(REPOSITORY / "submissions" / "alice") as submission:
         for part in ("1.b.ii", "1.d.i", "3.a"):  # headings `ii.`, `i.` and `(a)`, which other parts have too
             alone = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == part))

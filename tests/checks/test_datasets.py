@@ -7,7 +7,6 @@ import io
 import math
 import os
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,13 +30,12 @@ from grader.checks.datasets.spans import Span, read_span
 from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Report, Status
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.sandbox.inside.dataset_probe import looked_at
 from grader.sandbox.inside.probes import PROBES
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
 
-RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "span-corruption.yaml")
+RUBRIC = the_rubric("tests/rubrics/span-corruption.yaml")
 CHECKS = {check.id: check for check in RUBRIC.problems[0].checks}
 FOLDER = Path(__file__).parent / "span_variants"
 VARIANTS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.py"))}
@@ -53,12 +51,6 @@ BESIDE = {
 }
 # Of all checks for each variant; SPAN_ROUNDS=24 repeats the run the stated bound was held against (3,120 verdicts).
 ROUNDS = int(os.environ.get("SPAN_ROUNDS", "2"))
-
-
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
 
 
 def _lost(report: Report) -> dict[str, str]:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from grader.engine import grade
 from grader.model import Report, Status
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
 
-RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "torch-blocks.yaml")
+RUBRIC = the_rubric("tests/rubrics/torch-blocks.yaml")
 RIGHT = (REPOSITORY / "submissions" / "ada" / "encoder.py").read_text()
-
-
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
 
 
 def _lost(report: Report) -> dict[str, str]:

@@ -17,13 +17,12 @@ import yaml
 from grader.checks.functions.ready_made import writes_it_out
 from grader.errors import StudentFault
 from grader.model import Limits, Outcome, Problem, Status
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import OpenedSubmission, open_submission
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import MakeSubmission, the_rubric
 from tests.test_notebooks import notebook
 
-RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
 PROBLEMS: dict[str, Problem] = {problem.id: problem for problem in RUBRIC.problems}
 BY_HAND = "np.exp(S - S.max(0)) / np.exp(S - S.max(0)).sum(0)"
 
@@ -31,12 +30,6 @@ BY_HAND = "np.exp(S - S.max(0)) / np.exp(S - S.max(0)).sum(0)"
 def _cases(file: str) -> list[Any]:
     cases = yaml.safe_load((Path(__file__).parent / "ready_made" / file).read_text())
     return [pytest.param(case, id=case["name"]) for case in cases]
-
-
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
 
 
 @contextmanager

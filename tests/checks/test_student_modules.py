@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -24,12 +23,6 @@ UNREADABLE = {
     ("vit", "norms_at_the_patches"): ("vit_matches_its_equations",),
 }
 WRONG = [pytest.param(module, case, id=f"{module}: {case['name']}") for module in MODULES for case in wrong(module)]
-
-
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
 
 
 @pytest.mark.parametrize(("module", "style", "seed"), RIGHT)

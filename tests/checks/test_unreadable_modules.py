@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
@@ -61,12 +60,6 @@ HONEST = [
     ("perceiver", "one tensor", Fraction(3, 4), []),
     ("rope", "one tensor", Fraction(3, 4), []),
 ]
-
-
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
 
 
 @pytest.mark.parametrize(("kind", "module", "said"), REFUTED)

@@ -14,13 +14,12 @@ from grader.checks.functions.ground_truth import mistakes_in
 from grader.engine import grade
 from grader.errors import StudentFault
 from grader.model import Check, Limits, Outcome, Report, Status, failed
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from reference import attention as truth
 from reference.mistakes.attention import MISTAKES
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, MakeSubmission, the_rubric
 
-RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
 JUDGED_BY_VALUE = (values.__name__, extreme_scores.__name__)
 
 RIGHT_ATTENTION = {

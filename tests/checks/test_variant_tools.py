@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -13,7 +11,6 @@ from grader.checks.modules.recovery.fits import assignments_in_any_layout
 from grader.checks.modules.recovery.layers import Linear, maps, mlps, norms
 from grader.checks.modules.recovery.workbench import BOTTLENECK, HEADS, WIDTH
 from grader.model import Limits
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from reference import gpt, rope
 from reference.mistakes.rotary import ANGLES, ROTATED
@@ -22,18 +19,10 @@ from reference.numpy_attention import Mixing, RotaryMixing, Synthesis
 from reference.numpy_layers import angles, layer_norm, turn
 from reference.perceiver_blocks import CrossAttention, Following
 from tests.checks.variant_grading import Files, right
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import MakeSubmission, the_rubric
 
 RNG = np.random.default_rng(5)
-VARIANT = next(
-    problem for problem in load_rubric(REPOSITORY / "rubrics" / "nlp-a5.yaml").problems if problem.id == "2.g.i"
-)
-
-
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
+VARIANT = next(problem for problem in the_rubric("rubrics/nlp-a5.yaml").problems if problem.id == "2.g.i")
 
 
 def test_layer_norm_is_torchs() -> None:

@@ -14,13 +14,12 @@ import yaml
 from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Outcome, Problem, Rubric
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import MakeSubmission, the_rubric
 
 FOLDER = Path(__file__).parent / "variants"
-RUBRIC = load_rubric(REPOSITORY / "tests" / "rubrics" / "variants.yaml")
-BLOCKS = load_rubric(REPOSITORY / "tests" / "rubrics" / "blocks.yaml")
+RUBRIC = the_rubric("tests/rubrics/variants.yaml")
+BLOCKS = the_rubric("tests/rubrics/blocks.yaml")
 _BLOCK_IDS = {"encoder": "2.3", "patches": "2.4", "vit": "2.5"}
 Files = dict[str, str]
 

@@ -12,11 +12,6 @@ from benchmarks.formula_corpus import Entry, Grader, entries
 ENTRIES = list(entries())
 
 
-@pytest.fixture(scope="module")
-def grader() -> Grader:
-    return Grader()
-
-
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
 def test_answer_gets_the_verdict_it_deserves(entry: Entry, grader: Grader) -> None:
     judged = grader(entry)

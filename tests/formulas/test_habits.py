@@ -7,11 +7,6 @@ import pytest
 from benchmarks.formula_corpus import Entry, Grader
 
 
-@pytest.fixture(scope="module")
-def grader() -> Grader:
-    return Grader()
-
-
 def _verdict(grader: Grader, part: str, text: str) -> str:
     return grader(Entry("", part, f"# {part}\n\n{text}\n", "answers.md", "", "")).verdict
 

@@ -8,15 +8,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from benchmarks.formula_corpus import QUESTIONS
 from grader.answers import cut_into_parts
 from grader.formulas.answer.asked_for import AskedName, found_for
 from grader.formulas.answer.statements import Proposed, read_statements
 from grader.formulas.provers import extraction
 from grader.model import Answer, Outcome, Status
-from grader.rubric import load_rubric
+from tests.conftest import the_rubric
 
-PROBLEMS = {problem.id: problem for problem in load_rubric(QUESTIONS).problems}
+pytestmark = pytest.mark.usefixtures("in_this_process")
+PROBLEMS = {problem.id: problem for problem in the_rubric("tests/rubrics/formulas.yaml").problems}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -36,6 +36,7 @@ ATTACKS = {
 
 @pytest.fixture(scope="module")
 def grader() -> Grader:
+    """Unlike that of the other tests here it asks the child that can be killed, as the grader does."""
     return Grader()
 
 

@@ -24,9 +24,7 @@ Write = Callable[[Expression], str]
 
 
 @pytest.fixture(scope="module")
-def verdict() -> Callable[[str, str], str]:
-    grader = Grader()
-
+def verdict(grader: Grader) -> Callable[[str, str], str]:
     def judge(part: str, text: str) -> str:
         judged = grader(Entry("drawn", part, f"# {part}\n\n${text}$\n", "answers.md", "", ""))
         assert judged.verdict != "unreadable", f"{text}: {judged.message}"

@@ -10,9 +10,8 @@ import yaml
 
 from grader.choosing import only
 from grader.engine import grade
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
 
 _FOLDER = Path(__file__).parent / "rewrites"
 _FILES: list[dict[str, Any]] = [yaml.safe_load(path.read_text()) for path in sorted(_FOLDER.glob("*.yaml"))]
@@ -21,7 +20,7 @@ REWRITES = [
     for written in _FILES
     for name, code in written["rewrites"].items()
 ]
-_RUBRIC = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+_RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
 _GOLD = REPOSITORY / "submissions" / "ada"
 
 

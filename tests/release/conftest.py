@@ -15,10 +15,9 @@ from grader.model import Rubric
 from grader.release.handout import read_handout
 from grader.release.kit import Kit, build_kit
 from grader.release.withheld import Withheld, withheld_from
-from grader.rubric import load_rubric
 from grader.secret import Secret
 from grader.yaml_source import read
-from tests.conftest import REPOSITORY
+from tests.conftest import the_rubric
 
 SECRET = Secret("0123456789abcdef a course's secret")
 RUBRICS = ("dl-hw3", "nlp-a5")
@@ -46,7 +45,7 @@ def kits(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
     def kit(name: str) -> Made:
         if name not in made:
             folder = tmp_path_factory.mktemp("kits") / name
-            rubric = load_rubric(REPOSITORY / "rubrics" / f"{name}.yaml")
+            rubric = the_rubric(f"rubrics/{name}.yaml")
             made[name] = Made(rubric, build_kit(rubric, folder, secret=SECRET), folder)
         return made[name]
 

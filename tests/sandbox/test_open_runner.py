@@ -16,11 +16,10 @@ from grader.choosing import only
 from grader.engine import grade
 from grader.errors import Crashed, StudentFault, TimedOut
 from grader.model import Limits
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.sandbox.open_runner import OpenRunner
 from grader.submission import open_submission
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
 from tests.selfcheck.kits import SUMMARY, make_kit
 
 ORDINARY = Limits()
@@ -92,7 +91,7 @@ def test_what_it_prints_is_kept_apart_from_its_answers(runner: OpenRunner, submi
 
 @pytest.mark.parametrize("sample", ["ada", "ben", "dora"])
 def test_verdicts_are_those_of_the_box(sample: str) -> None:
-    rubric = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")
+    rubric = the_rubric("rubrics/dl-hw3.yaml")
     rubric = only(rubric, ["2.1", "2.2"])
     reports = []
     for made in (BoxRunner(), OpenRunner()):

@@ -13,18 +13,17 @@ import pytest
 from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.model import ProblemResult, Report, Rubric, Status
-from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.selfcheck.checking import check_own_work
 from grader.selfcheck.home_rubric import at_home, extent, is_judged
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, the_rubric
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
 from tests.test_cli import SCHEMA, grader
 
-RUBRICS = [load_rubric(path) for path in sorted((REPOSITORY / "rubrics").glob("*.yaml"))]
+RUBRICS = [the_rubric(f"rubrics/{path.name}") for path in sorted((REPOSITORY / "rubrics").glob("*.yaml"))]
 PROSE = "gives_the_ideas"
 
 
@@ -32,12 +31,6 @@ def said(*arguments: str | Path, cwd: Path = REPOSITORY) -> str:
     done = grader("check", *arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return " ".join(done.stdout.split())
-
-
-@pytest.fixture(scope="module")
-def torch_boxes() -> Iterator[BoxRunner]:
-    with BoxRunner(("numpy", "torch")) as runner:
-        yield runner
 
 
 # What is checked, and what is not.

@@ -16,11 +16,11 @@ from grader.rubric import load_rubric
 from grader.selfcheck.home_rubric import at_home
 from grader.selfcheck.playground import column_in, try_formula
 from grader.selfcheck.showing_formulas import print_stages, print_trials
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, the_rubric
 from tests.selfcheck.kits import make_kit
 from tests.test_cli import grader
 
-RUBRIC = load_rubric(REPOSITORY / "rubrics" / "nlp-a5.yaml")
+RUBRIC = the_rubric("rubrics/nlp-a5.yaml")
 
 
 def formula(text: str, part: str, *more: str | Path) -> list[str]:
