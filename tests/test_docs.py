@@ -19,22 +19,34 @@ TAS = (REPOSITORY / "docs" / "tas.md").read_text()
 COMMANDS = re.findall(r"^grader .+$", TAS, re.MULTILINE)
 
 
-def _follow(page: str, folder: Path) -> None:
-    """Write what the page says to write, run what it says to run, and see what it shows."""
-    for kind, block in re.findall(r"```(python|yaml|console)\n(.*?)```", page, re.DOTALL):
+def follow(page: str, folder: Path) -> None:
+    """Write what the page says to write, change what it says to change, run what it says to run, see what it shows."""
+    for kind, block in re.findall(r"```(python|yaml|console|diff)\n(.*?)```", page, re.DOTALL):
         if kind == "console":
             command, _, output = block.partition("\n")
             done = grader(*shlex.split(command.removeprefix("$ grader ")), cwd=folder)
             printed = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
             assert printed == output.splitlines()
+        elif kind == "diff":
+            name, _, hunks = block.removeprefix("--- ").partition("\n")
+            for hunk in hunks.split("@@\n"):
+                _change(folder / name, hunk.splitlines(keepends=True))
         else:
             name, _, text = block.partition("\n")
             (folder / name.removeprefix("# ")).parent.mkdir(parents=True, exist_ok=True)
             (folder / name.removeprefix("# ")).write_text(text)
 
 
+def _change(file: Path, hunk: list[str]) -> None:
+    """Lines that begin with a blank or `-` stand in the file, once; those with a blank or `+` come in their place."""
+    old, new = ("".join(line[1:] for line in hunk if line[0] in f" {sign}") for sign in "-+")
+    text = file.read_text()
+    assert text.count(old) == 1, f"{file.name} has {text.count(old)} times:\n{old}"
+    file.write_text(text.replace(old, new))
+
+
 def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> None:
-    _follow(AUTHORS, tmp_path)
+    follow(AUTHORS, tmp_path)
     kit = tmp_path / "kit"
     assert "doubles_on_other_inputs" not in (kit / "rubric" / "scores.yaml").read_text()
     again = grader("run", "class/alex", "--rubric", kit / "rubric" / "scores.yaml", cwd=tmp_path)
@@ -42,7 +54,7 @@ def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> No
 
 
 def test_an_author_of_ideas_sees_what_the_page_shows(tmp_path: Path) -> None:
-    _follow(PHRASINGS, tmp_path)
+    follow(PHRASINGS, tmp_path)
 
 
 def test_the_page_on_phrasings_says_what_they_find() -> None:
