@@ -35,6 +35,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = REPOSITORY / "tests" / "formulas"
 _OTHERS_SECONDS = 5
 _SHORT_CHARACTERS = 5_000
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as quick, where it is there
 QUESTIONS = REPOSITORY / "tests" / "rubrics" / "formulas.yaml"
 
 
@@ -60,7 +61,7 @@ class Judged:
 
 def entries() -> Iterator[Entry]:
     for path in sorted(CORPUS.glob("*.yaml")):
-        for one in yaml.safe_load(path.read_text(encoding="utf-8")):
+        for one in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER):
             part = one["part"].split()[1]
             text = one["text"] if "text" in one else one["repeat"]["unit"] * one["repeat"]["times"]
             form = one.get("format", "md")

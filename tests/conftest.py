@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,17 @@ def torch_boxes() -> Iterator[BoxRunner]:
     """One for all tests: what its boxes are forked from takes two seconds to load torch."""
     with BoxRunner(("numpy", "torch")) as runner:
         yield runner
+
+
+def sampled(cases: Iterable[Any], every: int) -> list[Any]:
+    """One case in so many for the quick loop; the others are marked slow, and every whole run has them all."""
+
+    def slow(case: Any) -> Any:
+        if isinstance(case, type(pytest.param())):
+            return case._replace(marks=(*case.marks, pytest.mark.slow))
+        return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
+
+    return [slow(case) if number % every else case for number, case in enumerate(cases)]
 
 
 @cache

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 from benchmarks import areas
 from tests.conftest import REPOSITORY
+
+THROUGH = {"grader.notation": "grader.formulas.lexing"}  # tables without code: what reads them is run
 
 
 def test_every_file_has_its_tests_and_every_path_exists() -> None:
@@ -16,3 +21,33 @@ def test_every_file_has_its_tests_and_every_path_exists() -> None:
 def test_the_longest_path_counts_and_a_test_speaks_for_itself() -> None:
     assert areas.tests_of("grader/batch/jobs.py") == areas.areas()["grader/batch"]
     assert areas.tests_of("tests/test_cli.py") == ["tests/test_cli.py"]
+
+
+def test_the_quick_loop_enters_every_room() -> None:
+    """A file of tests that are not all slow imports something of each package: `make test-fast` really runs it."""
+    entered = set().union(*(_imported(path) for path in (REPOSITORY / "tests").rglob("test_*.py") if _is_quick(path)))
+    rooms = {path.parent.relative_to(REPOSITORY) for path in (REPOSITORY / "grader").rglob("__init__.py")}
+    names = {".".join(room.parts) for room in rooms}
+    doors = {name: THROUGH.get(name, name) for name in names}
+    assert not {name for name, door in doors.items() if not any(f"{one}.".startswith(f"{door}.") for one in entered)}
+
+
+def _is_quick(path: Path) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    marks = [
+        node for node in tree.body if isinstance(node, ast.Assign) and "pytestmark" in ast.unparse(node.targets[0])
+    ]
+    if any("mark.slow" in ast.unparse(node.value) for node in marks):
+        return False
+    tests = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    return any("pytest.mark.slow" not in map(ast.unparse, test.decorator_list) for test in tests)
+
+
+def _imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in found if name.startswith("grader")}

@@ -25,6 +25,7 @@ def grader(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.Complet
     return done
 
 
+@pytest.mark.slow
 def test_run_grades_a_right_submission_and_prints_no_escape_codes_into_a_pipe() -> None:
     done = grader("run", "submissions/ada")
     assert done.returncode == 0, done.stderr
@@ -38,6 +39,7 @@ def _part(report: dict[str, Any], wanted: str) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.slow
 def test_json_keeps_its_contract_and_carries_the_feedback(tmp_path: Path) -> None:
     done = grader("run", "submissions/ben", "--json", tmp_path / "ben.json")
     assert done.returncode == 0
@@ -55,6 +57,7 @@ def test_json_to_stdout_is_nothing_but_json() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_json_that_cannot_be_written_loses_nothing() -> None:
     done = grader("run", "submissions/ada", "--part", "2.1", "--json", "no/such/folder/a.json")
     assert done.returncode == 2
@@ -64,6 +67,7 @@ def test_json_that_cannot_be_written_loses_nothing() -> None:
     )
 
 
+@pytest.mark.slow
 def test_fail_under_is_an_exit_code() -> None:
     assert grader("run", "submissions/ben", "--part", "2.1", "--part", "2.2", "--fail-under", "6").returncode == 0
     assert grader("run", "submissions/ben", "--part", "2.1", "--part", "2.2", "--fail-under", "6.5").returncode == 1
@@ -89,6 +93,7 @@ def test_a_wrong_command_is_answered_in_one_line(arguments: list[str], said: str
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_an_empty_folder_is_graded_as_missing(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = grader("run", tmp_path / "empty", "--rubric", "dl-hw3")
@@ -98,6 +103,7 @@ def test_an_empty_folder_is_graded_as_missing(tmp_path: Path) -> None:
     assert "0 / 100" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_rubric_that_fits_is_found_without_being_named(tmp_path: Path) -> None:
     shutil.copytree(REPOSITORY / "submissions" / "ada", tmp_path / "hers" / "hw" / "src")
     (tmp_path / "hers" / "hw" / "src" / "submission.yaml").unlink()
@@ -118,6 +124,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BROKEN)
 def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path, kind: str) -> None:
     code, said = BROKEN[kind]
@@ -164,6 +171,7 @@ GRADED = "attention.py defines no 'attention'"
 REFUSED = "so it may be a student's"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -194,6 +202,7 @@ def test_a_submission_cannot_name_a_rubric_by_path(hers: Path) -> None:
     assert not (hers.parent.parent / "escaped").exists()
 
 
+@pytest.mark.slow
 def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
     text = (REPOSITORY / "rubrics" / "dl-hw3.yaml").read_text().replace("points: 4", "pionts: 4")
     (tmp_path / "mine.yaml").write_text(text)
@@ -203,6 +212,7 @@ def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
     assert grader("rubric", "lint", tmp_path / "mine.yaml", "dl-hw3").returncode == 2
 
 
+@pytest.mark.slow
 def test_rubrics_and_checks_can_be_looked_at() -> None:
     assert "27 problems, 65 checks, 100 points; no faults" in grader("rubric", "lint", "dl-hw3").stdout
     shown = grader("rubric", "show", "dl-hw3").stdout
@@ -219,6 +229,7 @@ def test_doctor_says_what_this_machine_gives() -> None:
     assert "Tried in a box: open a network socket: refused" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_rubric_without_torch_never_loads_it(tmp_path: Path) -> None:
     """Neither in the grader nor in its boxes: the student looks, and the grader's own imports are listed."""
     (tmp_path / "attention.py").write_text(
@@ -235,6 +246,7 @@ def test_a_rubric_without_torch_never_loads_it(tmp_path: Path) -> None:
     assert not {name for name in imported if name.split(".")[0] in ("torch", "sympy")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "batch", "check"])
 @pytest.mark.parametrize("what", ["path", "rubric"])
 def test_a_name_too_long_for_any_file_is_told_in_one_line(command: str, what: str, tmp_path: Path) -> None:

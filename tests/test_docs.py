@@ -45,6 +45,7 @@ def _change(file: Path, hunk: list[str]) -> None:
     file.write_text(text.replace(old, new))
 
 
+@pytest.mark.slow
 def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> None:
     follow(AUTHORS, tmp_path)
     kit = tmp_path / "kit"
@@ -53,6 +54,7 @@ def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> No
     assert "0 / 1" in again.stdout
 
 
+@pytest.mark.slow
 def test_an_author_of_ideas_sees_what_the_page_shows(tmp_path: Path) -> None:
     follow(PHRASINGS, tmp_path)
 

@@ -15,6 +15,7 @@ README = (REPOSITORY / "README.md").read_text()
 SHOWN = re.findall(r"```console\n\$ grader (.+)\n((?:.*\n)*?)```", README)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
 def test_a_command_prints_what_the_readme_shows(command: str, output: str) -> None:
     done = grader(*shlex.split(command))
@@ -22,6 +23,7 @@ def test_a_command_prints_what_the_readme_shows(command: str, output: str) -> No
     assert printed == output.splitlines()
 
 
+@pytest.mark.slow
 def test_the_new_check_and_the_new_problem_work_as_written(tmp_path: Path) -> None:
     (check,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     (rubric,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)

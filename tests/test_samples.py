@@ -114,6 +114,7 @@ def _timeless(report: Report) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.slow
 def test_no_sample_gives_away_expected_values_of_hidden_checks(boxes: BoxRunner) -> None:
     for sample in ("ben", "dora"):
         for problem in _grade(boxes, sample).problems:

@@ -95,6 +95,7 @@ def test_the_secret_comes_from_the_environment_or_a_file(tmp_path: Path, monkeyp
         read_secret()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rubric", ["dl-hw3", "nlp-a5"])
 def test_every_check_of_a_rubric_asks_something_else_for_another_secret(
     boxes: BoxRunner, submission: MakeSubmission, rubric: str
@@ -190,6 +191,7 @@ def _told(report: Path) -> tuple[str, str]:
     return first, second
 
 
+@pytest.mark.slow
 def test_run_batch_and_gradescope_draw_the_same_from_one_secret_and_other_inputs_from_another(
     course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,6 +205,7 @@ def test_run_batch_and_gradescope_draw_the_same_from_one_secret_and_other_inputs
     assert len(set(numbers)) == len(numbers) == 6
 
 
+@pytest.mark.slow
 def test_the_zip_says_whether_the_secret_is_in_it(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build = ("gradescope", "build", course / "course" / "drawing.yaml", "--out", course / "a.zip")
 
@@ -222,6 +225,7 @@ def test_the_zip_says_whether_the_secret_is_in_it(course: Path, monkeypatch: pyt
     assert not inside
 
 
+@pytest.mark.slow
 def test_another_secret_grades_a_class_again_and_is_not_mixed_into_a_resumed_batch(
     course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

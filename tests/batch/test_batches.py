@@ -57,6 +57,7 @@ def test_everyone_is_graded_and_nothing_broken_stops_the_rest(graded: tuple[Path
         jsonschema.validate(json.loads(path.read_text()), SCHEMA)
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_changes_nothing_but_times(graded: tuple[Path, Path], tmp_path: Path) -> None:
     submissions, out = graded
     assert batch(submissions, tmp_path / "out", "--jobs", "1").returncode == 0
@@ -74,6 +75,7 @@ def test_a_machine_busy_with_other_work_changes_nothing_but_times(graded: tuple[
     assert contents(tmp_path / "out") == contents(out)
 
 
+@pytest.mark.slow
 def test_a_batch_is_what_run_says_of_each(graded: tuple[Path, Path], tmp_path: Path) -> None:
     submissions, out = graded
     grader("run", submissions / "s001", "--rubric", RUBRIC, "--json", tmp_path / "alone.json")
@@ -84,6 +86,7 @@ def test_a_batch_is_what_run_says_of_each(graded: tuple[Path, Path], tmp_path: P
     ]
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_graded_again(graded: tuple[Path, Path], tmp_path: Path) -> None:
     submissions, out = (shutil.copytree(folder, tmp_path / folder.name) for folder in graded)
     (submissions / "s001" / "attention.py").write_text(WORKS["right"])
@@ -99,6 +102,7 @@ def test_only_what_changed_is_graded_again(graded: tuple[Path, Path], tmp_path: 
     assert (row["1.a"], row["1.b"], row["points"], row["overridden"]) == ("4", "0.5", "4.5", "1.b")
 
 
+@pytest.mark.slow
 def test_one_problem_is_graded_again_and_the_others_stay(graded: tuple[Path, Path], tmp_path: Path) -> None:
     submissions, out = (shutil.copytree(folder, tmp_path / folder.name) for folder in graded)
     batch(submissions, out, "--part", "1.b", "--seed", "3", "--student", "s000")
@@ -110,6 +114,7 @@ def test_one_problem_is_graded_again_and_the_others_stay(graded: tuple[Path, Pat
     assert (report["points"], report["max_points"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_new_points_need_no_grading_by_batch_or_by_rescore(graded: tuple[Path, Path], tmp_path: Path) -> None:
     submissions, out = (shutil.copytree(folder, tmp_path / folder.name) for folder in graded)
     text = RUBRIC.read_text()
@@ -137,6 +142,7 @@ def test_new_points_need_no_grading_by_batch_or_by_rescore(graded: tuple[Path, P
     assert contents(out) == before
 
 
+@pytest.mark.slow
 def test_two_submissions_with_one_id_are_said(tmp_path: Path) -> None:
     make_class(tmp_path / "in", 1)
     shutil.make_archive(str(tmp_path / "in" / "s001"), "zip", tmp_path / "in" / "s000")
@@ -147,6 +153,7 @@ def test_two_submissions_with_one_id_are_said(tmp_path: Path) -> None:
     assert "s000 is there more than once (s000 and s000.zip), so none of them is graded" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -180,6 +187,7 @@ def _heeds_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> None:
     make_class(tmp_path / "in", 60)
     command = [*COMMAND, "batch", tmp_path / "in", "--out", tmp_path / "out", "--rubric", RUBRIC, "--jobs", "2"]
@@ -217,6 +225,7 @@ def _in_session(leader: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_jobs_that_cannot_begin_end_the_batch_with_one_line(tmp_path: Path) -> None:
     make_class(tmp_path / "in", 2)
     plan = Plan(RUBRIC, None, (), DRAW, unsafe=False)
@@ -229,6 +238,7 @@ def test_jobs_that_cannot_begin_end_the_batch_with_one_line(tmp_path: Path) -> N
         multiprocessing.set_executable(python)
 
 
+@pytest.mark.slow
 def test_one_bad_hand_in_costs_only_itself(tmp_path: Path) -> None:
     """Also where nobody says which rubric: all that are opened to find out."""
     folder = tmp_path / "in"
@@ -256,6 +266,7 @@ def test_one_bad_hand_in_costs_only_itself(tmp_path: Path) -> None:
     assert rows["long"]["2.1"] == rows["s000"]["2.1"] == "10"
 
 
+@pytest.mark.slow
 def test_what_the_grader_stumbles_over_is_ungraded_and_said_in_the_first_line_of_its_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from grader.draw import Draw
 from grader.rubric import load_rubric
 from grader.secret import Secret
 from tests.batch.classes import RIGHT, without_times
-from tests.conftest import DRAW, REPOSITORY
+from tests.conftest import DRAW, REPOSITORY, sampled
 
 RUBRIC = """
 rubric: changing
@@ -113,7 +113,7 @@ def graded(rubric: Path, folder: Path, stored: Result | None = None) -> Graded:
         return grading.grade_one(HandedIn("nora", folder), stored)
 
 
-@pytest.fixture(scope="module", params=["right", "wrong", "with nothing"])
+@pytest.fixture(scope="module", params=sampled(["right", "wrong", "with nothing"], 3))
 def work(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("work")
     if request.param != "with nothing":

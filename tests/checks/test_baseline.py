@@ -224,6 +224,7 @@ def test_what_else_is_tried_earns_nothing(boxes: BoxRunner, submission: MakeSubm
         _judged(boxes, submission(**{FILE: code}))
 
 
+@pytest.mark.slow
 def test_printing_without_end_runs_out_of_time(boxes: BoxRunner, submission: MakeSubmission) -> None:
     with pytest.raises(TimedOut, match="1 s of processor time"):
         _judged(boxes, submission(**{FILE: "while True: print(5.0)"}), Limits(cpu_seconds=1, wall_seconds=30))

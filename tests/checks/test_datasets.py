@@ -33,7 +33,7 @@ from grader.model import Report, Status
 from grader.sandbox import BoxRunner
 from grader.sandbox.inside.dataset_probe import looked_at
 from grader.sandbox.inside.probes import PROBES
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission, sampled, the_rubric
 
 RUBRIC = the_rubric("tests/rubrics/span-corruption.yaml")
 CHECKS = {check.id: check for check in RUBRIC.problems[0].checks}
@@ -111,12 +111,13 @@ def _departed(departure: dict[str, Any]) -> str:
     return code
 
 
-def _departures(every: int) -> pytest.MarkDecorator:
+def _departures(every: int = 1, quick: int = 1) -> pytest.MarkDecorator:
     some = DEPARTURES[::every]
-    return pytest.mark.parametrize(("check", "departure"), some, ids=[departure["name"] for _, departure in some])
+    names = [departure["name"] for _, departure in some]
+    return pytest.mark.parametrize(("check", "departure"), sampled(some, quick), ids=names)
 
 
-@_departures(every=1)
+@_departures(quick=8)
 def test_a_departure_is_told_what_it_is(
     torch_boxes: BoxRunner, submission: MakeSubmission, check: str, departure: dict[str, Any]
 ) -> None:
@@ -135,6 +136,7 @@ def test_one_slip_does_not_cost_checks_about_something_else(
     assert all(r.outcome.status is not Status.UNGRADED for r in report.problems[0].checks)
 
 
+@pytest.mark.slow
 def test_an_exclusive_end_costs_half(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
     right = VARIANTS["plain"]
     report = grade(RUBRIC, submission(**{"dataset.py": right.replace("randint(4,", "randrange(4,")}), torch_boxes, DRAW)
@@ -205,6 +207,7 @@ def test_the_stated_bounds_hold() -> None:
     assert (2 + 2 + 3 + 1) * ERROR_RATE + 2 * 0.99 ** (DRAWS // 2) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_worst_case_at_the_edge_of_what_is_allowed_is_not_misjudged() -> None:
     """All-or-nothing masks have the largest variance a share can have, and a mean of exactly a quarter."""
     rng = np.random.default_rng(0)

@@ -87,6 +87,7 @@ def test_what_is_judged_apart_cannot_be_taken_from_the_current_folder(
     assert judged.verdict == "passed"
 
 
+@pytest.mark.slow
 def test_damaged_answers_never_crash_or_hang() -> None:
     tally, _ = fuzz(1_500, seed=7)
     assert tally["undecided"] > 100

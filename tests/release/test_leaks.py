@@ -23,8 +23,6 @@ from tests.release.conftest import RUBRICS, SECRET, Made
 LABELS = (REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv").read_text().splitlines()
 Kits = Callable[[str], Made]
 
-pytestmark = pytest.mark.slow  # kits are made
-
 
 @pytest.fixture(scope="module")
 def secrets(kits: Kits) -> Callable[[str], Withheld]:
@@ -38,6 +36,7 @@ def secrets(kits: Kits) -> Callable[[str], Withheld]:
     return of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rubric", RUBRICS)
 def test_a_kit_holds_no_secret(kits: Kits, secrets: Callable[[str], Withheld], rubric: str) -> None:
     assert leaks_in(kits(rubric).folder, secrets(rubric)) == []
@@ -166,6 +165,7 @@ def test_a_file_may_not_be_called_by_a_secret_either(tmp_path: Path, secrets: Ca
     assert "cut from the rubric" in _planted(tmp_path, secrets("dl-hw3"), "", "stays_finite_at_extreme_scores.txt")
 
 
+@pytest.mark.slow
 def test_no_kit_is_made_that_leaks(tmp_path: Path) -> None:
     shutil.copy(REPOSITORY / "rubrics" / "nlp-a5.yaml", tmp_path)
     shutil.copytree(REPOSITORY / "rubrics" / "nlp-a5", tmp_path / "nlp-a5")

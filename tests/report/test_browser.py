@@ -16,7 +16,10 @@ from grader.report.html import class_page, student_page
 from tests.report.made_reports import Data, checked, problem, report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here; .ci/run installs it")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here; .ci/run installs it"),
+]
 
 
 @pytest.fixture

@@ -76,6 +76,7 @@ def test_the_same_rubric_gives_the_same_bytes(built: Path, tmp_path: Path) -> No
     assert (tmp_path / "again.zip").read_bytes() == built.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_submission_is_graded(built: Path, tmp_path: Path) -> None:
     results, printed = run(unpacked(built, tmp_path, "ben"))
     assert results["score"] == 6

@@ -89,6 +89,7 @@ def test_what_it_prints_is_kept_apart_from_its_answers(runner: OpenRunner, submi
         assert student.call("work.py", "f") == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", ["ada", "ben", "dora"])
 def test_verdicts_are_those_of_the_box(sample: str) -> None:
     rubric = the_rubric("rubrics/dl-hw3.yaml")
@@ -118,6 +119,7 @@ sys.platform = "darwin"
 """
 
 
+@pytest.mark.slow
 def test_a_system_without_the_means_of_linux_checks_without_a_box_and_says_so(tmp_path: Path) -> None:
     """As near as Linux comes to another system: what Windows lacks is taken away before the grader is loaded."""
     (tmp_path / "start").mkdir()

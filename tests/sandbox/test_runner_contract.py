@@ -17,7 +17,7 @@ import pytest
 from grader.errors import Crashed, StudentFault, TimedOut, WrongKind
 from grader.model import Limits
 from grader.sandbox import BoxRunner
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import REPOSITORY, MakeSubmission, sampled
 
 ORDINARY = Limits(cpu_seconds=5, wall_seconds=30)
 
@@ -150,18 +150,22 @@ def test_threads_are_allowed(ask: Any) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [
-        "while True: pass",
-        "import signal\n    signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n    while True: pass",
-        "return len(str(7 ** (10 ** 9)))",  # one bytecode, deaf to Python signals
-        "import threading\n    threading.Thread(target=f).start()\n    while True: pass",
-    ],
+    sampled(
+        [
+            "return len(str(7 ** (10 ** 9)))",  # one bytecode, deaf to Python signals
+            "while True: pass",
+            "import signal\n    signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n    while True: pass",
+            "import threading\n    threading.Thread(target=f).start()\n    while True: pass",
+        ],
+        every=4,
+    ),
 )
 def test_endless_loops_run_out_of_processor_time(ask: Any, body: str) -> None:
     with pytest.raises(TimedOut, match="1 s of processor time"):
         ask(f"def f():\n    {body}", limits=Limits(cpu_seconds=1, wall_seconds=30))
 
 
+@pytest.mark.slow
 def test_an_endless_loop_at_import_is_stopped_too(ask: Any) -> None:
     with pytest.raises(TimedOut):
         ask("while True: pass", limits=Limits(cpu_seconds=1, wall_seconds=30))
@@ -217,6 +221,7 @@ def test_a_thousand_threads_are_stopped(ask: Any) -> None:
         ask(code)
 
 
+@pytest.mark.slow
 def test_folders_nested_without_end_do_no_harm(ask: Any) -> None:
     code = """
         import os
@@ -277,9 +282,10 @@ def test_a_gigabyte_on_stdout_is_drained_and_the_value_still_comes(ask: Any) -> 
         ("ctypes.string_at(0)", "segmentation fault"),
         ("os.abort()", "interpreter"),
         ("f()", "raised RecursionError"),
-        (
+        pytest.param(
             "sys.setrecursionlimit(10**9); f()",
             "segmentation fault|RecursionError|out of memory|processor time|no answer",
+            marks=pytest.mark.slow,
         ),
         ("os.closerange(3, 200); return 1", "closed its connection|ended"),
         ("raise type('Odd', (Exception,), {'__str__': lambda self: 1/0})()", "an exception of its own"),

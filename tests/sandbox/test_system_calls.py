@@ -203,6 +203,7 @@ HONEST = """
 """
 
 
+@pytest.mark.slow
 def test_honest_numerical_work_notices_nothing(submission: MakeSubmission) -> None:
     with BoxRunner(("numpy", "torch")) as runner, runner.open(submission(HONEST), Limits(), 0) as student:
         assert student.call("work.py", "f") == [64, 300, True, 2]

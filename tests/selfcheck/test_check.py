@@ -102,6 +102,7 @@ def _missing(rubric: Rubric) -> Iterator[ProblemResult]:
         yield ProblemResult(problem, Status.MISSING, Fraction(0), ())
 
 
+@pytest.mark.slow
 def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -> None:
     done = grader("check", "submissions/ines", "--part", "1.a", "--part", "1.c.ii", "--json", tmp_path / "r.json")
     text = done.stdout + (tmp_path / "r.json").read_text()
@@ -114,6 +115,7 @@ def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -
     assert "idea" not in text
 
 
+@pytest.mark.slow
 def test_what_the_form_has_said_is_not_said_again_and_the_rest_is(tmp_path: Path) -> None:
     nothing = said(make_kit(tmp_path / "a", **{"answers.md": "## 1.a\n", "attention.py": None}))
     assert "attention.py is missing (2)" in nothing
@@ -127,6 +129,7 @@ def test_what_the_form_has_said_is_not_said_again_and_the_rest_is(tmp_path: Path
 # Options.
 
 
+@pytest.mark.slow
 def test_one_part_and_groups_of_parts_are_chosen(tmp_path: Path) -> None:
     kit = make_kit(tmp_path)
     assert "2 passed" not in said(kit, "--part", "1")
@@ -135,6 +138,7 @@ def test_one_part_and_groups_of_parts_are_chosen(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "grader: tiny has no part '3'; it has 1.a, 1.b, 2\n")
 
 
+@pytest.mark.slow
 def test_fail_under_json_and_markdown(tmp_path: Path) -> None:
     kit = make_kit(tmp_path / "kit", **{"answers.md": ANSWERS.replace("k_b", "k_c")})
     out = ("--json", tmp_path / "r.json", "--markdown", tmp_path / "r.md")
@@ -152,6 +156,7 @@ def test_fail_under_json_and_markdown(tmp_path: Path) -> None:
     assert json.loads(only_json.stdout)["points"] == 3
 
 
+@pytest.mark.slow
 def test_it_stands_where_one_is(tmp_path: Path) -> None:
     make_kit(tmp_path)
     assert SUMMARY in said(cwd=tmp_path)
@@ -160,6 +165,7 @@ def test_it_stands_where_one_is(tmp_path: Path) -> None:
 # The rubric of a kit is for checking at home alone.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "batch"])
 @pytest.mark.parametrize("name", ["tiny", "dl-hw3"])
 def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, command: str, name: str) -> None:
@@ -179,6 +185,7 @@ def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, comman
         assert "A tiny homework" not in told
 
 
+@pytest.mark.slow
 def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     mine = RUBRIC.replace("rubric: tiny", "rubric: dl-hw3")
     kit = make_kit(
@@ -187,6 +194,7 @@ def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     assert "A tiny homework" in said(kit)
 
 
+@pytest.mark.slow
 def test_what_the_kit_brings_is_not_taken_for_handed_in(tmp_path: Path) -> None:
     kit = make_kit(tmp_path, **{"attention.py": None, "rubric/tiny/attention.py": ATTENTION})
     assert "attention.py is missing (2)" in said(kit)

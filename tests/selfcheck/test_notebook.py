@@ -43,6 +43,7 @@ def run(folder: Path, call: str, executed: list[str], path: str = "", by: str = 
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["vscode", "jupyter", "the only one here"])
 def test_it_checks_what_the_notebook_holds(tmp_path: Path, by: str) -> None:
     make_kit(tmp_path, **{"hw.ipynb": saved("import numpy as np", ATTENTION, CALL), "attention.py": None})

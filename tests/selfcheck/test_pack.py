@@ -9,6 +9,8 @@ import time
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from grader.model import Isolation, Report
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.packing import pack_own_work
@@ -91,6 +93,7 @@ def test_a_notebook_that_stands_in_for_code_is_packed(tmp_path: Path) -> None:
     assert not [name for name in archive.namelist() if "#" in name]
 
 
+@pytest.mark.slow
 def test_the_archive_is_graded_as_the_folder_is(tmp_path: Path) -> None:
     packed(REPOSITORY / "submissions" / "ben", tmp_path / "ben.zip")
     reports = []

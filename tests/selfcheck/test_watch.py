@@ -77,6 +77,7 @@ def test_a_save_is_noticed_wherever_it_is_and_litter_is_not(tmp_path: Path) -> N
     assert noticed.wait(10.0)
 
 
+@pytest.mark.slow
 def test_as_a_student_uses_it(tmp_path: Path) -> None:
     """Started, a wrong formula saved, half a file saved, mended, ended by Ctrl-C."""
     kit = make_kit(tmp_path)
