@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from grader.draw import Draw
 from grader.model import Rubric
@@ -53,6 +54,11 @@ def torch_boxes() -> Iterator[BoxRunner]:
     """One for all tests: what its boxes are forked from takes two seconds to load torch."""
     with BoxRunner(("numpy", "torch")) as runner:
         yield runner
+
+
+def read_yaml(path: Path) -> Any:
+    """With the loader written in C, where it is there: long tables are read while tests are collected."""
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def sampled(cases: Iterable[Any], every: int) -> list[Any]:

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from grader.cli import COMMANDS, Commands
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, sampled
 
 SCHEMA = json.loads((REPOSITORY / "grader" / "report" / "schema.json").read_text())
 
@@ -75,15 +75,18 @@ def test_fail_under_is_an_exit_code() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (["run", "submissions/adda"], "submissions/adda: there is no such submission; submissions holds ada"),
-        (["run", "submissions/ada/attention.py"], "is a file; give the folder it is in (submissions/ada)"),
-        (["run", "submissions/ada", "--rubric", "dl-hw4"], "there is no rubric 'dl-hw4'; did you mean 'dl-hw3'?"),
-        (["run", "submissions/ada", "--rubric", "x/y.yaml"], "x/y.yaml: there is no such rubric file"),
-        (["run", "submissions/ada", "--part", "2.9"], "dl-hw3 has no part '2.9'; it has 1.1.a, 1.1.b, "),
-        (["run", "submissions/ada", "--data", "no/such"], "no/such: there is no such folder of data"),
-        (["run", "grader/report"], "no rubric fits what was handed in; choose one with --rubric: dl-hw3"),
-    ],
+    sampled(
+        [
+            (["run", "submissions/adda"], "submissions/adda: there is no such submission; submissions holds ada"),
+            (["run", "submissions/ada/attention.py"], "is a file; give the folder it is in (submissions/ada)"),
+            (["run", "submissions/ada", "--rubric", "dl-hw4"], "there is no rubric 'dl-hw4'; did you mean 'dl-hw3'?"),
+            (["run", "submissions/ada", "--rubric", "x/y.yaml"], "x/y.yaml: there is no such rubric file"),
+            (["run", "submissions/ada", "--part", "2.9"], "dl-hw3 has no part '2.9'; it has 1.1.a, 1.1.b, "),
+            (["run", "submissions/ada", "--data", "no/such"], "no/such: there is no such folder of data"),
+            (["run", "grader/report"], "no rubric fits what was handed in; choose one with --rubric: dl-hw3"),
+        ],
+        every=7,
+    ),
 )
 def test_a_wrong_command_is_answered_in_one_line(arguments: list[str], said: str) -> None:
     done = grader(*arguments)
@@ -222,6 +225,7 @@ def test_rubrics_and_checks_can_be_looked_at() -> None:
     assert "rtol: float, default 0.0001" in listed
 
 
+@pytest.mark.slow
 def test_doctor_says_what_this_machine_gives() -> None:
     done = grader("doctor")
     assert done.returncode == 0

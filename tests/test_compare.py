@@ -106,6 +106,7 @@ def test_a_large_answer_is_taken_up_to_the_bound() -> None:
         numbers(np.zeros(MAX_NUMBERS + 1, np.int8), "f()")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [

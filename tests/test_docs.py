@@ -74,6 +74,7 @@ def _texts(page: str) -> list[str]:
     return re.findall(r"```text\n(.*?)```", page, re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_page_for_tas_takes_its_options(command: str) -> None:
     name, *rest = shlex.split(command)[1:]

@@ -319,6 +319,7 @@ def test_code_that_sleeps_a_little_less_than_it_may_tires_the_grader_too(
     assert second.endswith("it took too long already in drowsy c0")
 
 
+@pytest.mark.slow
 def test_a_fork_server_that_dies_is_replaced_and_nothing_is_lost(submission: MakeSubmission) -> None:
     killed: list[int] = []
 

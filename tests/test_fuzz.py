@@ -30,6 +30,7 @@ def test_every_damaged_input_ends_in_a_result_or_in_one_line() -> None:
     assert all(f"│ {kind} " in done.stdout for kind in KINDS)
 
 
+@pytest.mark.slow
 def test_one_input_can_be_replayed() -> None:
     done = _command("--replay", "submission:1:7")
     assert done.returncode == 0, done.stderr
@@ -44,6 +45,7 @@ def test_a_million_hold_twenty_thousand_of_each_kind() -> None:
     assert sum(shared_out(77).values()) == 77
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
 def test_an_input_follows_from_seed_and_number_alone(kind: Kind) -> None:
     once = [made(kind, 3, index) for index in range(20)]
@@ -51,6 +53,7 @@ def test_an_input_follows_from_seed_and_number_alone(kind: Kind) -> None:
     assert made(kind, 4, 0) != once[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("jobs", "pause"), [(1, 0), (3, 60)], ids=["works on", "sleeps"])
 def test_what_raises_hangs_or_dies_is_told_and_the_rest_is_read(
     monkeypatch: pytest.MonkeyPatch, jobs: int, pause: int

@@ -40,6 +40,7 @@ def test_every_module_says_what_is_in_it() -> None:
     assert not silent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shaped", [False, True], ids=["the same", "of the same shape"])
 def test_no_two_places_share_ten_lines(shaped: bool) -> None:
     seen: dict[tuple[str, ...], list[tuple[Path, int]]] = defaultdict(list)

@@ -166,6 +166,7 @@ def test_faults_name_the_cell_and_its_line(boxes: BoxRunner, tmp_path: Path, cel
     assert said in value(boxes, tmp_path, *cells)
 
 
+@pytest.mark.slow
 def test_ready_made_functions_are_looked_for_only_in_what_is_asked(boxes: BoxRunner, tmp_path: Path) -> None:
     elsewhere = "import torch\ndef other(x): return torch.nn.MultiheadAttention(x)"
     within = "def attention(Q, K, V, beta):\n    from torch.nn import MultiheadAttention"
@@ -234,6 +235,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=list(HOSTILE.values()))
 def test_what_is_no_notebook_is_said_in_one_line(tmp_path: Path, text: str) -> None:
     folder = handed_in(tmp_path, **{"hw3.ipynb": text, "attention.py": ""})
@@ -321,6 +323,7 @@ def test_code_outside_cells_is_never_seen(boxes: BoxRunner, tmp_path: Path) -> N
         _found(tmp_path, **{"hw3.ipynb": json.dumps(book)})
 
 
+@pytest.mark.slow
 def test_large_outputs_and_tangled_names_take_no_time(tmp_path: Path) -> None:
     book = json.loads(notebook("def attention(x): return x"))
     picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * 30_000_000}}

@@ -353,6 +353,7 @@ scraps = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines, st.lists(scraps, min_size=6, max_size=6), st.booleans())
 def test_any_mutilated_rubric_is_read_or_refused_in_lines(

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from grader.draw import NO_SECRET, Draw
 from grader.engine import grade
@@ -25,11 +24,9 @@ from grader.report.json_report import as_data
 from grader.report.points import rounded
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import DRAW, REPOSITORY, the_rubric
+from tests.conftest import DRAW, REPOSITORY, read_yaml, the_rubric
 
-DECLARED: dict[str, Any] = {
-    path.stem: yaml.safe_load(path.read_text()) for path in sorted(Path(__file__).parent.glob("samples/*.yaml"))
-}
+DECLARED: dict[str, Any] = {path.stem: read_yaml(path) for path in sorted(Path(__file__).parent.glob("samples/*.yaml"))}
 RUBRICS = sorted({declared["rubric"] for declared in DECLARED.values()})
 BESIDE_CHECKS = ("points", "chosen")
 

@@ -175,6 +175,7 @@ def test_any_markup_is_read_or_refused(text: str, file: str) -> None:
     _holds_together(text, file)
 
 
+@pytest.mark.slow
 @settings(deadline=2000, max_examples=300)
 @given(st.sampled_from([MARKDOWN, LATEX, YAML]), st.data(), FILES)
 def test_damaged_sheets_are_read_or_refused(sheet: str, data: st.DataObject, file: str) -> None:

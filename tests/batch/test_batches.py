@@ -43,6 +43,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "in", folder / "out"
 
 
+@pytest.mark.slow
 def test_everyone_is_graded_and_nothing_broken_stops_the_rest(graded: tuple[Path, Path]) -> None:
     _, out = graded
     rows = {row["student"]: row for row in csv.DictReader((out / "gradebook.csv").open())}

@@ -64,6 +64,7 @@ def test_correct_work_passes_in_a_box(torch_boxes: BoxRunner, submission: MakeSu
     assert _lost(grade(RUBRIC, submission(**{"dataset.py": VARIANTS[variant]}, **BESIDE), torch_boxes, DRAW)) == {}
 
 
+@pytest.mark.slow
 def test_plain_work_passes_and_its_report_is_the_same_again(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
     work = submission(**{"dataset.py": VARIANTS["plain"]})
     first, again = (grade(RUBRIC, work, torch_boxes, Draw(3, None)) for _ in range(2))
@@ -156,6 +157,7 @@ FORGERIES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forged", FORGERIES)
 def test_forged_answers_earn_nothing_and_break_nothing(
     torch_boxes: BoxRunner, submission: MakeSubmission, forged: str

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from grader.checks.functions.ready_made import writes_it_out
 from grader.errors import StudentFault
 from grader.model import Limits, Outcome, Problem, Status
 from grader.sandbox import BoxRunner
 from grader.submission import OpenedSubmission, open_submission
-from tests.conftest import MakeSubmission, sampled, the_rubric
+from tests.conftest import MakeSubmission, read_yaml, sampled, the_rubric
 from tests.test_notebooks import notebook
 
 RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
@@ -28,7 +27,7 @@ BY_HAND = "np.exp(S - S.max(0)) / np.exp(S - S.max(0)).sum(0)"
 
 
 def _cases(file: str) -> list[Any]:
-    cases = yaml.safe_load((Path(__file__).parent / "ready_made" / file).read_text())
+    cases = read_yaml(Path(__file__).parent / "ready_made" / file)
     return [pytest.param(case, id=case["name"]) for case in cases]
 
 

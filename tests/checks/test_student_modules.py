@@ -25,7 +25,7 @@ UNREADABLE = {
 WRONG = [pytest.param(module, case, id=f"{module}: {case['name']}") for module in MODULES for case in wrong(module)]
 
 
-@pytest.mark.parametrize(("module", "style", "seed"), sampled(RIGHT, 10))
+@pytest.mark.parametrize(("module", "style", "seed"), sampled(RIGHT, 15))
 def test_right_work_passes(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, style: str, seed: int
 ) -> None:
@@ -37,7 +37,7 @@ def test_right_work_passes(
     )
 
 
-@pytest.mark.parametrize(("module", "case"), sampled(WRONG, 25))
+@pytest.mark.parametrize(("module", "case"), sampled(WRONG, 60))
 def test_wrong_work_is_told_what_is_wrong(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, case: dict[str, Any]
 ) -> None:

@@ -9,13 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Outcome, Problem, Rubric
 from grader.sandbox import BoxRunner
-from tests.conftest import MakeSubmission, the_rubric
+from tests.conftest import MakeSubmission, read_yaml, the_rubric
 
 FOLDER = Path(__file__).parent / "variants"
 RUBRIC = the_rubric("tests/rubrics/variants.yaml")
@@ -38,7 +36,7 @@ def right(variant: str) -> dict[str, Files]:
 
 def wrong(variant: str) -> list[dict[str, Any]]:
     """Each with what it is made of, what is changed, which check fails and what it says."""
-    cases: list[dict[str, Any]] = yaml.safe_load((FOLDER / variant / "wrong.yaml").read_text())
+    cases: list[dict[str, Any]] = read_yaml(FOLDER / variant / "wrong.yaml")
     return cases
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.formula_corpus import Entry, Grader
 from grader.formulas import killable_child
+from tests.conftest import sampled
 from tests.formulas.fuzzing import fuzz
 
 ATTACKS = {
@@ -62,8 +63,8 @@ def test_anchors_that_multiply_are_refused(grader: Grader) -> None:
 
 @pytest.mark.parametrize(
     ("function", "arguments"),
-    [(statistics.mean, (itertools.count(),)), (pow, (10, 10**9))],
-    ids=["in Python", "inside C"],
+    sampled([(pow, (10, 10**9)), (statistics.mean, (itertools.count(),))], 2),
+    ids=["inside C", "in Python"],
 )
 def test_a_verdict_that_takes_too_long_is_given_up(function: Callable[..., object], arguments: tuple[object]) -> None:
     with pytest.raises(killable_child.TookTooLong):

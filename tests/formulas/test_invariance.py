@@ -33,6 +33,7 @@ def verdict(grader: Grader) -> Callable[[str, str], str]:
     return judge
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(queries())
 def test_rewriting_a_query_changes_no_verdict(verdict: Callable[[str, str], str], query: Expression) -> None:

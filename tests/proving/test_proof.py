@@ -175,6 +175,7 @@ def test_what_is_not_in_the_gold_is_told_with_its_line(tmp_path: Path) -> None:
             mutants_of(load_rubric(rubric), proof, proof.parts[0])
 
 
+@pytest.mark.slow
 def test_a_rubric_without_a_proof_is_told_what_is_missing() -> None:
     code, said = prove(REPOSITORY / "tests" / "rubrics" / "formulas.yaml")
     assert code == 2
@@ -182,6 +183,7 @@ def test_a_rubric_without_a_proof_is_told_what_is_missing() -> None:
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", sorted((REPOSITORY / "rubrics").glob("*/proof.yaml")), ids=lambda path: path.parent.name
 )

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from grader.choosing import only
 from grader.engine import grade
 from grader.sandbox import BoxRunner
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission, read_yaml, the_rubric
 
 _FOLDER = Path(__file__).parent / "rewrites"
-_FILES: list[dict[str, Any]] = [yaml.safe_load(path.read_text()) for path in sorted(_FOLDER.glob("*.yaml"))]
+_FILES: list[dict[str, Any]] = [read_yaml(path) for path in sorted(_FOLDER.glob("*.yaml"))]
 REWRITES = [
     pytest.param(written["problem"], written["file"], code, id=f"{written['problem']} {name}")
     for written in _FILES

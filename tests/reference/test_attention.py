@@ -196,6 +196,7 @@ def test_bad_input_is_refused_with_its_shape(call, words):
         call()
 
 
+@pytest.mark.slow
 def test_the_numpy_reference_loads_without_torch():
     modules = ("attention", "birthplaces", "span_corruption", "corpus", "closed_forms")
     imports = "; ".join(f"import reference.{module}" for module in modules)

@@ -30,6 +30,7 @@ def draw(rng: np.random.Generator, size: int) -> Pair:
     return cropped_batch([QUESTIONS[int(i)] for i in rng.integers(len(QUESTIONS), size=size)])
 
 
+@pytest.mark.slow
 def test_a_run_taken_up_again_ends_in_the_same_weights_bit_for_bit(tmp_path):
     stage = Stage("finetuning", steps=12, batch=4, peak_rate=1e-2)
     whole = fresh_model()

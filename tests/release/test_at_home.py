@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.model import Status
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, read_yaml
 from tests.release.conftest import RUBRICS, Made
 
 SAMPLES: dict[str, Any] = {
-    path.stem: yaml.safe_load(path.read_text()) for path in sorted((REPOSITORY / "tests" / "samples").glob("*.yaml"))
+    path.stem: read_yaml(path) for path in sorted((REPOSITORY / "tests" / "samples").glob("*.yaml"))
 }
 GOLD = {"dl-hw3": "ada", "nlp-a5": "alice"}
 ONLY_READ = ("is_answered", "formula_can_be_read", "costs_can_be_read")  # in place of what is judged later

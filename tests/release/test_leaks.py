@@ -48,6 +48,7 @@ def _planted(folder: Path, kept: Withheld, text: str, name: str = "notes.txt") -
     return "; ".join(str(leak) for leak in leaks_in(folder, kept))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -65,6 +66,7 @@ def test_a_label_is_found(tmp_path: Path, secrets: Callable[[str], Withheld], te
     assert "labels of birth_test.tsv" in _planted(tmp_path, secrets("nlp-a5"), f"Some words. {text}\nMore words.")
 
 
+@pytest.mark.slow
 def test_questions_without_places_and_labels_students_have_are_no_leak(
     tmp_path: Path, secrets: Callable[[str], Withheld]
 ) -> None:
@@ -128,6 +130,7 @@ def test_code_is_found_in_pages_notebooks_and_archives(tmp_path: Path, secrets: 
         assert [leak for leak in leaks_in(folder, kept) if "of the reference" in leak.what], name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rubric", "text"),
     [
@@ -152,10 +155,12 @@ def test_texts_and_formulas_that_were_cut_are_found(
     assert _planted(tmp_path, secrets(rubric), f"# Hints\n\n{text}\n") != ""
 
 
+@pytest.mark.slow
 def test_the_label_of_an_idea_is_no_secret(tmp_path: Path, secrets: Callable[[str], Withheld]) -> None:
     assert _planted(tmp_path, secrets("nlp-a5"), "Say which values a single weight can take.\n") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [SECRET.text, SECRET.fingerprint])
 def test_the_secret_is_found(tmp_path: Path, secrets: Callable[[str], Withheld], text: str) -> None:
     assert "secret" in _planted(tmp_path, secrets("nlp-a5"), f"export GRADER_SECRET='{text}'")

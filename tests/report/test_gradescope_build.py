@@ -47,6 +47,7 @@ def run(root: Path, python: str = sys.executable) -> tuple[dict[str, Any], str]:
     return results, done.stdout
 
 
+@pytest.mark.slow
 def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
     with zipfile.ZipFile(built) as archive:
         entries = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
@@ -137,6 +138,7 @@ def test_a_rubrics_own_checks_and_data_travel_with_it(tmp_path: Path) -> None:
     assert [entry["value"] for entry in results["leaderboard"]] == [1]
 
 
+@pytest.mark.slow
 def test_files_that_a_check_has_a_list_of_travel_too(tmp_path: Path) -> None:
     for name in ("one.txt", "two.txt", "three.txt"):
         (tmp_path / name).write_text(name)
@@ -159,6 +161,7 @@ def test_files_that_a_check_has_a_list_of_travel_too(tmp_path: Path) -> None:
     assert held == {"rubrics/tiny.yaml", "rubrics/checks.py", "rubrics/one.txt", "rubrics/two.txt"}
 
 
+@pytest.mark.slow
 def test_a_rubric_with_a_typo_builds_nothing(tmp_path: Path) -> None:
     done = grader("gradescope", "build", "tests/rubrics/typo.yaml", "--out", tmp_path / "a.zip")
     assert done.returncode == 2

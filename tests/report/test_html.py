@@ -111,6 +111,7 @@ def test_students_words_are_shown_as_they_were_written() -> None:
     assert "�[2J �full marks� &lt;" in shown
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # a busy machine is no fault of a page
 @given(st.text(max_size=60))
 def test_any_words_leave_a_well_formed_page(words: str) -> None:

@@ -257,6 +257,7 @@ def test_a_large_submission_is_read_where_it_lies(runner: BoxRunner, submission:
         assert student.call("work.py", "f") == 1
 
 
+@pytest.mark.slow
 def test_a_gigabyte_on_stdout_is_drained_and_the_value_still_comes(ask: Any) -> None:
     code = """
         import os

@@ -24,6 +24,7 @@ def f(seconds):
 """
 
 
+@pytest.mark.slow
 def test_computing_is_not_waiting(boxes: BoxRunner, submission: MakeSubmission) -> None:
     with boxes.open(submission(COMPUTES), Limits(wall_seconds=1), 0) as student:
         assert student.call("work.py", "f", 1.5) == 1

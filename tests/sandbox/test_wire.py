@@ -67,6 +67,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(json_values, st.binary(max_size=40))
 def test_any_json_header_gives_a_value_or_a_wire_error(encoded: Any, body: bytes) -> None:

@@ -80,6 +80,7 @@ def _is_prose_alternative(result: ProblemResult) -> bool:
     return not any(is_judged(one.check) for one in result.checks)
 
 
+@pytest.mark.slow
 def test_it_says_how_much_runs_later_and_never_that_all_is_well(tmp_path: Path) -> None:
     told = said(make_kit(tmp_path))
     assert f"6 of the 6 points that are checked here. In all, {SUMMARY}." in told

@@ -29,6 +29,7 @@ def formula(text: str, part: str, *more: str | Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_it_is_written_out_typed_and_judged() -> None:
     lines = formula(r"q = \beta(k_a+k_b) for a large \beta", "1.b.ii")
     assert lines[0] == "1.b.ii An average of two values"

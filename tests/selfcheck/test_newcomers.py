@@ -63,6 +63,7 @@ def test_a_path_of_windows(tmp_path: Path, path: str) -> None:
     assert "is a path of Windows, and this is not Windows; in WSL it is '/mnt/" in told
 
 
+@pytest.mark.slow
 def test_no_answers_file(tmp_path: Path) -> None:
     done = grader("check", make_kit(tmp_path, **{"answers.md": None}))
     lines = done.stdout.splitlines()

@@ -54,6 +54,7 @@ def test_it_checks_what_the_notebook_holds(tmp_path: Path, by: str) -> None:
     assert "2 of 3 checks are public" in " ".join(told.split())
 
 
+@pytest.mark.slow
 def test_one_part_can_be_asked_for(tmp_path: Path) -> None:
     make_kit(tmp_path, **{"hw.ipynb": saved(ATTENTION)})
     told = run(tmp_path, "from grader import check_notebook; check_notebook('2')", [ATTENTION])
@@ -62,6 +63,7 @@ def test_one_part_can_be_asked_for(tmp_path: Path) -> None:
     assert wrong == "grader: tiny has no part '7'; it has 1.a, 1.b, 2\n"
 
 
+@pytest.mark.slow
 def test_a_notebook_that_is_not_saved_is_told_so(tmp_path: Path) -> None:
     make_kit(tmp_path, **{"hw.ipynb": saved(ATTENTION)})
     newer = ATTENTION.replace("beta *", "2 * beta *")
@@ -79,6 +81,7 @@ def test_a_notebook_that_was_never_saved_is_told_so(tmp_path: Path) -> None:
     assert told.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_called_like_a_notebook_is_none(tmp_path: Path) -> None:
     (tmp_path / "hw3.ipynb").mkdir()
     told = run(tmp_path, "from grader import check_notebook; check_notebook()", [CALL])
@@ -86,6 +89,7 @@ def test_a_folder_that_is_called_like_a_notebook_is_none(tmp_path: Path) -> None
     assert told.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_of_several_it_asks_which(tmp_path: Path) -> None:
     make_kit(tmp_path, **{"a.ipynb": saved(ATTENTION), "b.ipynb": saved("x = 1")})
     told = run(tmp_path, "from grader import check_notebook; check_notebook()", [])
