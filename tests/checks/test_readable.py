@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.answers import cut_into_parts
-from grader.checks.formulas.key_variants import Reading
+from grader.checks.formulas.key_variants import AskedFor
 from grader.checks.formulas.readable import costs_can_be_read, formula_can_be_read, is_answered
 from grader.errors import Missing
 from grader.model import Answer, Outcome, Status
@@ -40,10 +40,10 @@ def test_words_of_one_s_own_are_an_answer_and_wrong_ones_too() -> None:
 @pytest.mark.parametrize("text", ["$H = V K^T Q$", "$H = V K^T Q Q^T Q$"])
 def test_a_formula_is_read_right_or_wrong(text: str) -> None:
     symbols = {"Q": "d×n", "K": "d×m", "V": "t×m", "d": "size", "n": "size", "m": "size", "t": "size"}
-    outcome = _judged(formula_can_be_read, text, readings=[Reading(name="H", symbols=symbols, equals=[])])
+    outcome = _judged(formula_can_be_read, text, readings=[AskedFor(name="H", symbols=symbols)])
     assert outcome.status is Status.PASSED
     assert "H = V" in outcome.detail
-    unread = _judged(formula_can_be_read, "$H = V ) K$", readings=[Reading(name="H", symbols=symbols, equals=[])])
+    unread = _judged(formula_can_be_read, "$H = V ) K$", readings=[AskedFor(name="H", symbols=symbols)])
     assert unread.status is Status.REVIEW
     assert "could not be read" in unread.message
 

@@ -8,7 +8,8 @@ import torch
 
 from grader.alternatives import handed_in as alternatives_in
 from grader.checks.modules.recovery.fits import assignments_in_any_layout
-from grader.checks.modules.recovery.layers import Linear, maps, mlps, norms
+from grader.checks.modules.recovery.layers import Linear, maps, mlps
+from grader.checks.modules.recovery.perceiver_block import runnable_norms
 from grader.checks.modules.recovery.workbench import BOTTLENECK, HEADS, WIDTH
 from grader.model import Limits
 from grader.sandbox import BoxRunner
@@ -50,7 +51,7 @@ def test_one_reading_of_a_block_up_is_the_references() -> None:
 
     q, k, v, out = (layer(role) for role in ("query", "key", "value", "output"))
     (mlp,) = mlps(values, WIDTH)
-    first, second = norms(values, WIDTH)
+    first, second = runnable_norms(values)
     attention = CrossAttention(q, k, v, out, Mixing(masked=True), first, None)
     attended = attention.completed(attention.mixed(y, x, HEADS), x)
     with torch.no_grad():

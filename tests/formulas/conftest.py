@@ -31,7 +31,7 @@ def in_this_process() -> Iterator[None]:
     recursion, handler = sys.getrecursionlimit(), signal.signal(signal.SIGPROF, give_up)
     sys.setrecursionlimit(20_000)  # as in the child
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(formula_outcomes, "apart", here)
+        patch.setattr(formula_outcomes, "in_killable_child", here)
         patch.setattr(killable_child, "start", lambda: None)
         yield
     sys.setrecursionlimit(recursion)

@@ -28,14 +28,18 @@ _ROLES = ("query", "key", "value", "output")
 _MOST_MLPS = 4
 
 
-class _Runnable(Norm):
+class RunnableNorm(Norm):
     """A LayerNorm that can be run. The finder of layers goes to students, so it knows no equation."""
 
     def __call__(self, x: Array, how: Callable[[Array, Array, Array], Array] = layer_norm) -> Array:
         return super().__call__(x, how)
 
 
-_Endings = list[tuple[_Runnable, ...]]
+def runnable_norms(values: Values) -> list[RunnableNorm]:
+    return [RunnableNorm.of(values, one.gain, one.shift) for one in norms(values, WIDTH)]
+
+
+_Endings = list[tuple[RunnableNorm, ...]]
 _RIGHT = Mixing()
 
 
@@ -83,7 +87,7 @@ class Block:
         silenced = bench.run(*self.inputs, values=mute).outputs
         if all(np.ptp(output, axis=(0, 1)).max() < 1e-6 for output in silenced):
             return failed(f"the MLP of {name} has no residual: its input does not reach the output past it")
-        found = [_Runnable.of(values, one.gain, one.shift) for one in norms(values, WIDTH)]
+        found = runnable_norms(values)
         fits = partial(self._attention_fits, found, _possible_endings(found, silenced[0]))
         usual = list(assignments(dict.fromkeys(_ROLES, layers)))
         attention = None
@@ -111,10 +115,10 @@ class Block:
         return self._judge_mlp(attention, explanation(tried_mlps, streams, full))
 
     def _attention_fits(
-        self, found: list[_Runnable], endings: _Endings, roles: Iterable[dict[str, Linear]], mix: Mixing = _RIGHT
+        self, found: list[RunnableNorm], endings: _Endings, roles: Iterable[dict[str, Linear]], mix: Mixing = _RIGHT
     ) -> Iterator[tuple[CrossAttention, Callable[..., Array]]]:
         """Every reading of the attention with one of these endings, and what function of the block's inputs it is."""
-        choices: list[_Runnable | None] = [None, *found]
+        choices: list[RunnableNorm | None] = [None, *found]
         for chosen, masked in product(roles, (True, False)):
             q, k, v = (chosen[role] for role in _ROLES[:3])
             mixing = replace(mix, masked=masked)
@@ -161,7 +165,7 @@ def _square(values: Values, found: list[Mlp]) -> list[Linear]:
     return [layer for layer in maps(values, WIDTH, HEADS) if layer.weight not in taken]
 
 
-def _possible_endings(found: list[_Runnable], output: Array) -> _Endings:
+def _possible_endings(found: list[RunnableNorm], output: Array) -> _Endings:
     """Which LayerNorms may stand last: what they gave has mean 0 and variance 1 once gain and shift are undone."""
     endings: _Endings = [()]
     for last in found:
