@@ -75,6 +75,7 @@ def test_letters_that_nobody_declared_are_free(text: str, free: list[str]) -> No
         ("softmax(A)", ("d", "m"), "softmax(A)"),
         ("‖A‖ max(B)", SCALAR, "‖A‖ max(B)"),
         ("σ(A)", ("d", "m"), "softmax(A)"),
+        ("σ(0)", SCALAR, "logistic(0)"),
     ],
 )
 def test_every_part_has_a_shape(text: str, shape: Shape, settled: str) -> None:
@@ -181,6 +182,8 @@ def test_what_has_no_value_says_why(text: str, fault: type[Exception], what: str
         ("A A^+", "A Aᵀ", True),
         ("I - B B^T", "I − B Bᵀ", True),
         ("2 A A^T", "2 A Aᵀ", False),
+        ("A A^T + B B^T / 10^9", "A Aᵀ + 1/1000000000 B Bᵀ", False),
+        ("A A^T / (2/2)", "A Aᵀ", True),
         ("A A^T - A A^T", "0", False),
         ("A^T A", "I", False),
         ("A^T B", "0", False),

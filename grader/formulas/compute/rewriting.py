@@ -54,8 +54,10 @@ def _words(expression: Expression) -> Words:
             return _nonzero(total)
         case Multiply(left, right):
             return _times(_words(left), _words(right))
-        case Divide(over, Number(value)) if value:
-            return {word: factor / value for word, factor in _words(over).items()}
+        case Divide(over, under):
+            below = _words(under)
+            if set(below) == {()} and below[()]:  # 10⁹ is a number, too
+                return {word: factor / below[()] for word, factor in _words(over).items()}
         case Transpose(of):
             return {tuple(_turned(letter) for letter in reversed(word)): factor for word, factor in _words(of).items()}
         case Power(Number(base), Number(value)) if base and value.denominator == 1 and abs(value) <= _MAX_NUMBER_POWER:

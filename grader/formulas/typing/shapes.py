@@ -218,7 +218,9 @@ class _Typing:
                     raise Misfit(f"softmax is taken of {plain(inner[0])}, a single number")
                 return Typed(applied, shape)
             case "σ" | "logistic":
-                return Typed(Apply("logistic" if shape == SCALAR else "softmax", inner, below), shape)
+                if shape == SCALAR or _is_zero(inner[0]):  # a 0 that is written out has no size of its own
+                    return Typed(Apply("logistic", inner, below), SCALAR)
+                return Typed(Apply("softmax", inner, below), shape)
             case "max" | "min":
                 return Typed(applied, SCALAR)
             case function if function in self._vocabulary.functions:  # O(…) is as large as what it holds
