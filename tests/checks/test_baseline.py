@@ -232,7 +232,7 @@ def test_printing_without_end_runs_out_of_time(boxes: BoxRunner, submission: Mak
 
 def test_a_forged_reply_is_the_students_fault(boxes: BoxRunner, submission: MakeSubmission) -> None:
     forged = (
-        "{'printed': '5.0', 'written': [3], 'returned': [], 'own_folder': False, 'replaced': False, 'stand_in': False}"
+        "{'printed': '5.0', 'written': [3], 'returned': [], 'run_from': 'top', 'replaced': False, 'stand_in': False}"
     )
     code = f"import sys\nsys.modules['_box.worker'].PROBES['run_script'] = lambda **_: {forged}\nprint(15, 300)"
     with pytest.raises(Crashed, match="could not be read"):

@@ -24,6 +24,9 @@ _DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d{1,2}),(\d+)(?![\w.,])")
 _MANY = 20  # a baseline states its lines, its hits, its accuracy and little more
 _CONCLUSION_LINES = 5
 _MOST = 1000  # numbers looked at, whatever is printed
+_QUOTED = 3
+_QUOTED_CHARACTERS = 12
+_RUN_FROM = {"top": "the top of the submission", "own": "its own folder", "between": "a folder above its own"}
 _APART = Fraction(1, 10)  # how far the share of London moves at least in the altered data
 
 
@@ -53,7 +56,7 @@ def baseline_states_its_accuracy(
         return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
     if not stated:
         message = _what_is_wrong(first, want, answer)
-        return failed(message, f"expected {want}", evidence=evidence, revealing=revealing)
+        return failed(message, f"{first.quoted}expected {want}", evidence=evidence, revealing=revealing)
     other = _other_share(rng, first, want)
     if other is None:
         message = "it states so many numbers that any accuracy is among them; print the accuracy alone"
@@ -76,6 +79,7 @@ def baseline_states_its_accuracy(
 class _Number:
     value: float
     step: float  # one unit in the last place that was written
+    text: str = ""
 
     def is_near(self, want: float) -> bool:
         """Rounded, or cut off, where its digits end."""
@@ -91,7 +95,7 @@ class _Said:
     printed: str
     written: list[str]
     returned: list[str]
-    own_folder: bool
+    run_from: str
     replaced: bool
     stand_in: bool
 
@@ -107,6 +111,13 @@ class _Said:
             end = self.printed.rstrip().splitlines()[-_CONCLUSION_LINES:]
             found = _numbers_in("\n".join([*end, *self.returned]))
         return found[-_MOST:]
+
+    @property
+    def quoted(self) -> str:
+        """The numbers that were read, or the last of them, in the words of a message."""
+        texts = list(dict.fromkeys(quote(number.text, _QUOTED_CHARACTERS) for number in self.numbers))
+        more = ["…"] if len(texts) > _QUOTED else []
+        return f"read {', '.join([*more, *texts[-_QUOTED:]])}; " if texts else ""
 
     def states(self, want: Accuracy) -> str:
         """'share' if it states this accuracy, as a percentage, a fraction or two counts; 'count' if only the hits."""
@@ -129,7 +140,7 @@ class _Said:
 
     def evidence(self) -> dict[str, Any]:
         return {
-            "run_from": "its own folder" if self.own_folder else "the top of the submission",
+            "run_from": _RUN_FROM[self.run_from],
             "utils": "our own evaluate_places stood in for utils.py" if self.stand_in else "no stand-in needed",
             "data": "the course's files replaced those handed in" if self.replaced else "the course's files",
         }
@@ -141,11 +152,12 @@ def _heard(reply: Any) -> _Said:
             "printed": str(printed),
             "written": list(written),
             "returned": list(returned),
-            "own_folder": bool(own_folder),
+            "run_from": str(run_from),
             "replaced": bool(replaced),
             "stand_in": bool(stand_in),
         }:
-            return _Said(printed, _texts(written), _texts(returned), own_folder, replaced, stand_in)
+            if run_from in _RUN_FROM:
+                return _Said(printed, _texts(written), _texts(returned), run_from, replaced, stand_in)
     raise Crashed("what the script said could not be read")
 
 
@@ -164,9 +176,9 @@ def _numbers_in(text: str) -> list[_Number]:
     found = []
     for match in _NUMBER.finditer(text):
         decimals = len(match[1] or match[2] or "") - int(match[3] or 0)
-        found.append(_Number(float(match[0]), 10.0**-decimals))
+        found.append(_Number(float(match[0]), 10.0**-decimals, match[0]))
     for match in _DECIMAL_COMMA.finditer(text):
-        found.append(_Number(float(f"{match[1]}.{match[2]}"), 10.0 ** -len(match[2])))
+        found.append(_Number(float(f"{match[1]}.{match[2]}"), 10.0 ** -len(match[2]), match[0]))
     return found
 
 

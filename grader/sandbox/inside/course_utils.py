@@ -1,25 +1,40 @@
-"""The one function of the course's own `utils.py` that a baseline uses, for those who did not hand that in."""
+"""The one function of the course's own `utils.py` that a baseline uses, for those who did not hand that in.
+
+It stands in under every name that a script may import it by: `utils`, `src.utils`, `.utils`.
+"""
 
 from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    top = ""  # of the submission
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        return importlib.machinery.ModuleSpec(fullname, self) if fullname == "utils" else None
+        package, _, name = fullname.rpartition(".")
+        if fullname == "src":
+            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        if name == "utils" and (not package or is_ours(sys.modules.get(package)) or self._is_the_students(path)):
+            return importlib.machinery.ModuleSpec(fullname, self)
+        return None
+
+    def _is_the_students(self, path: Sequence[str] | None) -> bool:
+        return any(f"{folder}{os.sep}".startswith(self.top + os.sep) for folder in path or ())
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        vars(module)["evaluate_places"] = _evaluate_places
+        if module.__name__ != "src":
+            vars(module)["evaluate_places"] = _evaluate_places
 
 
 def _evaluate_places(filepath: str, predicted_places: Sequence[str]) -> tuple[float, float]:
@@ -35,10 +50,15 @@ def _evaluate_places(filepath: str, predicted_places: Sequence[str]) -> tuple[fl
 
 
 def offer() -> None:
-    """Last in line: a `utils.py` that was handed in is found first."""
+    """Last in line: a `utils.py` that was handed in is found first. The working directory is the top of the work."""
+    _Finder.top = os.getcwd()
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())
 
 
+def are_used() -> bool:
+    return any(is_ours(module) and "evaluate_places" in vars(module) for module in list(sys.modules.values()))
+
+
 def is_ours(module: ModuleType | None) -> bool:
-    return isinstance(getattr(module, "__loader__", None), _Finder)
+    return isinstance(getattr(module, "__dict__", {}).get("__loader__"), _Finder)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import io
+import logging
 import os
 import re
 import shutil
@@ -19,35 +21,62 @@ from typing import Any
 
 from . import course_utils
 from .output import Output
+from .script_arguments import OUTPUT, Declared
 
 _TEXT_CHARACTERS = 1 << 16  # of each file it writes
 _MAX_FILES = 10
 _CARRIED_BYTES = 1 << 20  # files up to this size move along when a submission is too large to be written into
-_MAX_TRIES = 6
+_MAX_COMMANDS = 8  # command lines that are tried in one folder
+_MAX_MENDED = 6  # times that data are put where one of them looks for them
 # Where scripts look for data, seen from the top of the submission and from the script's own folder.
 _DATA_FOLDERS = ("", "data", "..", os.path.join("..", "data"))
 _SAYS_A_RESULT = re.compile(r"main|baseline|london|accuracy|evaluat|score", re.IGNORECASE)
-_ASKS_FOR = re.compile(r"the following arguments are required: (.*)")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)")
+_ERROR_NUMBER = re.compile(r"\[Errno \d+\]")
+# What code raises when it gets no argument, or None for one.
+_FOR_WANT_OF_ARGUMENTS = (TypeError, IndexError, ValueError, AttributeError)
+_PACKAGE = "handed_in"  # what the top of the submission is called where relative imports ask for a package
 
 placed: set[str] = set()  # where data were put: a later run with other data finds none of these
 
 
 def run_script(file: str, data: dict[str, str]) -> dict[str, Any]:
-    """Run it as the main program, at the top of the submission or else in its own folder, and collect what it says."""
-    course_utils.offer()
+    """Run it as the main program, at the top of the submission or else further down, and collect what it says."""
     replaced = _put_in_place(file, data)
+    course_utils.offer()
     failed: _Run | None = None
-    for folder in dict.fromkeys((".", os.path.dirname(file) or ".")):
-        run = _Run(file, os.path.abspath(folder), data)
-        run.until_it_works()
+    own = os.path.dirname(file)
+    between = [os.sep.join(own.split(os.sep)[:depth]) for depth in range(1, own.count(os.sep) + 1)]
+    for folder in dict.fromkeys((".", own or ".", *between)):
+        run = _tried(file, os.path.abspath(folder), data)
         if run.error is None:
-            return {**run.said(), "own_folder": folder != ".", "replaced": replaced}
+            where = "top" if folder == "." else "own" if folder == own else "between"
+            return {**run.said(), "run_from": where, "replaced": replaced}
         if failed is None or isinstance(failed.error, (FileNotFoundError, ModuleNotFoundError)):
             failed = run
     assert failed is not None
     assert failed.error is not None
     print(failed.said()["printed"])  # where the box's output goes: it may help to find the mistake
     raise failed.error
+
+
+def _tried(file: str, folder: str, data: dict[str, str]) -> _Run:
+    """Run it as it is; where it then fails or states nothing, with arguments. The first run that states something
+    counts, else the first that ended well, else the one whose error says most."""
+    declared = Declared()
+    runs: dict[tuple[str, ...], _Run] = {}
+    offers: list[tuple[str, ...]] = [()]
+    while offers and len(runs) < _MAX_COMMANDS:
+        run = _Run(file, folder, data, offers[0], declared)
+        run.until_it_works()
+        if run.error is None and run.states_something:
+            return run
+        runs[offers[0]] = run
+        labels, *_ = data
+        by_place = [(labels,), (labels, OUTPUT)] if run.reads_its_arguments else []
+        offers = [offer for offer in (*declared.offers(list(data)), *by_place) if offer not in runs]
+    ended_well = [run for run in runs.values() if run.error is None]
+    return ended_well[0] if ended_well else max(runs.values(), key=lambda run: run.error_says)
 
 
 def _put_in_place(file: str, data: dict[str, str]) -> bool:
@@ -93,25 +122,32 @@ def _move_to_a_copy() -> None:
 
 
 class _Run:
-    """One run, or several until it has the data and arguments it asks for."""
+    """One run with certain arguments, or several until it finds the data."""
 
-    def __init__(self, file: str, folder: str, data: dict[str, str]) -> None:
+    def __init__(
+        self, file: str, folder: str, data: dict[str, str], arguments: tuple[str, ...], declared: Declared
+    ) -> None:
         self._path = os.path.abspath(file)
         self._top = os.getcwd()
         self._folder = folder
         self._data = data
-        self._arguments: list[str] = []
+        self._arguments = arguments
+        self._declared = declared
+        self._in_a_package = False
         self._printed = ""
         self._before: dict[str, tuple[int, int]] = {}
         self._written: list[tuple[str, str]] = []
         self._returned: list[tuple[str, str]] = []
         self._stand_in = False
+        self.reads_its_arguments = False
         self.error: BaseException | None = None
 
     def until_it_works(self) -> None:
         """Afterwards `error` is what it raised, or None if it ran to its end."""
-        for _ in range(_MAX_TRIES):
+        for _ in range(_MAX_MENDED):
+            self._written, self._returned = [], []
             self.error = self._once()
+            self._collect()
             if self.error is None or not self._mended(self.error):
                 return
 
@@ -123,16 +159,31 @@ class _Run:
             "stand_in": self._stand_in,
         }
 
+    @property
+    def states_something(self) -> bool:
+        """Whether there is a number in what it said. "0 of 0" is what a script says that was given no data."""
+        texts = [self._printed, *(text for _, text in (*self._returned, *self._written))]
+        numbers = (number for text in texts for number in _NUMBER.finditer(_ERROR_NUMBER.sub("", text)))
+        return any(float(number[0]) for number in numbers)
+
+    @property
+    def error_says(self) -> int:
+        """Least of all that arguments are missing."""
+        if isinstance(self.error, SystemExit):
+            return 0
+        return 1 if isinstance(self.error, _FOR_WANT_OF_ARGUMENTS) and not self._arguments else 2
+
     def _once(self) -> BaseException | None:
         output = Output.cleared()
         self._before = _files(self._top)
         main = ModuleType("__main__")
         main.__file__ = self._path
-        with self._as_if_started(main, output):
+        with self._as_if_started(main, output), self._declared.noted():
             try:
                 with open(self._path, "rb") as source:
-                    program = compile(source.read(), self._path, "exec")
-                exec(program, vars(main))
+                    content = source.read()
+                self.reads_its_arguments = b"argv" in content
+                exec(compile(content, self._path, "exec"), vars(main))
                 if not re.search(r"\d", output.text()):
                     self._call_what_nothing_calls(main)
             except SystemExit as end:
@@ -142,48 +193,61 @@ class _Run:
                     output.stream.write(f"{end.code}\n")  # as Python does with `sys.exit(0.05)`
             except BaseException as error:  # whatever a script raises, KeyboardInterrupt included
                 return error
-        self._stand_in = course_utils.is_ours(sys.modules.get("utils"))
-        self._collect()
+            finally:
+                _flush([value for value in vars(main).values() if isinstance(value, io.IOBase)])
         return None
 
     @contextlib.contextmanager
     def _as_if_started(self, main: ModuleType, output: Output) -> Iterator[None]:
         """A fresh start for every run: the student's modules may have read data when they were imported."""
-        top = self._top
+        top, own = self._top, os.path.dirname(self._path)
         kept = sys.argv, sys.path, sys.modules["__main__"], sys.stdout, sys.stderr
-        for name, module in list(sys.modules.items()):
-            origin = getattr(module, "__file__", None) or ""
-            if origin.startswith(top + os.sep) or course_utils.is_ours(module):
-                del sys.modules[name]
+        loaded = list(sys.modules.items())
+        # All are found before any goes: where a package lies is asked of the one it is part of.
+        for name in [name for name, module in loaded if _is_below(module, top) or course_utils.is_ours(module)]:
+            del sys.modules[name]
+        above = [own]
+        while above[-1].startswith(top + os.sep):  # `import src.utils`, as from the folder that src/ is in
+            above.append(os.path.dirname(above[-1]))
         sys.argv = [self._path, *self._arguments]
-        sys.path = [os.path.dirname(self._path), *sys.path, top, os.path.join(top, "src")]
+        sys.path = [own, *sys.path, *above[1:], top, os.path.join(top, "src")]
+        if self._in_a_package:
+            main.__package__ = self._as_package()
         sys.modules["__main__"] = main
         sys.stdout = sys.stderr = output.stream
         os.chdir(self._folder)
         try:
-            yield
+            with _logging_as_before():
+                yield
         finally:
             self._printed = output.text()
+            self._stand_in = course_utils.are_used()
             sys.argv, sys.path, sys.modules["__main__"], sys.stdout, sys.stderr = kept
             os.chdir(top)
 
+    def _as_package(self) -> str:
+        """The script's folder as a package below the top of the submission, as `python -m` would have it. A folder with
+        a dot in its name cannot be part of a package's."""
+        root, names = self._top, []
+        for folder in os.path.relpath(os.path.dirname(self._path), self._top).split(os.sep):
+            if folder == os.curdir:
+                continue
+            names.append(folder)
+            if "." in folder:
+                root, names = os.path.join(root, *names), []
+        package = ModuleType(_PACKAGE)
+        package.__path__ = [root]
+        sys.modules[_PACKAGE] = package
+        return ".".join([_PACKAGE, *names])
+
     def _mended(self, error: BaseException) -> bool:
-        """Whether it may work now: the data lie where it looked for them, or it is given their name."""
+        """Whether it may work now: the data lie where it looked for them, or it is part of a package."""
         if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
             name = os.path.basename(error.filename)
             wanted = os.path.join(self._folder, error.filename)
             return name in self._data and not os.path.exists(wanted) and _write(wanted, self._data[name])
-        if self._arguments:
-            return False
-        (labels, *_) = self._data
-        if isinstance(error, SystemExit) and (asked := _ASKS_FOR.search(self._printed)):
-            for name in asked[1].split(","):
-                flag = [option for option in name.strip().split("/") if option.startswith("-")][:1]
-                value = "london_baseline.predictions" if re.search("out|pred|writ|save", name) else labels
-                self._arguments += [*flag, value]
-            return True
-        if isinstance(error, (SystemExit, IndexError)):  # `sys.argv[1]`
-            self._arguments = [labels]
+        if isinstance(error, ImportError) and "no known parent package" in str(error) and not self._in_a_package:
+            self._in_a_package = True
             return True
         return False
 
@@ -212,6 +276,35 @@ class _Run:
                         self._written.append((os.path.relpath(path), file.read(_TEXT_CHARACTERS)))
                 if path not in self._before:
                     os.unlink(path)
+
+
+def _is_below(module: Any, top: str) -> bool:
+    """Whether a module, or a folder that is a package without a file, is the student's. Some of torch's modules raise
+    when they are asked for what they do not have."""
+    known = getattr(module, "__dict__", {})
+    places = [known.get("__file__"), *list(known.get("__path__") or ())]
+    return any(f"{place}{os.sep}".startswith(top + os.sep) for place in places)
+
+
+def _flush(left_open: list[io.IOBase]) -> None:
+    """As at the end of a program."""
+    for file in left_open:
+        with contextlib.suppress(ValueError, OSError):  # it was closed, or cannot be written
+            file.flush()
+
+
+@contextlib.contextmanager
+def _logging_as_before() -> Iterator[None]:
+    """Handlers that a run adds end with it: the next one's `basicConfig` does nothing where there are some."""
+    loggers = [logging.root, *logging.root.manager.loggerDict.values()]
+    kept = [handler for logger in loggers for handler in getattr(logger, "handlers", [])]
+    try:
+        yield
+    finally:
+        for logger in [logging.root, *logging.root.manager.loggerDict.values()]:
+            for handler in [one for one in getattr(logger, "handlers", []) if one not in kept]:
+                logger.removeHandler(handler)  # type: ignore[union-attr]
+                handler.close()
 
 
 def _files(top: str) -> dict[str, tuple[int, int]]:
