@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from pathlib import Path
 
-from grader.errors import Killed, Missing, StudentFault
+from grader import fitting
+from grader.errors import Ambiguous, Killed, Missing, StudentFault
 from grader.model import Alternative, Box, Check, CheckResult, Outcome, Problem, Status, Submission
 
 
@@ -26,16 +28,32 @@ def worth_trying(problem: Problem, submission: Submission) -> list[Alternative]:
 
 
 def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> bool:
+    """Whether one of its files defines all it should. Where several fit one name, it is enough that one of them does:
+    the checks then say that a person decides."""
     for file in alternative.files:
-        if is_there(file, submission):
-            try:
-                states = box.probe("definition_states", file, names=list(alternative.defines))
-            except Killed:  # it says nothing about the file
-                raise
-            except StudentFault:  # why a file cannot be read, the checks that need it say
-                return False
-            return isinstance(states, dict) and all(states.get(name) == "written" for name in alternative.defines)
+        try:
+            states = box.probe("definition_states", file, names=list(alternative.defines))
+        except Killed:  # it says nothing about the file
+            raise
+        except Ambiguous as fault:
+            if any(_is_written(alternative, submission.folder / path) for path in fault.paths):
+                return True
+        except StudentFault:  # why a file cannot be read, the checks that need it say
+            continue
+        else:
+            if isinstance(states, dict) and all(states.get(name) == "written" for name in alternative.defines):
+                return True
     return False
+
+
+def _is_written(alternative: Alternative, path: Path) -> bool:
+    found = fitting.states(path, alternative.defines)
+    return all(found.get(name, "written") == "written" for name in alternative.defines)
+
+
+def files_there(problem: Problem, submission: Submission) -> list[str]:
+    files = dict.fromkeys(file for one in problem.alternatives for file in one.files)
+    return [file for file in files if is_there(file, submission)]
 
 
 def is_there(file: str, submission: Submission) -> bool:
@@ -52,9 +70,12 @@ ONE_ALTERNATIVE = "one_alternative"  # stands in for the checks of all of them
 
 
 def undecided(
-    problem: Problem, found: Sequence[Alternative], as_shown: Callable[[Outcome, Check], Outcome]
+    problem: Problem,
+    found: Sequence[Alternative],
+    as_shown: Callable[[Outcome, Check], Outcome],
+    there: Sequence[str] = (),
 ) -> CheckResult:
-    """In place of the checks of an alternative when there is none, or more than one."""
+    """In place of the checks of an alternative when there is none, or more than one; `there` are files of theirs."""
     points = problem.points - sum((check.points for check in problem.checks), Fraction(0))
     check = stand_in(ONE_ALTERNATIVE, points, "One of the alternatives is handed in, and only one.")
     if found:
@@ -63,7 +84,10 @@ def undecided(
         outcome = Outcome(Status.REVIEW, Fraction(0), message)
     else:
         choices = "; ".join(f"{one.name}: {', '.join(one.defines)} in {one.files[0]}" for one in problem.alternatives)
-        outcome = Outcome(Status.MISSING, Fraction(0), f"none of the alternatives was handed in ({choices})")
+        message = f"none of the alternatives was handed in ({choices})"
+        if there:
+            message = f"none of the alternatives is started in {' or '.join(there)} ({choices})"
+        outcome = Outcome(Status.MISSING, Fraction(0), message)
     return CheckResult(check, as_shown(outcome, check), Fraction(0), 0.0)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.alternatives import handed_in, undecided, worth_trying
+from grader.alternatives import files_there, handed_in, undecided, worth_trying
 from grader.answers import read_answers
 from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, Missing, StudentFault, TimedOut
@@ -133,7 +133,7 @@ def grade(
         tuple(problems),
         runner.isolation,
         seconds,
-        (*notes, *work.notes, *draw.notes),
+        (*dict.fromkeys((*notes, *submission.notes)), *work.notes, *draw.notes),
         draw.fingerprint,
     )
 
@@ -151,7 +151,8 @@ def _grade_problem(
     found = _alternatives(rubric, problem, work, runner, draw)
     if len(found) == 1:
         return graded(found[0])
-    return graded(None, undecided(problem, found, lambda outcome, check: as_shown(outcome, check, draw.seed)))
+    there = files_there(problem, work.submission)
+    return graded(None, undecided(problem, found, lambda outcome, check: as_shown(outcome, check, draw.seed), there))
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:

@@ -72,9 +72,13 @@ class WrongKind(StudentFault):
 
 
 class Ambiguous(StudentFault):
-    """Two things fit, and picking one silently would be unfair: a person decides."""
+    """Two things fit, and picking one silently would be unfair: a person decides. `paths`: which, if files."""
 
     status = Status.REVIEW
+
+    def __init__(self, message: str, *, paths: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.paths = paths
 
 
 class StaffFault(Exception):

@@ -224,6 +224,7 @@ class Rubric:
     path: Path
     sha256: str
     parts: tuple[str, ...] = ()  # every id, also where only some problems are graded
+    course_material: tuple[str, ...] = ()  # folders that students were given: what lies in them is not theirs
 
     @property
     def definitions(self) -> Mapping[str, frozenset[str]]:
@@ -250,6 +251,10 @@ class Submission(Protocol):
 
     @property
     def size_bytes(self) -> int: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say about what was handed in, and about which of it counts."""
 
     def for_rubric(self, rubric: Rubric) -> Submission:
         """Itself, with notebooks in place of the code files that the rubric asks for."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.archives import ENDINGS
 from grader.errors import Ambiguous, Missing, UsageError, WrongKind
+from grader.fitting import is_course_material, remaining, states, where_the_rest_lies
 from grader.model import Rubric
 from grader.notebooks import ENDING as NOTEBOOK
 from grader.notebooks import Notebook, parts_holding, read_all, sheets_in
@@ -24,6 +25,7 @@ MAX_DECLARATION_BYTES = 16_384
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
 _ANSWERS = "answers.md"
+_MAX_NAMED = 3
 _SHEET = re.compile(r"(^|/)answers\.[a-z]+$", re.IGNORECASE)
 
 
@@ -38,33 +40,67 @@ class OpenedSubmission:
     notes: tuple[str, ...] = ()
     notebooks: tuple[Notebook, ...] = ()
     parts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what notebooks hold of the files asked for
+    chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of those that fit a name, what may count
 
     def for_rubric(self, rubric: Rubric) -> OpenedSubmission:
-        """Itself, with a file for each part of a notebook that holds what the rubric asks a file of code to define.
+        """Itself, with a file for each part of a notebook that holds what the rubric asks a file of code to define, and
+        with a choice among files that fit the same name.
 
         Where there is no sheet of answers, the text of a notebook is one.
         """
         parts, places = {}, dict(self.places)
-        if self.notebooks and not any(_SHEET.search(path) for path in self.files):
+        own = [one for one in self.notebooks if not is_course_material(one.path, rubric.course_material)]
+        if own and not any(_SHEET.search(path) for path in self.files):
             place = places.get(_ANSWERS)
-            asked = [notebook for notebook in self.notebooks if place in (notebook.path, None)]
+            asked = [notebook for notebook in own if place in (notebook.path, None)]
             parts[_ANSWERS] = tuple(sheets_in(_ANSWERS, asked, self.folder))
             if place is not None and parts[_ANSWERS]:
                 places[_ANSWERS] = parts[_ANSWERS][0]
-        for file, names in rubric.definitions.items() if self.notebooks else ():
+        for file, names in rubric.definitions.items() if own else ():
             place = self.places.get(file)
-            asked = [notebook for notebook in self.notebooks if place in (notebook.path, None)]
+            asked = [notebook for notebook in own if place in (notebook.path, None)]
             surely = place is None and bool(self._fitting(file))
             parts[file] = tuple(parts_holding(file, names, asked, self.folder, surely=surely))
             if place is not None and parts[file]:
                 places[file] = parts[file][0]
         made = (part for several in parts.values() for part in several)
-        return replace(self, files=tuple(dict.fromkeys((*self.files, *made))), places=places, parts=parts)
+        files = tuple(dict.fromkeys((*self.files, *made)))
+        return replace(self, files=files, places=places, parts=parts)._with_choices(rubric)
 
-    def _fitting(self, file: str) -> list[str]:
+    def _with_choices(self, rubric: Rubric) -> OpenedSubmission:
+        chosen: dict[str, tuple[str, ...]] = {}
+        material: dict[str, str] = {}
+        for file in _files_asked(rubric):
+            names = rubric.definitions.get(file, frozenset())
+            fitting = self._fitting(file, anywhere=True)
+            own = [path for path in fitting if not is_course_material(path, rubric.course_material)]
+            if not own:  # work may be done there, too
+                own = [path for path in fitting if not names or "written" in states(self.folder / path, names).values()]
+            own = [path for path in own if f"/{path}".endswith((f"/{file}", f"#{file}"))] or own
+            material |= {path: file for path in fitting if path not in own}
+            chosen[file] = tuple(remaining(file, own, names, self.folder))
+        settled = {file: paths[0] for file, paths in chosen.items() if len(paths) == 1}
+        for file, paths in chosen.items():
+            if len(paths) > 1 and file not in rubric.definitions:
+                chosen[file] = tuple(where_the_rest_lies(paths, settled.values()))
+        theirs = [
+            *(one.path for one in self.notebooks if is_course_material(one.path, rubric.course_material)),
+            *material,
+        ]
+        notes = [f"{_shown(path)} is course material and was passed over" for path in theirs]
+        for file, paths in chosen.items():
+            others = [path for path in self._fitting(file, anywhere=True) if path not in (*paths, *material)]
+            if others and len(paths) == 1 and file not in self.places:
+                named = ", ".join(_shown(path) for path in others[:_MAX_NAMED])
+                notes.append(f"of the files that fit {file}, {_shown(paths[0])} counts, and not {named}")
+        return replace(self, chosen=chosen, notes=(*self.notes, *notes))
+
+    def _fitting(self, file: str, *, anywhere: bool = False) -> list[str]:
         """Files of this name. File systems that ignore case hand in Attention.py for attention.py."""
-        exact = [path for path in self.files if f"/{path}".endswith(f"/{file}")]
-        return exact or [path for path in self.files if f"/{path}".lower().endswith(f"/{file}".lower())]
+        fitting = [path for path in self.files if f"/{path}".lower().endswith(f"/{file}".lower())]
+        if anywhere:
+            return [*fitting, *self.parts.get(file, ())]
+        return [path for path in fitting if f"/{path}".endswith(f"/{file}")] or fitting
 
     def find(self, file: str) -> str:
         """The one file that goes by this name, wherever it lies."""
@@ -74,18 +110,33 @@ class OpenedSubmission:
                 raise Missing(f"submission.yaml says {file} is at {quote(place)}, but nothing is there")
             return place
         fitting = [*self._fitting(file), *self.parts.get(file, ())]
-        if not fitting:
-            raise Missing(f"{file} was not handed in")
-        if len(fitting) > 1:
-            named = " and ".join(quote(path.removesuffix(f"#{file}")) for path in sorted(fitting))
-            raise Ambiguous(f"{file} is there more than once: {named}; keep one, or name it in submission.yaml")
-        return fitting[0]
+        found = self.chosen[file] if file in self.chosen else remaining(file, fitting, (), self.folder)
+        if not found:
+            passed_over = f"; {_shown(fitting[0])} is course material" if fitting else ""
+            raise Missing(f"{file} was not handed in{passed_over}")
+        if len(found) > 1:
+            named = " and ".join(_shown(path) for path in sorted(found))
+            message = f"{file} is there more than once: {named}; keep one, or name it in submission.yaml"
+            raise Ambiguous(message, paths=tuple(found))
+        return found[0]
 
     def read(self, file: str) -> bytes:
         path = self.folder / self.find(file)
         if path.stat().st_size > MAX_READ_BYTES:
             raise WrongKind(f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read")
         return path.read_bytes()
+
+
+def _files_asked(rubric: Rubric) -> list[str]:
+    """Every file that students may hand in."""
+    asked = [file for problem in rubric.problems for check in problem.every_check for file in check.files]
+    for problem in rubric.problems:
+        asked += [*problem.later.files, *(file for one in problem.alternatives for file in (*one.files, *one.beside))]
+    return list(dict.fromkeys(asked))
+
+
+def _shown(path: str) -> str:
+    return quote(re.sub(r"(?<=\.ipynb)#.*", "", path))
 
 
 @contextmanager

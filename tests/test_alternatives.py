@@ -52,7 +52,7 @@ def test_the_complete_one_counts_and_other_files_decide_between_two(
 
 
 def test_what_is_there_twice_is_there(submission: MakeSubmission) -> None:
-    work = submission(**{"a/one.py": "", "b/one.py": ""})
+    work = submission(**{"a/one.py": "x = 1", "b/one.py": "x = 2"})
     assert [is_there(name, work) for name in ("one.py", "two.py")] == [True, False]
     assert [one.name for one in worth_trying(PROBLEM, work)] == ["one"]
 

@@ -34,6 +34,7 @@ LAYERS = [
         "grader.catalogue",
         "grader.choosing",
         "grader.engine",
+        "grader.fitting",
         "grader.idea_files",
         "grader.notebooks",
         "grader.private_copy",

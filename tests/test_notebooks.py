@@ -188,14 +188,15 @@ def _found(tmp_path: Path, **files: str) -> str:
         return opened.for_rubric(RUBRIC).find("attention.py")
 
 
+ALSO_DEFINES = notebook("def attention(Q): return -Q")
 DEFINES, CALLS = notebook("def attention(Q): return Q"), notebook("from attention import attention\nattention = 3")
 
 
 def test_two_that_define_the_same_are_both_named(tmp_path: Path) -> None:
     with pytest.raises(Ambiguous, match=r"attention\.py and src/hw3\.ipynb; keep one"):
-        _found(tmp_path, **{"attention.py": "", "src/hw3.ipynb": DEFINES})
+        _found(tmp_path, **{"attention.py": "def attention(Q): return -Q", "src/hw3.ipynb": DEFINES})
     with pytest.raises(Ambiguous, match=r"more than once: a\.ipynb and src/hw3\.ipynb; keep one"):
-        _found(tmp_path / "2", **{"a.ipynb": DEFINES, "src/hw3.ipynb": DEFINES, "demo.ipynb": CALLS})
+        _found(tmp_path / "2", **{"a.ipynb": ALSO_DEFINES, "src/hw3.ipynb": DEFINES, "demo.ipynb": CALLS})
     with pytest.raises(Missing):
         _found(tmp_path / "3", **{"a.ipynb": notebook("x = 1")})
 
@@ -276,7 +277,7 @@ def test_a_notebook_with_a_very_long_name_is_as_good_as_another(boxes: BoxRunner
         assert opened.for_rubric(RUBRIC).read("answers.md") == b"# 1.1.a\nx"
         assert lost(grade(only(RUBRIC, ["2.1"]), opened, boxes, DRAW)) == []
     with pytest.raises(Ambiguous):
-        _found(tmp_path, **{f"{LONG}1.ipynb": DEFINES, f"{LONG}2.ipynb": DEFINES})
+        _found(tmp_path, **{f"{LONG}1.ipynb": DEFINES, f"{LONG}2.ipynb": ALSO_DEFINES})
 
 
 def test_a_folder_where_a_part_of_a_notebook_would_be_written_is_said(tmp_path: Path) -> None:

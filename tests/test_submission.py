@@ -37,7 +37,7 @@ def test_a_file_is_found_wherever_it_lies(tmp_path: Path, place: str) -> None:
 
 def test_two_that_fit_are_both_named(tmp_path: Path) -> None:
     with (
-        open_submission(_folder(tmp_path, **{"a/attention.py": "", "b/attention.py": ""})) as opened,
+        open_submission(_folder(tmp_path, **{"a/attention.py": "x = 1", "b/attention.py": "x = 2"})) as opened,
         pytest.raises(Ambiguous, match=r"a/attention\.py and b/attention\.py"),
     ):
         opened.find("attention.py")

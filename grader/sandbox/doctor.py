@@ -47,6 +47,7 @@ class _Attempts:
     folder: Path
     name: str = "doctor"
     size_bytes: int = 0
+    notes: tuple[str, ...] = ()
 
     def for_rubric(self, rubric: Rubric) -> _Attempts:
         return self

@@ -28,7 +28,7 @@ def test_a_whole_kit_has_none(tmp_path: Path) -> None:
         ({"attention.py": None}, "attention.py is missing (2); put it anywhere in the folder you check"),
         ({"weights.txt": None}, "weights.txt is missing (2); put it anywhere in the folder you check"),
         (
-            {"src/attention.py": ATTENTION},
+            {"src/attention.py": ATTENTION + "# again\n"},
             "attention.py is there more than once: attention.py and src/attention.py; keep one, or name it in "
             "submission.yaml",
         ),

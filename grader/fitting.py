@@ -1,0 +1,124 @@
+"""Of several files that fit a name, those that may count: source is scanned for what it defines, never run or parsed.
+
+Course material goes first, then copies, then what another one surpasses: every name that is asked for is at least as
+far along there, and one is further. What is no code counts where the rest of the work lies.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+MAX_SOURCE_BYTES = 1 << 20  # no homework is longer; of what is, nothing is known
+_LINE_CHARACTERS = 300  # of each line: what a definition does is seen long before
+_RANKS = {"absent": 0, "stub": 1, "written": 2}
+_ANY = ""  # stands for "does anything at all" where no name is asked for
+
+_TEXT = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*+\'\'\'', re.DOTALL)
+_COMMENT = re.compile(r"(?m)^[ \t]*+#.*")
+_DEFINITION = re.compile(r"(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
+_ASSIGNED = re.compile(r"(\w+)[ \t]*(?::[^=\n]*)?=(?!=)")
+_IMPORTED = re.compile(r"(?m)^from[ \t][^\n(]*?import[ \t]*(?:\(([^)]{0,2000})\)|([^\n(]*))")
+_IDLE = re.compile(r"pass|\.\.\.|return(?:[ \t]+None)?|raise\b.*|(?:import|from)[ \t].*|\w+[ \t]*=[ \t]*None")
+_TELLING = ("forward", "__call__", "__getitem__")  # what a class is written for
+
+
+def is_course_material(path: str, folders: Iterable[str]) -> bool:
+    """Whether it lies in one of these folders, in whatever case and with whatever between the words."""
+    given = {_plain(folder) for folder in folders}
+    return any(_plain(part) in given for part in PurePosixPath(path).parts[:-1])
+
+
+def remaining(file: str, paths: Sequence[str], names: Collection[str], folder: Path) -> list[str]:
+    """Those that may count, best place first; more than one if a person has to decide."""
+    paths = sorted(paths, key=lambda path: (path.count("/"), path))
+    kept = [path for at, path in enumerate(paths) if not any(_same(folder, path, other) for other in paths[:at])]
+    if len(kept) < 2 or not file.endswith(".py"):
+        return kept
+    ranks = {path: _ranks(folder / path, names) for path in kept}
+    return [path for path in kept if not any(_surpasses(ranks[other], ranks[path]) for other in kept)]
+
+
+def where_the_rest_lies(paths: Sequence[str], rest: Iterable[str]) -> list[str]:
+    """Of files that differ, the one in a folder where others lie that were asked for, if only one does."""
+    folders = {str(PurePosixPath(path).parent) for path in rest}
+    beside = [path for path in paths if str(PurePosixPath(path).parent) in folders]
+    return beside if len(beside) == 1 else list(paths)
+
+
+def states(path: Path, names: Collection[str]) -> dict[str, str]:
+    """'absent', 'stub' or 'written' for each name that a source file, or a part of a notebook, may define."""
+    found = dict.fromkeys(names, "absent")
+    source = _source(path)
+    if source is None:
+        return {}
+    for imported in _IMPORTED.finditer(source):
+        for name in re.findall(r"(\w+)[ \t]*(?:,|\n|$)", imported[1] or imported[2] or ""):
+            found |= {name: "written"} if name in found else {}
+    for block in re.split(r"\n(?=[^\s)\]}#])", "\n" + source):
+        if definition := _DEFINITION.match(block):
+            if definition[2] in found:
+                found[definition[2]] = "stub" if _is_stub(block, definition[1] == "class") else "written"
+        elif (assigned := _ASSIGNED.match(block)) and assigned[1] in found:
+            found[assigned[1]] = "written"
+    return found
+
+
+def _plain(folder: str) -> str:
+    return re.sub(r"[\s_.-]", "", folder).casefold()
+
+
+def _same(folder: Path, one: str, other: str) -> bool:
+    return filecmp.cmp(folder / one, folder / other, shallow=False)
+
+
+def _ranks(path: Path, names: Collection[str]) -> Mapping[str, int] | None:
+    if names:
+        found = states(path, names)
+        return {name: _RANKS[state] for name, state in found.items()} if found else None
+    source = _source(path)
+    return None if source is None else {_ANY: int(not _is_idle(source.splitlines()))}
+
+
+def _surpasses(one: Mapping[str, int] | None, other: Mapping[str, int] | None) -> bool:
+    """Of what could not be read nothing is known, so it neither wins nor loses."""
+    if one is None or other is None:
+        return False
+    return one != other and all(one[name] >= other[name] for name in other)
+
+
+def _source(path: Path) -> str | None:
+    """Without comments and long strings; None if nobody would write as much."""
+    if path.stat().st_size > MAX_SOURCE_BYTES:
+        return None
+    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    if ".ipynb#" in path.name:  # made by us, from cells that were parsed
+        text = "\n".join(cell["source"] for cell in json.loads(text)["cells"])
+    return _COMMENT.sub("", _TEXT.sub("", text))
+
+
+def _is_stub(block: str, is_class: bool) -> bool:
+    if is_class and (methods := re.split(r"\n[ \t]+(?=(?:async[ \t]+)?def[ \t])", block)[1:]):
+        telling = [method for method in methods if re.match(rf"(?:async )?def ({'|'.join(_TELLING)})\b", method)]
+        return all(_is_stub(method, False) for method in telling or methods)
+    lines = [re.sub(r"[ \t]#.*", "", line[:_LINE_CHARACTERS]) for line in block.splitlines()]
+    for at, line in enumerate(lines):  # the heading ends with a colon, or what it does stands behind one
+        if re.search(r":[ \t]*$", line):
+            return _is_idle(lines[at + 1 :])
+        if one_line := re.search(r"(?:\)|^class \w+)(?:[ \t]*->[^:]*)?:[ \t]*(\S.*)$", line):
+            return _is_idle([one_line[1], *lines[at + 1 :]])
+    return False
+
+
+def _is_idle(lines: Iterable[str]) -> bool:
+    """Nothing but `pass`, `...`, imports, names set to None, and returning None or raising."""
+    empty: set[str] = set()
+    for line in filter(None, map(str.strip, lines)):
+        if not _IDLE.fullmatch(line) and line.removeprefix("return ").strip() not in empty:
+            return False
+        if "=" in line:
+            empty.add(line.partition("=")[0].strip())
+    return True
