@@ -76,8 +76,8 @@ class OpenedSubmission:
             own = [path for path in fitting if not is_course_material(path, rubric.course_material)]
             if not own:  # work may be done there, too
                 own = [path for path in fitting if not names or "written" in states(self.folder / path, names).values()]
-            own = [path for path in own if f"/{path}".endswith((f"/{file}", f"#{file}"))] or own
             material |= {path: file for path in fitting if path not in own}
+            own = [path for path in own if f"/{path}".endswith((f"/{file}", f"#{file}"))] or own
             chosen[file] = tuple(remaining(file, own, names, self.folder))
         settled = {file: paths[0] for file, paths in chosen.items() if len(paths) == 1}
         for file, paths in chosen.items():

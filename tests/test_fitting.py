@@ -125,6 +125,12 @@ def test_what_only_the_course_gave_is_not_handed_in(tmp_path: Path) -> None:
     assert place == "Missing: model.py was not handed in; mingpt-demo/model.py is course material"
 
 
+def test_a_name_in_other_letters_is_no_course_material(tmp_path: Path) -> None:
+    opened = _opened(tmp_path, {"Model.py": OTHER, "model.py": WRITTEN})
+    assert opened.places["model.py"] == "model.py"
+    assert opened.notes == ("of the files that fit model.py, model.py counts, and not Model.py",)
+
+
 PREDICTIONS = {
     "identical": ({"old/dev.predictions": "Rome\n", "dev.predictions": "Rome\n"}, "dev.predictions"),
     "identical in two folders": ({"x/dev.predictions": "Rome\n", "y/dev.predictions": "Rome\n"}, "x/dev.predictions"),

@@ -217,7 +217,7 @@ class _Run:
         sys.stdout = sys.stderr = output.stream
         os.chdir(self._folder)
         try:
-            with _logging_as_before():
+            with _fresh_logging():
                 yield
         finally:
             self._printed = output.text()
@@ -294,7 +294,7 @@ def _flush(left_open: list[io.IOBase]) -> None:
 
 
 @contextlib.contextmanager
-def _logging_as_before() -> Iterator[None]:
+def _fresh_logging() -> Iterator[None]:
     """Handlers that a run adds end with it: the next one's `basicConfig` does nothing where there are some."""
     loggers = [logging.root, *logging.root.manager.loggerDict.values()]
     kept = [handler for logger in loggers for handler in getattr(logger, "handlers", [])]
