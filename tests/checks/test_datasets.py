@@ -8,6 +8,7 @@ import math
 import os
 import random
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,16 +21,19 @@ import yaml
 from grader.checks.datasets.span_statistics import (
     DRAWS,
     ERROR_RATE,
+    judge_bounds,
     judge_emptiness,
+    judge_every_length,
     judge_masked_lengths,
     judge_positions,
-    judge_truncation,
     margin,
 )
 from grader.checks.datasets.spans import Span, read_span
 from grader.draw import Draw
 from grader.engine import grade
-from grader.model import Report, Status
+from grader.errors import RubricError
+from grader.model import Outcome, Report, Status
+from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.sandbox.inside.dataset_probe import looked_at
 from grader.sandbox.inside.probes import PROBES
@@ -45,6 +49,8 @@ DEPARTURES: list[tuple[str, dict[str, Any]]] = [
     for departure in departures
     if check != "groups"
 ]
+ACCEPTED: dict[str, dict[str, str]] = yaml.safe_load((FOLDER / "accepted.yaml").read_text())
+SLIPS: list[dict[str, Any]] = yaml.safe_load((FOLDER / "slips.yaml").read_text())
 BESIDE = {
     f"{name}.py": (REPOSITORY / "reference" / f"{name}.py").read_text().replace("from reference.", "from ")
     for name in ("span_corruption", "handout_constants")
@@ -102,14 +108,76 @@ def test_there_are_ten_and_more_correct_ways_and_twenty_five_and_more_departures
     assert len(VARIANTS) >= 11
     assert len({departure["said"] for _, departure in DEPARTURES}) >= 25
     assert {check for check, _ in DEPARTURES} == set(CHECKS)
+    assert len(ACCEPTED) >= 20
+    assert {slip["check"] for slip in SLIPS} < set(CHECKS)
 
 
-def _departed(departure: dict[str, Any]) -> str:
+def _changed(changes: dict[str, str]) -> str:
     code = VARIANTS["plain"]
-    for right, wrong in departure["change"].items():
-        assert right in code
-        code = code.replace(right, wrong)
+    for before, after in changes.items():
+        assert before in code
+        code = code.replace(before, after)
     return code
+
+
+def _judged(folder: Path, code: str, seed: int = 0) -> dict[str, Outcome]:
+    (folder / "dataset.py").write_text(code)
+    random.seed(seed)
+    return {
+        check.id: check.function(_WithoutBox(folder), np.random.default_rng(seed), **check.parameters)
+        for check in CHECKS.values()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("accepted", ACCEPTED)
+def test_what_the_assignment_leaves_open_costs_nothing(tmp_path: Path, accepted: str) -> None:
+    outcomes = _judged(tmp_path, _changed(ACCEPTED[accepted]))
+    assert {id_: o.message for id_, o in outcomes.items() if o.status is not Status.PASSED} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slip", SLIPS, ids=[slip["said"].replace(" ", "_") for slip in SLIPS])
+def test_one_bad_item_in_a_thousand_is_a_small_slip(tmp_path: Path, slip: dict[str, Any]) -> None:
+    for seed in range(2):
+        outcomes = _judged(tmp_path, _changed(slip["change"]), seed)
+        lost = {id_: outcome for id_, outcome in outcomes.items() if outcome.status is not Status.PASSED}
+        assert set(lost) <= {slip["check"]}
+        assert all(o.score == Fraction(9, 10) and slip["said"] in f"{o.message}: {o.detail}" for o in lost.values())
+
+
+@pytest.mark.parametrize("slip", SLIPS, ids=[slip["said"].replace(" ", "_") for slip in SLIPS])
+def test_a_mistake_in_one_draw_of_fifty_is_no_slip(tmp_path: Path, slip: dict[str, Any]) -> None:
+    often = {before: after.replace("0.001", "0.02") for before, after in slip["change"].items()}
+    outcome = _judged_alone(tmp_path, slip["check"], _changed(often))
+    assert outcome.score == 0
+    assert slip["said"] in f"{outcome.message}: {outcome.detail}"
+
+
+def _judged_alone(folder: Path, check: str, code: str, **parameters: Any) -> Outcome:
+    (folder / "dataset.py").write_text(code)
+    random.seed(0)
+    one = CHECKS[check]
+    return one.function(_WithoutBox(folder), np.random.default_rng(0), **(dict(one.parameters) | parameters))
+
+
+@pytest.mark.parametrize("block_share", ["3/4", "7/8", "1/2"])
+def test_the_rubric_says_how_much_of_the_block_is_kept(tmp_path: Path, block_share: str) -> None:
+    code = _changed({"self.block_size * 7 / 8": f"self.block_size * {block_share}"})
+    for asked in ("3/4", "7/8", "1/2"):
+        outcome = _judged_alone(tmp_path, "truncates_to_every_length", code, longest=Fraction(asked))
+        assert (outcome.status is Status.PASSED) == (asked == block_share)
+        named = f"{block_share} of the block is another edition's bound" in outcome.message
+        assert named == (asked != block_share and block_share != "1/2")
+
+
+@pytest.mark.parametrize("wrong", ["0", "1", "9/8", "-1/2", "most", "7/0"])
+def test_a_share_of_the_block_lies_between_none_and_all(tmp_path: Path, wrong: str) -> None:
+    text = (REPOSITORY / "tests" / "rubrics" / "span-corruption.yaml").read_text()
+    assert "points: 1.5, longest: 7/8" in text
+    (tmp_path / "span-corruption.yaml").write_text(text.replace("longest: 7/8", f"longest: {wrong}"))
+    with pytest.raises(RubricError, match="longest"):
+        load_rubric(tmp_path / "span-corruption.yaml")
 
 
 def _departures(every: int = 1, quick: int = 1) -> pytest.MarkDecorator:
@@ -123,7 +191,7 @@ def test_a_departure_is_told_what_it_is(
     torch_boxes: BoxRunner, submission: MakeSubmission, check: str, departure: dict[str, Any]
 ) -> None:
     alone = replace(RUBRIC, problems=(replace(RUBRIC.problems[0], checks=(CHECKS[check],)),))
-    lost = _lost(grade(alone, submission(**{"dataset.py": _departed(departure)}), torch_boxes, DRAW))
+    lost = _lost(grade(alone, submission(**{"dataset.py": _changed(departure["change"])}), torch_boxes, DRAW))
     assert departure["said"] in lost.get(check, "nothing")
 
 
@@ -132,7 +200,7 @@ def test_a_departure_is_told_what_it_is(
 def test_one_slip_does_not_cost_checks_about_something_else(
     torch_boxes: BoxRunner, submission: MakeSubmission, check: str, departure: dict[str, Any]
 ) -> None:
-    report = grade(RUBRIC, submission(**{"dataset.py": _departed(departure)}), torch_boxes, DRAW)
+    report = grade(RUBRIC, submission(**{"dataset.py": _changed(departure["change"])}), torch_boxes, DRAW)
     assert set(_lost(report)) <= {check, *departure.get("too", ())}
     assert all(r.outcome.status is not Status.UNGRADED for r in report.problems[0].checks)
 
@@ -205,8 +273,10 @@ def test_a_vocabulary_leaves_the_box_as_whole_numbers_and_short_texts() -> None:
 def test_the_stated_bounds_hold() -> None:
     assert 2 * math.exp(-2 * 2000 * margin(2000) ** 2) == pytest.approx(ERROR_RATE)
     assert 25 * 0.995**DRAWS <= ERROR_RATE
-    # Means of two bands and of two documents, three shares of empty masks, every length, the two outer eighths.
-    assert (2 + 2 + 3 + 1) * ERROR_RATE + 2 * 0.99 ** (DRAWS // 2) < 1e-6
+    assert math.exp(-DRAWS * (1 - 9 / 16) ** 2 / (2 * 10)) < 1e-16
+    assert math.exp(-DRAWS * (2 / 3 - 9 / 16) ** 2 / (2 * 2 / 3)) < 1e-13
+    # Means of two bands and of two documents, two shares of empty masks, every length, the two outer eighths.
+    assert (2 + 2 + 2 + 1) * ERROR_RATE + 2 * 0.99 ** (DRAWS // 2) < 1e-6
 
 
 @pytest.mark.slow
@@ -220,13 +290,33 @@ def test_a_worst_case_at_the_edge_of_what_is_allowed_is_not_misjudged() -> None:
             for pair in zip(kept.tolist(), hit.tolist(), strict=True)
         ]
         assert judge_masked_lengths(*spans, block=128) is None
-        half_empty = [Span(0, int(masked), 4 - int(masked)) for masked in rng.random(DRAWS) < 0.5]
-        assert judge_emptiness(half_empty) is None
+        often_empty = [Span(0, int(masked), 60 - int(masked)) for masked in rng.random(DRAWS // 2) < 0.75]
+        assert judge_emptiness(often_empty, 128, 60) is None
 
 
-def test_truncation_needs_every_length_and_positions_need_to_vary() -> None:
-    every = [Span(0, 1, n - 1) for n in range(4, 29)]
-    assert judge_truncation(every, 90, 32) is None
-    assert "(9, 17)" in judge_truncation([s for s in every if s.kept not in (9, 17)], 90, 32).summary  # type: ignore[union-attr]
-    assert judge_positions([Span(p, 2, 8 - p) for p in (1, 4)]) is None
-    assert judge_positions([Span(n // 2, 2, n // 2) for n in range(2, 20, 2)]) is not None
+def test_truncation_needs_every_length_and_a_mask_has_something_on_both_sides() -> None:
+    every, share = [Span(0, 1, n - 1) for n in range(4, 29)], Fraction(7, 8)
+    assert judge_every_length(every, 32, share) is None
+    assert "(9, 17)" in judge_every_length([s for s in every if s.kept not in (9, 17)], 32, share).summary  # type: ignore[union-attr]
+    stripped = [replace(s, blanks=int(s.kept in (8, 16))) for s in every if s.kept not in (9, 17)]
+    assert judge_every_length(stripped, 32, share) is None
+    assert judge_bounds([Span(1, 1, 0, blanks=2), *every], 90, 32, share) is None
+    assert judge_bounds([Span(1, 1, 0, blanks=1)] * 9 + every, 90, 32, share) is not None
+    assert judge_positions([Span(p, 2, 8 - p) for p in (0, 8)]) is None
+    assert judge_positions([Span(n // 2, 2, n // 2) for n in range(2, 20, 2)]) is None
+    assert judge_positions([Span(0, n, 9) for n in range(9)]) is not None
+    assert judge_positions([Span(9, n, 0) for n in range(9)]) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("abc⁇ghi⁇def□□", Span(4, 3, 4)),  # 'abc def ghi' with every piece stripped
+        ("⁇ghi⁇def", Span(0, 3, 4, blanks=1)),
+        ("abc ⁇⁇def", Span(4, 3, 0, blanks=1)),
+        ("ab⁇ghi⁇def", "put together again"),
+    ],
+)
+def test_blanks_may_be_stripped_and_nothing_else(text: str, read: Span | str) -> None:
+    found = read_span(text, "abc def ghi")
+    assert isinstance(found, str) if isinstance(read, str) else found == read

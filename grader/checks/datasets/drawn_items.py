@@ -16,7 +16,7 @@ from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
 
 UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
 LONG_TENSOR = "Tensor torch.int64"
-# No blanks: a document that is stripped stays as it is. No character twice in short documents: a piece has one place.
+# No character twice in short documents but the blank: a piece has one place.
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;éü"
 _SHOWN = 80  # of a document; any other of its length does as well
 _MOST_LETTERS = 1000  # in a vocabulary; the documents hold fewer than a hundred
@@ -51,15 +51,27 @@ class Question:
         return f"the document is '{quote(self.document, _SHOWN)}'"
 
 
-def questions(rng: np.random.Generator, lengths: tuple[int, ...], block: int, times: int) -> list[Question]:
-    """One question about each of the documents of these lengths in one data set."""
-    documents = tuple(_document(rng, length) for length in lengths)
+def questions(
+    rng: np.random.Generator, lengths: tuple[int, ...], block: int, times: int, solid: tuple[int, ...] = ()
+) -> list[Question]:
+    """One question about each of the documents of these lengths in one data set.
+
+    The pieces of these `solid` lengths end with a letter: stripped or not, they are as long.
+    """
+    documents = tuple(_document(rng, length, solid) for length in lengths)
     return [Question(documents, block, idx, times) for idx in range(len(documents))]
 
 
-def _document(rng: np.random.Generator, length: int) -> str:
+def _document(rng: np.random.Generator, length: int, solid: tuple[int, ...]) -> str:
+    """Words of three to nine letters, with one blank in between; the first has seven and more, as names do."""
     rounds = -(-length // len(_LETTERS))
-    return "".join(letter for _ in range(rounds) for letter in rng.permutation(list(_LETTERS)))[:length]
+    text = [str(letter) for _ in range(rounds) for letter in rng.permutation(list(_LETTERS))][:length]
+    place = int(rng.integers(7, 10))
+    while place < length - 3:
+        if place + 1 not in solid:
+            text[place] = " "
+        place += 1 + int(rng.integers(3, 10))
+    return "".join(text)
 
 
 Entries = tuple[tuple[Any, Any], ...]
@@ -67,7 +79,7 @@ Entries = tuple[tuple[Any, Any], ...]
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the box gave. `x` and `y` are texts, one for each draw."""
+    """What the box gave. `x` and `y` are texts, one for each draw; `strays` are draws that gave none."""
 
     question: Question
     length: int | None
@@ -77,6 +89,7 @@ class Drawn:
     kinds: tuple[str, ...] = ()
     x: list[str] = field(default_factory=list)
     y: list[str] = field(default_factory=list)
+    strays: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:
@@ -114,13 +127,15 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     )
     if not question.times:
         return drawn
-    rows = {side: _rows(answer.get(side), answer.get(f"{side}_lengths"), question.times) for side in ("x", "y")}
+    strays = tuple(quote(str(stray), 120) for stray in answer.get("strays") or ())
+    whole = question.times - len(strays)
+    rows = {side: _rows(answer.get(side), answer.get(f"{side}_lengths"), whole) for side in ("x", "y")}
     if any(row is None for row in rows.values()):
         found = f"it gives {', '.join(drawn.kinds)}" if drawn.kinds else ""
         raise WrongKind(f"{name} should give a pair (x, y) of Long tensors, one row of ids each", found)
     table = _letters(drawn)
     x, y = (_texts(*row, table) for row in rows.values() if row is not None)
-    return Drawn(question, drawn.length, drawn.vocab_size, drawn.stoi, drawn.itos, drawn.kinds, x, y)
+    return Drawn(question, drawn.length, drawn.vocab_size, drawn.stoi, drawn.itos, drawn.kinds, x, y, strays)
 
 
 def _placed(fault: StudentFault, question: Question) -> StudentFault:
@@ -140,7 +155,7 @@ def _rows(ids: Any, lengths: Any, times: int) -> tuple[Array, Array] | None:
     for array in (ids, lengths):
         if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.ndim != 1:
             return None
-    if len(lengths) != times or (lengths < 0).any() or (lengths > _WIDEST).any() or lengths.sum() != len(ids):
+    if not len(lengths) == times > 0 or (lengths < 0).any() or (lengths > _WIDEST).any() or lengths.sum() != len(ids):
         return None
     return ids, lengths
 

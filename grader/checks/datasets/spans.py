@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from grader.checks.datasets.drawn_items import UNKNOWN
 from reference.handout_constants import MASK_CHARACTER as MASK
 from reference.handout_constants import PAD_CHARACTER as PAD
+from reference.handout_constants import SHORTEST
 
+CUT_OUT_IS_MISSING = f"the text that was cut out is missing behind the second {MASK}"
+CUT_OUT_IS_ANOTHER = f"what stands behind the second {MASK} is not the piece that was cut out"
+CUT_OUT_STILL_STANDS = "the masked text still stands in the prefix or the suffix"
 _UNMISTAKABLE = 6  # characters: a shorter piece may stand in another document by chance
 
 
 @dataclass(frozen=True)
 class Span:
-    """The lengths of the three pieces a document was cut into."""
+    """The lengths of the three pieces a document was cut into, and how many blanks beside them may be stripped."""
 
     prefix: int
     masked: int
     suffix: int
+    blanks: int = 0
+    exact: bool = True  # the pieces are the document's, so nothing is missing or there twice
 
     @property
     def kept(self) -> int:
@@ -25,20 +32,51 @@ class Span:
         return self.prefix + self.masked + self.suffix
 
 
-def read_span(text: str, document: str, others: tuple[str, ...] = (), *, any_order: bool = False) -> Span | str:
+def read_span(text: str, document: str, others: tuple[str, ...] = ()) -> Span | str:
     """The span, if its pieces in order are a piece of the document; else what is wrong, in words.
 
-    In any order, for those who ask about lengths alone: prefix ⁇ masked ⁇ suffix is read too.
+    Each piece may have lost a blank at its ends: to strip is left open.
     """
     pieces = _pieces(text)
     if isinstance(pieces, str):
         return pieces
     prefix, suffix, masked = pieces
-    if prefix + masked + suffix in document:
-        return Span(len(prefix), len(masked), len(suffix))
-    if any_order and prefix + suffix + masked in document:
-        return Span(len(prefix), len(suffix), len(masked))
-    return _misplaced(prefix, suffix, masked, document, others)
+    return _placed(prefix, masked, suffix, document) or _misplaced(prefix, suffix, masked, document, others)
+
+
+def measured(text: str, document: str) -> Span | None:
+    """The lengths of the three pieces, whatever their text; prefix ⁇ masked ⁇ suffix is known by its text."""
+    pieces = _pieces(text)
+    if isinstance(pieces, str):
+        return None
+    prefix, suffix, masked = pieces
+    found = _placed(prefix, masked, suffix, document) or _placed(prefix, suffix, masked, document)
+    return found or Span(len(prefix), len(masked), len(suffix), exact=False)
+
+
+def form_mistake(text: str, document: str) -> str:
+    """What keeps an item from being prefix ⁇ suffix ⁇ masked and pads, whatever text these are.
+
+    A document with less than four characters may be filled up with pads first, or give nothing but pads.
+    """
+    if len(document) < SHORTEST:
+        text = text.replace(PAD, "") or 2 * MASK
+    pieces = _pieces(text)
+    return pieces if isinstance(pieces, str) else ""
+
+
+def _placed(prefix: str, masked: str, suffix: str, document: str) -> Span | None:
+    """Where in the document these pieces stand in a row."""
+    whole = prefix + masked + suffix
+    start, length = document.find(whole), len(whole)
+    if start < 0:
+        stripped = re.search(" ?".join(map(re.escape, (prefix, masked, suffix))), document)
+        if stripped is None:
+            return None
+        start, length = stripped.start(), stripped.end() - stripped.start()
+    beside = document[max(0, start - 1) : start], document[start + length : start + length + 1]
+    before, after = (length - len(whole), 0) if prefix else (0, length - len(whole))  # what was stripped in between
+    return Span(len(prefix) + before, len(masked), len(suffix) + after, beside.count(" "))
 
 
 def _pieces(text: str) -> tuple[str, str, str] | str:
@@ -66,13 +104,13 @@ def _misplaced(prefix: str, suffix: str, masked: str, document: str, others: tup
     if len(whole) >= _UNMISTAKABLE and any(whole in other for other in others):
         return "the text is that of another document, not of the one asked for"
     if masked and masked in prefix + suffix and prefix + suffix in document:
-        return "the masked text still stands in the prefix or the suffix"
+        return CUT_OUT_STILL_STANDS
     if prefix + suffix + masked in document:
         return "the masked text stands before the suffix; the suffix comes first, then the masked text"
     if suffix + masked + prefix in document:
         return "prefix and suffix have changed places"
     if not masked and prefix in document and suffix in document:
-        return f"the text that was cut out is missing behind the second {MASK}"
+        return CUT_OUT_IS_MISSING
     if prefix in document and suffix in document:
-        return f"what stands behind the second {MASK} is not the piece that was cut out"
+        return CUT_OUT_IS_ANOTHER
     return "put together again, prefix, masked text and suffix are no piece of the document"

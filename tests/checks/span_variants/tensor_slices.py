@@ -1,4 +1,4 @@
-"""A quarter rounded up or down at random, by slices of one tensor of ids; two random cuts give the window."""
+"""A quarter, give or take two, by slices of one tensor of ids; two random cuts give the window."""
 
 import random
 
@@ -23,7 +23,7 @@ class CharCorruptionDataset(Dataset):
         kept = min(len(document), random.randint(4, self.block_size * 7 // 8))
         begin = random.randint(0, len(document) - kept)
         piece = document[begin : begin + kept]
-        length = min(kept, int(kept / 4 + random.random() * 2 - 0.5))
+        length = min(kept, int(kept / 4 + random.random() * 5 - 2))
         start = random.randint(0, kept - max(0, length))
         stop = start + max(0, length)
         mask = torch.ones(1, dtype=torch.long)

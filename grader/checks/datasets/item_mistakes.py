@@ -1,0 +1,106 @@
+"""What is wrong with single items of a data set, and what it costs: an item in a thousand is a slip."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from grader.checks.datasets.drawn_items import Drawn, Question
+from grader.checks.datasets.span_statistics import SLIP, is_slip
+from grader.checks.datasets.spans import (
+    CUT_OUT_IS_ANOTHER,
+    CUT_OUT_IS_MISSING,
+    CUT_OUT_STILL_STANDS,
+    form_mistake,
+    read_span,
+)
+from grader.model import Outcome, passed, scored
+from grader.quoting import quote
+
+_MAY_FOLLOW = (CUT_OUT_IS_MISSING, CUT_OUT_IS_ANOTHER, CUT_OUT_STILL_STANDS)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One wrong item. It `may_follow` from a mask that was sized on the whole document, which costs elsewhere."""
+
+    cause: str
+    detail: str
+    question: Question
+    trial: int
+    may_follow: bool = False
+
+
+def judged_items(mistakes: Sequence[Mistake], draws: int, right: str) -> Outcome:
+    """Full marks without a mistake, nearly all with a stray one, else none; the commonest is told."""
+    if not mistakes:
+        return passed(right)
+    cause = Counter(mistake.cause for mistake in mistakes).most_common(1)[0][0]
+    one = next(mistake for mistake in mistakes if mistake.cause == cause)
+    return scored(
+        SLIP if is_slip(len(mistakes), draws) else Fraction(0),
+        f"{cause} ({one.question.label}; {len(mistakes):,} of {draws:,} draws are wrong)",
+        one.detail,
+        evidence={"draws": draws, "wrong": len(mistakes), "block": one.question.block},
+        trial=one.trial,
+    )
+
+
+def strays(drawn: Drawn, trial: int) -> list[Mistake]:
+    """Draws that raised, or gave no pair."""
+    cause = "asking for an item fails at times"
+    return [Mistake(cause, f"it {stray}; {drawn.question.shown}", drawn.question, trial) for stray in drawn.strays]
+
+
+def uneven(drawn: Drawn, trial: int) -> list[Mistake]:
+    """Items that are not as long as the block or one less, or not as long as most."""
+    question, block = drawn.question, drawn.question.block
+    sizes = Counter(map(len, drawn.x))
+    usual = max((block - 1, block), key=lambda size: sizes[size])
+    wrong = [(x, y) for x, y in zip(drawn.x, drawn.y, strict=True) if not len(x) == len(y) == usual]
+    if len(sizes) > 1:
+        cause = f"x has {min(sizes)} ids in one draw and {max(sizes)} in another; pad the string to one length"
+    else:
+        cause = f"x has {max(sizes)} ids; it should have {block - 1} or {block}"
+    apart = "x and y differ in length; cut both from one string, s[:-1] and s[1:]"
+    return [
+        Mistake(apart, question.shown, question, trial)
+        if len(x) != len(y)
+        else Mistake(cause, question.shown, question, trial, may_follow=len(x) > usual)
+        for x, y in wrong
+    ]
+
+
+def not_shifted(drawn: Drawn, trial: int) -> list[Mistake]:
+    """Items of which y is not x moved by one."""
+    question = drawn.question
+    wrong = [(x, y) for x, y in zip(drawn.x, drawn.y, strict=True) if len(x) == len(y) and x[1:] != y[:-1]]
+    cause = "y is not x moved by one character"
+    if all(x == y for x, y in wrong):
+        cause = "y equals x; it should be one character ahead, y = s[1:]"
+    elif all(x[:-1] == y[1:] for x, y in wrong):
+        cause = "x and y are swapped: x = s[:-1] and y = s[1:]"
+    return [
+        Mistake(cause, f"x is '{quote(x)}' and y is '{quote(y)}'; {question.shown}", question, trial) for x, y in wrong
+    ]
+
+
+def unreadable(drawn: Drawn, trial: int) -> list[Mistake]:
+    """Items whose pieces cannot be put together to a piece of the document."""
+    question = drawn.question
+    others = tuple(other for idx, other in enumerate(question.documents) if idx != question.idx)
+    read = ((text, read_span(text, question.document, others)) for text in drawn.texts)
+    return [_unread(cause, text, drawn, trial) for text, cause in read if isinstance(cause, str)]
+
+
+def misformed(drawn: Drawn, trial: int) -> list[Mistake]:
+    """Items that are not prefix ⁇ suffix ⁇ masked and pads, whatever their text."""
+    read = ((text, form_mistake(text, drawn.question.document)) for text in drawn.texts)
+    return [_unread(cause, text, drawn, trial) for text, cause in read if cause]
+
+
+def _unread(cause: str, text: str, drawn: Drawn, trial: int) -> Mistake:
+    detail = f"from '{quote(drawn.question.document)}' it makes '{quote(text)}'"
+    return Mistake(cause, detail, drawn.question, trial, cause in _MAY_FOLLOW)
