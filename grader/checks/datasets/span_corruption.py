@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -125,10 +126,7 @@ def _judged(mistakes: list[Mistake], draws: int, right: str, ask: _Draw, rng: np
 @check
 def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An item is a pair of Long tensors, x = s[:-1] and y = s[1:], as long as the block or one less, always."""
-
-    def ask(question: Question) -> Drawn:
-        return draw(student, file, name, question)
-
+    ask = partial(draw, student, file, name)
     mistakes, draws = list[Mistake](), 0
     for trial, question in enumerate(_ordinary(rng)):
         drawn = ask(question)
@@ -143,10 +141,7 @@ def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file:
 @check
 def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An item is prefix ⁇ suffix ⁇ masked and pads; prefix, masked and suffix in order are a piece of its document."""
-
-    def ask(question: Question) -> Drawn:
-        return draw(student, file, name, question)
-
+    ask = partial(draw, student, file, name)
     mistakes, draws = list[Mistake](), 0
     for trial, question in enumerate(_ordinary(rng)):
         mistakes += unreadable(ask(question), trial)
@@ -164,10 +159,7 @@ def truncates_to_every_length(
     longest: _BlockShare = EDITIONS[0],
 ) -> Outcome:
     """A document is truncated to a random length from 4 to ⌊longest·block⌋, and each of these can occur."""
-
-    def ask(question: Question) -> Drawn:
-        return draw(student, file, name, question)
-
+    ask = partial(draw, student, file, name)
     slips: list[Outcome] = []
     whole: bool | None = None
     for trial, question in enumerate(
@@ -200,7 +192,7 @@ def truncates_to_every_length(
 @check
 def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """The masked length is random, a quarter of the truncated length on average, at times more and at times less."""
-    drawn, finding = _masked_lengths(lambda question: draw(student, file, name, question), rng)
+    drawn, finding = _masked_lengths(partial(draw, student, file, name), rng)
     if finding:
         return _mistake(drawn, finding, trial=0)
     return passed("the masked length varies around a quarter", evidence={"draws": 2 * DRAWS})
@@ -212,7 +204,7 @@ def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, f
     for trial, question in enumerate(questions(rng, (60, 300), _BLOCK, DRAWS // 2)):
         drawn = draw(student, file, name, question)
         if finding := judge_emptiness(_spans(drawn), question.block, len(question.document)):
-            _, length = _masked_lengths(lambda question: draw(student, file, name, question), rng)
+            _, length = _masked_lengths(partial(draw, student, file, name), rng)
             if length:
                 return passed(f"{finding.summary}; as the masked lengths are wrong, it costs nothing more here")
             return _mistake(drawn, finding, trial)

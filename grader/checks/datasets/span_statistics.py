@@ -71,13 +71,17 @@ def _edition(length: int, block: int, share: Fraction) -> str:
     return f" ({others[0]} of the block is another edition's bound)" if others else ""
 
 
+def _exact(spans: Sequence[Span]) -> bool:
+    """Whether lengths can be told to a character: not where pieces miss some, or have some twice."""
+    return sum(span.exact for span in spans) >= 0.9 * len(spans)
+
+
 def judge_bounds(spans: Sequence[Span], document: int, block: int, share: Fraction) -> Finding | None:
     """The kept length never leaves [4, ⌊share·block⌋]. Exact: no correct item is outside."""
-    most, exact = longest_kept(block, share), [span for span in spans if span.exact]
-    if not exact:
+    if not _exact(spans):
         return None
-    lengths = np.array([span.kept for span in exact])
-    unstripped = lengths + [span.blanks for span in exact]
+    most, lengths = longest_kept(block, share), np.array([span.kept for span in spans if span.exact])
+    unstripped = lengths + [span.blanks for span in spans if span.exact]
     shortest, longest = int(lengths.min()), int(lengths.max())
     evidence = {"draws": len(lengths), "shortest": shortest, "longest": longest, "allowed": [SHORTEST, most]}
     if shortest == document > most:
@@ -112,7 +116,7 @@ def judge_every_length(spans: Sequence[Span], block: int, share: Fraction) -> Fi
         return Finding(f"it is truncated to {ends} only; {asked}{_edition(max(kept), block, share)}", evidence)
     wanted = range(SHORTEST, most + 1)
     missing = [length for length in wanted if length not in seen]
-    if not missing or len(wanted) > DRAWS // 100:  # with more lengths, some may be too rare to be missed
+    if not missing or not _exact(spans) or len(wanted) > DRAWS // 100:  # with more lengths, some may be too rare
         return None
     if missing == [most]:
         hint = "does your range leave out its end, as randrange and numpy's randint do?"

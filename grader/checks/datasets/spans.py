@@ -50,8 +50,9 @@ def measured(text: str, document: str) -> Span | None:
     if isinstance(pieces, str):
         return None
     prefix, suffix, masked = pieces
-    found = _placed(prefix, masked, suffix, document) or _placed(prefix, suffix, masked, document)
-    return found or Span(len(prefix), len(masked), len(suffix), exact=False)
+    orders = ((prefix, masked, suffix), (prefix, suffix, masked))
+    first, second, third = next((order for order in orders if "".join(order) in document), orders[0])
+    return _placed(first, second, third, document) or Span(len(first), len(second), len(third), exact=False)
 
 
 def form_mistake(text: str, document: str) -> str:
