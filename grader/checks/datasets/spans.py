@@ -71,7 +71,7 @@ def _placed(prefix: str, masked: str, suffix: str, document: str) -> Span | None
     whole = prefix + masked + suffix
     start, length = document.find(whole), len(whole)
     if start < 0:
-        stripped = re.search(" ?".join(map(re.escape, (prefix, masked, suffix))), document)
+        stripped = re.search(" ?".join(re.escape(piece) for piece in (prefix, masked, suffix) if piece), document)
         if stripped is None:
             return None
         start, length = stripped.start(), stripped.end() - stripped.start()
