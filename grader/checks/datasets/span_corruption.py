@@ -264,7 +264,7 @@ def handles_empty_documents(student: Student, rng: np.random.Generator, *, file:
         if built.length == 1:  # the data set leaves empty documents out, so there is none to draw
             continue
         drawn = draw(student, file, name, question)
-        if any(letter not in (PAD, MASK) for drawn_text in drawn.texts for letter in drawn_text):
+        if any(letter not in (PAD, MASK, " ") for drawn_text in drawn.texts for letter in drawn_text):
             return failed(f"its item holds text, though the document has none ({question.label})")
         mistakes += [*strays(drawn, 0), *_uneven_alone(student, rng, file, name, drawn)]
         draws += question.times
