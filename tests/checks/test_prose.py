@@ -42,6 +42,8 @@ SAID = [
     ('"c ≈ .. v_j"', "c = 1·v_j + 0"),
     ("one-hot", "a one-hot vector"),
     ("vari*", "It varies; the variance is high."),
+    ("expon*", "The exponentials decide."),
+    ("distribution", "It is a distirbution over keys."),
     ("stable", "It is not only stable but also fast."),
     ("stable", "No matter what γ is, it is stable."),
     ("stable", "It never fails to be stable."),
@@ -190,6 +192,14 @@ def test_a_pasted_question_is_left_out_to_its_last_word() -> None:
     assert judge(_pieces(prompt), [_idea("positive")], prompt=prompt).copied
     below = judge(_pieces(f"{prompt}? Exponentials never vanish."), [_idea("positive")], prompt=prompt)
     assert (below.copied, below.found) == (False, {})
+
+
+def test_a_pasted_question_is_left_out_from_its_first_word_on() -> None:
+    question = "Explain why a positive temperature keeps the largest entry ahead of others."
+    judged = judge(
+        _pieces(f"{question} Dividing preserves order, monotone maps do."), [_idea("positive")], prompt=question
+    )
+    assert not judged.found
 
 
 def test_off_topic_is_for_a_person_and_earns_nothing_yet() -> None:

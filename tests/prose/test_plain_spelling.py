@@ -19,6 +19,7 @@ from grader.prose.plain_spelling import plain
         (r"$\beta \gg 0$, $\beta \to \infty$", "β ≫ 0 , β → ∞"),
         (r"$\softmax(k^T q)$ is $\exp$", "softmax (k q) is exp"),
         (r"$\Theta(\psi \leftarrow \ell)$", "Θ(ψ = l)"),
+        (r"$w_{i, j}$ of $k_{a}$", "w_ij of k_a"),
         (r"$\hat{k}_i \sim \textbf{p}$", "k_i ~ p"),
         (r"$\sqrt{d}$ and $e^{x}$", "√ d and exp (x)"),
         ("x² isn’t kᵦ", "x ^2 isn't k_β"),
