@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.batch import finding
 from grader.batch.finding import find_submissions
 from grader.errors import UsageError
 
@@ -78,6 +79,23 @@ def test_canvas_names_are_taken_apart_and_files_get_their_own_names_back(tmp_pat
     assert not by_id["4711"].late
     assert {path.name for path in by_id["4713"].path.iterdir()} == {"a.py", "a-1.py"}
     assert by_id["4711"].name == "doejane"
+
+
+def test_an_id_too_long_for_a_table_is_cut(tmp_path: Path) -> None:
+    (tmp_path / f"anon_{'x' * 150}_7_attention.py").touch()
+    (one,) = find_submissions(tmp_path, tmp_path / "work").submissions
+    assert one.student.startswith("xxx")
+    assert len(one.student) < 150
+
+
+@pytest.mark.parametrize(("bound", "most"), [("_MAX_BYTES", 6), ("_MAX_FILES", 1)])
+def test_a_download_that_is_too_large_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
+) -> None:
+    made = archive(tmp_path / "class.zip", **{"ada/a.py": "1234", "bo/a.py": "567"})
+    monkeypatch.setattr(finding, bound, most)
+    with pytest.raises(UsageError, match=r"more than|unpacked"):
+        find_submissions(made, tmp_path / "work")
 
 
 def test_moodle_folders_are_read_into_ids(tmp_path: Path) -> None:
