@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from grader.model import Answer, Limits, Piece
+from fractions import Fraction
+
+import pytest
+
+from grader.model import Answer, Limits, Piece, Status, scored
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from tests.conftest import REPOSITORY, MakeSubmission
+
+
+@pytest.mark.parametrize(
+    ("score", "status"), [(1, Status.PASSED), (Fraction(1, 2), Status.PARTIAL), (0, Status.FAILED)]
+)
+def test_a_share_of_the_points_says_its_own_status(score: Fraction, status: Status) -> None:
+    assert scored(Fraction(score), "so much").status is status
 
 
 def test_the_prose_of_an_answer_is_its_words_without_formulas() -> None:
