@@ -274,26 +274,6 @@ class Isolation:
     missing: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One layer of the box, and whether this machine gives it."""
-
-    layer: str
-    what: str
-    required: bool
-    on: bool
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """What isolation this machine gives student code."""
-
-    findings: tuple[Finding, ...]
-    refused: tuple[tuple[str, bool], ...]  # what was tried in a box, and whether it was refused
-    verdict: str
-    fit: bool
-
-
 class Runner(Protocol):
     """Opens submissions in boxes."""
 

@@ -12,6 +12,7 @@ from tests.conftest import REPOSITORY
 LAYERS = [
     {
         "grader",
+        "grader.diagnosis",
         "grader.model",
         "grader.errors",
         "grader.exits",

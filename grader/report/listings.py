@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.model import Check, Diagnosis, Rubric
+from grader.diagnosis import Diagnosis
+from grader.model import Check, Rubric
 from grader.registry import REQUIRED, Definition
 from grader.report.points import shown
 

@@ -7,8 +7,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.diagnosis import Diagnosis, Finding
 from grader.errors import StaffFault, StudentFault
-from grader.model import Diagnosis, Finding, Limits, Rubric
+from grader.model import Limits, Rubric
 from grader.sandbox.inside import jail
 from grader.sandbox.runner import BoxRunner
 
