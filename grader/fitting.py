@@ -26,6 +26,14 @@ _IDLE = re.compile(r"pass|\.\.\.|return(?:[ \t]+None)?|raise\b.*|(?:import|from)
 _TELLING = ("forward", "__call__", "__getitem__")  # what a class is written for
 
 
+def names_of_folders(names: list[str]) -> list[str]:
+    """A validator: what lies in such a folder is found by its name alone, so a path would find nothing."""
+    for name in names:
+        if not re.fullmatch(r"[^/\\]*\w[^/\\]*", name):
+            raise ValueError(f"names folders, and '{name}' is no name of a folder")
+    return names
+
+
 def is_course_material(path: str, folders: Iterable[str]) -> bool:
     """Whether it lies in one of these folders, in whatever case and with whatever between the words."""
     given = {_plain(folder) for folder in folders}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from grader.catalogue import known_checks
 from grader.errors import RubricError, UsageError
+from grader.fitting import names_of_folders
 from grader.idea_files import IdeaFile
 from grader.model import Alternative, Check, Later, Limits, Problem, Rubric, Visibility
 from grader.quoting import quote
@@ -107,7 +107,7 @@ class _Rubric(_Strict):
     title: str
     points: _Points
     limits: _Limits = Field(default_factory=lambda: _Limits.model_validate({}))
-    course_material: list[str] = []
+    course_material: Annotated[list[str], AfterValidator(names_of_folders)] = []
     problems: list[_Problem] = Field(min_length=1)
 
 
@@ -154,17 +154,14 @@ class _Reading:
         total = sum((problem.points for problem in problems if not problem.optional), Fraction(0))
         if total != written.points:
             self._complain(("points",), f"the problems add up to {total} points, not {written.points}")
-        for index, folder in enumerate(material := tuple(written.course_material)):
-            if not re.fullmatch(r"[^/\\]*\w[^/\\]*", folder):
-                self._complain(("course_material", index), f"course_material: '{folder}' is no name of a folder")
         self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()
         beside = self._path.parent / "checks.py"
         code = beside.read_bytes() if beside.exists() else b""
         digest = hashlib.sha256(text.encode() + code + self._ideas.content).hexdigest()
-        ids, name = tuple(problem.id for problem in problems), written.rubric
-        return Rubric(name, written.title, written.points, tuple(problems), self._path, digest, ids, material)
+        ids, material = tuple(problem.id for problem in problems), tuple(written.course_material)
+        return Rubric(written.rubric, written.title, written.points, tuple(problems), self._path, digest, ids, material)
 
     def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
         place: Place = ("problems", index)
