@@ -80,7 +80,8 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
             raise Leaking(leaks)
         if leaks := list(_answers_in_code(kit, rubric, files)):
             raise Leaking(leaks)
-        shutil.copytree(kit, out, dirs_exist_ok=True)
+        # Loading the rubric compiled its checks.
+        shutil.copytree(kit, out, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     return Kit(tuple(listing(decisions, rubric)), public, tuple(without_a_starter(rubric)))
 
 
