@@ -118,10 +118,10 @@ def _processor_seconds(root: int) -> float:
     """Of a process, of all below it, and of those they have waited for."""
     times: dict[int, float] = {}
     below: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            pid = int(path.parent.name)
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        with contextlib.suppress(OSError):  # it may have ended since
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+            fields = stat.rpartition(")")[2].split()
             times[pid] = sum(map(int, fields[11:15])) / _TICKS
             below.setdefault(int(fields[1]), []).append(pid)
     found = [root]
