@@ -32,6 +32,9 @@ MAX_INTEGER_BITS = 1024
 DTYPES = frozenset(["|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"])
 
 
+_REAL = (int, float, np.integer, np.floating)
+
+
 class WireError(Exception):
     """These bytes are not a frame, or hold more than a frame may."""
 
@@ -92,6 +95,8 @@ def _as_array(value: Any) -> np.ndarray[Any, Any]:
     if not isinstance(value, (np.ndarray, np.generic)):
         raise Unsendable(f"an object of type {type(value).__name__}")
     array = np.array(value, order="C", copy=None, subok=False)
+    if array.dtype == np.longdouble or (array.dtype == object and all(isinstance(x, _REAL) for x in array.flat)):
+        array = array.astype(np.float64)  # how numbers are kept, not what they are
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     if array.dtype.str not in DTYPES:
         raise Unsendable(f"an array of dtype {array.dtype}")
