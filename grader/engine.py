@@ -34,6 +34,7 @@ from grader.model import (
 )
 from grader.quoting import quote
 from grader.shown import as_shown, concealed, from_fault, with_output
+from grader.stubs import not_started
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
 
@@ -263,7 +264,7 @@ def _judge(
         except Killed as fault:
             outcome, timed_out = with_output(from_fault(fault, check), printed), False
         except StudentFault as fault:
-            return with_output(from_fault(fault, check), printed), False
+            return with_output(from_fault(not_started(fault, check, work.submission), check), printed), False
         except BoxRefused:
             raise
         except BoxLost as fault:

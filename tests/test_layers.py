@@ -36,6 +36,7 @@ LAYERS = [
         "grader.choosing",
         "grader.engine",
         "grader.fitting",
+        "grader.stubs",
         "grader.idea_files",
         "grader.notebooks",
         "grader.private_copy",
