@@ -88,7 +88,20 @@ def difference(got: Array, want: Array, rtol: float = RTOL, atol: float = ATOL) 
         return None
     at = tuple(int(i) for i in np.unravel_index(np.argmax(over), over.shape))
     size = float(error[at])
-    return Difference(f"off by {size:.2g} at {at}", f"got {got[at]:.4g}, expected {want[at]:.4g}", size)
+    got_text, want_text = told_apart(float(got[at]), float(want[at]))
+    return Difference(f"off by {size:.2g} at {at}", f"got {got_text}, expected {want_text}", size)
+
+
+_DIGITS, _ALL_DIGITS = 4, 17
+
+
+def told_apart(got: float, want: float) -> tuple[str, str]:
+    """Two numbers in as few digits, four at least, as show where they differ."""
+    for digits in range(_DIGITS, _ALL_DIGITS):
+        shown = f"{got:.{digits}g}", f"{want:.{digits}g}"
+        if shown[0] != shown[1]:
+            return shown
+    return f"{got:.{_ALL_DIGITS}g}", f"{want:.{_ALL_DIGITS}g}"
 
 
 def shape(sides: tuple[int, ...]) -> str:

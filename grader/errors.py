@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
+from typing import Self
 
 from grader.model import Status
 from grader.quoting import quote
@@ -29,6 +30,11 @@ class StudentFault(Exception):
         self.message = message
         self.detail = detail
         self.concealed = concealed or self._concealed(message)
+
+    def given(self, inputs: str) -> Self:
+        """Itself, with the kind of input that the student's code was given."""
+        self.message, self.concealed = f"{self.message} ({inputs})", f"{self.concealed} ({inputs})"
+        return self
 
     @staticmethod
     def _concealed(message: str) -> str:

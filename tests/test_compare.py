@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.compare import MAX_NUMBERS, Difference, difference, numbers
+from grader.compare import MAX_NUMBERS, Difference, difference, numbers, told_apart
 from grader.errors import WrongKind
 
 finite = hnp.arrays(
@@ -48,6 +48,14 @@ def test_a_tolerance_is_of_the_right_number_and_reaches_up_to_its_bound() -> Non
     for off, want in ((1e-5, 0.0), (1.1e-4, 1.0)):  # unless told otherwise
         assert difference(np.array([want + 0.99 * off]), np.array([want])) is None
         assert difference(np.array([want + 1.01 * off]), np.array([want])) is not None
+
+
+def test_numbers_that_differ_are_shown_so_that_they_do() -> None:
+    found = difference(np.array([-0.30411]), np.array([-0.30408]), rtol=1e-6, atol=0.0)
+    assert found is not None
+    assert found.detail == "got -0.30411, expected -0.30408"
+    assert told_apart(0.1, 0.1 + 2e-16) == ("0.1", "0.1000000000000002")
+    assert told_apart(1.5, 1.5) == ("1.5", "1.5")
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])

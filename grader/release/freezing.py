@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions.frozen import RIGHT, Question
+from grader.checks.functions.frozen import RIGHT, Question, in_short, named_apart
 from grader.checks.functions.ground_truth import mistakes_in, reference_function
 from grader.draw import Draw
 from grader.engine import grade
@@ -69,6 +69,7 @@ def frozen_questions(
 
 
 def _answers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    functions = {RIGHT: reference_function(name), **mistakes_in(name)}
+    right = np.asarray(reference_function(name)(*args, **kwargs))
     with np.errstate(all="ignore"):  # mistakes overflow
-        return {what: np.asarray(function(*args, **kwargs)) for what, function in functions.items()}
+        wrong = {what: in_short(mistaken(*args, **kwargs)) for what, mistaken in named_apart(mistakes_in(name)).items()}
+    return {RIGHT: right, **wrong}

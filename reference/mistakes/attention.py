@@ -1,81 +1,53 @@
-"""Classic mistakes in attention over columns: each under what it looks like, by the function it is made in."""
+"""Classic mistakes in attention over columns, by the function they are made in: each under what it looks like."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from math import sqrt
+from itertools import combinations
 from typing import Any
 
-import numpy as np
-
-from reference.attention import attention, softargmax
+from reference.mistakes.extremes import MASKS_AT_EXTREMES, OVERFLOWS, WEIGHTS_AT_EXTREMES
+from reference.mistakes.several_heads import MASKS, SEVERAL_HEADS, SEVERAL_HEADS_ON_SQUARES, attend_in_heads
+from reference.mistakes.single_head import SINGLE_HEAD, SINGLE_HEAD_ON_SQUARES, Ways, attend
 
 Mistake = Callable[..., Any]
-_HIDDEN = "keys after the query's own position are hidden, as by a causal mask"
+Mistakes = Mapping[str, Sequence[Mistake]]
 
 
-def _causal(Q: Any, K: Any, V: Any, beta: float) -> Any:
-    allowed = np.arange(K.shape[1])[:, None] <= np.arange(Q.shape[1])
-    return V @ softargmax(np.where(allowed, K.T @ Q, -np.inf), beta)
+def _made(function: Mistake, ways: Ways) -> Mistakes:
+    return {cause: [partial(function, **options) for options in several] for cause, several in ways.items()}
 
 
-def _heads(
-    C: Any,
-    W_Q: Any,
-    W_K: Any,
-    W_V: Any,
-    W_O: Any,
-    heads: int,
-    mask: Any = None,
-    *,
-    beta: Callable[[int, int], float] = lambda d, heads: 1 / sqrt(d / heads),
-    axis: int = 0,
-    interleaved: bool = False,
-    split: bool = True,
-    read_mask: Callable[[Any], Any] = lambda mask: mask,
-) -> Any:
-    """Multi-head attention with one thing done differently."""
-    d, heads = W_Q.shape[0], heads if split else 1
-    rows = np.arange(d).reshape(-1, heads).T if interleaved else np.arange(d).reshape(heads, -1)
-    allowed = None if mask is None else read_mask(mask)
-    outputs = np.empty((d, C.shape[1]))
-    for own in rows:
-        scores = (W_K[own] @ C).T @ (W_Q[own] @ C)
-        if allowed is not None:
-            scores = np.where(allowed, scores, -np.inf)
-        outputs[own] = W_V[own] @ C @ softargmax(scores, beta(d, heads), axis=axis)
-    if allowed is not None:
-        outputs[:, ~np.asarray(allowed).any(axis=0)] = np.nan
-    return W_O @ outputs
+def _both(ways: Ways, others: Ways) -> Ways:
+    """As a dictionary's union, with the ways of a cause that stands in both one after the other."""
+    return {cause: [*ways.get(cause, []), *others.get(cause, [])] for cause in {**ways, **others}}
 
 
-def _causal_heads(C: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, heads: int, mask: Any = None) -> Any:
-    tokens = C.shape[1]
-    return _heads(C, W_Q, W_K, W_V, W_O, heads, np.triu(np.ones((tokens, tokens), bool)))
-
-
-MISTAKES: dict[str, dict[str, Mistake]] = {
-    "attention": {
-        "the softargmax runs over the queries instead of the keys": (
-            lambda Q, K, V, beta: V @ softargmax(K.T @ Q, beta, axis=1)
-        ),
-        "β is left out": lambda Q, K, V, beta: attention(Q, K, V, 1.0),
-        "β is fixed at 1/√d": lambda Q, K, V, beta: attention(Q, K, V, 1 / sqrt(len(Q))),
-        "the scores are divided by β": lambda Q, K, V, beta: attention(Q, K, V, 1 / beta),
-        "the weights are not normalised": lambda Q, K, V, beta: V @ np.exp(beta * (K.T @ Q)),
-        "β multiplies the weights instead of the scores": lambda Q, K, V, beta: beta * attention(Q, K, V, 1.0),
-        _HIDDEN: _causal,
-    },
-    "multi_head_attention": {
-        "the scores are scaled by 1/√d instead of 1/√(d/heads)": partial(_heads, beta=lambda d, heads: 1 / sqrt(d)),
-        "the scores are not scaled by 1/√(d/heads)": partial(_heads, beta=lambda d, heads: 1.0),
-        "the softargmax runs over the queries instead of the keys": partial(_heads, axis=1),
-        "the heads take turns at the rows instead of a block of rows each": partial(_heads, interleaved=True),
-        "there is one head instead of several": partial(_heads, split=False),
-        "the mask is ignored": partial(_heads, read_mask=lambda mask: None),
-        "the mask is read transposed, with the query in the row": partial(_heads, read_mask=np.transpose),
-        _HIDDEN: _causal_heads,
-        "the mask is read the wrong way round, True as 'may not'": partial(_heads, read_mask=np.logical_not),
-    },
+_MADE_IN: dict[str, tuple[Mistake, Ways]] = {
+    "attention": (attend, SINGLE_HEAD),
+    "multi_head_attention": (attend_in_heads, _both(SEVERAL_HEADS, MASKS)),
 }
+
+MISTAKES: dict[str, Mistakes] = {name: _made(function, ways) for name, (function, ways) in _MADE_IN.items()}
+
+# What crashes on rectangles: it is told from what it gives where all sides are equal.
+ON_SQUARES: dict[str, Mistakes] = {
+    "attention": SINGLE_HEAD_ON_SQUARES,
+    "multi_head_attention": _made(attend_in_heads, SEVERAL_HEADS_ON_SQUARES),
+}
+
+# What shows only where scores are huge.
+AT_EXTREMES: dict[str, Mistakes] = {
+    "attention": _made(attend, {**WEIGHTS_AT_EXTREMES, **OVERFLOWS}),
+    "multi_head_attention": _made(attend_in_heads, {**WEIGHTS_AT_EXTREMES, **MASKS_AT_EXTREMES, **OVERFLOWS}),
+}
+
+
+def pairs(name: str) -> Iterator[tuple[str, Mistake]]:
+    """Two mistakes made together, where neither undoes the other: they share no option."""
+    function, ways = _MADE_IN[name]
+    listed = [(cause, options) for cause, several in ways.items() for options in several]
+    for (one, first), (other, second) in combinations(listed, 2):
+        if first.keys().isdisjoint(second):
+            yield f"{one}, and {other}", partial(function, **first, **second)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,8 @@ from grader.errors import UsageError
 
 ENDING = ".frozen.json"
 RIGHT = ""  # the right answer goes by no name; mistakes go by what they look like
+_AGAIN = "#"  # between what a mistake looks like and a number, where several look alike
+_MISTAKEN_DIGITS = 7  # mistakes are told from each other by far larger differences, and there are many
 # Drawn numbers may differ in their last digits from one machine to the next. Answers to numbers this close differ by
 # far less than what is accepted.
 _SAME = 1e-9
@@ -71,6 +73,21 @@ def answers(path: Path) -> Mapping[str, Callable[..., Array]]:
         return answer
 
     return {name: answering(name) for name in (questions[0].answers if questions else ())}
+
+
+def mistakes(path: Path) -> list[tuple[str, Callable[..., Array]]]:
+    """What each mistake looks like, and its answers."""
+    return [(what.partition(_AGAIN)[0], answer) for what, answer in answers(path).items() if what != RIGHT]
+
+
+def named_apart(mistaken: Sequence[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[..., Any]]:
+    """Mistakes by what they look like, numbered where several look alike."""
+    return {f"{what}{_AGAIN}{number}": mistake for number, (what, mistake) in enumerate(mistaken)}
+
+
+def in_short(values: Array) -> Array:
+    """What a mistake answers, to as many digits as tell it from others."""
+    return np.array([float(f"{value:.{_MISTAKEN_DIGITS}g}") for value in np.ravel(values)]).reshape(np.shape(values))
 
 
 def write(path: Path, questions: list[Question], seed: int) -> None:

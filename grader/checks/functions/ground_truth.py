@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from grader.suggestions import did_you_mean
 
 def _existing(name: str, info: ValidationInfo) -> str:
     """Looks without importing, because a reference may need torch and most rubrics are loaded without it."""
-    if name.endswith(frozen.ENDING):
+    if is_frozen(name):
         return found_in_data(name, info)
     module, _, function = name.rpartition(".")
     spec = importlib.util.find_spec(f"reference.{module}") if module and importlib.util.find_spec("reference") else None
@@ -49,7 +49,7 @@ _LARGEST_BYTES = 1 << 16
 
 def reference_function(name: str) -> Callable[..., Any]:
     """The reference by its name. What it has answered about small arrays it remembers; such an answer is read-only."""
-    if name.endswith(frozen.ENDING):
+    if is_frozen(name):
         return frozen.answers(Path(name))[frozen.RIGHT]
     module, _, function = name.rpartition(".")
     right: Callable[..., Any] = getattr(importlib.import_module(f"reference.{module}"), function)
@@ -71,17 +71,50 @@ def reference_function(name: str) -> Callable[..., Any]:
     return answer
 
 
-def mistakes_in(name: str) -> Mapping[str, Callable[..., Any]]:
-    """Classic mistakes in place of this reference, each under what it looks like."""
-    if name.endswith(frozen.ENDING):
-        return {what: answer for what, answer in frozen.answers(Path(name)).items() if what != frozen.RIGHT}
+Mistaken = tuple[str, Callable[..., Any]]  # what it looks like, and what gives such values
+
+
+def mistakes_in(name: str) -> Sequence[Mistaken]:
+    """Classic mistakes in place of this reference, several of which may look alike."""
+    if is_frozen(name):
+        return frozen.mistakes(Path(name))
+    module, function = _written_out(name)
+    return _each(module.MISTAKES.get(function, {})) if module else []
+
+
+def mistakes_on_squares(name: str) -> Sequence[Mistaken]:
+    """Those that crash unless all sides are equal."""
+    module, function = _written_out(name)
+    return _each(module.ON_SQUARES.get(function, {})) if module else []
+
+
+def mistakes_at_extremes(name: str) -> Sequence[Mistaken]:
+    """Those that show only where scores are huge."""
+    module, function = _written_out(name)
+    return _each(module.AT_EXTREMES.get(function, {})) if module else []
+
+
+def pairs_of_mistakes(name: str) -> Iterator[Mistaken]:
+    """Two made together. A kit has none of them: there are too many to keep their answers."""
+    module, function = _written_out(name)
+    return module.pairs(function) if module and function in module.MISTAKES else iter(())
+
+
+def _each(table: Mapping[str, Sequence[Callable[..., Any]]]) -> Sequence[Mistaken]:
+    return [(cause, mistaken) for cause, several in table.items() for mistaken in several]
+
+
+def _written_out(name: str) -> tuple[Any, str]:
+    """The module of mistakes in this reference, None if there is none, and the function they are made in."""
     module, _, function = name.rpartition(".")
-    if importlib.util.find_spec(f"reference.mistakes.{module}") is None:
-        return {}
-    written_out: Mapping[str, Mapping[str, Callable[..., Any]]] = importlib.import_module(
-        f"reference.mistakes.{module}"
-    ).MISTAKES
-    return written_out.get(function, {})
+    if is_frozen(name) or importlib.util.find_spec(f"reference.mistakes.{module}") is None:
+        return None, function
+    return importlib.import_module(f"reference.mistakes.{module}"), function
+
+
+def is_frozen(name: str) -> bool:
+    """Whether only answers are there, to questions that are known already."""
+    return name.endswith(frozen.ENDING)
 
 
 _answers: dict[Any, NDArray[Any]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -23,6 +23,16 @@ class Case:
     label: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] = ()  # of the arguments, as the assignment writes them
+
+    def arguments(self) -> dict[str, Any]:
+        """All of them by name; by number where they have none."""
+        numbered = (f"argument number {number}" for number in range(1, len(self.args) + 1))
+        return dict(zip(self.names or numbered, self.args, strict=True)) | self.kwargs
+
+
+QKV = ("Q", "K", "V", "beta")
+PROJECTIONS = ("C", "W_Q", "W_K", "W_V", "W_O", "heads")
 
 
 def column_attention(rng: np.random.Generator) -> Iterator[Case]:
@@ -36,12 +46,11 @@ def column_attention(rng: np.random.Generator) -> Iterator[Case]:
         (1, 2, 3, 1),
         (16, 9, 20, 6),
     ]
-    for d, n, m, t in sizes:
-        for precision in (np.float64, np.float32):
-            Q, K, V = (rng.normal(size=size).astype(precision) for size in ((d, n), (d, m), (t, m)))
-            beta = float(rng.choice([0.25, 0.5, 1.0, 2.0]))
-            label = f"Q {shape(Q.shape)}, K {shape(K.shape)}, V {shape(V.shape)}, β = {beta:g}, {precision.__name__}"
-            yield Case(label, (Q, K, V, beta))
+    for precision in (np.float64, np.float32):
+        # Each β once: some that are no whole number, more and less than one, and one large enough to be cut short.
+        betas = rng.permutation([0.25, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0])
+        for (d, n, m, t), beta in zip(sizes, betas.tolist(), strict=True):
+            yield attention_case(rng, (d, n, m, t), beta, precision)
 
 
 def multi_head(rng: np.random.Generator) -> Iterator[Case]:
@@ -53,17 +62,20 @@ def multi_head(rng: np.random.Generator) -> Iterator[Case]:
         (3, 6, 4, 6),
         (4, 12, 1, 3),
         (10, 6, 9, 3),
+        (4, 10, 6, 2),
+        (9, 24, 5, 3),
     ]:
         for precision in (np.float64, np.float32):
-            yield _heads(rng, e, d, n, heads, precision)
+            yield heads_case(rng, e, d, n, heads, precision)
 
 
 def masked_multi_head(rng: np.random.Generator) -> Iterator[Case]:
     """The same with a mask, causal or irregular. Every query may attend to at least one key."""
     for e, d, n, heads in [(6, 8, 5, 2), (5, 8, 7, 4), (3, 6, 4, 3), (7, 4, 6, 1)]:
         for kind in ("causal", "irregular"):
-            case = _heads(rng, e, d, n, heads, np.float64)
-            yield Case(f"{case.label}, {kind} mask", case.args, {"mask": mask(rng, n, kind)})
+            for precision in (np.float64, np.float32):
+                case = heads_case(rng, e, d, n, heads, precision)
+                yield replace(case, label=f"{case.label}, {kind} mask", kwargs={"mask": mask(rng, n, kind)})
 
 
 def mask(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.bool_]:
@@ -75,14 +87,26 @@ def mask(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.bool_]:
     return allowed
 
 
-def _heads(rng: np.random.Generator, e: int, d: int, n: int, heads: int, precision: type[np.floating[Any]]) -> Case:
+Precision = type[np.floating[Any]]
+
+
+def attention_case(
+    rng: np.random.Generator, sizes: tuple[int, int, int, int], beta: float, precision: Precision = np.float64
+) -> Case:
+    d, n, m, t = sizes
+    Q, K, V = (rng.normal(size=size).astype(precision) for size in ((d, n), (d, m), (t, m)))
+    label = f"Q {shape(Q.shape)}, K {shape(K.shape)}, V {shape(V.shape)}, β = {beta:g}, {precision.__name__}"
+    return Case(label, (Q, K, V, beta), names=QKV)
+
+
+def heads_case(rng: np.random.Generator, e: int, d: int, n: int, heads: int, precision: Precision = np.float64) -> Case:
     # Weights of standard deviation 1/√(their width) keep scores near one. Larger ones saturate the softargmax, and then
     # no token has any influence that could be measured.
     C = rng.normal(size=(e, n))
     weights = [rng.normal(size=size) / np.sqrt(size[1]) for size in ((d, e), (d, e), (d, e), (e, d))]
     arrays = [array.astype(precision) for array in (C, *weights)]
     label = f"C {e}×{n}, W_Q {d}×{e}, {heads} head{'s' if heads > 1 else ''}, {precision.__name__}"
-    return Case(label, (*arrays, heads))
+    return Case(label, (*arrays, heads), names=PROJECTIONS)
 
 
 INPUTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {

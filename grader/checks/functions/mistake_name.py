@@ -1,28 +1,53 @@
-"""When a student's values equal those of a classic mistake, the feedback can name it."""
+"""When a student's values equal those of a classic mistake, or of two made together, the feedback can name it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from grader.checks.functions.ground_truth import mistakes_in
-from grader.compare import ATOL, RTOL
+from grader.checks.functions.ground_truth import Mistaken, mistakes_in, pairs_of_mistakes
+from grader.checks.functions.inputs import Case
+from grader.compare import ATOL, RTOL, Array
+
+Given = tuple[Case, Array]  # arguments, and what the student's function made of them
 
 
-def name_the_mistake(reference: str, cases: list[tuple[tuple[Any, ...], dict[str, Any]]], got: list[Any]) -> str:
-    """The mistake that explains every value the student gave, or an empty string."""
-    for name, mistaken in mistakes_in(reference).items():
-        if all(_equal(mistaken(*args, **kwargs), value) for (args, kwargs), value in zip(cases, got, strict=True)):
-            return name
+def name_the_mistake(reference: str, given: Sequence[Given]) -> str:
+    """The mistake that explains every value the student gave, or an empty string. What comes first should be wrong: it
+    rules most mistakes out."""
+    return name_among(chain(mistakes_in(reference), pairs_of_mistakes(reference)), given)
+
+
+def name_among(
+    mistakes: Iterable[Mistaken], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None] = ()
+) -> str:
+    """The first of them that explains all values. `right` says which are: those no mistake can leave open."""
+    with np.errstate(all="ignore"):  # mistakes overflow
+        for name, mistaken in mistakes:
+            if _explains(mistaken, given, right or [None] * len(given)):
+                return name
     return ""
 
 
-def _equal(wrong: Any, value: Any) -> bool:
-    """Equal wherever the mistake gives a number. A query that it leaves without any key is NaN, and students' code then
-    gives NaN, zero or a mean, depending on how the mask is applied."""
-    wrong = np.asarray(wrong)
-    if wrong.shape != np.shape(value):
-        return False
-    known = np.isfinite(wrong)
-    return bool(known.any() and np.allclose(wrong[known], np.asarray(value)[known], rtol=RTOL, atol=ATOL))
+def _explains(mistaken: Callable[..., Any], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None]) -> bool:
+    """Whether it gives the student's values wherever it gives a number. A query that it leaves without any key, or
+    whose exp overflows, is NaN, and students' code then gives NaN, zero or a mean, depending on how it is written."""
+    told = False
+    for (case, value), is_right in zip(given, right, strict=True):
+        try:
+            wrong = np.asarray(mistaken(*case.args, **case.kwargs))
+        except ValueError:  # it needs sides that agree
+            return False
+        if wrong.shape != value.shape:
+            return False
+        known = np.isfinite(wrong)
+        if not np.allclose(wrong[known], value[known], rtol=RTOL, atol=ATOL):
+            return False
+        if is_right is not None and is_right[~known].any():
+            return False
+        told = told or bool(known.any())
+    return told

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from grader import compare
+from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_crash
 from grader.checks.functions.ground_truth import Reference, reference_function
 from grader.checks.functions.inputs import INPUTS, Case, Inputs
 from grader.checks.functions.mistake_name import name_the_mistake
-from grader.checks.functions.returned import returned, returned_for_each
+from grader.checks.functions.returned import returned, returned_for_each, told_with
 from grader.compare import Array, difference
 from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed
@@ -21,11 +22,22 @@ from grader.registry import StudentFile, check
 
 @check
 def returns_an_array(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, inputs: Inputs
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    function: str,
+    inputs: Inputs,
+    reference: Reference | None = None,
 ) -> Outcome:
     """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
     first, again = next(INPUTS[inputs](rng)), next(INPUTS[inputs](rng))  # the same shapes, other numbers
-    one, other = returned_for_each(student, file, function, [first, again])
+    try:
+        one, other = returned_for_each(student, file, function, [first, again])
+    except Crashed as fault:
+        if reference and can_be_asked_more(fault, reference):
+            fault.message += cause_of_crash(student, rng, (file, function), reference, inputs)
+        raise
     if np.array_equal(one, other, equal_nan=True):
         return failed(f"{function}() returns the same array whatever it is given")
     return passed(f"{function}() runs and returns an array")
@@ -46,17 +58,18 @@ def matches_reference(
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
     right = reference_function(reference)
     cases = list(INPUTS[inputs](rng))
-    got, wrong = [], []
+    wrong, fine = [], []
     values = returned_for_each(student, file, function, cases)
     for trial, (case, value) in enumerate(zip(cases, values, strict=True)):
-        got.append(value)
         want = np.asarray(right(*case.args, **case.kwargs))
         if found := difference(value, want, rtol, atol):
-            wrong.append((trial, case, found, _heat_map(value, want, case)))
+            wrong.append((trial, (case, value), found, _heat_map(value, want, case)))
+        else:
+            fine.append((case, value))
     if not wrong:
         return passed(f"right on all {len(cases)} inputs", evidence={"inputs": len(cases)})
-    trial, case, found, figure = wrong[0]
-    mistake = name_the_mistake(reference, [(case.args, case.kwargs) for case in cases], got)
+    trial, (case, _), found, figure = wrong[0]
+    mistake = name_the_mistake(reference, [*(given for _, given, _, _ in wrong), *fine])
     looks = f"; it looks as if {mistake}" if mistake else ""
     return failed(
         f"wrong on {len(wrong)} of {len(cases)} inputs{looks}. With {case.label} {found.summary}",
@@ -88,8 +101,8 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
     """The weights of each query are not negative and sum to one (with V = I the output is the weights)."""
     for d, n, m in [(4, 3, 6), (5, 7, 2), (2, 4, 9)]:
         Q, K = rng.normal(size=(d, n)), rng.normal(size=(d, m))
-        weights = returned(student, file, function, Q, K, np.eye(m), 1.0)
         label = f"Q {d}×{n}, K {d}×{m}, V = I"
+        weights = returned(student, file, function, Case(label, (Q, K, np.eye(m), 1.0)))
         if weights.shape != (m, n):
             detail = f"its shape is {compare.shape(weights.shape)}"
             return failed(f"with V = I it should give the {m}×{n} weights ({label})", detail)
@@ -114,13 +127,14 @@ def ignores_the_order_of_pairs(
     for d, n, m, t in [(4, 3, 5, 2), (3, 5, 8, 4)]:
         Q, K, V = rng.normal(size=(d, n)), rng.normal(size=(d, m)), rng.normal(size=(t, m))
         order = np.roll(np.arange(m), int(rng.integers(1, m)))
-        before = returned(student, file, function, Q, K, V, 0.7)
-        after = returned(student, file, function, Q, K[:, order], V[:, order], 0.7)
+        case = Case(f"Q {d}×{n}, K {d}×{m}, V {t}×{m}, β = 0.7", (Q, K, V, 0.7))
+        before = returned(student, file, function, case)
+        after = returned(student, file, function, replace(case, args=(Q, K[:, order], V[:, order], 0.7)))
         if found := difference(after, before):
             return failed(
                 f"when the {m} key–value pairs are reordered the output changes: {found.summary}", found.detail
             )
-        torn_apart = returned(student, file, function, Q, K, V[:, order], 0.7)
+        torn_apart = returned(student, file, function, replace(case, args=(Q, K, V[:, order], 0.7)))
         if difference(torn_apart, before) is None:
             return failed("the output does not depend on which value belongs to which key")
     return passed("the order of key–value pairs does not matter")
@@ -202,15 +216,14 @@ def leaves_inputs_unchanged(
     """The caller's arrays are the same after the call."""
     cases = list(INPUTS[inputs](rng))
     for case in cases:
-        student.call(file, function, *case.args, **case.kwargs)
-        after = student.probe("latest_arguments", file)
-        before: dict[str, Any] = {f"argument number {n}": arg for n, arg in enumerate(case.args, start=1)} | case.kwargs
-        match after:
-            case {"args": list(args), "kwargs": dict(kwargs)}:
-                now = {f"argument number {n}": arg for n, arg in enumerate(args, start=1)} | kwargs
+        with told_with(case):
+            student.call(file, function, *case.args, **case.kwargs)
+        match student.probe("latest_arguments", file):
+            case {"args": list(args), "kwargs": dict(kwargs)} if len(args) == len(case.args):
+                now = replace(case, args=tuple(args), kwargs=kwargs).arguments()
             case _:
                 raise Crashed("its arguments could not be looked at after the call")
-        for name, value in before.items():
+        for name, value in case.arguments().items():
             if isinstance(value, np.ndarray) and not _equal(value, now.get(name)):
                 return failed(f"it changes its {name} in place ({case.label}); work on a copy")
     return passed("arguments are left as they were")
