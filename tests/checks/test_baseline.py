@@ -204,7 +204,7 @@ HOSTILE = {
     "raises": ("1 / 0", "raised ZeroDivisionError at london_baseline.py:1"),
     "no Python": ("accuracy is 5 %", "raised SyntaxError at london_baseline.py:1"),
     "asks": ("input('file? ')", "raised EOFError"),
-    "absolute path": ("open('/content/drive/birth_dev.tsv')", "raised FileNotFoundError"),
+    "absolute path": ("open('/content/drive/birth.tsv')", "raised FileNotFoundError"),
     "closes its output": ("import sys\nsys.stdout.close()\nprint(5.0)", "raised ValueError"),
     "wants what it cannot get": ("import sys\nprint('usage: never')\nsys.exit(2)", "raised SystemExit"),
     "keeps other data from being written": (
@@ -231,9 +231,8 @@ def test_printing_without_end_runs_out_of_time(boxes: BoxRunner, submission: Mak
 
 
 def test_a_forged_reply_is_the_students_fault(boxes: BoxRunner, submission: MakeSubmission) -> None:
-    forged = (
-        "{'printed': '5.0', 'written': [3], 'returned': [], 'run_from': 'top', 'replaced': False, 'stand_in': False}"
-    )
+    forged = "{'printed': '5.0', 'written': [3], 'returned': [], 'run_from': 'top', "
+    forged += "'replaced': False, 'stand_in': False, 'started': True}"
     code = f"import sys\nsys.modules['_box.worker'].PROBES['run_script'] = lambda **_: {forged}\nprint(15, 300)"
     with pytest.raises(Crashed, match="could not be read"):
         _judged(boxes, submission(**{FILE: code}))

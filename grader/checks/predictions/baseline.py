@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,7 +20,10 @@ from grader.registry import DataFile, StudentFile, check
 from reference.birthplaces import Accuracy, Question, constant_baseline, read_questions
 
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.(\d*))?|\.(\d+))(?:[eE]([-+]?\d{1,2}))?")
+_AFTER_A_LETTER = re.compile(r"(?<=[^\W\d_])(\d+(?:\.(\d*))?)(?=\s*%)")  # "is5.0%"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d{1,2}),(\d+)(?![\w.,])")
+_OF = re.compile(r"(?<![\w.])(\d{1,9})(?:\.0*)?\s*(?:out of|of|/)\s*(\d{1,9})(?!\w|\.\d*[1-9])")
 _MANY = 20  # a baseline states its lines, its hits, its accuracy and little more
 _CONCLUSION_LINES = 5
 _MOST = 1000  # numbers looked at, whatever is printed
@@ -46,16 +49,18 @@ def baseline_states_its_accuracy(
 
     def run(asked: Sequence[Question]) -> _Said:
         text = "".join(f"{question.text}\t{question.place}\n" for question in asked)
-        return _heard(student.probe("run_script", file, data={Path(labels).name: text, **others}))
+        return _heard(student.probe("run_script", file, data={Path(labels).name: text, **others}, answer=answer))
 
     first, want = run(questions), constant_baseline(questions, answer)
     evidence, revealing = first.evidence(), {"said": quote(first.text, 400)}
-    stated = first.states(want)
+    stated, elsewhere = first.states(want), _elsewhere(beside, answer)
+    if not first.started and not stated:
+        return failed(f"{file} is not started: there is no code in it that does anything", evidence=evidence)
     if not stated and first.wrote_only(answer, len(questions)):
         message = f"it writes {answer} {len(questions)} times, but says no accuracy; work it out and print it"
         return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
     if not stated:
-        message = _what_is_wrong(first, want, answer)
+        message = _what_is_wrong(first, want, answer, elsewhere)
         return failed(message, f"{first.quoted}expected {want}", evidence=evidence, revealing=revealing)
     other = _other_share(rng, first, want)
     if other is None:
@@ -65,14 +70,29 @@ def baseline_states_its_accuracy(
     again = second.states(other)
     if not again and second.states(want):
         message = f"it states the same when {Path(labels).name} holds other places; work it out from the file"
-        return failed(message, evidence=evidence, revealing=revealing)
+        message += "".join(f" (it is also the accuracy on {name})" for name in elsewhere if second.on(elsewhere[name]))
+        return failed(message, first.quoted.removesuffix("; "), evidence=evidence, revealing=revealing)
     if not again:
         message = f"it is right on {Path(labels).name} as it is, but wrong when the file holds other places"
-        return failed(message, f"expected {other}", evidence=evidence, revealing={"said": quote(second.text, 400)})
+        cause = _cause(second, other, answer, elsewhere)
+        message += f": {cause}" if cause else ""
+        detail = f"{second.quoted}expected {other}"
+        return failed(message, detail, evidence=evidence, revealing={"said": quote(second.text, 400)})
     if "count" in (stated, again):
         message = "it states how many are right, but neither of how many nor what share; print the accuracy"
         return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
     return passed("it works out the accuracy, and follows the data when they change", evidence=evidence)
+
+
+def _elsewhere(beside: Sequence[str], answer: str) -> dict[str, Accuracy]:
+    """The accuracy on other data that lie beside, where these have places."""
+    found = {}
+    for path in beside:
+        try:
+            found[Path(path).name] = constant_baseline(read_questions(Path(path)), answer)
+        except ValueError:  # questions alone
+            continue
+    return found
 
 
 @dataclass(frozen=True)
@@ -98,19 +118,22 @@ class _Said:
     run_from: str
     replaced: bool
     stand_in: bool
+    started: bool
 
     @property
     def text(self) -> str:
-        return "\n".join([self.printed, *self.returned, *self.written])
+        return _COLOUR.sub(" ", "\n".join([self.printed, *self.returned, *self.written]))
+
+    @cached_property
+    def conclusion(self) -> str:
+        """All that it says; of very many numbers, those at the end of what it prints."""
+        if len({number.value for number in _numbers_in(self.text)}) <= _MANY:
+            return self.text
+        return "\n".join([*self.printed.rstrip().splitlines()[-_CONCLUSION_LINES:], *self.returned])
 
     @cached_property
     def numbers(self) -> list[_Number]:
-        """What it states; of very many numbers, those at the end of what it prints."""
-        found = _numbers_in(self.text)
-        if len({number.value for number in found}) > _MANY:
-            end = self.printed.rstrip().splitlines()[-_CONCLUSION_LINES:]
-            found = _numbers_in("\n".join([*end, *self.returned]))
-        return found[-_MOST:]
+        return _numbers_in(self.conclusion)[-_MOST:]
 
     @property
     def quoted(self) -> str:
@@ -123,17 +146,24 @@ class _Said:
         """'share' if it states this accuracy, as a percentage, a fraction or two counts; 'count' if only the hits."""
         values = [number.value for number in self.numbers]
         counts = {(want.right, want.total), (want.total, want.right)}
-        if re.search(rf"\b{want.total}\s*(?:out of|of|/)\s*{want.right}\b", self.text):
+        pairs = [(int(one), int(other)) for one, other in _OF.findall(self.conclusion)[-_MOST:]]
+        if (want.total, want.right) in pairs:
             return ""  # 300 out of 15
         if counts.intersection(pairwise(values)):
             return "share"
+        if any(one * want.total == other * want.right > 0 for one, other in pairs):
+            return "share"  # 1/20
         for number in self.numbers:
             # A fraction needs two decimals: "0" is near any small share.
             if number.is_near(100 * want.rate) and number.step <= 1:
                 return "share"
             if number.is_near(want.rate) and number.step <= 0.01:
                 return "share"
-        return "count" if want.right in values else ""
+        is_count = want.right in values and not any(one == want.right for one, _ in pairs)  # 15/301 is no count
+        return "count" if is_count else ""
+
+    def on(self, other: Accuracy) -> bool:
+        return self.states(other) == "share"
 
     def wrote_only(self, answer: str, times: int) -> bool:
         return any(text.split() == answer.split() * times for text in self.written)
@@ -155,9 +185,10 @@ def _heard(reply: Any) -> _Said:
             "run_from": str(run_from),
             "replaced": bool(replaced),
             "stand_in": bool(stand_in),
+            "started": bool(started),
         }:
             if run_from in _RUN_FROM:
-                return _Said(printed, _texts(written), _texts(returned), run_from, replaced, stand_in)
+                return _Said(printed, _texts(written), _texts(returned), run_from, replaced, stand_in, started)
     raise Crashed("what the script said could not be read")
 
 
@@ -177,17 +208,43 @@ def _numbers_in(text: str) -> list[_Number]:
     for match in _NUMBER.finditer(text):
         decimals = len(match[1] or match[2] or "") - int(match[3] or 0)
         found.append(_Number(float(match[0]), 10.0**-decimals, match[0]))
+    for match in _AFTER_A_LETTER.finditer(text):
+        found.append(_Number(float(match[1]), 10.0 ** -len(match[2] or ""), match[1]))
     for match in _DECIMAL_COMMA.finditer(text):
         found.append(_Number(float(f"{match[1]}.{match[2]}"), 10.0 ** -len(match[2]), match[0]))
     return found
 
 
-def _what_is_wrong(said: _Said, want: Accuracy, answer: str) -> str:
+def _what_is_wrong(said: _Said, want: Accuracy, answer: str, elsewhere: Mapping[str, Accuracy]) -> str:
     if not said.numbers:
         return "it ran, but stated no number; print the accuracy"
-    if said.states(Accuracy(want.total - want.right, want.total)):
+    usual = f"none of the numbers it states is the accuracy of always saying {answer}"
+    return _cause(said, want, answer, elsewhere) or usual
+
+
+def _cause(said: _Said, want: Accuracy, answer: str, elsewhere: Mapping[str, Accuracy]) -> str:
+    """Which of the usual mistakes gives what it states, if one does."""
+    if said.on(Accuracy(want.total - want.right, want.total)):
         return f"it states how often {answer} is wrong, not how often it is right"
-    return f"none of the numbers it states is the accuracy of always saying {answer}"
+    for name, accuracy in elsewhere.items():
+        if said.on(accuracy):
+            return f"it states the accuracy on {name}, not on the dev data"
+    for total in (want.total - 1, want.total + 1):
+        if any(said.on(Accuracy(right, total)) for right in (want.right, want.right - 1) if 0 < right < total):
+            return (
+                f"it states a share of {total} questions, and there are {want.total}; is a line left out, or too many?"
+            )
+    values = {number.value for number in said.numbers}
+    if values <= {0.0, float(want.total), 1.0}:
+        if {number.text for number in said.numbers} == {"0"}:
+            return f"it states 0: is the share rounded down to a whole number, or is {answer} found nowhere?"
+        if 0.0 in values:
+            return (
+                f"it states 0, as if {answer} stood nowhere; case and the end of a line count when places are compared"
+            )
+    if want.right and any(number.is_near(want.total / want.right) for number in said.numbers if number.step < 1):
+        return "the share is upside down: it divides all questions by those that are right"
+    return ""
 
 
 def _other_share(rng: np.random.Generator, said: _Said, want: Accuracy) -> Accuracy | None:

@@ -12,24 +12,22 @@ import io
 import logging
 import os
 import re
-import shutil
 import stat
 import sys
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from . import course_utils
+from . import course_utils, definitions
 from .output import Output
-from .script_arguments import OUTPUT, Declared
+from .script_arguments import OUTPUT, Declared, Offered, value_for
+from .script_files import Surroundings, put_in_place
 
 _TEXT_CHARACTERS = 1 << 16  # of each file it writes
 _MAX_FILES = 10
-_CARRIED_BYTES = 1 << 20  # files up to this size move along when a submission is too large to be written into
 _MAX_COMMANDS = 8  # command lines that are tried in one folder
+_MAX_NEEDED = 2  # arguments of a function that nothing calls: the data, and what to answer
 _MAX_MENDED = 6  # times that data are put where one of them looks for them
-# Where scripts look for data, seen from the top of the submission and from the script's own folder.
-_DATA_FOLDERS = ("", "data", "..", os.path.join("..", "data"))
 _SAYS_A_RESULT = re.compile(r"main|baseline|london|accuracy|evaluat|score", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)")
 _ERROR_NUMBER = re.compile(r"\[Errno \d+\]")
@@ -37,21 +35,23 @@ _ERROR_NUMBER = re.compile(r"\[Errno \d+\]")
 _FOR_WANT_OF_ARGUMENTS = (TypeError, IndexError, ValueError, AttributeError)
 _PACKAGE = "handed_in"  # what the top of the submission is called where relative imports ask for a package
 
-placed: set[str] = set()  # where data were put: a later run with other data finds none of these
 
+def run_script(file: str, data: dict[str, str], answer: str) -> dict[str, Any]:
+    """Run it as the main program, at the top of the submission or else further down, and collect what it says.
 
-def run_script(file: str, data: dict[str, str]) -> dict[str, Any]:
-    """Run it as the main program, at the top of the submission or else further down, and collect what it says."""
-    replaced = _put_in_place(file, data)
+    `answer` is what it gets where it asks for one.
+    """
+    offered = Offered(data, answer)
+    started, replaced = definitions.does_something(file), put_in_place(file, data)
     course_utils.offer()
     failed: _Run | None = None
     own = os.path.dirname(file)
     between = [os.sep.join(own.split(os.sep)[:depth]) for depth in range(1, own.count(os.sep) + 1)]
     for folder in dict.fromkeys((".", own or ".", *between)):
-        run = _tried(file, os.path.abspath(folder), data)
-        if run.error is None:
+        run = _tried(file, os.path.abspath(folder), offered)
+        if run.error is None or not started:
             where = "top" if folder == "." else "own" if folder == own else "between"
-            return {**run.said(), "run_from": where, "replaced": replaced}
+            return {**run.said(), "run_from": where, "replaced": replaced, "started": started}
         if failed is None or isinstance(failed.error, (FileNotFoundError, ModuleNotFoundError)):
             failed = run
     assert failed is not None
@@ -60,77 +60,35 @@ def run_script(file: str, data: dict[str, str]) -> dict[str, Any]:
     raise failed.error
 
 
-def _tried(file: str, folder: str, data: dict[str, str]) -> _Run:
+def _tried(file: str, folder: str, offered: Offered) -> _Run:
     """Run it as it is; where it then fails or states nothing, with arguments. The first run that states something
     counts, else the first that ended well, else the one whose error says most."""
     declared = Declared()
     runs: dict[tuple[str, ...], _Run] = {}
     offers: list[tuple[str, ...]] = [()]
     while offers and len(runs) < _MAX_COMMANDS:
-        run = _Run(file, folder, data, offers[0], declared)
+        run = _Run(file, folder, offered, offers[0], declared)
         run.until_it_works()
         if run.error is None and run.states_something:
             return run
         runs[offers[0]] = run
-        labels, *_ = data
-        by_place = [(labels,), (labels, OUTPUT)] if run.reads_its_arguments else []
-        offers = [offer for offer in (*declared.offers(list(data)), *by_place) if offer not in runs]
+        by_place = [(offered.labels,), (offered.labels, OUTPUT)] if run.reads_its_arguments else []
+        offers = [offer for offer in (*declared.offers(offered), *by_place) if offer not in runs]
     ended_well = [run for run in runs.values() if run.error is None]
     return ended_well[0] if ended_well else max(runs.values(), key=lambda run: run.error_says)
-
-
-def _put_in_place(file: str, data: dict[str, str]) -> bool:
-    """The grader's data win over files of the same name that were handed in: all are measured on the same questions.
-
-    True if there were any. The files handed in stay as they are; this is the box's own copy.
-    """
-    try:
-        with open(".grader", "w"):
-            os.unlink(".grader")
-    except OSError:  # too large to have been copied into the box
-        _move_to_a_copy()
-    places = {os.path.join(base, folder) for base in (".", os.path.dirname(file)) for folder in _DATA_FOLDERS}
-    own = {folder for folder, _, names in os.walk(".") if not data.keys().isdisjoint(names)}
-    for place in places | own | placed:
-        for name, text in data.items():
-            _write(os.path.join(place, name), text)
-    return bool(own)
-
-
-def _write(path: str, text: str) -> bool:
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)  # whatever it was: a link, or a file that may not be written
-        with open(path, "w", encoding="utf-8", newline="") as target:
-            target.write(text)
-        placed.add(os.path.dirname(os.path.abspath(path)))
-    except OSError:  # above the scratch folder, or a folder of that name: nobody looks there
-        return False
-    return True
-
-
-def _move_to_a_copy() -> None:
-    copy = os.path.join(os.environ["HOME"], "copy", "submission")
-    for folder, _, names in os.walk("."):
-        os.makedirs(os.path.join(copy, folder), exist_ok=True)
-        for name in names:
-            path = os.path.join(folder, name)
-            if os.path.getsize(path) <= _CARRIED_BYTES:
-                shutil.copyfile(path, os.path.join(copy, path))
-    os.chdir(copy)
 
 
 class _Run:
     """One run with certain arguments, or several until it finds the data."""
 
     def __init__(
-        self, file: str, folder: str, data: dict[str, str], arguments: tuple[str, ...], declared: Declared
+        self, file: str, folder: str, offered: Offered, arguments: tuple[str, ...], declared: Declared
     ) -> None:
         self._path = os.path.abspath(file)
         self._top = os.getcwd()
         self._folder = folder
-        self._data = data
+        self._offered = offered
+        self._surroundings = Surroundings(self._top, offered.data)
         self._arguments = arguments
         self._declared = declared
         self._in_a_package = False
@@ -178,11 +136,11 @@ class _Run:
         self._before = _files(self._top)
         main = ModuleType("__main__")
         main.__file__ = self._path
-        with self._as_if_started(main, output), self._declared.noted():
+        with open(self._path, "rb") as source:
+            content = source.read()
+        self.reads_its_arguments = b"argv" in content
+        with self._as_if_started(main, output, content), self._declared.noted():
             try:
-                with open(self._path, "rb") as source:
-                    content = source.read()
-                self.reads_its_arguments = b"argv" in content
                 exec(compile(content, self._path, "exec"), vars(main))
                 if not re.search(r"\d", output.text()):
                     self._call_what_nothing_calls(main)
@@ -198,10 +156,10 @@ class _Run:
         return None
 
     @contextlib.contextmanager
-    def _as_if_started(self, main: ModuleType, output: Output) -> Iterator[None]:
+    def _as_if_started(self, main: ModuleType, output: Output, content: bytes) -> Iterator[None]:
         """A fresh start for every run: the student's modules may have read data when they were imported."""
         top, own = self._top, os.path.dirname(self._path)
-        kept = sys.argv, sys.path, sys.modules["__main__"], sys.stdout, sys.stderr
+        kept = sys.argv, sys.path, sys.modules["__main__"], sys.stdin, sys.stdout, sys.stderr
         loaded = list(sys.modules.items())
         # All are found before any goes: where a package lies is asked of the one it is part of.
         for name in [name for name, module in loaded if _is_below(module, top) or course_utils.is_ours(module)]:
@@ -215,14 +173,16 @@ class _Run:
             main.__package__ = self._as_package()
         sys.modules["__main__"] = main
         sys.stdout = sys.stderr = output.stream
+        if re.search(rb"stdin|fileinput", content):  # as in `python script.py < birth_dev.tsv`
+            sys.stdin = io.TextIOWrapper(io.BytesIO(self._offered.data[self._offered.labels].encode()), "utf-8")
         os.chdir(self._folder)
         try:
-            with _fresh_logging():
+            with _fresh_logging(), self._surroundings.as_on_their_machine():
                 yield
         finally:
             self._printed = output.text()
             self._stand_in = course_utils.are_used()
-            sys.argv, sys.path, sys.modules["__main__"], sys.stdout, sys.stderr = kept
+            sys.argv, sys.path, sys.modules["__main__"], sys.stdin, sys.stdout, sys.stderr = kept
             os.chdir(top)
 
     def _as_package(self) -> str:
@@ -242,35 +202,34 @@ class _Run:
 
     def _mended(self, error: BaseException) -> bool:
         """Whether it may work now: the data lie where it looked for them, or it is part of a package."""
-        if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
-            name = os.path.basename(error.filename)
-            wanted = os.path.join(self._folder, error.filename)
-            return name in self._data and not os.path.exists(wanted) and _write(wanted, self._data[name])
+        if isinstance(error, (FileNotFoundError, PermissionError)):
+            return self._surroundings.mended(error, self._folder)
         if isinstance(error, ImportError) and "no known parent package" in str(error) and not self._in_a_package:
             self._in_a_package = True
             return True
         return False
 
     def _call_what_nothing_calls(self, main: ModuleType) -> None:
-        """A script may only define the function that says the result."""
+        """A script may only define the function that says the result. One with a telling name comes first."""
         errors: list[Exception] = []
-        for name, value in list(vars(main).items()):
-            if isinstance(value, FunctionType) and value.__module__ == "__main__" and _SAYS_A_RESULT.search(name):
-                parameters = inspect.signature(value).parameters.values()
-                needed = [p for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
-                if len(needed) <= 1:
-                    try:
-                        result = str(value(*list(self._data)[: len(needed)]))
-                        self._returned.append((name[:80], result[:_TEXT_CHARACTERS]))
-                    except Exception as error:  # it may want something else than the data
-                        errors.append(error)
+        own = {n: f for n, f in vars(main).items() if isinstance(f, FunctionType) and f.__module__ == "__main__"}
+        telling = {name: function for name, function in own.items() if _SAYS_A_RESULT.search(name)}
+        for name, function in (telling or own).items():
+            parameters = inspect.signature(function).parameters.values()
+            needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+            if len(needed) <= _MAX_NEEDED:
+                try:
+                    result = str(function(*(value_for(one, self._offered) for one in needed)))
+                    self._returned.append((name[:80], result[:_TEXT_CHARACTERS]))
+                except Exception as error:  # it may want something else than the data
+                    errors.append(error)
         if errors and not self._returned and _files(self._top) == self._before:
             raise errors[0]
 
     def _collect(self) -> None:
         """Files it has written, which then go: the next run starts without them."""
         for path, stamp in _files(self._top).items():
-            if self._before.get(path) != stamp and os.path.basename(path) not in self._data:
+            if self._before.get(path) != stamp and os.path.basename(path) not in self._offered.data:
                 if len(self._written) < _MAX_FILES:
                     with open(path, encoding="utf-8", errors="replace") as file:
                         self._written.append((os.path.relpath(path), file.read(_TEXT_CHARACTERS)))

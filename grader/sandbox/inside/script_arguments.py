@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -16,9 +17,27 @@ _FOLDER = re.compile(r"dir(?![a-z])|folder|root", re.IGNORECASE)
 _OTHER_THAN_DATA = re.compile(r"param|model|ckpt|checkpoint|config|variant|device|weight|seed", re.IGNORECASE)
 _EVALUATES = re.compile(r"eval|london|dev|test", re.IGNORECASE)
 _PATH = re.compile(r"path|file|data|corpus|eval|dev|input|tsv", re.IGNORECASE)
+_ANSWER = re.compile(r"answer|city|guess|place|target|town", re.IGNORECASE)
 _MOST = 50  # arguments, and values of one: no script declares more
 # What is given, from the least that a script may need to the most; the last takes no name for a hint.
 _LEVELS = ("required", "unset data", "unset", "paths with a default", "the same data for all")
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What a script may be given: data by the names of their files, the labelled ones first, and an answer."""
+
+    data: dict[str, str]
+    answer: str
+
+    @property
+    def labels(self) -> str:
+        return next(iter(self.data))
+
+
+def value_for(name: str, offered: Offered) -> str:
+    """What an argument of this name may stand for: the answer, or the labelled data."""
+    return offered.answer if _ANSWER.search(name) and not _PATH.search(name) else offered.labels
 
 
 class Declared:
@@ -43,11 +62,11 @@ class Declared:
             argparse.ArgumentParser.parse_known_args = real  # type: ignore[method-assign]
             self._parsers = _first_of_each_program(self._parsers)
 
-    def offers(self, data: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def offers(self, offered: Offered) -> Iterator[tuple[str, ...]]:
         """Command lines to try, one after the other."""
         for level in range(len(_LEVELS)):
             try:
-                yield tuple(word for parser in self._parsers for word in _words(parser, data, level))
+                yield tuple(word for parser in self._parsers for word in _words(parser, offered, level))
             except Exception:  # the parsers are the student's: whatever they hold is theirs to answer for
                 return
 
@@ -57,7 +76,7 @@ def _first_of_each_program(parsers: list[argparse.ArgumentParser]) -> list[argpa
     return list({str(getattr(parser, "prog", "")): parser for parser in parsers[:_MOST]}.values())
 
 
-def _words(parser: Any, data: Sequence[str], level: int) -> list[str]:
+def _words(parser: Any, offered: Offered, level: int) -> list[str]:
     by_place: list[str] = []
     by_name: list[str] = []
     subcommand: list[str] = []
@@ -68,7 +87,7 @@ def _words(parser: Any, data: Sequence[str], level: int) -> list[str]:
         groups = [group._group_actions for group in parser._mutually_exclusive_groups]
         passed_over += [other for group in groups if action in group for other in group]
         times = min(action.nargs, _MOST) if isinstance(action.nargs, int) else 1
-        values = [_value(action, data, level)] * times
+        values = [_value(action, offered, level)] * times
         if isinstance(action, argparse._SubParsersAction):
             subcommand = values
         elif action.option_strings:
@@ -90,8 +109,8 @@ def _is_given(action: Any, level: int) -> bool:
     return level >= 3 and isinstance(action.default, str) and bool(_PATH.search(_name(action)))
 
 
-def _value(action: Any, data: Sequence[str], level: int) -> str:
-    name, (labels, *_) = _name(action), data
+def _value(action: Any, offered: Offered, level: int) -> str:
+    name = _name(action)
     if action.choices is not None:
         choices = [str(choice) for choice in islice(action.choices, _MOST)]
         return next(filter(_EVALUATES.search, choices), choices[0])
@@ -104,7 +123,7 @@ def _value(action: Any, data: Sequence[str], level: int) -> str:
     if is_output:
         return OUTPUT
     kinds = [kind for kind in ("train", "test") if kind in name.lower() and level < len(_LEVELS) - 1]
-    return next((file for kind in kinds for file in data if kind in file), labels)
+    return next((file for kind in kinds for file in offered.data if kind in file), value_for(name, offered))
 
 
 def _name(action: Any) -> str:

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from . import script, stand_ins, student_code, wire, worker
+from . import script_files, stand_ins, student_code, wire, worker
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ def _forget(home: str, path: list[str]) -> None:
         if id(module) in theirs or (home and str(getattr(module, "__file__", None) or "").startswith(home)):
             del sys.modules[name]
     student_code.loaded.clear()
-    script.placed.clear()
+    script_files.placed.clear()
     sys.path[:] = path
     importlib.invalidate_caches()
 
