@@ -150,21 +150,16 @@ def _without(lines: list[str], at: int) -> list[str]:
 
 
 SHIFTED = {
-    "a line missing": (_text(_without(GOOD, 40)), "from about line 4", "1 line too few"),
-    "a line too many": (_text([*GOOD[:200], "", *GOOD[200:]]), "from about line 20", "1 line too many"),
-    "shifted, count right": (_text(["Rome", *GOOD[:-1]]), "from about line ", "1 line too many"),
     "header, count right": (_text(["prediction", *GOOD[:-1]]), "line 1 looks like a header", "prediction is missing"),
-    "three too many": (_text(["a", "b", "c", *GOOD]), "303 lines, and birth_dev.tsv asks for 300", "3 lines too many"),
     "cannot be told": (_text(_without(WEAK, 40)), "299 lines", "which lines are amiss cannot be told"),
-    "last line missing": (_text(GOOD[:-1]), "299 lines", "which lines are amiss cannot be told"),
     "made for the other split": (
         (NORA / "vanilla.pretrain.test.predictions").read_bytes(),
         "it looks made for birth_test.tsv, which has 250 lines",
         "(90 right there, ",
     ),
-    "questions in another order": (
-        _text([f"{q.text}\t{x}" for q, x in zip([DEV[1], DEV[0], *DEV[2:]], GOOD, strict=True)]),
-        "the question in lines 1, 2 is not the one asked there",
+    "a question twice": (
+        _text([f"{q.text}\t{x}" for q, x in zip([DEV[1], *DEV[1:]], GOOD, strict=True)]),
+        "the question in line 1 is not the one asked there",
         "",
     ),
 }
@@ -210,16 +205,16 @@ SUSPICIOUS = {
 
 
 @pytest.mark.parametrize(("lines", "told"), SUSPICIOUS.values(), ids=list(SUSPICIOUS))
-def test_a_suspicious_file_keeps_its_score_for_a_person_to_judge(judge: Judge, lines: list[str], told: str) -> None:
+def test_a_suspicious_file_keeps_half_for_a_person_to_judge(judge: Judge, lines: list[str], told: str) -> None:
     _, reach = judge(_text(lines))
     assert reach.status is Status.REVIEW
-    assert reach.score > 0
+    assert 0 < reach.score <= Fraction(1, 2)
     assert told in reach.message
 
 
 def test_two_models_that_say_the_same_are_pointed_out(judge: Judge) -> None:
     _, reach = judge(_text(GOOD), **{"vanilla.nopretrain.dev.predictions": _text(GOOD).replace(b"\n", b"\r\n")})
-    assert (reach.status, reach.score) == (Status.REVIEW, Fraction(1))
+    assert (reach.status, reach.score) == (Status.REVIEW, Fraction(1, 2))
     assert "the same, line by line, as vanilla.nopretrain.dev.predictions" in reach.message
 
 

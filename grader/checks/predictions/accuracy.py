@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from grader.checks.predictions.alignment import Split, doubt_about
+from grader.checks.predictions.mishaps import running_text
 from grader.checks.predictions.prediction_files import Handed, read_predictions
 from grader.checks.predictions.tiers import Tier, Tiers
 from grader.errors import Missing
@@ -68,7 +70,10 @@ def reached(
     unlike: Sequence[str],
 ) -> Outcome:
     handed = read_predictions(student.read(file), split.questions)
-    if doubt := doubt_about(handed, split, other_labels):
+    doubt = doubt_about(handed, split, other_labels)
+    if doubt and doubt.moved:
+        handed = replace(handed, places=doubt.moved)
+    elif doubt:
         evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
         status = Status.REVIEW if doubt.mendable else Status.FAILED
         return Outcome(status, Fraction(0), f"{file}: {doubt.cause}; it is not scored", evidence=evidence)
@@ -81,6 +86,7 @@ def reached(
         "baseline": {"answer": baseline, "right": always.right, "total": always.total},
         "nearly_right": split.nearly_right(handed.places) - right.right,
         "suspicions": _suspicions(student, file, split, handed, right, baseline, unlike),
+        "shifted": doubt.cause if doubt else "",
         "needed_cleanup": handed.needed_cleanup,
         **_remarks(handed),
     }
@@ -102,7 +108,14 @@ def verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     message += f"; it reaches {tier}" if tier else "; it reaches no tier"
     message += f"; the next is {missed}" if missed else ""
     message += f"; {nearly} more would be right but for case, punctuation or spaces" if nearly else ""
-    reasons = list(evidence["suspicions"]) if tier else []
+    reasons = list(evidence["suspicions"])
+    if shifted := evidence.get("shifted"):
+        reasons.insert(0, f"{shifted}; here they are moved so")
+    if reasons and tier:
+        score = score / 2
+        reasons.append("half is given until a person has looked")
+    elif not shifted:  # there is nothing to give or to take
+        message, reasons = "; ".join([message, *reasons]), []
     if evidence["needed_cleanup"] and tier:
         reasons.append(f"the course's own script would not have read it as it is ({'; '.join(mistakes)})")
     if better is not tier:
@@ -141,8 +154,8 @@ def _suspicions(
     baseline: str,
     unlike: Sequence[str],
 ) -> list[str]:
-    """What a person should look at. It costs no point by itself, because each can have an innocent cause."""
-    found = []
+    """What a person should look at: half of the points wait for that, because each can have an innocent cause."""
+    found = [text] if (text := running_text(handed.places)) else []
     (answer, often), *_ = Counter(handed.places).most_common(1)
     if often >= _NEARLY_ALL * right.total:
         which = f"it is the baseline, {baseline}" if answer == baseline else "one answer"

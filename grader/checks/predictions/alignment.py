@@ -9,9 +9,12 @@ from math import sqrt
 from pathlib import Path
 
 from grader.checks.predictions.prediction_files import Handed
+from grader.quoting import quote
 from reference.birthplaces import Accuracy, Question, accuracy, read_lines, read_questions
 
 _LINES_OFF = 5  # a file that is off by more was not shifted by an accident that a person could mend
+_FAR = (11, 17, 23, 31)  # lines: further than any shift that is looked for
+_QUOTED_CHARACTERS = 60
 _UNKNOWN = "\n"  # the place of a question that comes without one; no line of a file is this
 _SIGMAS = 4  # none of 18,000 honest files drawn at random looked shifted; a shifted one with 20 % right does
 
@@ -55,10 +58,14 @@ def _letters(place: str) -> str:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why lines cannot be held against questions, and whether a person could mend it."""
+    """Why lines cannot be held against questions as they stand, and whether a person could mend it.
+
+    `moved` are the places, one for each question, where it is beyond chance how they were shifted.
+    """
 
     cause: str
     mendable: bool
+    moved: list[str] | None = None
 
 
 def doubt_about(handed: Handed, split: Split, other_labels: str) -> Doubt | None:
@@ -76,16 +83,38 @@ def doubt_about(handed: Handed, split: Split, other_labels: str) -> Doubt | None
             looks = f"it looks made for {other.name}, which has {lines} lines{hits}"
             return Doubt(f"{count}; {looks}" if count else looks, mendable=True)
     if abs(lines - asked) > _LINES_OFF:
-        return Doubt(count, mendable=False)
+        runs = lines // asked
+        whole = runs > 1 and lines == runs * asked
+        return Doubt(f"{count}; were {runs} runs written into one file?" if whole else count, mendable=whole)
     shifts = [lines - asked] if count else [shift for shift in range(-3, 4) if shift]
     moves = {shift: _best_move(places, split.questions, shift) for shift in shifts}
     shift, move = max(moves.items(), key=lambda item: item[1].gain)
+    surely = _far_more(plain + move.gain, _by_chance(places, split.questions))
+    moved = _moved(handed.places, asked, shift, move.cut) if surely else None
     if _far_more(move.won, move.lost):
         what = f"{abs(shift)} line{'s' if abs(shift) > 1 else ''} too {'many' if shift > 0 else 'few'}"
         looks = f"its lines look shifted: from about line {move.cut + 1} on as if there were {what} before"
         cause = f"{looks} ({plain + move.gain} right if moved, {plain} as they stand)"
-        return Doubt(f"{count}; {cause}" if count else cause, mendable=True)
-    return Doubt(f"{count}; which lines are amiss cannot be told", mendable=True) if count else None
+        if shift > 0 and not _hits(places[: move.cut], split.questions):
+            cause += f"; line 1 is '{quote(handed.places[0], _QUOTED_CHARACTERS)}'"
+        return Doubt(f"{count}; {cause}" if count else cause, mendable=True, moved=moved)
+    if not count:
+        return None
+    if surely and not move.gain:
+        end = "there were too many at the end" if shift > 0 else "the end were missing"
+        return Doubt(f"{count}; its lines look as if {end} ({plain} right)", mendable=True, moved=moved)
+    return Doubt(f"{count}; which lines are amiss cannot be told", mendable=True)
+
+
+def _by_chance(places: Sequence[str], questions: Sequence[Question]) -> int:
+    """The hits of lines that are held against questions far from their own."""
+    return max(_hits([*places[by:], *places[:by]], questions) for by in _FAR)
+
+
+def _moved(places: Sequence[str], asked: int, shift: int, cut: int) -> list[str]:
+    """Line by line from `cut` on moved up by `shift`; a question that is left without one has an empty answer."""
+    found = [at if at < cut else at + shift for at in range(asked)]
+    return [places[at] if 0 <= at < len(places) else "" for at in found]
 
 
 def _hits(places: Sequence[str], questions: Sequence[Question]) -> int:

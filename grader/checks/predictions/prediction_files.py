@@ -2,7 +2,7 @@
 
 The assignment asks for UTF-8 text, one place per line, in the order of the questions. Where a mistake leaves no doubt
 which place answers which question, it is undone and told; where it leaves a doubt, it is told and nothing is scored.
-Remarks hold line numbers and no word of the file.
+Remarks hold line numbers; of the file's words they quote only what is no place.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from grader.checks.predictions.mishaps import are_reports, repeated, stray_lines
+from grader.quoting import quote
 from reference.birthplaces import Question
 
 PAD = "□"
@@ -46,6 +48,8 @@ def read_predictions(content: bytes, questions: Sequence[Question]) -> Handed:
     lines = _without_surplus_blanks(lines, len(questions), handed)
     if len(lines) != len(questions):
         lines = _from_json(text, lines, len(questions), handed)
+    lines = _without_strays(lines, len(questions), handed)
+    lines = _without_repeats(lines, len(questions), handed)
     lines = _without_header(lines, questions, handed)
     lines = _without_questions(lines, questions, handed)
     lines = _without_numbers(lines, handed)
@@ -153,6 +157,34 @@ def _from_json(text: str, lines: list[str], asked: int, handed: Handed) -> list[
     return value
 
 
+def _without_strays(lines: list[str], asked: int, handed: Handed) -> list[str]:
+    strays, kind = stray_lines(lines, asked)
+    if strays:
+        handed.mistakes.append(f"{numbered(strays)} {kind}")
+        handed.needed_cleanup = True
+        return [line for number, line in enumerate(lines, start=1) if number not in set(strays)]
+    if lines and len(lines) == asked and are_reports(lines[0]) and not are_reports(lines[-1]):
+        handed.doubt = f"line 1 is no place ('{quote(lines[0].strip(), 60)}'), and then a prediction is missing"
+    return lines
+
+
+def _without_repeats(lines: list[str], asked: int, handed: Handed) -> list[str]:
+    """The whole file once more, or a block of it: what was written twice counts once."""
+    times = len(lines) // asked
+    if times > 1 and len(lines) == times * asked:
+        if lines == lines[:asked] * times:
+            handed.mistakes.append(f"the same {asked} lines stand there {times} times")
+            handed.needed_cleanup = True
+            return lines[:asked]
+        return lines
+    if (block := repeated(lines, asked)) is None:
+        return lines
+    start, end = block
+    handed.mistakes.append(f"lines {start + 1} to {end} repeat the {end - start} before")
+    handed.needed_cleanup = True
+    return lines[:start] + lines[end:]
+
+
 def _without_header(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
     words = re.findall(r"[^\W\d_]+", lines[0][:_LONGEST_PLACE].lower()) if lines else []
     is_place = bool(lines) and any(lines[0].strip() == question.place for question in questions)
@@ -169,22 +201,29 @@ def _without_header(lines: list[str], questions: Sequence[Question], handed: Han
 
 
 def _without_questions(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
-    """`question<TAB>place`, or the model's whole output `question⁇place⁇`, line by line."""
-    if len(lines) != len(questions):
-        return lines
-    texts = {question.text for question in questions}
+    """`question<TAB>place`, or the model's whole output `question⁇place⁇`: every place goes to its question."""
+    texts = [question.text for question in questions]
     asked = [re.split(r"(?<=\?)\s*[\t,;:|⁇]", line, maxsplit=1) for line in lines]
-    pairs = zip(asked, questions, strict=True)
-    strangers = [number for number, (parts, one) in enumerate(pairs, start=1) if parts[0].strip() != one.text]
-    if len(strangers) == len(lines) and not any(parts[0].strip() in texts for parts in asked):
-        if tabbed := _where(lines, lambda line: "\t" in line.strip()):
+    known = [parts[0].strip() for parts in asked if parts[0].strip() in set(texts)]
+    if not known:
+        if len(lines) == len(questions) and (tabbed := _where(lines, lambda line: "\t" in line.strip())):
             handed.mistakes.append(f"there is a tab in {numbered(tabbed)}; write the place alone")
         return lines
     handed.mistakes.append("lines hold the question too; write the place alone")
     handed.needed_cleanup = True
-    if strangers:
-        handed.doubt = f"the question in {numbered(strangers)} is not the one asked there"
-    return [parts[1].split("⁇")[0] if len(parts) > 1 else "" for parts in asked]
+    said = [parts[1].split("⁇")[0] if len(parts) > 1 else "" for parts in asked]
+    moved = [number for number, (parts, text) in enumerate(zip(asked, texts, strict=False), 1) if parts[0] != text]
+    if not moved and len(lines) == len(questions):
+        return said
+    if len(known) < len(lines) or len(set(known)) < len(known) or len(set(texts)) < len(texts):
+        handed.doubt = f"the question in {numbered(moved or [len(lines)])} is not the one asked there"
+        return said
+    by_question = dict(zip(known, said, strict=True))
+    if unanswered := [number for number, text in enumerate(texts, start=1) if text not in by_question]:
+        handed.mistakes.append(f"the question of {numbered(unanswered)} is not answered")
+    if known != [text for text in texts if text in by_question]:
+        handed.mistakes.append(f"{numbered(moved)} are in another order than the questions")
+    return [by_question.get(text, "") for text in texts]
 
 
 def _without_numbers(lines: list[str], handed: Handed) -> list[str]:
