@@ -1,7 +1,8 @@
 """Of several files that fit a name, those that may count: source is scanned for what it defines, never run or parsed.
 
 Course material goes first, then copies, then what another one surpasses: every name that is asked for is at least as
-far along there, and one is further. What is no code counts where the rest of the work lies.
+far along there, and one is further; then what was set aside, in a folder called backup, say. What is no code counts
+where the rest of the work lies.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ _IMPORTED = re.compile(r"(?m)^from[ \t][^\n(]*?import[ \t]*(?:\(([^)]{0,2000})\)
 _IDLE = re.compile(r"pass|\.\.\.|return(?:[ \t]+None)?|raise\b.*|(?:import|from)[ \t].*|\w+[ \t]*=[ \t]*None")
 _TELLING = ("forward", "__call__", "__getitem__")  # what a class is written for
 
+_SET_ASIDE = re.compile(
+    r"(?:^|[\W_])(?:old|backup|bak|archived?|previous|prev|copy|deprecated|trash|tmp|temp|draft)s?(?:$|[\W\d_])",
+    re.IGNORECASE,
+)
+_ADDED = re.compile(r"[ _]?\(\d+\)|[ _-]+copy(?=\.|$)", re.IGNORECASE)  # by a browser, to a name that was taken
+
 
 def names_of_folders(names: list[str]) -> list[str]:
     """A validator: what lies in such a folder is found by its name alone, so a path would find nothing."""
@@ -40,21 +47,43 @@ def is_course_material(path: str, folders: Iterable[str]) -> bool:
     return any(_plain(part) in given for part in PurePosixPath(path).parts[:-1])
 
 
+def is_nearly(path: str, file: str) -> bool:
+    """Whether a file was meant to have this name: `dev (1).predictions`, `dev_predictions`, `dev.predictions.txt`."""
+    name = _ADDED.sub("", PurePosixPath(path).name)
+    if not file.endswith(".py"):
+        name = name.removesuffix(".txt")
+    return _plain(name) == _plain(file) and name.endswith(".py") == file.endswith(".py")
+
+
 def remaining(file: str, paths: Sequence[str], names: Collection[str], folder: Path) -> list[str]:
     """Those that may count, best place first; more than one if a person has to decide."""
     paths = sorted(paths, key=lambda path: (path.count("/"), path))
     kept = [path for at, path in enumerate(paths) if not any(_same(folder, path, other) for other in paths[:at])]
-    if len(kept) < 2 or not file.endswith(".py"):
-        return kept
-    ranks = {path: _ranks(folder / path, names) for path in kept}
-    return [path for path in kept if not any(_surpasses(ranks[other], ranks[path]) for other in kept)]
+    if len(kept) > 1 and file.endswith(".py"):
+        ranks = {path: _ranks(folder / path, names) for path in kept}
+        kept = [path for path in kept if not any(_surpasses(ranks[other], ranks[path]) for other in kept)]
+    return [path for path in kept if not _is_set_aside(path)] or kept
 
 
 def where_the_rest_lies(paths: Sequence[str], rest: Iterable[str]) -> list[str]:
-    """Of files that differ, the one in a folder where others lie that were asked for, if only one does."""
-    folders = {str(PurePosixPath(path).parent) for path in rest}
-    beside = [path for path in paths if str(PurePosixPath(path).parent) in folders]
+    """Of files that differ, the one in a folder where others lie that were asked for, if only one does; where none
+    does, the one that shares most folders with one of those."""
+    folders = [PurePosixPath(path).parent.parts for path in rest]
+    beside = [path for path in paths if PurePosixPath(path).parent.parts in folders]
+    if not beside:
+        shared = {
+            path: max((_shared(PurePosixPath(path).parts, parts) for parts in folders), default=0) for path in paths
+        }
+        beside = [path for path in paths if shared[path] == max(shared.values())]
     return beside if len(beside) == 1 else list(paths)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _is_set_aside(path: str) -> bool:
+    return any(_SET_ASIDE.search(part) for part in PurePosixPath(path).parts[:-1])
 
 
 def states(path: Path, names: Collection[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.archives import ENDINGS
 from grader.errors import Ambiguous, Missing, UsageError, WrongKind
-from grader.fitting import is_course_material, remaining, states, where_the_rest_lies
+from grader.fitting import is_course_material, is_nearly, remaining, states, where_the_rest_lies
 from grader.model import Rubric
 from grader.notebooks import ENDING as NOTEBOOK
 from grader.notebooks import Notebook, parts_holding, read_all, sheets_in
@@ -90,14 +90,19 @@ class OpenedSubmission:
         notes = [f"{_shown(path)} is course material and was passed over" for path in theirs]
         for file, paths in chosen.items():
             others = [path for path in self._fitting(file, anywhere=True) if path not in (*paths, *material)]
+            if len(paths) == 1 and not f"/{paths[0]}".lower().endswith((f"/{file}".lower(), f"#{file}".lower())):
+                notes.append(f"{_shown(paths[0])} was taken for {file}; hand it in under that name")
             if others and len(paths) == 1 and file not in self.places:
                 named = ", ".join(_shown(path) for path in others[:_MAX_NAMED])
                 notes.append(f"of the files that fit {file}, {_shown(paths[0])} counts, and not {named}")
         return replace(self, chosen=chosen, notes=(*self.notes, *notes))
 
     def _fitting(self, file: str, *, anywhere: bool = False) -> list[str]:
-        """Files of this name. File systems that ignore case hand in Attention.py for attention.py."""
+        """Files of this name. File systems that ignore case hand in Attention.py for attention.py; only where nothing
+        has the name, what was plainly meant to have it."""
         fitting = [path for path in self.files if f"/{path}".lower().endswith(f"/{file}".lower())]
+        if not fitting and not self.parts.get(file):
+            return [path for path in self.files if is_nearly(path, file)]
         if anywhere:
             return [*fitting, *self.parts.get(file, ())]
         return [path for path in fitting if f"/{path}".endswith(f"/{file}")] or fitting

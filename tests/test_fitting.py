@@ -134,9 +134,9 @@ def test_a_name_in_other_letters_is_no_course_material(tmp_path: Path) -> None:
 PREDICTIONS = {
     "identical": ({"old/dev.predictions": "Rome\n", "dev.predictions": "Rome\n"}, "dev.predictions"),
     "identical in two folders": ({"x/dev.predictions": "Rome\n", "y/dev.predictions": "Rome\n"}, "x/dev.predictions"),
-    "an old one that differs": (
-        {"old/dev.predictions": "Rome\n", "dev.predictions": "Paris\n"},
-        "Ambiguous: dev.predictions is there more than once: dev.predictions and old/dev.predictions; keep one, "
+    "another that differs": (
+        {"other/dev.predictions": "Rome\n", "dev.predictions": "Paris\n"},
+        "Ambiguous: dev.predictions is there more than once: dev.predictions and other/dev.predictions; keep one, "
         "or name it in submission.yaml",
     ),
     "beside the rest": (
