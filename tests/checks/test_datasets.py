@@ -206,6 +206,15 @@ def test_one_slip_does_not_cost_checks_about_something_else(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("body", ["raise NotImplementedError", "pass", "return None", "..."])
+def test_a_data_set_without_code_is_not_started(torch_boxes: BoxRunner, submission: MakeSubmission, body: str) -> None:
+    code, _, _ = VARIANTS["plain"].partition("        document = self.data[idx]")
+    lost = _lost(grade(RUBRIC, submission(**{"dataset.py": f"{code}        {body}\n"}), torch_boxes, DRAW))
+    assert set(lost) == set(CHECKS) - {"vocabulary_begins_with_pad_and_mask"}
+    assert all("not started: CharCorruptionDataset in dataset.py" in message for message in lost.values()), lost
+
+
+@pytest.mark.slow
 def test_an_exclusive_end_costs_half(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
     right = VARIANTS["plain"]
     report = grade(RUBRIC, submission(**{"dataset.py": right.replace("randint(4,", "randrange(4,")}), torch_boxes, DRAW)

@@ -94,10 +94,10 @@ class Drawn:
     @property
     def texts(self) -> list[str]:
         """The string behind each pair. Where y is not x moved by one, x is all there is to go by."""
-        return [_whole(x, y) for x, y in zip(self.x, self.y, strict=True)]
+        return [whole_text(x, y) for x, y in zip(self.x, self.y, strict=True)]
 
 
-def _whole(x: str, y: str) -> str:
+def whole_text(x: str, y: str) -> str:
     if x[1:] == y[:-1]:
         return x + y[-1:]
     return y + x[-1:] if y[1:] == x[:-1] else x

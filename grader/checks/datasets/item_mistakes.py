@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from grader.checks.datasets.drawn_items import Drawn, Question
+from grader.checks.datasets.drawn_items import Drawn, Question, whole_text
 from grader.checks.datasets.span_statistics import SLIP, is_slip
 from grader.checks.datasets.spans import (
     CUT_OUT_IS_ANOTHER,
     CUT_OUT_IS_MISSING,
     CUT_OUT_STILL_STANDS,
     form_mistake,
+    measured,
     read_span,
 )
 from grader.model import Outcome, passed, scored
@@ -24,13 +25,15 @@ _MAY_FOLLOW = (CUT_OUT_IS_MISSING, CUT_OUT_IS_ANOTHER, CUT_OUT_STILL_STANDS)
 
 @dataclass(frozen=True)
 class Mistake:
-    """One wrong item. It `may_follow` from a mask that was sized on the whole document, which costs elsewhere."""
+    """One wrong item. It `may_follow` from a mask that was sized on the whole document, which costs elsewhere; so does
+    keeping more than fits, which makes items `overfull`."""
 
     cause: str
     detail: str
     question: Question
     trial: int
     may_follow: bool = False
+    overfull: bool = False
 
 
 def judged_items(mistakes: Sequence[Mistake], draws: int, right: str) -> Outcome:
@@ -68,9 +71,17 @@ def uneven(drawn: Drawn, trial: int) -> list[Mistake]:
     return [
         Mistake(apart, question.shown, question, trial)
         if len(x) != len(y)
-        else Mistake(cause, question.shown, question, trial, may_follow=len(x) > usual)
+        else Mistake(
+            cause, question.shown, question, trial, may_follow=len(x) > usual, overfull=_is_overfull(x, y, drawn)
+        )
         for x, y in wrong
     ]
+
+
+def _is_overfull(x: str, y: str, drawn: Drawn) -> bool:
+    """Whether so much of the document is kept that two masks have no room beside it."""
+    span = measured(whole_text(x, y), drawn.question.document)
+    return span is not None and span.kept > drawn.question.block - 2
 
 
 def not_shifted(drawn: Drawn, trial: int) -> list[Mistake]:

@@ -114,6 +114,10 @@ def _kept(text: str, question: Question) -> int:
 
 
 def _judged(mistakes: list[Mistake], draws: int, right: str, ask: _Draw, rng: np.random.Generator) -> Outcome:
+    overfull = sum(mistake.overfull for mistake in mistakes)
+    if overfull:
+        mistakes = [mistake for mistake in mistakes if not mistake.overfull]
+        right += f"; {overfull:,} of {draws:,} are too long because more is kept than fits, which costs nothing here"
     following = [mistake for mistake in mistakes if mistake.may_follow]
     if following and not is_slip(len(mistakes), draws) and _sized_on_whole(ask, rng):
         mistakes = [mistake for mistake in mistakes if not mistake.may_follow]
