@@ -23,7 +23,11 @@ _COMMENT = re.compile(r"(?m)^[ \t]*+#.*")
 _DEFINITION = re.compile(r"(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _ASSIGNED = re.compile(r"(\w+)[ \t]*(?::[^=\n]*)?=(?!=)")
 _IMPORTED = re.compile(r"(?m)^from[ \t][^\n(]*?import[ \t]*(?:\(([^)]{0,2000})\)|([^\n(]*))")
-_IDLE = re.compile(r"pass|\.\.\.|return(?:[ \t]+None)?|raise\b.*|(?:import|from)[ \t].*|\w+[ \t]*=[ \t]*None")
+# A starter raises an exception of Python's own; one that a student has written is work, whatever it is worth.
+_IDLE = re.compile(
+    r"pass|\.\.\.|return(?:[ \t]+None)?|raise(?:[ \t]+(?:\w*Error|Exception|NotImplemented)\b.*)?"
+    r"|(?:import|from)[ \t].*|\w+[ \t]*=[ \t]*None"
+)
 _TELLING = ("forward", "__call__", "__getitem__")  # what a class is written for
 
 _SET_ASIDE = re.compile(

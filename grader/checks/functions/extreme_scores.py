@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, product
@@ -11,7 +11,13 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
-from grader.checks.functions.ground_truth import Reference, mistakes_at_extremes, mistakes_in, reference_function
+from grader.checks.functions.ground_truth import (
+    Mistaken,
+    Reference,
+    mistakes_at_extremes,
+    mistakes_in,
+    reference_function,
+)
 from grader.checks.functions.inputs import PROJECTIONS, QKV, Case
 from grader.checks.functions.mistake_name import name_among
 from grader.checks.functions.returned import returned_for_each
@@ -67,6 +73,7 @@ class _Extreme:
     case: Case
     tolerance: float
     masked: bool = False
+    scaled: bool = False  # by another β than 1
 
 
 def _attention_extremes(rng: np.random.Generator) -> Iterator[_Extreme]:
@@ -81,7 +88,7 @@ def _attention_extremes(rng: np.random.Generator) -> Iterator[_Extreme]:
             V = rng.normal(size=(t, m))
             arrays = (array.astype(precision) for array in (Q, K, V))
             label = f"{spread.label} (Q {d}×{n}, K {d}×{m}, β = {beta:g}, {precision.__name__})"
-            yield _Extreme(Case(label, (*arrays, beta), names=QKV), spread.tolerance)
+            yield _Extreme(Case(label, (*arrays, beta), names=QKV), spread.tolerance, scaled=beta != 1)
 
 
 def _multi_head_extremes(rng: np.random.Generator) -> Iterator[_Extreme]:
@@ -155,13 +162,14 @@ def stays_finite_at_extreme_scores(
         rtol, atol = max(RTOL, extreme.tolerance), max(ATOL, extreme.tolerance)
         answers.append(_Answered(extreme, got, want, difference(got, want, rtol, atol)))
     wrong = [answer for answer in answers if answer.found]
-    if not wrong:
+    # What is wrong with any β but 1, however large the scores are, is judged by `matches_reference`, and costs once.
+    if all(answer.extreme.scaled for answer in wrong) and (not wrong or _cause(mistakes_in(reference), answers)):
         return scored(Fraction(1), "scores of ±10⁴ are handled")
     # Where a mask is asked for too, what is right without one counts for half.
     failing, kinds = ({answer.extreme.masked for answer in those} for those in (wrong, answers))
     found, case = wrong[0].found, wrong[0].extreme.case
     assert found is not None
-    cause = _cause(reference, answers)
+    cause = _cause(chain(mistakes_at_extremes(reference), mistakes_in(reference)), answers)
     hint = f"; it looks as if {cause}" if cause else ""
     if not cause and not np.isfinite(wrong[0].got).all():
         hint = "; subtract each query's largest score before exp"
@@ -177,7 +185,7 @@ class _Answered:
     found: Difference | None
 
 
-def _cause(reference: str, answers: Sequence[_Answered]) -> str:
+def _cause(mistakes: Iterable[Mistaken], answers: Sequence[_Answered]) -> str:
     """Told from float64 alone: where exp overflows depends on the precision. What is right is no NaN of a mistake."""
     double = sorted(
         (one for one in answers if one.extreme.case.args[0].dtype == np.float64), key=lambda one: not one.found
@@ -187,4 +195,4 @@ def _cause(reference: str, answers: Sequence[_Answered]) -> str:
         np.isclose(one.got, one.want, rtol=RTOL, atol=ATOL) if one.got.shape == one.want.shape else None
         for one in double
     ]
-    return name_among(chain(mistakes_at_extremes(reference), mistakes_in(reference)), given, settled)
+    return name_among(mistakes, given, settled)
