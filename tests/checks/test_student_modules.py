@@ -44,3 +44,12 @@ def test_wrong_work_is_told_what_is_wrong(
     judged = outcomes(module, changed(module, case), torch_boxes, submission, only=case["fails"])[case["fails"]]
     assert judged.score < 1
     assert case["says"] in judged.message
+    assert case.get("unsaid", "\0") not in judged.message
+
+
+@pytest.mark.parametrize(("module", "case"), sampled([one for one in WRONG if one.values[1].get("once")], 3))
+def test_one_cause_costs_once(
+    torch_boxes: BoxRunner, submission: MakeSubmission, module: str, case: dict[str, Any]
+) -> None:
+    judged = outcomes(module, changed(module, case), torch_boxes, submission)
+    assert [name for name, outcome in judged.items() if outcome.score < 1] == [case["fails"]]

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from grader.checks.modules.recovery.rotations import Turning, folded, holds, named
+from grader.checks.modules.recovery.rotations import Turning, folded, holds, named, unlike_the_asked
+from grader.checks.modules.recovery.workbench import HEADS
+from grader.checks.modules.rotary_training import ATTENTION
+from grader.checks.modules.rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated
 from grader.compare import Array, difference, numbers
 from grader.errors import Crashed, StudentFault, TimedOut
-from grader.model import Outcome, Student, failed, passed
+from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
+from reference.mistakes.rotary import NEGATIVE_SINES
 from reference.numpy_attention import Angles
 from reference.numpy_layers import angles, turn
 
-_PRECOMPUTE, _APPLY = "precompute_rotary_emb", "apply_rotary_emb"
 _SIZES = ((4, 7, 9), (8, 11, 11), (64, 33, 37), (8, 1, 5), (6, 2, 13))  # width, tokens, positions in the cache
 _BATCH, _HEADS = 2, 3
+_ROUGHLY = 0.05  # to name a mistake: angles of 10⁵ radians are known so well in float32
 
 
 class _Functions:
@@ -54,28 +59,37 @@ def rotary_cache_holds_the_angles(
     rng: np.random.Generator,
     *,
     file: StudentFile,
-    precompute: str = _PRECOMPUTE,
-    apply: str = _APPLY,
+    precompute: str = PRECOMPUTE,
+    apply: str = APPLY,
 ) -> Outcome:
     """The cache holds cos tθᵢ and sin tθᵢ for positions t from 0, with θᵢ = 10000^(−2(i−1)/d)."""
     functions = _Functions(student, file, precompute, apply)
     caches = [(dim, positions, functions.ask(dim, positions)[0]) for dim, _, positions in _SIZES]
+    held = all(holds(cache, positions, angles(dim, positions)) for dim, positions, cache in caches)
+    own, _ = _wrong_rotation(functions, rng)
+    if held and (own is None or not _right_when_given_a_cache(functions, rng)):
+        return passed(f"right for {len(_SIZES)} sizes", evidence={"sizes": len(_SIZES)})
+    if held:
+        message = f"{precompute}() holds the cosines and sines of tθᵢ, but not where {apply}() looks for them"
+        return failed(f"{message}: [cos, sin] belongs in the last axis", evidence={"looks_like": "misplaced"})
 
     def explains(of: Angles) -> bool:
         """In float32, angles of many turns are only roughly known, and those of wide heads not at all."""
-        return all(holds(cache, positions, of(dim, positions), 0.01) for dim, positions, cache in caches if dim <= 8)
+        narrow = (one for one in caches if one[0] <= 8)
+        return all(holds(cache, positions, of(dim, positions), _ROUGHLY) for dim, positions, cache in narrow)
 
-    if all(holds(cache, positions, angles(dim, positions)) for dim, positions, cache in caches):
-        return passed(f"right for {len(_SIZES)} sizes", evidence={"sizes": len(_SIZES)})
     mistake = named(explains)
-    if not mistake and _wrong_rotation(functions, rng) is None:
+    if own is None and mistake in ("", NEGATIVE_SINES):  # whose signs the rotation turns round again
         return passed("an unusual cache, but the rotations that come of it are right", evidence={"judged_by": "scores"})
+    if not mistake and isinstance(own, Outcome) and own.score:
+        return passed(
+            f"an unusual cache; {apply}() makes all of it but the direction", evidence={"judged_by": "scores"}
+        )
     looks = f"; it looks as if {mistake}" if mistake else ""
-    found = next(cache for dim, positions, cache in caches if not holds(cache, positions, angles(dim, positions)))
-    detail = " and ".join("×".join(map(str, part.shape)) for part in found)
+    dim, positions, cache = next(one for one in caches if not holds(one[2], one[1], angles(one[0], one[1])))
     return failed(
         f"{precompute}() does not hold the cosines and sines of tθᵢ{looks}",
-        f"its shape is {detail}" if detail else "",
+        "" if mistake else unlike_the_asked(cache, angles(dim, positions)),
         evidence={"looks_like": mistake},
     )
 
@@ -86,21 +100,38 @@ def rotates_pairs_by_position(
     rng: np.random.Generator,
     *,
     file: StudentFile,
-    precompute: str = _PRECOMPUTE,
-    apply: str = _APPLY,
+    precompute: str = PRECOMPUTE,
+    apply: str = APPLY,
+    attention: str = ATTENTION,
 ) -> Outcome:
     """Rotated queries and keys have the scores of the right rotation, at every pair of positions."""
     functions = _Functions(student, file, precompute, apply)
-    functions.ask(*_SIZES[0][::2])  # if there is no cache to be had, that is what to say
-    wrong = _wrong_rotation(functions, rng)
+    wrong, tokens_axis = _wrong_rotation(functions, rng)
+    if wrong is None and tokens_axis == 1 and _is_given_heads_first(student, file, attention, apply):
+        message = (
+            f"{apply}() takes the heads for time: it is given (B, heads, T, d) and turns by the place in the second"
+        )
+        return failed(f"{message} axis; T is the last axis but one")
     if wrong is None:
         return passed(f"right scores for {len(_SIZES)} sizes", evidence={"sizes": len(_SIZES)})
     # A wrong cache is another check's matter: given a right one, laid out as the assignment says, it may do well.
-    if None in (_wrong_rotation(functions, rng, _as_asked), _wrong_rotation(functions, rng, _as_complex)):
+    if _right_when_given_a_cache(functions, rng):
         return passed("right, when it is given a right cache", evidence={"given": "a right cache"})
+    given, _ = _wrong_rotation(functions, rng, _as_asked)
+    if isinstance(given, Outcome) and given.score:
+        return given
     if isinstance(wrong, StudentFault):
         raise wrong
     return wrong
+
+
+def _right_when_given_a_cache(functions: _Functions, rng: np.random.Generator) -> bool:
+    return any(_wrong_rotation(functions, rng, cached)[0] is None for cached in (_as_asked, _as_complex))
+
+
+def _is_given_heads_first(student: Student, file: str, attention: str, apply: str) -> bool:
+    shapes = shapes_rotated(student, file, attention, apply)
+    return bool(shapes) and all(shape[1:3] == (HEADS, SHOWN_TOKENS) for shape in shapes)
 
 
 def _as_asked(angle: Array) -> Array:
@@ -113,8 +144,8 @@ def _as_complex(angle: Array) -> Array:
 
 def _wrong_rotation(
     functions: _Functions, rng: np.random.Generator, cached: Callable[[Array], Array] | None = None
-) -> Outcome | StudentFault | None:
-    """None if the scores are right, with tokens in the last axis but one or, failing that, in the second."""
+) -> tuple[Outcome | StudentFault | None, int]:
+    """None if the scores are right, with tokens in the last axis but one or, failing that, in the second; and which."""
     first: Outcome | StudentFault | None = None
     for tokens_axis in (2, 1):
         try:
@@ -125,9 +156,9 @@ def _wrong_rotation(
             first = first or fault
             continue
         if wrong is None:
-            return None
-        first = first or wrong
-    return first
+            return None, tokens_axis
+        first = first if isinstance(first, Outcome) else wrong
+    return first, 2
 
 
 def _wrong_at(
@@ -141,19 +172,25 @@ def _wrong_at(
     label = f"{tokens} tokens of width {dim}, cache of {positions}"
     units = np.broadcast_to(np.eye(dim)[:, None, None], (dim, 1, tokens, dim))
     q, k = (rng.normal(size=(_BATCH, _HEADS, tokens, dim)) for _ in range(2))
-    given = [np.swapaxes(array, 2, tokens_axis) for array in (units, q, k)]
+    changed = q.copy()
+    changed[:, :, tokens // 2] += rng.normal(size=(_BATCH, _HEADS, dim))
+    given = [np.swapaxes(array, 2, tokens_axis) for array in (units, q, k, changed)]
     cache = cached(angles(dim, positions)) if cached else None
     try:
         _, rotated = functions.ask(dim, positions, *given, cache=cache)
     except TimedOut:
         raise
     except Crashed as fault:
-        hint = "; cut the cache to the tokens there are" if tokens < positions else ""
-        raise Crashed(f"{fault.message}, given {label}{hint}", fault.detail) from None
+        hint = "; cut the cache to the tokens there are" if _runs_at(functions, dim, tokens, given, cached) else ""
+        raise Crashed(f"{fault.message}, given {label}{hint}", fault.detail, fault.concealed) from None
     for array, output in zip(given, rotated, strict=True):
         if output.shape != array.shape:
             return failed(f"the output of {functions.apply}() has another shape than its input ({label})")
-    turned, q_turned, k_turned = (np.swapaxes(output, 2, tokens_axis) for output in rotated)
+    turned, q_turned, k_turned, changed_turned = (np.swapaxes(output, 2, tokens_axis) for output in rotated)
+    moved = np.abs(changed_turned - q_turned).max(axis=(0, 1, 3)) > 1e-5
+    if (np.flatnonzero(moved) != tokens // 2).any():
+        message = f"{functions.apply}() mixes tokens: changing one changes what another becomes ({label}); a view() or"
+        return failed(f"{message} reshape() needs the axes in their first order again")
     turning = Turning(turned[:, 0].transpose(1, 2, 0))  # (T, d, d): column j is where feature j goes
     if difference(q_turned, np.einsum("tij,bhtj->bhti", turning.matrices, q)):
         return failed(f"batch items or heads are rotated unlike each other ({label})")
@@ -169,11 +206,35 @@ def _wrong_at(
     rates = turning.rates(pairs)
     order = np.argsort(-rates)
     if not np.allclose(angles(dim, 2)[1], rates[order], atol=1e-5):
-        mistake = named(lambda of: np.allclose(folded(of(dim, 2)[1] - of(dim, 2)[0]), np.sort(rates), atol=1e-5))
+        mistake = named(lambda of: np.allclose(folded(of(dim, 2)[1] - of(dim, 2)[0]), np.sort(rates), atol=1e-3))
         looks = f"; it looks as if {mistake}" if mistake else ""
         return failed(f"pairs turn by other angles than θᵢ from one token to the next{looks} ({label})")
     want_q, want_k = (turn(x, angles(dim, tokens), pairs[order]) for x in (q, k))
     want = want_q @ want_k.swapaxes(-1, -2)
     if found := difference(q_turned @ k_turned.swapaxes(-1, -2), want, atol=1e-3):
         return failed(f"scores of rotated queries and keys are wrong: {found.summary} ({label})", found.detail)
-    return None
+    return _backwards(pairs, label)
+
+
+def _runs_at(
+    functions: _Functions, dim: int, tokens: int, given: list[Array], cached: Callable[[Array], Array] | None
+) -> bool:
+    """Whether it runs if the cache has no more positions than there are tokens."""
+    try:
+        functions.ask(dim, tokens, *given, cache=cached(angles(dim, tokens)) if cached else None)
+    except Crashed:
+        return False
+    return True
+
+
+def _backwards(pairs: Array, label: str) -> Outcome | None:
+    """None if every pair turns from its first feature towards its second. Backwards is a slip that costs half: with
+    the odd and even features of queries and keys exchanged, its scores would be right."""
+    count = int((pairs[:, 0] > pairs[:, 1]).sum())
+    if not count:
+        return None
+    which = "every pair" if count == len(pairs) else "some pairs"
+    message = (
+        f"it turns {which} backwards, by −tθᵢ ({label}): are odd and even features swapped, or the sign of a sine?"
+    )
+    return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence={"backwards": count, "pairs": len(pairs)})

@@ -10,19 +10,22 @@ from itertools import product
 import numpy as np
 
 from grader.checks.modules.recovery import behaviour, variant_properties
-from grader.checks.modules.recovery.fits import assignments, assignments_in_any_layout, explanation
+from grader.checks.modules.recovery.fits import Inputs, assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, count_apart, maps
 from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, wrong_shape
-from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, build
+from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, settings, started
 from grader.checks.modules.rotary_training import ATTENTION
+from grader.checks.modules.rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated, with_right_rotations
 from grader.compare import Array
+from grader.errors import Killed, StudentFault, TimedOut
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
-from reference.mistakes.rotary import ANGLES, ROTATED
+from reference.mistakes.rotary import ANGLES, ROTATED, UNROTATED
 from reference.numpy_attention import RotaryMixing
 
 _ROLES = ("query", "key", "value", "output")
 _RIGHT = RotaryMixing()
+_NOT_ROTARY = "its values are not those of causal attention with rotated queries and keys"
 _NEIGHBOURS = np.arange(HEAD).reshape(-1, 2)
 _LAYOUTS = (
     _NEIGHBOURS,
@@ -44,11 +47,48 @@ def _fits(assigned: list[dict[str, Linear]], mix: RotaryMixing = _RIGHT) -> Iter
 
 @check
 def attention_rotates_queries_and_keys(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = ATTENTION
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    name: str = ATTENTION,
+    precompute: str = PRECOMPUTE,
+    apply: str = APPLY,
 ) -> Outcome:
     """With config.rope, queries and keys are rotated by their positions in every head, and values are left alone."""
-    inputs = [(rng.normal(size=(batch, length, WIDTH)),) for batch, length in ((2, BLOCK), (3, 5), (1, 2), (1, 1))]
-    bench = build(student, rng, [file], name, inputs[0], rope=True)
+    inputs: list[Inputs] = [
+        (rng.normal(size=(batch, length, WIDTH)),) for batch, length in ((2, BLOCK), (3, 5), (1, 2), (1, 1))
+    ]
+    bench = Workbench(student, file, name, settings(rope=True))
+    own = _tried(bench, rng, inputs)
+    if isinstance(own, Outcome) and own.status in (Status.PASSED, Status.REVIEW):
+        return own
+    # What is wrong in the two functions themselves, other checks say.
+    given = _tried(with_right_rotations(bench, precompute, apply), rng, inputs)
+    if isinstance(given, Outcome) and given.status is Status.PASSED:
+        return passed("right, when the functions it calls are", evidence={"given": "right rotations"})
+    shapes = shapes_rotated(student, file, name, apply)
+    if shapes and all(shape[1:3] == (SHOWN_TOKENS, HEADS) for shape in shapes):
+        return failed("queries and keys are rotated along the heads instead of the tokens; transpose them first")
+    if isinstance(given, Outcome) and given.evidence.get("looks_like"):
+        if given.evidence["looks_like"] == UNROTATED and not shapes:
+            return failed(f"its values are wrong: with config.rope on, {apply}() is never called")
+        return given
+    if isinstance(own, StudentFault):
+        raise own
+    return own
+
+
+def _tried(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) -> Outcome | StudentFault:
+    try:
+        return _judged(started(bench, rng, inputs[0]), rng, inputs)
+    except (TimedOut, Killed):
+        raise
+    except StudentFault as fault:
+        return fault
+
+
+def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) -> Outcome:
     for given in inputs:
         if wrong := wrong_shape(bench, given, given[0].shape):
             return wrong
@@ -68,8 +108,10 @@ def attention_rotates_queries_and_keys(
     for mistake, mix in ROTATED.items():
         if explanation(_fits(usual, mix), inputs, outputs):
             return failed(f"its values are wrong; it looks as if {mistake}", evidence={"looks_like": mistake})
+    if bench.rotations:  # their angles are right
+        return failed(_NOT_ROTARY)
     for mistake, of in ANGLES.items():
         if explanation(_fits(usual, RotaryMixing(of=of)), inputs, outputs):
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
             return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence={"looks_like": mistake})
-    return failed("its values are not those of causal attention with rotated queries and keys")
+    return failed(_NOT_ROTARY)

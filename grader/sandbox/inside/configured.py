@@ -9,6 +9,7 @@ import numpy as np
 
 from . import student_code
 from .calls import call_as_asked
+from .rotary_probe import given_rotations
 
 
 class Configuration(SimpleNamespace):
@@ -33,17 +34,32 @@ def run_configured(
     cotangents: list[Any],
     precision: str = "float64",
     changes: list[dict[str, Any]] | None = None,
+    rotations: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Build a module in evaluation mode, give these parameters new values and run it on each list of inputs.
 
     With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>. `given` are
     the inputs as they are afterwards. `changed` are the outputs for all inputs under each change of the parameters, one
-    change at a time.
+    change at a time. With `rotations`, those stand in place of the student's own functions of rotary positions.
     """
+    with given_rotations(file, rotations, precision):
+        return _run(file, name, config, parameters, inputs, cotangents, precision, changes or [])
+
+
+def _run(
+    file: str,
+    name: str,
+    config: dict[str, Any] | list[Any],
+    parameters: dict[str, Any],
+    inputs: list[list[Any]],
+    cotangents: list[Any],
+    precision: str,
+    changes: list[dict[str, Any]],
+) -> dict[str, Any]:
     import torch
 
     dtype = getattr(torch, precision)
-    module = _built(file, name, config, precision)
+    module = built(file, name, config, precision)
     given = [[torch.tensor(np.array(array), dtype=dtype) for array in arrays] for arrays in inputs]
     with torch.no_grad():
         if given and any(torch.nn.parameter.is_lazy(value) for value in module.parameters()):
@@ -69,7 +85,7 @@ def run_configured(
         "gradients": {key: value.grad for key, value in own.items() if value.grad is not None},
         "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given],
         "given": given,
-        "changed": [_changed(module, own, change, given) for change in changes or []],
+        "changed": [_changed(module, own, change, given) for change in changes],
     }
 
 
@@ -92,7 +108,7 @@ def _changed(module: Any, own: dict[str, Any], change: dict[str, Any], given: li
     return outputs
 
 
-def _built(file: str, name: str, config: dict[str, Any] | list[Any], precision: str) -> Any:
+def built(file: str, name: str, config: dict[str, Any] | list[Any], precision: str) -> Any:
     import torch
 
     torch.manual_seed(0)  # what is drawn outside the parameters is the same each time it is built
@@ -109,7 +125,7 @@ def run_without_dropout(
     import torch
     from torch.nn import functional
 
-    module = _built(file, name, config, precision)
+    module = built(file, name, config, precision)
     given = [[torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in arrays] for arrays in inputs]
     attend = functional.scaled_dot_product_attention
 
@@ -136,26 +152,3 @@ def run_without_dropout(
 
 def _fits(output: Any, cotangent: Any) -> bool:
     return bool(tuple(getattr(output, "shape", ())) == cotangent.shape)
-
-
-def rotate(
-    file: str,
-    name: str,
-    precompute: str,
-    dim: int,
-    positions: int,
-    inputs: list[Any],
-    cache: Any = None,
-    precision: str = "float64",
-) -> dict[str, Any]:
-    """The student's cache of rotations, and what their function `name` makes of each input with it or a given one."""
-    import torch
-
-    made = call_as_asked(student_code.attribute(file, precompute), [dim, positions], {})
-    used = made if cache is None else torch.tensor(np.array(cache))
-    function = student_code.attribute(file, name)
-    given = [torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in inputs]
-    rotated = [call_as_asked(function, [tensor, used], {}) for tensor in given]
-    parts = made if isinstance(made, tuple | list) else [made]
-    # How the cache is kept is left open: what holds no tensors is judged by what comes of it alone.
-    return {"cache": [part for part in parts if isinstance(part, torch.Tensor)], "rotated": rotated}

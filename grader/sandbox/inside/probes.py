@@ -10,7 +10,8 @@ import numpy as np
 
 from . import dataset_probe, definitions, library_use, recording, student_code
 from .calls import call_as_asked
-from .configured import rotate, run_configured, run_without_dropout
+from .configured import run_configured, run_without_dropout
+from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
 Probe = Callable[..., Any]
@@ -115,5 +116,6 @@ PROBES: dict[str, Probe] = {
         run_configured,
         run_script,
         run_without_dropout,
+        shapes_rotated,
     )
 }

@@ -42,6 +42,25 @@ def holds(cache: Sequence[Array], positions: int, angle: Array, atol: float = 1e
     return False
 
 
+def unlike_the_asked(cache: Sequence[Array], angle: Array) -> str:
+    """In what a cache that holds other values differs from (positions, d/2, 2) with [cos, sin] of these angles."""
+    want = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    if not cache:
+        return "it holds no tensors"
+    shapes = " and ".join("×".join(map(str, part.shape)) for part in cache)
+    (first, *others) = cache
+    if others or np.iscomplexobj(first) or first.shape not in (want.shape, want.swapaxes(0, 1).shape):
+        asked = "×".join(map(str, want.shape))
+        return f"its shape is {shapes}" + ("" if others or np.iscomplexobj(first) else f", where {asked} is asked for")
+    got = first if first.shape == want.shape else first.swapaxes(0, 1)
+    constant = np.ptp(got, axis=0).max(axis=-1) == 0
+    if constant.any():
+        return f"{int(constant.sum())} of its {len(constant)} planes are the same at every position, as if never filled"
+    t, i = np.argwhere(np.abs(got - want).max(axis=-1) > 1e-3)[0]
+    values = ", ".join(f"{value:.4g}" for value in got[t, i])
+    return f"at position {t} its plane {i + 1} holds [{values}], and tθ is {angle[t, i]:.4g} there"
+
+
 @dataclass(frozen=True)
 class Turning:
     """What a function does to each feature at each position: matrices (T, d, d), and the planes it turns."""

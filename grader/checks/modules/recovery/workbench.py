@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.compare import Array, numbers
-from grader.errors import Crashed, Missing, TimedOut
+from grader.compare import Array, numbers, shape
+from grader.errors import Crashed, Killed, Missing, NotImportable, TimedOut
 from grader.model import Student
 
 # Sizes that tell apart what could be confused: no two of width, head, bottleneck, hidden layer and length agree.
@@ -32,6 +32,7 @@ _SETTINGS: dict[str, Any] = {
     "synthesizer": False,
     "rope": False,
 }
+_NAMED_SIZES = ("n_embd", "n_head", "block_size")  # those that a crash may depend on
 DROPOUT = dict.fromkeys(("embd_pdrop", "resid_pdrop", "attn_pdrop"), 0.5)
 
 
@@ -55,6 +56,7 @@ class Workbench:
     values: dict[str, Array] = field(default_factory=dict)  # its parameters, as the grader has set them
     trainable: list[str] = field(default_factory=list)
     buffers: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    rotations: Mapping[str, Any] | None = None  # given in place of the student's own functions of rotary positions
 
     def run(self, *inputs: Sequence[Array], cotangents: Sequence[Array] = (), **changed: Any) -> Ran:
         """Outputs for each list of inputs. `values` replaces some parameters, `settings` some of the configuration."""
@@ -101,7 +103,9 @@ class Workbench:
             "precision": self.precision,
             "changes": list(changes),
         }
-        match self.student.probe("run_configured", self.file, **request):
+        if self.rotations:
+            request["rotations"] = self.rotations
+        match self._answered(request):
             case {
                 "parameters": dict(),
                 "trainable": list(),
@@ -114,6 +118,32 @@ class Workbench:
             } as reply if len(outputs) == len(rows) == len(given) == len(inputs):
                 return dict(reply)
         raise Crashed(f"{self.name} gave no outputs")
+
+    def _answered(self, request: dict[str, Any]) -> Any:
+        """What the box says to this. A crash comes with the sizes that bring it about."""
+        try:
+            return self.student.probe("run_configured", self.file, **request)
+        except (TimedOut, Killed, NotImportable):
+            raise
+        except Crashed as fault:
+            if isinstance(request["config"], list):
+                raise
+            sizes = self._sizes(request["config"]) + self._crashing(request)
+            raise Crashed(f"{fault.message}, as {sizes}", fault.detail, fault.concealed) from None
+
+    def _sizes(self, config: Mapping[str, Any]) -> str:
+        named = [*_NAMED_SIZES, *(["bottleneck_dim"] if config.get("perceiver") else [])]
+        return f"{self.name}({', '.join(f'{key}={config[key]}' for key in named if key in config)})"
+
+    def _crashing(self, request: Mapping[str, Any]) -> str:
+        """Of several inputs, the first that it crashes on; nothing if it cannot even be built."""
+        for inputs in ([], *([one] for one in request["inputs"])):
+            try:
+                self.student.probe("run_configured", self.file, **{**request, "inputs": inputs, "cotangents": []})
+            except Crashed:
+                shapes = [shape(array.shape) for arrays in inputs for array in arrays]
+                return f" given {' and '.join(shapes)} (batch × tokens × width)" if shapes else ""
+        return ""
 
     def look(self, rng: np.random.Generator, inputs: Sequence[Array]) -> None:
         """Learn which parameters there are, and set each to random values.
@@ -156,16 +186,21 @@ def _random(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return np.asarray(rng.normal(size=shape) * 1.4 / np.sqrt(min(side for side in shape if side > 1)))
 
 
+def settings(**changed: Any) -> dict[str, Any]:
+    """The configuration that every module is built from, but for these."""
+    return {**_SETTINGS, **changed}
+
+
 def build(
     student: Student,
     rng: np.random.Generator,
     files: Sequence[str],
     name: str,
     *inputs: Sequence[Array],
-    **settings: Any,
+    **changed: Any,
 ) -> Workbench:
     """The module on a workbench, in float64; in float32 if it runs on these inputs only so, as the course trains it."""
-    return started(Workbench(student, first_of(student, files), name, {**_SETTINGS, **settings}), rng, *inputs)
+    return started(Workbench(student, first_of(student, files), name, settings(**changed)), rng, *inputs)
 
 
 def started(bench: Workbench, rng: np.random.Generator, *inputs: Sequence[Array]) -> Workbench:
