@@ -88,6 +88,7 @@ class Synthesis:
     activation: Function = ACTIVATIONS["ReLU"]
     on_scores: Function = identity
     scale: Scale = lambda width, heads: 1.0
+    scale_before_bias: Scale = lambda width, heads: 1.0
     weigh: Function = causal
     columns: Callable[[int], slice] = slice
     split: Callable[[Array, int], Array] = split_heads
@@ -97,5 +98,6 @@ class Synthesis:
         """`hidden` is x W₁ + b₁; `scoring` multiplies by w₂ and adds b₂."""
         tokens, width = hidden.shape[1:]
         rows = self.split(self.activation(hidden), heads)  # (B, H, T, D/H)
+        rows = rows * self.scale_before_bias(width, heads)
         scores = scoring(rows)[..., self.columns(tokens)] * self.scale(width, heads)  # (B, H, T, T)
         return self.join(self.weigh(self.on_scores(scores)) @ self.split(v, heads))

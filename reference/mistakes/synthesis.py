@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -15,29 +18,52 @@ def _later(scores: Array, first: int = 1) -> Array:
     return future(scores.shape[-2], scores.shape[-1], first)
 
 
-MISTAKES: dict[str, Synthesis] = {
-    "the ReLU is left out": Synthesis(activation=identity),
-    "GELU stands where ReLU is asked for": Synthesis(activation=ACTIVATIONS["GELU"]),
-    "the ReLU is applied to the scores instead of x W₁ + b₁": Synthesis(
-        activation=identity, on_scores=ACTIVATIONS["ReLU"]
-    ),
-    "the scores are scaled by 1/√(n_embd/n_head)": Synthesis(scale=lambda width, heads: sqrt(heads / width)),
-    "the scores are scaled by 1/√n_embd": Synthesis(scale=lambda width, heads: 1 / sqrt(width)),
-    "nothing is masked": Synthesis(weigh=softmax),
-    "the mask comes after the softmax, so the weights do not sum to one": Synthesis(
-        weigh=lambda scores: softmax(scores) * ~_later(scores)
-    ),
-    NO_SOFTMAX: Synthesis(weigh=lambda scores: np.where(_later(scores), 0.0, scores)),
-    OVER_QUERIES: Synthesis(weigh=lambda scores: softmax(masked(scores, _later(scores)), axis=-2)),
-    "the mask hides the past instead of the future": Synthesis(
-        weigh=lambda scores: softmax(masked(scores, _later(scores).T))
-    ),
-    "the mask hides a token from itself": Synthesis(
-        weigh=lambda scores: softmax(masked(scores, _later(scores, first=0)))
-    ),
-    "w₂ and b₂ are cut to their last T columns instead of their first": Synthesis(
-        columns=lambda length: slice(-length, None)
-    ),
-    VIEWED: Synthesis(split=view_as_heads),
-    JOINED: Synthesis(join=view_as_rows),
+def _scaled(width: int, heads: int) -> float:
+    return sqrt(heads / width)
+
+
+_Slip = dict[str, Any]  # fields of Synthesis
+_SLIPS: dict[str, _Slip] = {
+    "the ReLU is left out": {"activation": identity},
+    "GELU stands where ReLU is asked for": {"activation": ACTIVATIONS["GELU"]},
+    "the ReLU is applied to the scores instead of x W₁ + b₁": {
+        "activation": identity,
+        "on_scores": ACTIVATIONS["ReLU"],
+    },
+    "the scores are scaled by 1/√(n_embd/n_head)": {"scale": _scaled},
+    "the scores are scaled by 1/√(n_embd/n_head) before b₂ is added": {"scale_before_bias": _scaled},
+    "the scores are scaled by 1/√n_embd": {"scale": lambda width, heads: 1 / sqrt(width)},
+    "nothing is masked": {"weigh": softmax},
+    "the mask comes after the softmax, so the weights do not sum to one": {
+        "weigh": lambda scores: softmax(scores) * ~_later(scores)
+    },
+    "masked scores are 0 instead of −∞, so that later tokens still get weight": {
+        "weigh": lambda scores: softmax(np.where(_later(scores), 0.0, scores))
+    },
+    NO_SOFTMAX: {"weigh": lambda scores: np.where(_later(scores), 0.0, scores)},
+    OVER_QUERIES: {"weigh": lambda scores: softmax(masked(scores, _later(scores)), axis=-2)},
+    "the softmax runs over the heads instead of the keys": {
+        "weigh": lambda scores: softmax(np.where(_later(scores), -1e10, scores), axis=1)
+    },
+    "the mask hides the past instead of the future": {
+        "weigh": lambda scores: softmax(masked(scores, _later(scores).T))
+    },
+    "the mask hides a token from itself": {"weigh": lambda scores: softmax(masked(scores, _later(scores, first=0)))},
+    "w₂ and b₂ are cut to their last T columns instead of their first": {
+        "columns": lambda length: slice(-length, None)
+    },
+    VIEWED: {"split": view_as_heads},
+    JOINED: {"join": view_as_rows},
 }
+
+
+def _one_after_the_other() -> Iterator[tuple[str, _Slip]]:
+    """Each slip alone, then any two that can be made at once."""
+    yield from _SLIPS.items()
+    for (name, slip), (other_name, other) in combinations(_SLIPS.items(), 2):
+        scaled_twice = {"scale", "scale_before_bias"} <= slip.keys() | other.keys()
+        if not slip.keys() & other.keys() and not scaled_twice:
+            yield f"{name}; and {other_name}", slip | other
+
+
+MISTAKES: dict[str, Synthesis] = {name: Synthesis(**slip) for name, slip in _one_after_the_other()}

@@ -14,6 +14,7 @@ from grader.checks.modules.recovery.layers import Linear, count_apart, linears, 
 from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, build
 from grader.checks.modules.synthesizer_form import LONGEST, NAME, drawn_inputs
 from grader.compare import Array, difference
+from grader.errors import Crashed, Killed, TimedOut
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 from reference.mistakes.mixing import NO_OUTPUT
@@ -58,8 +59,8 @@ def _fits(
 def _mistake(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> str:
     """The mistake that explains every output, or an empty string."""
     for name, synthesis in MISTAKES.items():
-        if explanation(_fits(bench, used, synthesis), inputs, outputs):
-            return name
+        if found := explanation(_fits(bench, used, synthesis), inputs, outputs):
+            return name if found.scoring.bias in used else f"{name}; and b₂, the bias added to the scores, is missing"
     without = ((fit, replace(fit, output=None)) for fit, _ in _fits(bench, used))
     return NO_OUTPUT if explanation(without, inputs, outputs) else ""
 
@@ -69,8 +70,8 @@ def synthesizer_matches_its_formula(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Its output is softmax(mask(ReLU(x W₁ + b₁) w₂[:, :T] + b₂[:T])) V, computed from its own parameters."""
-    inputs = drawn_inputs(rng)
-    bench = build(student, rng, [file], name, *inputs, synthesizer=True, additive=True)
+    bench = build(student, rng, [file], name, drawn_inputs(rng)[0], synthesizer=True, additive=True)
+    inputs = [given for given in drawn_inputs(rng) if _runs(bench, given)]  # that others crash, another check says
     outputs = bench.run(*inputs).outputs
     used = bench.influential(rng, inputs[0])
     square, scoring = _layers(bench, set(bench.values))
@@ -89,10 +90,28 @@ def synthesizer_matches_its_formula(
     if not found.hidden.bias:
         return failed("its values are those of the formula without b₁, the bias added to x W₁")
     if not found.scoring.bias or found.scoring.bias not in used:
-        return failed("its values are those of the formula without b₂, the bias added to the scores")
+        return _without_b2(bench, used)
     if found.output is None and count_apart(square) > 2:
         return failed("its values are right but for the output projection, which is defined and never used")
     return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
+
+
+def _runs(bench: Workbench, given: tuple[Array]) -> bool:
+    if len(given[0][0]) == LONGEST:
+        return True
+    try:
+        bench.run(given)
+    except (TimedOut, Killed):
+        raise
+    except Crashed:
+        return False
+    return True
+
+
+def _without_b2(bench: Workbench, used: set[str]) -> Outcome:
+    idle = [name for name, value in bench.values.items() if value.size in (LONGEST, BLOCK) and name not in used]
+    hint = "; it is there and changes nothing: is it added to the rows instead of the columns?" if idle else ""
+    return failed(f"its values are those of the formula without b₂, the bias added to the scores{hint}")
 
 
 def _wrong(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> Outcome:
@@ -101,7 +120,10 @@ def _wrong(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs
     likely = next((compute for _, compute in _fits(bench, used)), None)
     far = difference(outputs[0], likely(*inputs[0])) if likely else None
     summary = f" With x {inputs[0][0].shape[0]}×{LONGEST}×{WIDTH} {far.summary}" if far else ""
-    unused = "; some of the layers it defines have no influence on its output" if likely is None else ""
+    unused = ""
+    if likely is None:
+        idle = "some of the layers it defines have" if _layers(bench, used)[1] else "w₂ has"
+        unused = f"; {idle} no influence on its output"
     return failed(
         f"its values are not those of the formula{looks or unused}.{summary}",
         far.detail if far else "",

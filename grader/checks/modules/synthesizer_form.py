@@ -8,6 +8,7 @@ from grader.checks.modules.recovery import variant_properties
 from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, trained, wrong_shape
 from grader.checks.modules.recovery.workbench import BLOCK, WIDTH, build
 from grader.compare import Array
+from grader.errors import Crashed, Killed, TimedOut
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
@@ -27,7 +28,16 @@ def synthesizes_at_every_length(
     bench = build(student, rng, [file], name, (rng.normal(size=(1, LONGEST, WIDTH)),), synthesizer=True, additive=True)
     for batch, length in [(1, LONGEST), (2, LONGEST), *((2, length) for length in range(1, LONGEST))]:
         size = (batch, length, WIDTH)
-        if wrong := wrong_shape(bench, (rng.normal(size=size),), size):
+        try:
+            wrong = wrong_shape(bench, (rng.normal(size=size),), size)
+        except (TimedOut, Killed):
+            raise
+        except Crashed as fault:
+            if length == LONGEST:
+                raise
+            message = f"{fault.message}; it runs with {LONGEST} tokens: w₂, b₂ or the mask is not cut to T"
+            raise Crashed(message, fault.detail, fault.concealed) from None
+        if wrong:
             return wrong
     return not_a_function_of_its_input(bench, (rng.normal(size=(3, 5, WIDTH)),)) or passed(
         f"it runs at all {LONGEST} lengths", evidence={"lengths": LONGEST}
