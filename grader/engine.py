@@ -75,10 +75,11 @@ class _Work:
 class _Student:
     """What one check sees: the box, and what was handed in beside code."""
 
-    def __init__(self, box: Box, work: _Work, problem: Problem) -> None:
+    def __init__(self, box: Box, work: _Work, problem: Problem, beside: tuple[str, ...]) -> None:
         self._box = box
         self._work = work
         self._problem = problem
+        self.beside = beside
         self.saw_inputs = False
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
@@ -189,7 +190,8 @@ def _grade_checks(
         if outcome is None:
             # Code that has run out of time twice does so by itself: other checks need no second try.
             attempts = 1 if work.slow_in else _ATTEMPTS
-            outcome, timed_out = _judge(rubric, problem, check, work, runner, draw, attempts)
+            beside = alternative.beside if alternative else ()
+            outcome, timed_out = _judge(rubric, problem, check, beside, work, runner, draw, attempts)
             work.took(time.perf_counter() - began, timed_out, problem, check)
         results.append(
             CheckResult(
@@ -234,6 +236,7 @@ def _judge(
     rubric: Rubric,
     problem: Problem,
     check: Check,
+    beside: tuple[str, ...],
     work: _Work,
     runner: Runner,
     draw: Draw,
@@ -247,7 +250,7 @@ def _judge(
         questions = np.random.default_rng(draw.questions(place))
         try:
             with runner.open(work.submission, work.limits(problem), draw.student(rubric.name)) as box:
-                student = _Student(box, work, problem)
+                student = _Student(box, work, problem, beside)
                 try:
                     outcome = check.function(student, questions, **check.parameters)
                 finally:

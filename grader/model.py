@@ -146,6 +146,10 @@ class Student(Box, Protocol):
     def answer(self) -> Answer:
         """What was written for the problem at hand."""
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The files that go with the alternative that was handed in; none where it is open which one that is."""
+
 
 CheckFunction = Callable[..., Outcome]
 

@@ -63,6 +63,7 @@ class _HandedIn:
     """As much of a student as these checks look at: one prediction file, and another that is the same."""
 
     content: bytes
+    beside: tuple[str, ...] = ()
 
     def read(self, file: str) -> bytes:
         if file not in (_FILE, _OTHER):

@@ -20,15 +20,15 @@ def _exact(value: Any) -> Any:
         raise ValueError("should be a share between 0 and 1, such as 0.1 or 1/2") from None
 
 
-_Share = Annotated[Fraction, BeforeValidator(_exact), Field(gt=0, le=1)]
+Share = Annotated[Fraction, BeforeValidator(_exact), Field(gt=0, le=1)]
 
 
 class Tier(BaseModel):
     """A score, for a share of right answers or for a number of them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-    score: _Share
-    accuracy: _Share | None = None
+    score: Share
+    accuracy: Share | None = None
     right: Annotated[int, Field(ge=1)] | None = None
 
     def needed(self, total: int) -> int:

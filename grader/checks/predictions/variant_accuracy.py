@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from grader.checks.predictions.accuracy import reached, read_if_handed_in, verdict_by
 from grader.checks.predictions.alignment import Split
-from grader.checks.predictions.tiers import Tiers
+from grader.checks.predictions.tiers import Share, Tiers
 from grader.errors import Missing
 from grader.model import Outcome, Status, Student
 from grader.registry import DataFile, Labels, check, rescores
@@ -26,15 +27,22 @@ def a_variant_reaches(
     baseline: str = "London",
     other_labels: DataFile = "",
     unlike: Sequence[str] = (),
+    far_above: Mapping[str, Share] = {},
 ) -> Outcome:
-    """Enough of the places of the variant that was handed in are right; of several, the best counts."""
+    """Enough of the places of the variant that was handed in are right, by its own predictions; where it is open which
+    variant that is, the best counts. So much that the variant could hardly reach it goes to a person."""
     split = Split.read(labels)
+    own = [file for file in variants if file in student.beside]
     found = {}
-    for file, tiers in variants.items():
+    for file in own or variants:
         if read_if_handed_in(student, file) is not None:
-            found[file] = reached(student, file, split, tiers, baseline, other_labels, unlike)
+            found[file] = _doubted(
+                reached(student, file, split, variants[file], baseline, other_labels, unlike), far_above.get(file)
+            )
     if not found:
-        raise Missing(f"none of {', '.join(variants)} was handed in")
+        others = [file for file in variants if own and read_if_handed_in(student, file) is not None]
+        besides = f"; {', '.join(others)} is of another variant" if others else ""
+        raise Missing(f"none of {', '.join(own or variants)} was handed in{besides}")
     best = max(found.values(), key=lambda outcome: (outcome.score, outcome.status is Status.REVIEW))
     best = replace(best, evidence={**best.evidence, "variants": sorted(found)})
     return (
@@ -42,12 +50,25 @@ def a_variant_reaches(
     )
 
 
+def _doubted(outcome: Outcome, bound: Fraction | None) -> Outcome:
+    """For a person, with half the points until then, where more is right than the variant reaches."""
+    if bound is None or "right" not in outcome.evidence:
+        return outcome
+    if Fraction(outcome.evidence["right"], outcome.evidence["total"]) < bound or not outcome.score:
+        return outcome
+    reason = f"{float(100 * bound):g} % and more is far above what this variant reaches: did another model predict?"
+    joint = "; " if outcome.status is Status.REVIEW else ". For a person: "
+    return replace(outcome, status=Status.REVIEW, score=outcome.score / 2, message=f"{outcome.message}{joint}{reason}")
+
+
 @rescores(a_variant_reaches, "variants")
-def _a_variant_reached_before(stored: Outcome, *, variants: Mapping[str, Tiers], **_: Any) -> Outcome | None:
+def _a_variant_reached_before(
+    stored: Outcome, *, variants: Mapping[str, Tiers], far_above: Mapping[str, Share] = {}, **_: Any
+) -> Outcome | None:
     if "right" not in stored.evidence:
         return stored
     (file, *others) = stored.evidence["variants"]
     if others or file not in variants:  # another may be the best now, and of that one nothing is stored
         return None
-    judged = verdict_by(file, stored.evidence, variants[file])
+    judged = _doubted(verdict_by(file, stored.evidence, variants[file]), far_above.get(file))
     return replace(judged, evidence={**judged.evidence, "variants": [file]})

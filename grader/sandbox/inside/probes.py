@@ -11,6 +11,7 @@ import numpy as np
 from . import dataset_probe, definitions, library_use, recording, student_code
 from .calls import call_as_asked
 from .configured import run_configured, run_without_dropout
+from .model_probe import variant_in_model
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
@@ -117,5 +118,6 @@ PROBES: dict[str, Probe] = {
         run_script,
         run_without_dropout,
         shapes_rotated,
+        variant_in_model,
     )
 }

@@ -1,0 +1,219 @@
+"""A model that never runs the variant goes to a person, with the reason; of what is not certain nothing is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from grader.draw import Draw
+from grader.engine import grade
+from grader.model import Status
+from grader.sandbox import BoxRunner
+from tests.checks.variant_grading import Files, right
+from tests.conftest import MakeSubmission, the_rubric
+
+RUBRIC = the_rubric("tests/rubrics/whole_models.yaml")
+SYNTHESIZER, ROTARY = (right(variant)["starter"]["attention.py"] for variant in ("synthesizer", "rope"))
+PLAIN = """
+class CausalSelfAttention(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.m = nn.MultiheadAttention(config.n_embd, config.n_head, batch_first=True)
+    def forward(self, x):
+        return self.m(x, x, x, attn_mask=torch.ones(x.size(1), x.size(1)).triu(1) > 0)[0]
+"""
+MODEL = """
+import torch
+from torch import nn
+import attention
+{extra}
+class Block(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        {attn}
+    def forward(self, x):
+        return x + self.attn(x)
+
+class GPT(nn.Module):
+    def __init__(self, config{more}):
+        super().__init__()
+        self.embed = nn.Embedding(config.vocab_size, config.n_embd)
+        self.blocks = nn.Sequential(*[{block}(config) for _ in range(config.n_layer)])
+        self.head = nn.Linear(config.n_embd, config.vocab_size)
+    def forward(self, idx, targets=None):
+        return self.head(self.blocks(self.embed(idx))), None
+"""
+PERCEIVER = """
+class GPT(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.embed = nn.Embedding(config.vocab_size, config.n_embd)
+        self.down, self.up = DownProjectBlock(config), UpProjectBlock(config)
+        self.head = nn.Linear(config.n_embd, config.vocab_size)
+        self.perceiver = config.perceiver
+    def forward(self, idx, targets=None):
+        x = self.embed(idx)
+        {body}
+        return self.head(x), None
+"""
+SETS = "from model import GPT\n\ndef make(config, variant):\n    {sets}\n    return GPT(config)\n"
+SWITCH = "self.attn = (attention.SynthesizerAttention if config.{flag} else attention.CausalSelfAttention)(config)"
+
+
+def _model(attn: str, block: str = "Block", more: str = "", extra: str = "") -> str:
+    return MODEL.format(attn=attn, block=block, more=more, extra=extra)
+
+
+def _synthesizer(model: str, **others: str) -> Files:
+    return {"src/attention.py": SYNTHESIZER + PLAIN, "src/model.py": model} | others
+
+
+PLAINLY = "self.attn = attention.CausalSelfAttention(config)"
+ON = {"src/run.py": SETS.format(sets="config.synthesizer = variant == 'synthesizer'")}
+NEVER: dict[str, tuple[str, Files, str]] = {
+    "no code uses the class": (
+        "synthesizer",
+        _synthesizer(_model(PLAINLY), **ON),
+        "no code that was handed in uses it",
+    ),
+    "the class is imported and no more": (
+        "synthesizer",
+        _synthesizer(_model(PLAINLY, extra="from attention import SynthesizerAttention"), **ON),
+        "no code that was handed in uses it",
+    ),
+    "built in a branch that is never taken": (
+        "synthesizer",
+        _synthesizer(_model(PLAINLY + "\n        if False: self.attn = attention.SynthesizerAttention(config)"), **ON),
+        "never came to SynthesizerAttention",
+    ),
+    "built and not run": (
+        "synthesizer",
+        _synthesizer(_model(PLAINLY + "\n        self.other = attention.SynthesizerAttention(config)"), **ON),
+        "never came to SynthesizerAttention",
+    ),
+    "the flag is never set": (
+        "synthesizer",
+        _synthesizer(
+            _model(SWITCH.format(flag="synthesizer")),
+            **{"src/helper.py": SETS.format(sets="config.synthesizer = False")},
+        ),
+        "sets that",
+    ),
+    "the flag is only handed on": (
+        "synthesizer",
+        _synthesizer(
+            _model(SWITCH.format(flag="synthesizer") + "\n        self.synthesizer = config.synthesizer"),
+            **{"src/helper.py": SETS.format(sets="pass")},
+        ),
+        "sets that",
+    ),
+    "the rotating attention is not the model's": (
+        "rope",
+        {
+            "src/attention.py": ROTARY,
+            "src/model.py": _model("self.attn = Own(config)", extra=PLAIN.replace("CausalSelfAttention", "Own")),
+            "src/run.py": SETS.format(sets="config.rope = True"),
+        },
+        "never came to apply_rotary_emb",
+    ),
+    "the perceiver is passed by": (
+        "perceiver",
+        {
+            **right("perceiver")["starter"],
+            "model.py": right("perceiver")["starter"]["model.py"] + PERCEIVER.format(body="x = x + 0"),
+            "run.py": SETS.format(sets="config.perceiver = True"),
+        },
+        "never came to DownProjectBlock and UpProjectBlock",
+    ),
+}
+OPEN: dict[str, tuple[str, Files]] = {
+    "run with its flag": ("synthesizer", _synthesizer(_model(SWITCH.format(flag="synthesizer")), **ON)),
+    "last year's flag": (
+        "synthesizer",
+        _synthesizer(
+            _model(SWITCH.format(flag="additive")), **{"src/run.py": SETS.format(sets="config.additive = True")}
+        ),
+    ),
+    "set by a keyword": (
+        "synthesizer",
+        _synthesizer(
+            _model(SWITCH.format(flag="synthesizer")),
+            **{"src/run.py": SETS.format(sets="config = type(config)(synthesizer=(variant == 's'))")},
+        ),
+    ),
+    "set by its name": (
+        "synthesizer",
+        _synthesizer(
+            _model(SWITCH.format(flag="synthesizer")),
+            **{"src/run.py": SETS.format(sets="setattr(config, variant, True)")},
+        ),
+    ),
+    "another argument of the model": (
+        "synthesizer",
+        _synthesizer(
+            _model(PLAINLY, more=", kind='plain'")
+            + "        if kind == 's': self.blocks = nn.Sequential(attention.SynthesizerAttention(config))\n",
+            **ON,
+        ),
+    ),
+    "a flag of one's own": (
+        "synthesizer",
+        _synthesizer(
+            _model(
+                PLAINLY + "\n        if getattr(config, 'kind', 0): self.attn = attention.SynthesizerAttention(config)"
+            )
+        ),
+    ),
+    "the model is made anew in the script": (
+        "synthesizer",
+        _synthesizer(
+            _model(PLAINLY),
+            **{"src/run.py": "from attention import *\nclass Block:\n    kind = SynthesizerAttention\nexit()\n"},
+        ),
+    ),
+    "no model": ("synthesizer", {"src/attention.py": SYNTHESIZER}),
+    "no script": ("synthesizer", _synthesizer(_model(SWITCH.format(flag="synthesizer")))),
+    "a model that does not run": ("synthesizer", _synthesizer(_model(PLAINLY) + "BROKEN")),
+    "a rotating model": (
+        "rope",
+        {"attention.py": ROTARY, "model.py": _model(PLAINLY), "run.py": SETS.format(sets="config.rope = True")},
+    ),
+    "a perceiver": (
+        "perceiver",
+        {
+            **right("perceiver")["starter"],
+            "model.py": right("perceiver")["starter"]["model.py"]
+            + PERCEIVER.format(body="x = self.up(self.down(x), x) if self.perceiver else x"),
+            "run.py": SETS.format(sets="config.perceiver = True"),
+        },
+    ),
+    "a perceiver in models.py": (
+        "perceiver",
+        {
+            "models.py": right("perceiver")["one_file"]["models.py"]
+            + PERCEIVER.format(body="x = self.up(self.down(x), x)")
+        },
+    ),
+}
+
+
+def _judged(variant: str, files: Files, boxes: BoxRunner, submission: MakeSubmission) -> tuple[Status, str]:
+    problems = tuple(problem for problem in RUBRIC.problems if problem.id == variant)
+    (problem,) = grade(replace(RUBRIC, problems=problems), submission(**files), boxes, Draw(0, None)).problems
+    return problem.checks[0].outcome.status, problem.checks[0].outcome.message
+
+
+@pytest.mark.parametrize("kind", NEVER)
+def test_what_the_model_never_runs_goes_to_a_person(
+    torch_boxes: BoxRunner, submission: MakeSubmission, kind: str
+) -> None:
+    variant, files, told = NEVER[kind]
+    status, message = _judged(variant, files, torch_boxes, submission)
+    assert status is Status.REVIEW
+    assert told in message
+
+
+@pytest.mark.parametrize("kind", OPEN)
+def test_what_runs_or_may_run_is_not_accused(torch_boxes: BoxRunner, submission: MakeSubmission, kind: str) -> None:
+    assert _judged(*OPEN[kind], torch_boxes, submission)[0] is Status.PASSED
