@@ -95,7 +95,21 @@ def learns_its_basis(
     # Under a causal mask row 0 sees one token, whatever it asks, so its gradient may be zero.
     if gradient is None or not np.abs(gradient.reshape(BOTTLENECK, WIDTH)[1:]).max(axis=-1).all():
         return failed(f"no gradient reaches the basis of {down}; is it detached, or used under no_grad?")
+    if _stays_behind(bench):
+        return failed(
+            f"on a GPU the basis of {down} is no nn.Parameter: nn.Parameter(…).to(device) is a plain tensor there, "
+            "neither trained nor saved; move the tensor before, or the whole module afterwards"
+        )
     return passed("the basis is trained, saved and moved with the module")
+
+
+def _stays_behind(bench: Workbench) -> bool:
+    """Whether no parameter has the basis' shape where the module is built beside a GPU."""
+    match bench.student.probe("parameters_on_a_gpu", bench.file, name=bench.name, config=bench.settings):
+        case dict(found):
+            sides = [[side for side in shape if side > 1] for shape in found.values() if isinstance(shape, list)]
+            return [BOTTLENECK, WIDTH] not in sides and [WIDTH, BOTTLENECK] not in sides
+    return False
 
 
 @check

@@ -12,6 +12,7 @@ from . import dataset_probe, definitions, library_use, recording, student_code
 from .calls import call_as_asked
 from .configured import run_configured, run_without_dropout
 from .model_probe import variant_in_model
+from .pretended_gpu import parameters_on_a_gpu
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
@@ -113,6 +114,7 @@ PROBES: dict[str, Probe] = {
         forward,
         latest_arguments,
         names_used,
+        parameters_on_a_gpu,
         rotate,
         run_configured,
         run_script,

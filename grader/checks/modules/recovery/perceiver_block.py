@@ -13,7 +13,7 @@ from itertools import chain, product
 import numpy as np
 
 from grader.checks.modules.recovery import behaviour, variant_properties
-from grader.checks.modules.recovery.fits import Inputs, assignments, assignments_in_any_layout, explanation
+from grader.checks.modules.recovery.fits import Inputs, agree, assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, Mlp, Norm, Values, count_apart, maps, mlps, norms
 from grader.checks.modules.recovery.workbench import HEADS, WIDTH, Workbench
 from grader.compare import Array
@@ -88,6 +88,8 @@ class Block:
         if all(np.ptp(output, axis=(0, 1)).max() < 1e-6 for output in silenced):
             return failed(f"the MLP of {name} has no residual: its input does not reach the output past it")
         found = runnable_norms(values)
+        if self._passes_by_the_attention(found, silenced):
+            return failed(f"the residual of its MLP adds what came into {name}, not what the attention gave")
         fits = partial(self._attention_fits, found, _possible_endings(found, silenced[0]))
         usual = list(assignments(dict.fromkeys(_ROLES, layers)))
         attention = None
@@ -112,7 +114,31 @@ class Block:
             for activation, inner, place in product(ACTIVATIONS, [*found, None], places)
         )
         tried_mlps = ((fit, partial(fit, mlp=mlp)) for fit in following)
-        return self._judge_mlp(attention, explanation(tried_mlps, streams, full))
+        judged = explanation(tried_mlps, streams, full)
+        if judged is None and self._works_on_what_came_in(mlp, found, silenced, full):
+            return failed(f"the MLP is given what came into {name}, not what the attention gave")
+        return self._judge_mlp(attention, judged)
+
+    def _passes_by_the_attention(self, found: list[RunnableNorm], silenced: list[Array]) -> bool:
+        """Whether all that is left without the MLP is what asked, normalised or not."""
+        return any(
+            all(
+                agree(norm(self.asking(*given)) if norm else self.asking(*given), left)
+                for given, left in zip(self.inputs, silenced, strict=True)
+            )
+            for norm in (None, *found)
+        )
+
+    def _works_on_what_came_in(
+        self, mlp: Mlp, found: list[RunnableNorm], silenced: list[Array], full: list[Array]
+    ) -> bool:
+        return any(
+            all(
+                agree(left + mlp(norm(self.asking(*given)) if norm else self.asking(*given), activation), whole)
+                for given, left, whole in zip(self.inputs, silenced, full, strict=True)
+            )
+            for norm, activation in product((None, *found), ACTIVATIONS.values())
+        )
 
     def _attention_fits(
         self, found: list[RunnableNorm], endings: _Endings, roles: Iterable[dict[str, Linear]], mix: Mixing = _RIGHT
