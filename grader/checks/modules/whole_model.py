@@ -36,7 +36,7 @@ def model_runs_its_variant(
     reason = _never_run(found if isinstance(found, dict) else {}, " and ".join(enters), " or ".join(flags))
     if reason:
         message = f"{reason}; a person decides whether the predictions are this variant's"
-        return Outcome(Status.REVIEW, Fraction(0), message, evidence={"seen_running": False})
+        return Outcome(Status.REVIEW, Fraction(0), message)
     return passed("nothing speaks against it", evidence={"seen_running": _says(found, "on", "entered")})
 
 

@@ -42,7 +42,8 @@ def a_variant_reaches(
     if not found:
         others = [file for file in variants if own and read_if_handed_in(student, file) is not None]
         besides = f"; {', '.join(others)} is of another variant" if others else ""
-        raise Missing(f"none of {', '.join(own or variants)} was handed in{besides}")
+        asked = f"{own[0]} was not" if len(own) == 1 else f"none of {', '.join(own or variants)} was"
+        raise Missing(f"{asked} handed in{besides}")
     best = max(found.values(), key=lambda outcome: (outcome.score, outcome.status is Status.REVIEW))
     best = replace(best, evidence={**best.evidence, "variants": sorted(found)})
     return (
