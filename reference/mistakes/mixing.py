@@ -50,6 +50,7 @@ RIGHT = ""
 VIEWED = "the heads are made by view() without a transpose, which mixes tokens"
 JOINED = "the heads are joined without the transpose back, which mixes tokens"
 OVER_QUERIES = "the softmax runs over the queries instead of the keys"
+HIDES_LATER = "a mask hides later tokens; an encoder sees them all"
 NO_SOFTMAX = "the softmax is left out"
 NO_OUTPUT = "the output projection is left out"
 _SCALED = "divided by √(dim/heads)"
@@ -87,7 +88,7 @@ SELF_ATTENTION: dict[str, list[Mix]] = {
         for by in ("head", "width", "tokens", "nothing")
         for turned in (False, True)
     ],
-    "a mask hides later tokens; an encoder sees them all": [Mixing(weigh=causal)],
+    HIDES_LATER: [Mixing(weigh=causal)],
     "each token is hidden from itself": [Mixing(weigh=_unmasked_self)],
     NO_SOFTMAX: [Mixing(weigh=identity)],
     "the weights are not normalised": [Mixing(weigh=np.exp)],

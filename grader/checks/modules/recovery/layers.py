@@ -224,8 +224,13 @@ def of_size(values: Values, *sides: int) -> list[str]:
 
 def _leaf_alike(one: str, other: str) -> bool:
     """w1 and b1, W_q and b_q: alike but for their first letter; gamma_1 and beta_1: alike in how they end."""
-    first, second = one.rpartition(".")[2], other.rpartition(".")[2]
+    first, second = _leaf(one), _leaf(other)
     return first[1:] == second[1:] or (bool(_ending(first)) and _ending(first) == _ending(second))
+
+
+def _leaf(name: str) -> str:
+    """Its own name, which in a list of parameters stands before its number."""
+    return next((part for part in reversed(name.split(".")) if not part.isdigit()), name)
 
 
 def _ending(leaf: str) -> str:
@@ -253,7 +258,7 @@ def norms(values: Values, width: int, gains: Sequence[str] = ()) -> list[Norm]:
     pairs = [(gain, shift) for gain in gains for shift in loose if shift not in gains]
     alike = [pair for pair in pairs if _leaf_alike(*pair)]
     known = [*(pair for pair in own if pair[1]), *(pair for pair in own if not pair[1])]
-    return [Norm.of(values, *pair) for pair in known + (alike if len(alike) == len(set(gains)) else pairs)]
+    return [Norm.of(values, *pair) for pair in known + (alike if {gain for gain, _ in alike} == set(gains) else pairs)]
 
 
 def count_apart(layers: Iterable[Linear]) -> int:
