@@ -6,24 +6,31 @@ depends on, whether every patch is treated alike, and whether that is all there 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice, product
+
 import numpy as np
 
 from grader import compare
 from grader.checks.modules.recovery.behaviour import left_to_a_person
+from grader.checks.modules.recovery.image_bench import PatchSizes, on_images
+from grader.checks.modules.recovery.layers import norms
 from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
     wrong_shape,
 )
-from grader.checks.modules.recovery.vit_tokens import PatchSizes
-from grader.checks.modules.recovery.workbench import Workbench, started
+from grader.checks.modules.recovery.vit_slips import is_batch_normed, why_so_many
+from grader.checks.modules.recovery.vit_tokens import WayIn, biases_of, patch_weights
+from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
 
 NAME = "PatchEmbedding"
 _EVERY_NUMBER = "every number of that map is learned"
+_ORDERS_OF_PIXELS = 6  # of channels, rows and columns; the patches row by row
 _STEP = 1e-4  # so small that the map moves in proportion, and large enough for float32
 _RANK_TOLERANCE = 1e-3  # either adds less than this
 
@@ -33,7 +40,7 @@ SIZES = (PatchSizes(6, 2, 3, 7), PatchSizes(8, 2, 1, 5), PatchSizes(3, 1, 2, 4),
 
 
 def patch_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: PatchSizes) -> Workbench:
-    return started(Workbench(student, file, name, sizes.arguments()), rng, (sizes.images(rng, 2),))
+    return on_images(student, rng, file, name, sizes)
 
 
 @check
@@ -63,6 +70,8 @@ def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) ->
         (sizes.patches, batch, sizes.dim): "tokens come before the batch",
     }
     hint = hints.get(got, "")
+    if not hint and got[::2] == (batch, sizes.dim) and len(got) == 3:
+        hint = why_so_many(got[1], sizes)
     return failed(f"{wrong.message}{'; ' if hint else ''}{hint}", wrong.detail)
 
 
@@ -89,15 +98,17 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes) -> Ou
     ]
     want = (1, sizes.patches, sizes.dim)
     if any(output.shape != want for output in (black, *parts, *drawn)):
-        return failed(f"{bench.name} should give {compare.shape(want)} for one image")
+        return failed(f"{bench.name}({sizes}) should give {compare.shape(want)} for one image")
     offset = black[0]  # (N, dim)
     answers = np.stack([part[0] - offset for part in parts])  # (pixels, N, dim)
     for image, output in zip(x, drawn, strict=True):
         if not _close(output[0], offset + np.tensordot(image.reshape(-1), answers, 1)):
-            return failed(
-                f"{bench.name} is not linear in the pixels: an activation or a LayerNorm stands where only a linear "
-                "map is asked for"
-            )
+            return _not_linear(bench, x, np.concatenate(drawn), sizes)
+    if is_batch_normed(bench):
+        return failed(
+            f"BatchNorm stands in {bench.name} where only a linear map is asked for: in training a token depends on "
+            "the other patches and images"
+        )
     if wrong := _wrong_pixels(bench, answers, sizes):
         return wrong
     if not _close(offset, offset[:1].repeat(sizes.patches, axis=0)):
@@ -105,6 +116,32 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes) -> Ou
             f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches"
         )
     return _learned(bench, rng, sizes, _of_each_patch(answers, sizes)[0], offset[0])
+
+
+def _not_linear(bench: Workbench, x: Array, outputs: Array, sizes: PatchSizes) -> Outcome:
+    said = f"{bench.name} is not linear in the pixels: "
+    for where, way_in in _normed(bench, sizes):
+        if any(_close(outputs, rows) for rows in islice(way_in.embeddings(bench.values, sizes, x), _ORDERS_OF_PIXELS)):
+            shown = {
+                f"a LayerNorm stands {where} the linear map": True,
+                "but for that, a token is one learned linear map of the pixels of its own patch": True,
+                "all patches are mapped alike, row by row": True,
+            }
+            return left_to_a_person(shown, "whether a LayerNorm may stand there, where a linear map is asked for")
+    return failed(f"{said}an activation or a LayerNorm stands where only a linear map is asked for")
+
+
+def _normed(bench: Workbench, sizes: PatchSizes) -> Iterator[tuple[str, WayIn]]:
+    """Linear maps with a LayerNorm before them, behind them, or both."""
+    inner, outer = (
+        [("", ""), *((norm.gain, norm.shift) for norm in norms(bench.values, size))]
+        for size in (sizes.pixels, sizes.dim)
+    )
+    places = product(patch_weights(bench.values, sizes), inner, outer)
+    for weight, before, behind in places:
+        for bias in biases_of(weight, bench.values, sizes):
+            where = " and ".join(said for said, norm in (("before", before), ("behind", behind)) if norm[0])
+            yield where, WayIn("", "", weight, bias, 0, norm_before=before, norm_behind=behind)
 
 
 def _close(got: Array, want: Array) -> bool:
@@ -163,10 +200,13 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matr
         np.zeros_like(offset),
         *(value.reshape(-1) for value in bench.values.values() if value.size == offset.size),
     ]
-    if sum(value.size for value in bench.values.values()) < numbers.size:
+    if not bench.values:
         return failed(
             f"the map of {bench.name} is not learned: a tensor that is no nn.Parameter is neither trained nor saved"
         )
+    channels = matrix.reshape(sizes.channels, sizes.patch**2, sizes.dim)
+    if sizes.channels > 1 and _close(channels, channels[:1].repeat(sizes.channels, axis=0)):
+        return failed(f"all channels have the same weights in {bench.name}; a patch is mapped with all its numbers")
     if any(_close(np.sort(value.reshape(-1)), numbers) for value in weights) and any(
         _close(offset, value) for value in biases
     ):

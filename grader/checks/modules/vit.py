@@ -1,7 +1,7 @@
 """The ViT of 2.5: patches, class token, learned positions, encoder, head; judged on the student's own parameters.
 
-Left open: pre-norm or post-norm, GELU or ReLU, where the class token stands and whether it has a position, a LayerNorm
-at the end, one layer or two in the head.
+Left open: pre-norm or post-norm, GELU or ReLU, where the class token stands and whether it has a position, how long the
+table of positions is, LayerNorms round the patches, behind the positions and at the end, one layer or two in the head.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from grader.checks.modules.recovery.layers import mlps
 from grader.checks.modules.recovery.obligations import (
     trained,
 )
-from grader.checks.modules.recovery.vit_fits import Found, read_one_block, read_several_blocks
-from grader.checks.modules.recovery.vit_stack import blocks_with_depth_one
+from grader.checks.modules.recovery.vit_fits import UNEXPLAINED, Found, read_one_block, read_several_blocks
+from grader.checks.modules.recovery.vit_slips import is_batch_normed, positions_are_factors, tokens_made, why_so_many
+from grader.checks.modules.recovery.vit_stack import UNKNOWN, blocks_with_depth_one
 from grader.checks.modules.recovery.vit_tokens import class_tokens, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.checks.modules.vit_form import DEEP, NAME, ONE, vit_bench
+from grader.compare import difference
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
+from reference.mistakes.mixing import RIGHT
 
 
 @check
@@ -42,6 +45,8 @@ def vit_learns_class_token_and_positions(
         if what == "class token" and not candidates and _is_a_row_of_the_positions(bench, rng):
             continue
         if not any(found in used for found in candidates):
+            if what != "class token" and (other := _other_tokens(bench, rng)):
+                return other
             return _not_learned(bench, what, bool(candidates), shapes)
     logits = bench.run((x,)).outputs[0]
     gradients = bench.run((x,), cotangents=[rng.normal(size=logits.shape)]).gradients
@@ -63,11 +68,24 @@ def _is_a_row_of_the_positions(bench: Workbench, rng: np.random.Generator) -> bo
     return isinstance(found, Found) and not found.way_in.class_token
 
 
+def _other_tokens(bench: Workbench, rng: np.random.Generator) -> Outcome | None:
+    """None if it makes one token of each patch, or nothing can be told."""
+    if (tokens := tokens_made(bench, rng, ONE)) is None:
+        return None
+    why = why_so_many(tokens, ONE)
+    many = f"{tokens} token{'s' * (tokens != 1)}"
+    return failed(f"{bench.name}({ONE}) makes {many} of an image with {ONE.patches} patches{': ' * bool(why)}{why}")
+
+
 def _not_learned(bench: Workbench, what: str, is_there: bool, shapes: set[tuple[int, ...]]) -> Outcome:
     name = bench.name
     if is_there:
         return failed(f"{name} has a {what}, but its output does not depend on it")
-    if any(tuple(side for side in shape if side > 1) in shapes for shape in bench.buffers.values()):
+    kept = [tuple(side for side in shape if side > 1) for shape in bench.buffers.values()]
+    longer = len(next(iter(shapes))) == 2 and any(
+        len(shape) == 2 and shape[0] > ONE.patches and shape[1] == ONE.dim for shape in kept
+    )
+    if longer or shapes & set(kept):
         return failed(f"the {what} of {name} is a buffer: saved, but never trained; make it an nn.Parameter")
     size = "dim numbers" if what == "class token" else "a row of dim numbers for each patch"
     return failed(
@@ -87,15 +105,17 @@ def vit_matches_its_equations(
     if blocks not in (None, 1):
         return failed(f"{name} has {blocks or 'no'} block{'s' * (blocks != 1)} where depth is 1")
     found = read_one_block(bench, rng, ONE)
+    if found == UNEXPLAINED and is_batch_normed(bench):
+        return _batch_normed(bench)
     if isinstance(found, str):
         return failed(f"{name} is not the model asked for; it looks as if {found}", evidence={"looks_like": found})
     as_many = _shapes(deep) == _shapes(bench)
     if as_many and not mlps(bench.values, ONE.dim):
         return failed(f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList")
     if as_many:
-        return failed(f"the blocks of {name} share one set of weights, whatever its depth; each needs its own")
+        return _of_one_size(bench, deep, rng)
     if found is None:
-        return block_properties.of_a_vit(bench, rng, ONE, adds_blocks=blocks == 1)
+        return _unread(bench, rng, adds_blocks=blocks == 1)
     return _judged_deep(deep, rng, found)
 
 
@@ -103,15 +123,38 @@ def _shapes(bench: Workbench) -> dict[str, tuple[int, ...]]:
     return {name: value.shape for name, value in bench.values.items()}
 
 
+def _of_one_size(bench: Workbench, deep: Workbench, rng: np.random.Generator) -> Outcome:
+    """With as many parameters whatever its depth: it runs the same blocks more often, or depth does nothing."""
+    x = ONE.images(rng, 2)
+    once, more = (each.run((x,), values=bench.values).outputs[0] for each in (bench, deep))
+    if difference(once, more) is None:
+        return failed(f"depth has no influence on {bench.name}: it has as many blocks with depth 3 as with depth 1")
+    return failed(f"the blocks of {bench.name} share one set of weights, whatever its depth; each needs its own")
+
+
+def _batch_normed(bench: Workbench) -> Outcome:
+    return failed(f"BatchNorm stands in {bench.name} where LayerNorm is asked for, over the features of each token")
+
+
+def _unread(bench: Workbench, rng: np.random.Generator, adds_blocks: bool) -> Outcome:
+    """A mistake that shows without a fit, or what else its behaviour shows."""
+    if is_batch_normed(bench):
+        return _batch_normed(bench)
+    if positions_are_factors(bench, rng, ONE):
+        return failed(f"the positions of {bench.name} are multiplied with the tokens; they are to be added")
+    return block_properties.of_a_vit(bench, rng, ONE, adds_blocks)
+
+
 def _judged_deep(deep: Workbench, rng: np.random.Generator, found: Found) -> Outcome:
-    right = read_several_blocks(deep, rng, DEEP, found)
-    if right is None:
+    how = read_several_blocks(deep, rng, DEEP, found)
+    if how is None:
         shown = {"with one block all its values are right": True, "more depth adds parameters": True}
         return left_to_a_person(shown, "how three blocks follow each other")
-    if right:
+    if how == RIGHT:
         evidence = {"judged_by": "values", "order": found.order, "activation": found.activation}
         return passed("right with one block and with three", evidence=evidence)
-    return failed(f"{deep.name} is right with one block, but with depth 3 it is not three blocks one after the other")
+    said = f"{deep.name} is right with one block, but with depth 3 it is not three blocks one after the other"
+    return failed(said if how == UNKNOWN else f"{said}: {how}")
 
 
 @check

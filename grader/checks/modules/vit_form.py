@@ -7,14 +7,16 @@ from itertools import product
 
 import numpy as np
 
+from grader import compare
+from grader.checks.modules.recovery.image_bench import Sizes, on_images
 from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
     wrong_shape,
 )
-from grader.checks.modules.recovery.vit_tokens import Sizes, kept_as, position_tensors, table
-from grader.checks.modules.recovery.workbench import Workbench, started
+from grader.checks.modules.recovery.vit_tokens import kept_as, position_tensors, table
+from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array, difference
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -27,7 +29,7 @@ _SIZES = (ONE, Sizes(4, 2, 1, 6, 2, 2, 3), Sizes(3, 3, 2, 8, 2, 1, 4))
 
 
 def vit_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
-    return started(Workbench(student, file, name, sizes.arguments()), rng, (sizes.images(rng, 2),))
+    return on_images(student, rng, file, name, sizes)
 
 
 @check
@@ -35,6 +37,7 @@ def vit_gives_one_logit_per_class(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Images → logits (B, classes) for any batch, each image by itself, repeatable, in float32 too, input untouched."""
+    every: list[Array] = []
     for sizes in _SIZES:
         bench = vit_bench(student, rng, file, name, sizes)
         for batch in (2, 1, 3):
@@ -48,6 +51,12 @@ def vit_gives_one_logit_per_class(
         for values, what in ((logits, "probabilities"), (np.exp(logits), "logarithms of probabilities")):
             if np.allclose(values.sum(axis=-1), 1, atol=1e-4) and (values >= 0).all():
                 return failed(f"{name} returns {what}; logits are asked for, without a softmax behind the head")
+        every.append(logits.reshape(-1))
+    # Of three dozen logits of random models, half are negative.
+    together = np.concatenate(every)
+    if (together >= 0).all():
+        behind = "a sigmoid" if (together <= 1).all() else "a ReLU"
+        return failed(f"no logit of {name} is ever negative: {behind} seems to stand behind the head; take it away")
     return passed(f"one logit for each class, for {len(_SIZES)} sizes")
 
 
@@ -74,8 +83,19 @@ def vit_sees_every_patch_in_its_place(
         alike = {places: kept_as(bench.values[places], np.broadcast_to(rows[1], rows.shape))}
         ((before, after),) = bench.run_changed((x,), (swapped,), changes=[alike])
         if difference(after, before):
-            return failed(f"with all positions equal, swapping two patches still changes the logits of {name}")
+            return failed(
+                f"with all positions equal, swapping two patches still changes the logits of {name}{_why(bench)}"
+            )
     return passed("every patch is seen, and where it is")
+
+
+def _why(bench: Workbench) -> str:
+    """What kernel a convolution has that is no patch."""
+    for value in bench.values.values():
+        if value.shape[:2] == (ONE.dim, ONE.channels) and value.ndim == 4 and value.shape[2:] != (ONE.patch, ONE.patch):
+            kernel = compare.shape(value.shape[2:])
+            return f": its kernels have {kernel} pixels where patch is {ONE.patch}, so patches overlap"
+    return ": a token is not made of one patch, or tokens are mixed by a reshape() or a mask"
 
 
 def _with_another_patch(x: Array, rng: np.random.Generator, row: int, column: int) -> Array:

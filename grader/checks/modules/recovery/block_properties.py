@@ -11,8 +11,9 @@ import numpy as np
 
 from grader.checks.modules.recovery import behaviour
 from grader.checks.modules.recovery.behaviour import Gradients
+from grader.checks.modules.recovery.image_bench import Sizes
 from grader.checks.modules.recovery.layers import Values
-from grader.checks.modules.recovery.vit_tokens import Sizes, WayIn, ways_in
+from grader.checks.modules.recovery.vit_tokens import WayIn, ways_in
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array, difference
 from grader.model import Outcome, failed

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import product
-from typing import TypeVar
 
 from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.block_fits import ManyTokens, OneToken
 from grader.checks.modules.recovery.layers import Linear, Norm, Values, linears, matrix_sides, mlps
 from grader.compare import Array
 from reference.mistakes.encoder_blocks import ACTIVATIONS
+from reference.mistakes.mixing import HIDES_LATER, RIGHT, SELF_ATTENTION
 from reference.numpy_layers import Function, layer_norm
 
-_Found = TypeVar("_Found")
 _HEAD_ACTIVATIONS = ("tanh", "GELU", "ReLU", "GELU by tanh", "SiLU")
 
 
@@ -63,10 +62,35 @@ class Stack:
     blocks: tuple[ManyTokens, ...]
     tail: Tail
 
-    def encode(self, x: Array) -> Array:
-        for block in self.blocks:
-            x = block.run(x)
-        return x
+
+_Blocks = tuple[ManyTokens, ...]
+UNKNOWN = "unknown"
+(_CAUSAL,) = SELF_ATTENTION[HIDES_LATER]
+
+
+def _one_after_the_other(blocks: _Blocks, x: Array) -> Array:
+    for block in blocks:
+        x = block.run(x)
+    return x
+
+
+def _masked(blocks: _Blocks, x: Array) -> Array:
+    """A class token behind all others sees them all even so; with one block nothing shows."""
+    return _one_after_the_other(tuple(replace(block, mix=_CAUSAL) for block in blocks), x)
+
+
+# How blocks may follow each other, by what is wrong with it.
+STACKS: dict[str, Callable[[_Blocks, Array], Array]] = {
+    RIGHT: _one_after_the_other,
+    HIDES_LATER: _masked,
+    "only the first one is used": lambda blocks, x: blocks[0].run(x),
+    "only the last one counts, or each is given the first tokens": lambda blocks, x: blocks[-1].run(x),
+    "they come in the opposite order": lambda blocks, x: _one_after_the_other(blocks[::-1], x),
+    "the last one is left out": lambda blocks, x: _one_after_the_other(blocks[:-1], x),
+    "the first one is left out": lambda blocks, x: _one_after_the_other(blocks[1:], x),
+    "the first one is used each time": lambda blocks, x: _one_after_the_other(blocks[:1] * len(blocks), x),
+    "what one gives is added to what it was given": lambda blocks, x: reduce(lambda y, b: y + b.run(y), blocks, x),
+}
 
 
 def layer_names(one: Mapping[str, object], many: Mapping[str, object], depth: int) -> dict[str, list[str]] | None:
@@ -115,22 +139,24 @@ def stacked(
 def _moved(block: ManyTokens, anatomy: Anatomy, own: Values) -> ManyTokens | None:
     """With these numbers in place of those it was found with."""
     one, two = (Norm.of(own, norm.gain, norm.shift) for norm in block.single.norms)
-    networks = tuple(mlp for mlp in mlps(own, anatomy.width) if mlp in anatomy.mlps)
+    every = (*mlps(own, anatomy.width), *mlps(own, anatomy.width, anatomy.width))
+    networks = tuple(mlp for mlp in every if mlp in anatomy.mlps)
     norms = tuple(Norm.of(own, norm.gain, norm.shift) for norm in anatomy.norms)
     body = replace(anatomy, values=own, mlps=networks, norms=norms)
     single = block.single
-    query, key, value = (_same(body.inward, old) for old in (block.query, block.key, single.value))
-    mlp = _same(networks, single.mlp)
+    query, key, value = (_same_layer(body.inward, old) for old in (block.query, block.key, single.value))
+    mlp = next((each for each in networks if each == single.mlp), None)
     if query is None or key is None or value is None or mlp is None:
         return None
-    output = _same(body.outward, single.output) if single.output else None
+    output = _same_layer(body.outward, single.output) if single.output else None
     moved = replace(single, value=value, output=output, mlp=mlp, norms=(one, two))
     return replace(block, query=query, key=key, single=moved)
 
 
-def _same(found: Iterable[_Found], old: _Found | None) -> _Found | None:
+def _same_layer(found: Iterable[Linear], old: Linear | None) -> Linear | None:
     """The one made of the same tensors in the same way."""
-    return next((each for each in found if each == old), None)
+    alike = (each for each in found if each == old)
+    return next((each for each in alike if old and each.matrix.shape == old.matrix.shape), None)
 
 
 def finishes(every: list[Tail], left: tuple[Norm, ...]) -> Iterator[tuple[Tail, Function]]:

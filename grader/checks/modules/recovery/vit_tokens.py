@@ -3,66 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
-from itertools import permutations, product
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice, permutations, product
 
 import numpy as np
 
-from grader.checks.modules.recovery.layers import Values, is_weight, loose_vectors, partner
+from grader.checks.modules.recovery.image_bench import PatchSizes, Sizes
+from grader.checks.modules.recovery.layers import Norm, Values, is_weight, loose_vectors, norms, partner
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
+from reference.numpy_layers import Function, identity, layer_norm
 
-_MOST_WAYS_IN = 24  # usual models have one or two
-
-
-@dataclass(frozen=True)
-class PatchSizes:
-    image: int
-    patch: int
-    channels: int
-    dim: int
-
-    @property
-    def side(self) -> int:
-        return self.image // self.patch
-
-    @property
-    def patches(self) -> int:
-        return self.side**2
-
-    def images(self, rng: np.random.Generator, batch: int) -> Array:
-        return rng.normal(size=(batch, self.channels, self.image, self.image))
-
-    def arguments(self) -> list[int]:
-        return list(astuple(self))
-
-
-@dataclass(frozen=True)
-class Sizes(PatchSizes):
-    depth: int
-    heads: int
-    classes: int
+_MOST_WAYS_IN = 48  # usual models have four
+_NO_NORM = ("", "")
 
 
 @dataclass(frozen=True)
 class WayIn:
-    """Which tensors make the tokens."""
+    """Which tensors make the tokens. LayerNorms are named by gain and shift, those that are not there by nothing."""
 
     class_token: str  # empty if it has no tensor of its own, and is a row of the positions
     positions: str
     weight: str
     bias: str
     place: int  # of the class token among the tokens, 0 or −1
+    sign: int = 1  # of the positions, which may as well be subtracted
+    norm_before: tuple[str, str] = _NO_NORM  # the projection of the patches
+    norm_behind: tuple[str, str] = _NO_NORM  # it
+    norm_of_all: tuple[str, str] = _NO_NORM  # behind the positions
+
+    @property
+    def names(self) -> set[str]:
+        """Every tensor that is no part of the encoder."""
+        norms = (*self.norm_before, *self.norm_behind, *self.norm_of_all)
+        return {self.class_token, self.positions, self.weight, self.bias, *norms}
 
     def with_tokens(self, values: Values, tokens: Array) -> dict[str, Array]:
         """Parameters for which every image becomes these tokens (N + 1, D), the class token at its place."""
-        changed = {name: np.zeros_like(values[name]) for name in (self.weight, self.bias, self.class_token) if name}
+        silent = (self.weight, self.bias, self.class_token, self.norm_behind[1])
+        changed = {name: np.zeros_like(values[name]) for name in silent if name}
         rows = values[self.positions]
         if rows.size == tokens.size:
-            return {**changed, self.positions: kept_as(rows, tokens)}
+            return {**changed, self.positions: kept_as(rows, self.sign * tokens)}
         own = range(len(tokens))[self.place]
         changed[self.class_token] = tokens[own].reshape(values[self.class_token].shape)
-        return {**changed, self.positions: kept_as(rows, np.delete(tokens, own, axis=0))}
+        return {**changed, self.positions: kept_as(rows, self.sign * np.delete(tokens, own, axis=0))}
 
     def with_class_token(self, values: Values, tokens: Array, step: Array) -> tuple[dict[str, Array], dict[str, Array]]:
         """`step` added to the class token, and to the token at its place: the same, if that is its place."""
@@ -81,18 +67,30 @@ class WayIn:
         each = step.reshape(sides) / (weight.size // sizes.dim)
         return {**others, self.weight: np.broadcast_to(each, weight.shape)}
 
+    def with_shift(self, values: Values, tokens: Array, step: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+        """`step` as the shift of the LayerNorm behind the projection, and added to the patches: the same."""
+        moved = tokens + step
+        moved[self.place] -= step
+        shift = self.norm_behind[1]
+        before = self.with_tokens(values, tokens)
+        return {**before, shift: step.reshape(values[shift].shape)}, self.with_tokens(values, moved)
+
+    def given(self, values: Values, tokens: Array) -> Array:
+        """What the encoder is given of tokens (…, D)."""
+        return _norm(values, self.norm_of_all)(tokens)
+
     def tokens(self, values: Values, embedded: Array) -> Array:
         """(B, N, D) → (B, N + 1, D): the class token put in its place, positions added."""
         dim = embedded.shape[-1]
         class_token = values[self.class_token].reshape(1, 1, -1) if self.class_token else np.zeros((1, 1, dim))
         class_token = class_token.repeat(len(embedded), axis=0)
-        rows = table(values[self.positions], dim)
+        rows = self.sign * table(values[self.positions], dim)
         if len(rows) == embedded.shape[1]:
             embedded, rows = embedded + rows, np.zeros(1)
         parts = [class_token, embedded] if self.place == 0 else [embedded, class_token]
-        return np.asarray(np.concatenate(parts, axis=1) + rows)
+        return self.given(values, np.concatenate(parts, axis=1) + rows)
 
-    def embeddings(self, values: Values, sizes: Sizes, images: Array) -> Iterator[Array]:
+    def embeddings(self, values: Values, sizes: PatchSizes, images: Array) -> Iterator[Array]:
         """(B, N, D) for each order in which a patch's pixels, and the patches, may be laid out."""
         s, p = sizes.side, sizes.patch
         grid = images.reshape(len(images), sizes.channels, s, p, s, p)  # (B, C, row, P, column, P)
@@ -100,10 +98,17 @@ class WayIn:
         weight = weight if is_weight(self.weight) or weight.shape[0] == sizes.dim else np.moveaxis(weight, -1, 0)
         matrix = weight.reshape(sizes.dim, -1).T
         offset = values[self.bias].reshape(-1) if self.bias else 0.0
+        before, behind = _norm(values, self.norm_before), _norm(values, self.norm_behind)
         # Positions are learned, so the order of the patches is nobody's concern here.
-        for inner, outer in product(permutations((1, 3, 5)), ((2, 4), (4, 2))):
+        for outer, inner in product(((2, 4), (4, 2)), permutations((1, 3, 5))):
             flat = grid.transpose(0, *outer, *inner).reshape(len(images), s * s, -1)
-            yield flat @ matrix + offset
+            yield behind(before(flat) @ matrix + offset)
+
+
+def _norm(values: Values, names: tuple[str, str]) -> Function:
+    if names == _NO_NORM:
+        return identity
+    return partial(Norm.of(values, *names), how=layer_norm)
 
 
 def table(positions: Array, dim: int) -> Array:
@@ -137,34 +142,89 @@ def class_tokens(values: Values, sizes: Sizes) -> list[str]:
     return [*loose_vectors(values, sizes.dim), *embeddings]
 
 
-def ways_in(values: Values, sizes: Sizes) -> Iterator[WayIn]:
-    count = sizes.channels * sizes.patch**2
-    weights = [name for name, value in values.items() if value.size == count * sizes.dim and sizes.dim in value.shape]
-    for token, positions, weight, place in product(
-        [*class_tokens(values, sizes), ""], position_tensors(values, sizes), weights, (0, -1)
+def ways_in(values: Values, sizes: Sizes, signs: tuple[int, ...] = (1,)) -> Iterator[WayIn]:
+    weights = patch_weights(values, sizes)
+    inner = next(iter(norms(values, sizes.pixels)), None) if sizes.pixels != sizes.dim else None
+    before = (inner.gain, inner.shift) if inner else _NO_NORM
+    for sign, token, positions, weight, place in product(
+        signs, [*class_tokens(values, sizes), ""], position_tensors(values, sizes), weights, (0, -1)
     ):
-        if not token and values[positions].size != (sizes.patches + 1) * sizes.dim:
+        if not token and (sign < 0 or values[positions].size != (sizes.patches + 1) * sizes.dim):
             continue
-        biases = [partner(weight, values)] if is_weight(weight) else [*loose_vectors(values, sizes.dim), ""]
-        yield from (WayIn(token, positions, weight, bias, place) for bias in biases if not bias or bias != token)
+        for bias in biases_of(weight, values, sizes):
+            if not bias or bias != token:
+                yield WayIn(token, positions, weight, bias, place, sign, before)
+
+
+def patch_weights(values: Values, sizes: PatchSizes) -> list[str]:
+    size = sizes.pixels * sizes.dim
+    return [name for name, value in values.items() if value.size == size and sizes.dim in value.shape]
+
+
+def biases_of(weight: str, values: Values, sizes: PatchSizes) -> list[str]:
+    return [partner(weight, values)] if is_weight(weight) else [*loose_vectors(values, sizes.dim), ""]
 
 
 def believable_ways_in(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> list[WayIn]:
-    """Ways in for which the image has no influence once tokens are set, and no LayerNorm stands behind the patches."""
+    """Ways in for which the image has no influence once tokens are set, with the LayerNorms that stand in them."""
     x, tokens = sizes.images(rng, 2), rng.normal(size=(sizes.patches + 1, sizes.dim))
     white, step = np.ones_like(x), rng.normal(size=sizes.dim)
-    found = []
-    for way_in in list(ways_in(bench.values, sizes))[:_MOST_WAYS_IN]:
+    found: list[WayIn] = []
+    for way_in in islice(ways_in(bench.values, sizes, (1, -1)), _MOST_WAYS_IN):
         set_so = way_in.with_tokens(bench.values, tokens)
         longer = [way_in.with_patches(bench.values, sizes, set_so, size * step) for size in (10, 20)]
         # A row of the table is at its place wherever that is.
         placed = way_in.with_class_token(bench.values, tokens, step) if way_in.class_token else (set_so, set_so)
-        rows = bench.run_changed((white,), (x,), changes=[set_so, *longer, *placed])
-        (black, drawn), (short, _), (long, _), (one, _), (other, _) = rows
-        normed = near(short, long) and not near(short, black)
-        if len(drawn) == len(x) and near(drawn[0], drawn[1]) and near(one, other) and not normed:
-            found.append(way_in)
+        larger = way_in.with_tokens(bench.values, 2 * tokens + 3)
+        # Of other numbers: the mean of the tokens in another order is the same.
+        different = way_in.with_tokens(bench.values, np.sin(tokens))
+        rows = bench.run_changed((white,), (x,), changes=[set_so, *longer, *placed, larger, different])
+        (black, drawn), (short, _), (long, _), (one, _), (other, _), (large, _), (last, _) = rows
+        if len(drawn) != len(x) or not near(drawn[0], drawn[1]) or not near(one, other) or near(last, black):
+            continue
+        if not is_weight(way_in.weight) and not _adds_its_bias(bench, way_in, tokens, step, white, found):
+            continue
+        ways = [way_in]
+        if near(large, black):
+            # A pre-norm block without its residual would look like this, too.
+            ways += _normed_behind_the_positions(bench, sizes, way_in, tokens, white)
+        elif near(short, long) and not near(short, black):
+            ways = list(_normed_behind_the_patches(bench, sizes, way_in, tokens, step, white))
+        found += ways
     return found
+
+
+def _adds_its_bias(bench: Workbench, way_in: WayIn, tokens: Array, step: Array, x: Array, found: list[WayIn]) -> bool:
+    """Whether the vector thought to be the bias is added to every patch; without one, whether none was found."""
+    if not way_in.bias:
+        return not found
+    shifted = replace(way_in, norm_behind=("", way_in.bias))
+    one, other = bench.run_changed((x,), changes=shifted.with_shift(bench.values, tokens, step))
+    return near(one[0], other[0])
+
+
+def _normed_behind_the_patches(
+    bench: Workbench, sizes: Sizes, way_in: WayIn, tokens: Array, step: Array, x: Array
+) -> Iterator[WayIn]:
+    """With the LayerNorm whose shift is added to every patch."""
+    for norm in norms(bench.values, sizes.dim):
+        if norm.shift:
+            normed = replace(way_in, norm_behind=(norm.gain, norm.shift))
+            one, other = bench.run_changed((x,), changes=normed.with_shift(bench.values, tokens, step))
+            if near(one[0], other[0]):
+                yield normed
+
+
+def _normed_behind_the_positions(
+    bench: Workbench, sizes: Sizes, way_in: WayIn, tokens: Array, x: Array
+) -> Iterator[WayIn]:
+    """With the LayerNorm that lets nothing of the tokens through if its gain is nothing."""
+    for norm in norms(bench.values, sizes.dim):
+        shut = {norm.gain: np.zeros_like(bench.values[norm.gain])}
+        changes = [{**way_in.with_tokens(bench.values, each), **shut} for each in (tokens, np.sin(tokens))]
+        one, other = bench.run_changed((x,), changes=changes)
+        if near(one[0], other[0]):
+            yield replace(way_in, norm_of_all=(norm.gain, norm.shift))
 
 
 def near(one: Array, other: Array) -> bool:
