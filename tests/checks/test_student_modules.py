@@ -19,8 +19,7 @@ RIGHT = [(module, style, number % 2) for module in MODULES for number, style in 
 UNREADABLE = {
     ("perceiver", "bare"): ("basis_asks_the_tokens", "tokens_ask_the_bottleneck"),
     ("encoder", "per_head_packed"): ("encoder_matches_its_equations",),
-    ("vit", "norm_behind_the_positions"): ("vit_matches_its_equations",),
-    ("vit", "norms_at_the_patches"): ("vit_matches_its_equations",),
+    ("vit", "wide_heads_and_norms"): ("vit_matches_its_equations",),
 }
 WRONG = [pytest.param(module, case, id=f"{module}: {case['name']}") for module in MODULES for case in wrong(module)]
 
