@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,14 +37,17 @@ def run_configured(
     precision: str = "float64",
     changes: list[dict[str, Any]] | None = None,
     rotations: dict[str, Any] | None = None,
+    dropout: bool = True,
 ) -> dict[str, Any]:
     """Build a module in evaluation mode, give these parameters new values and run it on each list of inputs.
 
     With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>. `given` are
     the inputs as they are afterwards. `changed` are the outputs for all inputs under each change of the parameters, one
     change at a time. With `rotations`, those stand in place of the student's own functions of rotary positions.
+    Without `dropout`, none of torch's is at work, whatever the module's `training` says.
     """
-    with given_rotations(file, rotations, precision):
+    switch = contextlib.nullcontext() if dropout else _dropout_switched_off()
+    with given_rotations(file, rotations, precision), switch:
         return _run(file, name, config, parameters, inputs, cotangents, precision, changes or [])
 
 
@@ -123,10 +128,18 @@ def run_without_dropout(
 ) -> list[Any]:
     """The outputs of a module built once, with torch's dropout switched off whatever its `training` says."""
     import torch
-    from torch.nn import functional
 
     module = built(file, name, config, precision)
     given = [[torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in arrays] for arrays in inputs]
+    with _dropout_switched_off(), torch.no_grad():
+        return [call_as_asked(module.forward, tensors, {}) for tensors in given]
+
+
+@contextlib.contextmanager
+def _dropout_switched_off() -> Iterator[None]:
+    import torch
+    from torch.nn import functional
+
     attend = functional.scaled_dot_product_attention
 
     def undropped(
@@ -143,8 +156,7 @@ def run_without_dropout(
     try:
         for place, key, quiet in switched:
             setattr(place, key, quiet)
-        with torch.no_grad():
-            return [call_as_asked(module.forward, tensors, {}) for tensors in given]
+        yield
     finally:
         for place, key, was in kept:
             setattr(place, key, was)

@@ -53,6 +53,7 @@ class Workbench:
     name: str
     settings: Mapping[str, Any] | list[Any]  # a configuration, or plain arguments
     precision: str = "float64"
+    dropout: bool = True  # whether what drops out in evaluation mode may do so
     values: dict[str, Array] = field(default_factory=dict)  # its parameters, as the grader has set them
     fresh: dict[str, Array] = field(default_factory=dict)  # as the student's code has set them
     trainable: list[str] = field(default_factory=list)
@@ -103,6 +104,7 @@ class Workbench:
             "cotangents": list(cotangents),
             "precision": self.precision,
             "changes": list(changes),
+            "dropout": self.dropout,
         }
         if self.rotations:
             request["rotations"] = self.rotations
