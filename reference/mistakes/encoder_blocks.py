@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 
 import numpy as np
@@ -46,6 +46,18 @@ ORDERS: dict[str, Order] = {
     ),
     "the second residual adds the block's input instead of what the attention gave": (
         lambda x, attend, feed, one, two: two(x + feed(one(x + attend(x))))
+    ),
+    "the second residual adds what the attention gave before its own residual and LayerNorm": (
+        lambda x, attend, feed, one, two: _then(attend(x), lambda a: two(a + feed(one(x + a))))
+    ),
+    "the residual round the feed-forward network adds what the network gave, not what it was given": (
+        lambda x, attend, feed, one, two: two(2 * feed(one(x + attend(x))))
+    ),
+    "the block's input is added once more behind the last LayerNorm": (
+        lambda x, attend, feed, one, two: x + _then(one(x + attend(x)), lambda y: two(y + feed(y)))
+    ),
+    "it is normalised before the attention as well, LN(x + Attn(LN(x)))": (
+        lambda x, attend, feed, one, two: _then(one(x + attend(one(x))), lambda y: two(y + feed(y)))
     ),
     "the feed-forward network works on the block's input instead of what the attention gave": (
         lambda x, attend, feed, one, two: two(one(x + attend(x)) + feed(x))
@@ -113,19 +125,37 @@ def _over_tokens(x: Array, gain: Array, shift: Array) -> Array:
     return np.asarray(flat * gain + shift)
 
 
+def _over_both(x: Array, gain: Array, shift: Array) -> Array:
+    flat = layer_norm(x.reshape(len(x), 1, -1), np.ones(()), np.zeros(())).reshape(x.shape)
+    return np.asarray(flat * gain + shift)
+
+
+def _by_running_numbers(x: Array, gain: Array, shift: Array) -> Array:
+    """BatchNorm in evaluation mode, before it has seen anything: its mean is 0 and its variance 1."""
+    return np.asarray(x / np.sqrt(1 + 1e-5) * gain + shift)
+
+
 def _uncentred(x: Array, gain: Array, shift: Array) -> Array:
     return np.asarray(x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + 1e-5) * gain + shift)
 
 
 FEATURES = "over the features"
 OVER_TOKENS = "its LayerNorm runs over the tokens instead of the features of each token"
+OVER_BOTH = "its LayerNorm runs over tokens and features together instead of the features of each token"
+BATCH_NORM = "BatchNorm stands where LayerNorm is asked for"
+UNCENTRED = "its LayerNorm does not subtract the mean"
+UNBIASED = "its LayerNorm divides by the unbiased deviation (D − 1); the biased one (D) is asked for"
+WITHOUT_SHIFT = "its LayerNorm leaves its shift out"
+WITHOUT_GAIN_OR_SHIFT = "a LayerNorm without a learned gain and shift stands where one with both is asked for"
 NORMS: dict[str, Callable[[Array, Array, Array], Array]] = {
     FEATURES: layer_norm,
-    "its LayerNorm divides by the unbiased deviation (D − 1); the biased one (D) is asked for": _unbiased,
+    UNBIASED: _unbiased,
     OVER_TOKENS: _over_tokens,
-    "its LayerNorm does not subtract the mean": _uncentred,
+    OVER_BOTH: _over_both,
+    BATCH_NORM: _by_running_numbers,
+    UNCENTRED: _uncentred,
     "its LayerNorm leaves its gain out": lambda x, gain, shift: layer_norm(x, np.ones_like(gain), shift),
-    "its LayerNorm leaves its shift out": lambda x, gain, shift: layer_norm(x, gain, np.zeros_like(shift)),
+    WITHOUT_SHIFT: lambda x, gain, shift: layer_norm(x, gain, np.zeros_like(shift)),
 }
 
 
@@ -148,10 +178,15 @@ class Variant:
         return [*found, *([self.norm] if self.norm != FEATURES else [])]
 
 
+@lru_cache
 def variants(orders: tuple[str, ...], activations: tuple[str, ...]) -> tuple[list[Variant], list[Variant]]:
-    """The right ones; those with one mistake, then those with another order and a likely activation."""
+    """The right ones; those with one mistake, then those with two that are likely together."""
     every = [Variant(*choice) for choice in product(ORDERS, [*ACTIVATIONS, AGAIN], NORMS)]
     likely = [Variant(order, activation) for order, activation in product(ORDERS, _LIKELY)]
+    likely += [
+        Variant(order, activation, norm)
+        for order, activation, norm in product(ORDERS, (RELU, *_LIKELY), (UNBIASED, BATCH_NORM, UNCENTRED))
+    ]
 
     def with_mistakes(count: int, among: list[Variant]) -> list[Variant]:
         return [variant for variant in among if len(variant.mistakes(orders, activations)) == count]

@@ -58,7 +58,9 @@ SELF_ATTENTION: dict[str, list[Mix]] = {
     RIGHT: [Mixing()],
     f"the scores are not {_SCALED}": [Mixing(scale=lambda width, heads: 1.0)],
     f"the scores are divided by √dim; they should be {_SCALED}": [Mixing(scale=lambda width, heads: 1 / sqrt(width))],
-    "the scores are divided by dim/heads, without the root": [Mixing(scale=lambda width, heads: heads / width)],
+    "the scores are divided by dim/heads, without the root or by the root twice": [
+        Mixing(scale=lambda width, heads: heads / width)
+    ],
     f"the scores are multiplied by √(dim/heads); they should be {_SCALED}": [
         Mixing(scale=lambda width, heads: sqrt(width / heads))
     ],

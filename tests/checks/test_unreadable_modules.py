@@ -48,7 +48,6 @@ LITTLE = [
 ]
 HONEST = [
     ("encoder", "flat", Fraction(4, 6), ["its input reaches the output past its layers"]),
-    ("encoder", "an output layer for each head", Fraction(4, 6), [SPLIT]),
     ("encoder", "two output layers", Fraction(5, 6), []),
     ("encoder", "a matrix of scores for each head", Fraction(4, 6), [SPLIT]),
     ("vit", "flat", Fraction(3, 4), []),

@@ -12,6 +12,7 @@ from grader.checks.modules.recovery.obligations import (
     not_a_function_of_its_input,
     wrong_shape,
 )
+from grader.checks.modules.recovery.token_bench import TokenBench
 from grader.checks.modules.recovery.workbench import Workbench, started
 from grader.model import Outcome, Student, passed
 from grader.registry import StudentFile, check
@@ -33,7 +34,8 @@ BATCHES = ((2, 7), (1, 3), (3, 2), (1, 1))  # batch and tokens
 
 
 def encoder_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
-    bench = Workbench(student, file, name, [sizes.width, sizes.heads, sizes.hidden])
+    called = f"dim={sizes.width}, heads={sizes.heads}, hidden={sizes.hidden}"
+    bench = TokenBench(student, file, name, [sizes.width, sizes.heads, sizes.hidden], called=called)
     return started(bench, rng, (rng.normal(size=(2, 3, sizes.width)),))
 
 

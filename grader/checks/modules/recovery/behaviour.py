@@ -43,11 +43,12 @@ def left_to_a_person(shown: Mapping[str, bool], left: str, essential: str = WEIG
 
 def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome | None:
     """None if the parameters in use can hold what the formula needs, however they are arranged."""
-    if sum(bench.values[name].size for name in used) >= needed:
+    count = sum(bench.values[name].size for name in used)
+    if count >= needed:
         return None
     return failed(
-        f"{bench.name} has fewer learned numbers than its formula: a tensor that is no nn.Parameter is neither trained "
-        "nor saved"
+        f"{bench.name} uses fewer learned numbers than its formula, {count} where {needed} are needed: a layer is left "
+        "out or serves twice, or a tensor is no nn.Parameter and so neither trained nor saved"
     )
 
 

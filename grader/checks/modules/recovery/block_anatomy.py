@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from itertools import permutations, product
 
-from grader.checks.modules.recovery.fits import assignments
-from grader.checks.modules.recovery.layers import PLAIN_NORM, Linear, Mlp, Norm, Values, maps, outward
+from grader.checks.modules.recovery.fits import assignments, may_ask, misfits
+from grader.checks.modules.recovery.head_maps import into_heads, out_of_heads
+from grader.checks.modules.recovery.layers import PLAIN_NORM, Linear, Mlp, Norm, Values
 
 _MOST_FITS = 2000  # of one way to put a block together; each takes about 0.1 ms
 
@@ -24,28 +25,60 @@ class Anatomy:
     used: frozenset[str]
     mlps: tuple[Mlp, ...]
     norms: tuple[Norm, ...]
+    is_all: bool = False  # whether nothing but this block is in use, so that a fit has to use every matrix
 
     def single(self) -> Iterator[tuple[Linear | None, Linear | None]]:
         """Values and output projection; without the latter if there is none in use, without either at last."""
-        inner = self._inward(self.alone)
-        for chosen in assignments({"value": inner, "output": self._outward(self.alone)}):
-            yield chosen["value"], chosen["output"]
-        yield from ((value, None) for value in inner)
-        yield None, None
+        yield from self._single
+
+    @cached_property
+    def _single(self) -> list[tuple[Linear | None, Linear | None]]:
+        inner, outer = self._inward(self.alone), self._outward(self.alone)
+        pairs = [
+            (value, output)
+            for value, output in product(inner, outer)
+            if value.matrix.shape[1] == output.matrix.shape[0] and value.goes_with(output)
+        ]
+        every: list[tuple[Linear | None, Linear | None]] = [*sorted(pairs, key=_misfits_behind)]
+        every += [(value, None) for value in inner if value.matrix.shape[1] == self.width]
+        every.append((None, None))
+        return [pair for pair in every if not self.is_all or not self._apart_from(self.alone, *pair)]
+
+    def _apart_from(self, names: Iterable[str], *layers: Linear | None) -> set[str]:
+        return set(self.matrices(names)).difference(*(layer.weights for layer in layers if layer))
 
     def asking(self, value: Linear, output: Linear | None) -> Iterator[tuple[Linear, Linear]]:
         """Queries and keys, each a layer of its own."""
         others = [
             found for found in self.inward if found.goes_with(value) and (output is None or found.goes_with(output))
         ]
-        yield from ((chosen["query"], chosen["key"]) for chosen in assignments({"query": others, "key": others}))
+        if not self.is_all:
+            yield from ((chosen["query"], chosen["key"]) for chosen in assignments({"query": others, "key": others}))
+            return
+        left = self._apart_from(self.used, value, output)
+        others = [found for found in others if 2 * len(found.weights) >= len(left)]
+        pairs = [
+            (query, key)
+            for query, key in product(others, others)
+            if query.matrix.shape == key.matrix.shape
+            and left <= query.weights | key.weights
+            and self._are_whole(value, query, key)
+            and may_ask(query, key)
+        ]
+        yield from sorted(pairs, key=_misfits_asking)
+
+    def _are_whole(self, *layers: Linear) -> bool:
+        """Whether these use every number of the tensors that they are parts of."""
+        tensors = set().union(*(layer.weights for layer in layers))
+        return sum(self.values[name].size for name in tensors) == sum(layer.matrix.size for layer in layers)
 
     def shared(self, value: Linear) -> Iterator[tuple[str, Linear, Linear]]:
         """Queries and keys when one layer has two roles, and which."""
         every = [found for found in self.inward if found.layout == value.layout or found.weight != value.weight]
+        alike = [found for found in every if found.matrix.shape == value.matrix.shape]
         yield from (("queries and keys", other, other) for other in every if other.goes_with(value))
-        yield from (("keys and values", other, value) for other in every if other.goes_with(value))
-        yield from (("queries and values", value, other) for other in every if other.goes_with(value))
+        yield from (("keys and values", other, value) for other in alike if other.goes_with(value))
+        yield from (("queries and values", value, other) for other in alike if other.goes_with(value))
         yield "queries, keys and values", value, value
 
     @cached_property
@@ -57,10 +90,10 @@ class Anatomy:
         return self._outward(self.used)
 
     def _inward(self, names: Iterable[str]) -> list[Linear]:
-        return maps(self.biases_apart, self.width, self.heads, self.matrices(names), any_layout=True)
+        return into_heads(self.biases_apart, self.width, self.heads, self.matrices(names), any_width=self.is_all)
 
     def _outward(self, names: Iterable[str]) -> list[Linear]:
-        return outward(self.biases_apart, self.matrices(names), self.width, self.heads)
+        return out_of_heads(self.biases_apart, self.width, self.heads, self.matrices(names), any_width=self.is_all)
 
     @cached_property
     def biases_apart(self) -> Values:
@@ -87,3 +120,11 @@ class Anatomy:
     def is_too_much(self) -> bool:
         """Whether so much could be what that trying it all would take too long."""
         return len(list(self.single())) * len(self.norm_pairs()) * len(self.mlps) > _MOST_FITS
+
+
+def _misfits_behind(pair: tuple[Linear, Linear]) -> int:
+    return misfits({"value": pair[0], "output": pair[1]})
+
+
+def _misfits_asking(pair: tuple[Linear, Linear]) -> int:
+    return misfits({"query": pair[0], "key": pair[1]})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
+from math import sqrt
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.fits import agree, explanation
 from grader.checks.modules.recovery.layers import PLAIN_NORM, Linear, Mlp, Norm
 from grader.compare import Array
-from reference.mistakes.encoder_blocks import FEATURES, OVER_TOKENS, Variant, block, variants
+from reference.mistakes.encoder_blocks import FEATURES, OVER_TOKENS, WITHOUT_GAIN_OR_SHIFT, Variant, block, variants
 from reference.mistakes.mixing import NO_OUTPUT, RIGHT, SELF_ATTENTION, UNLIKE_ALONE, Mix
+from reference.numpy_attention import Mixing
 from reference.numpy_layers import Function, identity
 
 Tails = Callable[[tuple[Norm, ...]], Iterator[tuple[object, Function]]]
@@ -30,6 +32,7 @@ class Wanted:
     orders: tuple[str, ...]
     activations: tuple[str, ...]
     output: bool = True  # behind a single head, W_O and W_V are one map, and W_O may be left out
+    hidden: int | None = None  # the width of the hidden layer, if it is not left open
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,22 @@ class OneToken:
         found = self.variant.mistakes(wanted.orders, wanted.activations)
         if wanted.output and self.output is None and "no attention" not in self.variant.order:
             found.append(NO_OUTPUT)
+        if "no feed-forward" not in self.variant.order:
+            found += self.mistakes_of_the_network(wanted)
         if "LayerNorm" in self.variant.order or self.variant.norm != FEATURES:
             return found
         if self.norms[0] == self.norms[1] != PLAIN_NORM:
             return [*found, "one LayerNorm serves in both places"]
         if any(not norm.gain or not norm.shift for norm in self.norms):
-            found.append("a LayerNorm without a learned gain and shift stands where one with both is asked for")
+            found.append(WITHOUT_GAIN_OR_SHIFT)
+        return found
+
+    def mistakes_of_the_network(self, wanted: Wanted) -> list[str]:
+        found = []
+        if self.mlp.between:
+            found.append(f"the feed-forward network has {len(self.mlp.between) + 2} layers instead of two")
+        if wanted.hidden not in (None, self.mlp.hidden):
+            found.append(f"its hidden layer has {self.mlp.hidden} units, not `hidden` = {wanted.hidden}")
         return found
 
 
@@ -102,7 +115,10 @@ def one_token_fits(
     plain = [choice for choice in every if _is_plain(choice) and (choice[1] or choice[0] is None)]
     without = [choice for choice in every if choice[0] and not choice[1]]
     right, wrong = variants(wanted.orders, wanted.activations)
-    passes = [(right, whole), (wrong, plain), (right, without)] if naming else [(right, whole)]
+    passes = [(right, whole)] if wanted.output else [(right, whole + without)]
+    if naming:
+        usual = [choice for choice in without if _is_plain(choice)]
+        passes += [(wrong, plain), (right, without), (wrong, usual)]
     for tried, choices in passes:
         for variant in tried:
             fits = _of_variant(anatomy, variant, choices)
@@ -142,8 +158,19 @@ def many_token_fits(anatomy: Anatomy, single: OneToken, mistakes: Sequence[str] 
         return
     asking = list(anatomy.asking(single.value, single.output))
     for mistake in mistakes:
-        for mix, (q, k) in product(SELF_ATTENTION[mistake], asking):
-            yield ManyTokens(single, q, k, anatomy.heads, mistake, mix)
+        for q, k in asking:
+            for said, mix in _ways_to_mix(mistake, anatomy.width, q.matrix.shape[1]):
+                if isinstance(mix, Mixing) or q.matrix.shape == single.value.matrix.shape:
+                    yield ManyTokens(single, q, k, anatomy.heads, said, mix)
+
+
+def _ways_to_mix(mistake: str, width: int, joined: int) -> Iterator[tuple[str, Mix]]:
+    """In words and numbers. Heads wider than width/heads may be scaled by their own width or by that."""
+    wide = joined != width
+    said = mistake.replace("√(dim/heads)", "√(width of a head)").replace("√dim", "√(width of all heads)")
+    yield from ((said if wide else mistake, mix) for mix in SELF_ATTENTION[mistake])
+    if wide and mistake == RIGHT:
+        yield RIGHT, Mixing(scale=lambda joined, heads: 1 / sqrt(width / heads))
 
 
 def shared_fits(anatomy: Anatomy, single: OneToken) -> Iterator[ManyTokens]:
@@ -156,6 +183,7 @@ def shared_fits(anatomy: Anatomy, single: OneToken) -> Iterator[ManyTokens]:
         yield ManyTokens(single, q, k, anatomy.heads, mistake, right)
 
 
+_MOST_CHOICES = 4000
 # Fits of four layers with every mistake. A usual block has some thousands, a usual ViT 30,000; where each head has
 # layers as wide as the block there are millions, which would take minutes.
 _MOST_MISTAKES = 50_000
@@ -167,9 +195,11 @@ def unlike_alone(anatomy: Anatomy, usual: Sequence[Variant], tails: Tails = _not
     Nothing can be told of these from a single token.
     """
     anatomy = replace(anatomy, alone=anatomy.used)
-    if anatomy.is_too_much:
+    # What a single token needs is not all there is; queries and keys have to be the rest.
+    choices = _choices(replace(anatomy, is_all=False), tails)
+    if len(choices) * len(anatomy.mlps) > _MOST_CHOICES:
         return
-    choices = [choice for choice in _choices(anatomy, tails) if choice[1] and _is_plain(choice)]
+    choices = [choice for choice in choices if choice[1] and _is_plain(choice)]
     every = (
         many_token_fits(anatomy, single, mistakes)
         for right in usual

@@ -38,7 +38,10 @@ def of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, needed
     if plain.shape != x.shape:
         return failed(f"{bench.name} should give one output of the same width for each token")
     if found := difference(turned, plain[:, order]):
-        return failed(f"reordering the tokens does more than reorder the output of {bench.name}: {found.summary}")
+        return failed(
+            f"reordering the tokens does more than reorder the output of {bench.name}, {found.summary}: their places "
+            "count, as with positions added inside, a mask, or heads split by view() without a transpose"
+        )
     if difference(changed[:, :3], plain[:, :3]) is None:
         return failed(f"in {bench.name} no token has any influence on the output of another")
     if difference(same[:, :1], alone):

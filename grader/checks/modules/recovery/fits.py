@@ -24,7 +24,7 @@ _SLOTS = {"query": 0, "key": 1, "value": 2}  # as packed in torch's own layer
 
 def assignments(candidates: Mapping[str, Sequence[Linear]]) -> Iterator[dict[str, Linear]]:
     """Every way to give each role a layer of its own, those that fit the layers' names first."""
-    yield from sorted(_named(candidates), key=_misfits)
+    yield from sorted(_named(candidates), key=misfits)
 
 
 def assignments_in_any_layout(
@@ -37,7 +37,7 @@ def assignments_in_any_layout(
     outer = outward(values, names, width, heads)
     every = _named({role: outer if role == "output" else inner for role in roles})
     found = list(islice(every, _MOST_ASSIGNMENTS + 1))
-    return sorted(found, key=_misfits) if len(found) <= _MOST_ASSIGNMENTS else []
+    return sorted(found, key=misfits) if len(found) <= _MOST_ASSIGNMENTS else []
 
 
 def _named(candidates: Mapping[str, Sequence[Linear]]) -> Iterator[dict[str, Linear]]:
@@ -45,8 +45,14 @@ def _named(candidates: Mapping[str, Sequence[Linear]]) -> Iterator[dict[str, Lin
     return filter(_share_an_order, (dict(zip(candidates, chosen, strict=True)) for chosen in apart))
 
 
-def _misfits(chosen: dict[str, Linear]) -> int:
+def misfits(chosen: Mapping[str, Linear]) -> int:
+    """How many layers have names that do not say what they are chosen for."""
     return sum(not _hinted(layer, role) for role, layer in chosen.items())
+
+
+def may_ask(query: Linear, key: Linear) -> bool:
+    """Whether these two can be queries and keys of one attention."""
+    return query.goes_with(key) and _share_an_order({"query": query, "key": key})
 
 
 def _share_an_order(chosen: dict[str, Linear]) -> bool:

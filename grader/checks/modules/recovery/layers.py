@@ -48,7 +48,8 @@ class Linear:
     def goes_with(self, other: Linear) -> bool:
         """Whether both can be in use at once: parts of one packed tensor are read in one way."""
         if self.weight == other.weight:
-            return self.layout == other.layout != _STACKED and self.slot != other.slot
+            alike = self.layout == other.layout != _STACKED and self.matrix.shape == other.matrix.shape
+            return alike and self.slot != other.slot
         return not self.weights & other.weights and (not self.bias or self.bias != other.bias)
 
 
@@ -75,13 +76,16 @@ PLAIN_NORM = Norm.of({}, "", "")
 
 @dataclass(frozen=True)
 class Mlp:
-    """A map to a hidden layer and one back."""
+    """A map to a hidden layer and one back; some have another hidden layer between."""
 
     widen: Linear
     narrow: Linear
+    between: tuple[Linear, ...] = ()
 
     def __call__(self, x: Array, activation: Callable[[Array], Array]) -> Array:
-        return self.narrow(activation(self.widen(x)))
+        for layer in (self.widen, *self.between):
+            x = activation(layer(x))
+        return self.narrow(x)
 
     @property
     def hidden(self) -> int:
@@ -89,7 +93,7 @@ class Mlp:
 
     @property
     def weights(self) -> set[str]:
-        return {self.widen.weight, self.narrow.weight}
+        return {layer.weight for layer in (self.widen, *self.between, self.narrow)}
 
 
 def linears(values: Values, inner: int, outer: int, names: Iterable[str] | None = None, heads: int = 0) -> list[Linear]:
@@ -104,15 +108,15 @@ def linears(values: Values, inner: int, outer: int, names: Iterable[str] | None 
     for name in sorted(values if names is None else names):
         if not heads and values[name].squeeze().ndim != 2:
             continue
-        for axis, matrix in _with_first_axis(values, name, inner):  # (D, all that is made of it)
+        for axis, matrix in with_first_axis(values, name, inner):  # (D, all that is made of it)
             packed = matrix.shape[1] // outer
             if matrix.shape[1] != packed * outer or packed not in ((1, 2, 3) if heads or is_weight(name) else (1,)):
                 continue
             axes = {"part": packed, "head": heads or 1, "feature": outer // (heads or 1)}
-            for bias in _biases(values, name, matrix.shape[1]):
-                both = np.vstack([matrix, _offset(values, bias, matrix.shape[1])])
-                for layout in _layouts(axes)[: None if heads else 1]:
-                    parts = _ordered(both.reshape(-1, *(axes[each] for each in layout)), layout, packed, outer)
+            for bias in biases_of(values, name, matrix.shape[1]):
+                both = np.vstack([matrix, offset_of(values, bias, matrix.shape[1])])
+                for layout in layouts(axes)[: None if heads else 1]:
+                    parts = in_order(both.reshape(-1, *(axes[each] for each in layout)), layout, packed, outer)
                     kept = layout if packed > 1 else tuple(each for each in layout if each != "part")
                     found += [Linear(name, bias, kept, n, axis, part[:-1], part[-1]) for n, part in enumerate(parts)]
     return found
@@ -134,9 +138,9 @@ def outward(values: Values, names: Iterable[str], width: int, heads: int) -> lis
     for name in sorted(names):
         if values[name].size != width * width:
             continue
-        for axis, turned in _with_first_axis(values, name, width, first_is_output=True):  # (D, joined)
-            for bias in _biases(values, name, width):
-                offset, by_head = _offset(values, bias, width), turned.T
+        for axis, turned in with_first_axis(values, name, width, first_is_output=True):  # (D, joined)
+            for bias in biases_of(values, name, width):
+                offset, by_head = offset_of(values, bias, width), turned.T
                 by_turns = by_head.reshape(width // heads, heads, width).swapaxes(0, 1).reshape(width, width)
                 found.append(Linear(name, bias, ("head", "feature"), 0, axis, by_head, offset))
                 if 1 < heads < width:
@@ -144,7 +148,7 @@ def outward(values: Values, names: Iterable[str], width: int, heads: int) -> lis
     return found
 
 
-def _with_first_axis(
+def with_first_axis(
     values: Values, name: str, width: int, first_is_output: bool = False
 ) -> Iterator[tuple[int, Array]]:
     """The tensor as a matrix with each axis of `width` in front that may stand for inputs, or for outputs."""
@@ -158,14 +162,14 @@ def _with_first_axis(
             yield axis, np.moveaxis(tensor, axis, 0).reshape(width, -1)
 
 
-def _layouts(axes: dict[str, int]) -> list[tuple[str, ...]]:
+def layouts(axes: dict[str, int]) -> list[tuple[str, ...]]:
     """Every order of the axes that is another order of the numbers, the usual one first."""
     long = [axis for axis, size in axes.items() if size > 1]
     short = tuple(axis for axis, size in axes.items() if size == 1)
     return [(*short, *order) for order in permutations(long)]
 
 
-def _ordered(both: Array, layout: tuple[str, ...], packed: int, width: int) -> Array:
+def in_order(both: Array, layout: tuple[str, ...], packed: int, width: int) -> Array:
     order = [1 + layout.index(axis) for axis in ("part", "head", "feature")]
     return both.transpose(0, *order).reshape(len(both), packed, width).swapaxes(0, 1)
 
@@ -185,7 +189,7 @@ def _stacks(values: Values, width: int, heads: int) -> Iterator[Linear]:
         yield Linear(weights[0], parts[0].bias, _STACKED, slot, 1, matrix, offset, weights)
 
 
-def _biases(values: Values, name: str, size: int) -> list[str]:
+def biases_of(values: Values, name: str, size: int) -> list[str]:
     """Which vectors may be added to what this tensor gives; an empty string for none."""
     if is_weight(name):
         own = partner(name, values)
@@ -195,7 +199,7 @@ def _biases(values: Values, name: str, size: int) -> list[str]:
     return [*alike, ""] if alike else ["", *loose]
 
 
-def _offset(values: Values, bias: str, size: int) -> Array:
+def offset_of(values: Values, bias: str, size: int) -> Array:
     return values[bias].reshape(-1) if bias else np.zeros(size)
 
 

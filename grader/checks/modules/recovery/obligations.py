@@ -71,6 +71,18 @@ def _answers_twice(bench: Workbench, inputs: Inputs) -> Outcome:
     )
 
 
+def made_steady(bench: Workbench, inputs: Inputs) -> Workbench | Outcome:
+    """The module with its dropout off, if it drops out in evaluation mode: `not_a_function_of_its_input` says so, once.
+
+    An outcome, if it gives two answers to one input even so.
+    """
+    for steady in (bench, replace(bench, dropout=False)):
+        once, again = steady.run(inputs, inputs).outputs
+        if difference(once, again) is None:
+            return steady
+    return _answers_twice(bench, inputs)
+
+
 def changes_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
     """None if the caller's tensors are the same after the call."""
     if all(

@@ -1,0 +1,50 @@
+"""Right encoder blocks in many styles lose nothing; a small slip costs little; a mistake is found, named and costs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from grader.model import Outcome, Status
+from grader.sandbox import BoxRunner
+from tests.checks.encoder_styles import STYLES, encoder
+from tests.checks.variant_grading import outcomes
+from tests.conftest import MakeSubmission, sampled
+
+_EQUATIONS = "encoder_matches_its_equations"
+
+
+def _judged(style: list[str], boxes: BoxRunner, submission: MakeSubmission) -> dict[str, Outcome]:
+    return outcomes("encoder", {"encoder.py": encoder(*style)}, boxes, submission)
+
+
+@pytest.mark.parametrize("style", sampled(STYLES["right"], 17), ids="-".join)
+def test_whatever_the_assignment_leaves_open_is_right(
+    torch_boxes: BoxRunner, submission: MakeSubmission, style: list[str]
+) -> None:
+    judged = _judged(style, torch_boxes, submission)
+    assert [f"{name}: {each.message}" for name, each in judged.items() if each.status is not Status.PASSED] == []
+
+
+@pytest.mark.parametrize("style", sampled(STYLES["slips"], 5), ids="-".join)
+def test_the_unbiased_deviation_is_a_small_slip(
+    torch_boxes: BoxRunner, submission: MakeSubmission, style: list[str]
+) -> None:
+    judged = _judged(style, torch_boxes, submission)
+    slip = judged.pop(_EQUATIONS)
+    assert (slip.status, slip.score) == (Status.PARTIAL, Fraction(9, 10)), slip.message
+    assert "unbiased deviation" in slip.message
+    assert {each.status for each in judged.values()} == {Status.PASSED}
+
+
+@pytest.mark.parametrize("case", sampled(STYLES["wrong"], 20), ids=lambda case: "-".join(case["of"]))
+def test_a_mistake_is_found_and_named(
+    torch_boxes: BoxRunner, submission: MakeSubmission, case: dict[str, list[str]]
+) -> None:
+    judged = _judged(case["of"], torch_boxes, submission)
+    said = " ".join(f"{each.message} {each.detail}" for each in judged.values() if each.score < 1)
+    assert not any(each.status in (Status.REVIEW, Status.UNGRADED) for each in judged.values()), said
+    assert said
+    for cause in str(case["says"]).split(";"):
+        assert any(words in said for words in cause.split("|")), said
