@@ -53,6 +53,9 @@ OVER_QUERIES = "the softmax runs over the queries instead of the keys"
 HIDES_LATER = "a mask hides later tokens; an encoder sees them all"
 NO_SOFTMAX = "the softmax is left out"
 NO_OUTPUT = "the output projection is left out"
+NO_MAPS_OF_ITS_OWN = (
+    "queries, keys and values are not learned maps of the tokens, each its own, with one more behind them"
+)
 _SCALED = "divided by √(dim/heads)"
 SELF_ATTENTION: dict[str, list[Mix]] = {
     RIGHT: [Mixing()],

@@ -15,6 +15,7 @@ import numpy as np
 
 from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.fits import agree, explanation
+from grader.checks.modules.recovery.head_maps import ADDED, AVERAGED
 from grader.checks.modules.recovery.layers import PLAIN_NORM, Linear, Mlp, Norm
 from grader.compare import Array
 from reference.mistakes.encoder_blocks import FEATURES, OVER_TOKENS, WITHOUT_GAIN_OR_SHIFT, Variant, block, variants
@@ -61,6 +62,8 @@ class OneToken:
         found = self.variant.mistakes(wanted.orders, wanted.activations)
         if wanted.output and self.output is None and "no attention" not in self.variant.order:
             found.append(NO_OUTPUT)
+        if self.output and self.output.layout in ((ADDED,), (AVERAGED,)):
+            found.append(f"the heads are {self.output.layout[0]}; they should be joined side by side")
         if "no feed-forward" not in self.variant.order:
             found += self.mistakes_of_the_network(wanted)
         if "LayerNorm" in self.variant.order or self.variant.norm != FEATURES:

@@ -28,7 +28,7 @@ from grader.checks.modules.recovery.vector_places import NO_SHIFT, has_both_shif
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 from reference.mistakes.encoder_blocks import FEATURES, OVER_BOTH, WITHOUT_GAIN_OR_SHIFT, WITHOUT_SHIFT, Variant
-from reference.mistakes.mixing import SELF_ATTENTION
+from reference.mistakes.mixing import NO_MAPS_OF_ITS_OWN, NO_OUTPUT, SELF_ATTENTION
 
 _CONSTANT = 1e-6  # how far outputs of all tokens may differ where a gain of zero makes them all alike
 
@@ -177,7 +177,10 @@ class View:
         if not naming:
             return None
         said = next(filter(None, (self._of_attention(anatomy, single) for _, anatomy, single in best)), None)
-        return [*best[0][0], said] if said else best[0][0] or None
+        mistakes, anatomy, single = best[0]
+        if not said and single.value and not any(anatomy.asking(single.value, single.output)):
+            mistakes = [NO_MAPS_OF_ITS_OWN if mistake == NO_OUTPUT else mistake for mistake in mistakes]
+        return [*mistakes, said] if said else mistakes or None
 
     def _several(self) -> tuple[Sequence[Array], list[Array]]:
         return self.given.several, self.outputs[0]

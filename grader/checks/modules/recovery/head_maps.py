@@ -23,6 +23,7 @@ from grader.checks.modules.recovery.layers import (
 from grader.compare import Array
 
 STACKED = "stacked"
+ADDED, AVERAGED = "added", "averaged"  # heads that are not joined
 _PACKED = (1, 2, 3)  # one of queries, keys and values, two, or all three
 
 
@@ -40,10 +41,12 @@ def into_heads(values: Values, width: int, heads: int, names: Iterable[str], any
 def out_of_heads(values: Values, width: int, heads: int, names: Iterable[str], any_width: bool = True) -> list[Linear]:
     """Every map from the joined heads, whose features are ordered by head, back to `width` features."""
     names = sorted(names)
-    found = []
+    found: list[Linear] = []
     for name in names:
         for axis, turned in with_first_axis(values, name, width, first_is_output=True):  # (D, joined)
             joined = turned.shape[1]
+            if any_width and heads > 1:
+                found += _of_heads_in_one(values, name, axis, turned.T, heads)
             if joined % heads:
                 continue
             for bias in biases_of(values, name, width):
@@ -99,6 +102,15 @@ def _side_by_side(
                 kept = (STACKED,) if packed == 1 else (STACKED, *layout)
                 place = slot if packed == 1 else number
                 yield Linear(names[0], own[0], kept, place, axis, part[:-1], part[-1], names)
+
+
+def _of_heads_in_one(values: Values, name: str, axis: int, matrix: Array, heads: int) -> Iterator[Linear]:
+    """A map from one head's width, which all heads go through: they are added or averaged before it, or behind it."""
+    width = matrix.shape[1]
+    for bias in biases_of(values, name, width):
+        offset, each = offset_of(values, bias, width), np.tile(matrix, (heads, 1))
+        yield Linear(name, bias, (ADDED,), 0, axis, each, offset)
+        yield Linear(name, bias, (AVERAGED,), 0, axis, each / heads, offset)
 
 
 def _summed(values: Values, width: int, heads: int) -> Iterator[Linear]:
