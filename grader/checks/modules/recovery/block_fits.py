@@ -76,6 +76,8 @@ class OneToken:
 
     def mistakes_of_the_network(self, wanted: Wanted) -> list[str]:
         found = []
+        if not self.mlp.narrow.weight:
+            return ["the feed-forward network has one layer instead of two"]
         if self.mlp.between:
             found.append(f"the feed-forward network has {len(self.mlp.between) + 2} layers instead of two")
         if wanted.hidden not in (None, self.mlp.hidden):

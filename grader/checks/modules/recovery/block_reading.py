@@ -23,7 +23,7 @@ from grader.checks.modules.recovery.block_fits import (
     shared_fits,
     unlike_alone,
 )
-from grader.checks.modules.recovery.layers import Mlp, Norm, Values, is_weight, linears, mlps, norms, partner
+from grader.checks.modules.recovery.layers import Linear, Mlp, Norm, Values, is_weight, linears, mlps, norms, partner
 from grader.checks.modules.recovery.vector_places import NO_SHIFT, has_both_shifts, with_vector
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
@@ -242,8 +242,12 @@ def _gains(bench: Workbench, loose: Sequence[str], x: Array) -> list[str]:
 
 
 def _networks(values: Values, width: int, hidden: int) -> Iterator[Mlp]:
-    """Of the width asked for, be they of two layers or three; if there are none, of any width."""
-    every = mlps(values, width, hidden) or [*mlps(values, width), *mlps(values, width, width)]
+    """Of the width asked for, be they of two layers or three; if there are none, of any width or of one layer."""
+    every = mlps(values, width, hidden)
+    if not every:
+        nothing = Linear("", "", ("feature",), 0, 0, np.eye(width), np.zeros(width))
+        one_layer = [Mlp(layer, nothing) for layer in linears(values, width, width) if not layer.is_packed]
+        every = [*mlps(values, width), *mlps(values, width, width), *one_layer]
     yield from every
     for mlp in every:
         for layer in linears(values, mlp.hidden, mlp.hidden):
