@@ -11,7 +11,7 @@ import numpy as np
 from grader import compare
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array, numbers
-from grader.errors import Crashed, NotImportable, TimedOut
+from grader.errors import Crashed, Killed, NotImportable, TimedOut
 
 _MAPS = 4  # queries, keys, values and output; where three are packed, each reading of them is tried
 
@@ -29,7 +29,7 @@ class TokenBench(Workbench):
         try:
             whole = [self._whole({**values, **change}, change) for change in changes]
             reply = super()._ask(config, self._whole(values, values), inputs, cotangents, whole)
-        except (TimedOut, NotImportable):
+        except (TimedOut, Killed, NotImportable):
             raise
         except Crashed as fault:
             raise self._with_sizes(fault, inputs) from None
