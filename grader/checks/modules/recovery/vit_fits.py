@@ -110,10 +110,12 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
     anatomies = _anatomies(bench, rng, sizes, way_in, to_equal, x, naming)
     if not anatomies or len(anatomies) > _MOST_NETWORKS or len(anatomies[0].norms) > _MOST_NORMS:
         return ""
+    said = UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) else ""
+    likely = _likely_tails(bench, sizes, way_in, anatomies[0], x, equal)
+    ends = partial(finishes, likely)
+    anatomies = [_without_the_head(anatomy, likely) for anatomy in anatomies]
     if sum(len(list(anatomy.single())) * len(anatomy.norm_pairs()) for anatomy in anatomies) > _MOST_FITS:
         return ""
-    said = UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) else ""
-    ends = partial(finishes, _likely_tails(bench, sizes, way_in, anatomies[0], x, equal))
     given = way_in.given(bench.values, draws[:, None])
     if naming and len(anatomies) > 1:  # a network that fits equal tokens is the one; mistakes take longer to try
         anatomies = [
@@ -134,6 +136,15 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
             )
         said = found or said
     return said
+
+
+def _without_the_head(anatomy: Anatomy, likely: list[Tail]) -> Anatomy:
+    """The block alone, if it is known which layers are the head: then every other matrix is the block's."""
+    heads = {tuple(layer.weight for layer in tail.layers) for tail in likely}
+    if len(heads) != 1:
+        return anatomy
+    (head,) = heads
+    return replace(anatomy, alone=anatomy.alone - set(head), used=anatomy.used - set(head), is_all=True)
 
 
 def _is_usual(anatomy: Anatomy) -> bool:
