@@ -63,7 +63,7 @@ class Bench:
     def fate(self, trial: Trial) -> Fate:
         """Checks are tried one at a time until one takes points off; those that noticed most before come first."""
         (problem,) = (one for one in self._rubric.problems if one.id == trial.problem)
-        checks = [check for check in problem.every_check if check.id in trial.checks]
+        checks = _judged_by(problem, trial.checks)
         proved = False
         with tempfile.TemporaryDirectory(prefix="grader-mutant-") as folder:
             submission = self._changed(trial, Path(folder) / "work")
@@ -96,6 +96,14 @@ class Bench:
         changed.unlink()  # it is linked to the sample's own copy
         changed.write_text(trial.text, encoding="utf-8")
         return replace(right, folder=folder)
+
+
+def _judged_by(problem: Problem, ids: tuple[str, ...]) -> list[Check]:
+    """The checks of these ids; where alternatives share an id, those of the one that holds most of them."""
+    most = max(
+        (one.checks for one in problem.alternatives), key=lambda those: sum(c.id in ids for c in those), default=()
+    )
+    return [check for check in (*most, *problem.checks) if check.id in ids]
 
 
 def trial_seconds(slowest: float, limits: Limits) -> int:

@@ -56,7 +56,7 @@ def unlike_the_asked(cache: Sequence[Array], angle: Array) -> str:
     constant = np.ptp(got, axis=0).max(axis=-1) == 0
     if constant.any():
         return f"{int(constant.sum())} of its {len(constant)} planes are the same at every position, as if never filled"
-    t, i = np.argwhere(np.abs(got - want).max(axis=-1) > 1e-3)[0]
+    t, i = np.argwhere(~(np.abs(got - want).max(axis=-1) <= 1e-3))[0]  # NaN is wrong too
     values = ", ".join(f"{value:.4g}" for value in got[t, i])
     return f"at position {t} its plane {i + 1} holds [{values}], and tθ is {angle[t, i]:.4g} there"
 
