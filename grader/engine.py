@@ -51,6 +51,7 @@ class _Work:
         self.submission = submission
         self._parts = rubric.parts or tuple(problem.id for problem in rubric.problems)
         self._seconds = 0.0
+        self.without_gpu: list[str] = []  # parts whose code asked for one
         self.slow_in = ""  # the check in which its code ran out of wall time, or of our patience
 
     @cached_property
@@ -68,8 +69,12 @@ class _Work:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the sheet's reader could not place, if any check asked for the sheet."""
-        return self.answers.notes if "answers" in self.__dict__ else ()
+        """What the sheet's reader could not place, if any check asked for it; and what ran otherwise than at home."""
+        about_sheet = self.answers.notes if "answers" in self.__dict__ else ()
+        if not self.without_gpu:
+            return about_sheet
+        parts = ", ".join(dict.fromkeys(self.without_gpu))
+        return (*about_sheet, f"the code of {parts} asks for a GPU; there is none here, so it ran on the processor")
 
 
 class _Student:
@@ -255,6 +260,8 @@ def _judge(
                     outcome = check.function(student, questions, **check.parameters)
                 finally:
                     printed = quote(student.printed, _PRINTED_CHARACTERS)
+                    if box.lacked_a_gpu and check.visibility == "public":  # what hidden checks ask tells nothing
+                        work.without_gpu.append(problem.id)
                 if not isinstance(outcome, Outcome):
                     raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
                 if check.visibility == "hidden" and student.saw_inputs:

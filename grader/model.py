@@ -135,6 +135,10 @@ class Box(Protocol):
     def printed(self) -> str:
         """The beginning of what the student's code has printed in this box."""
 
+    @property
+    def lacked_a_gpu(self) -> bool:
+        """Whether the student's code asked for a GPU, says the box, and ran without one."""
+
 
 class Student(Box, Protocol):
     """An opened submission as a check sees it."""

@@ -52,7 +52,7 @@ def boxes() -> Iterator[BoxRunner]:
 @pytest.fixture(scope="session")
 def torch_boxes() -> Iterator[BoxRunner]:
     """One for all tests: what its boxes are forked from takes two seconds to load torch."""
-    with BoxRunner(("numpy", "torch")) as runner:
+    with BoxRunner(("numpy", "torch", "einops")) as runner:
         yield runner
 
 

@@ -150,7 +150,7 @@ def test_old_notebooks_are_read_too(boxes: BoxRunner, tmp_path: Path) -> None:
         (["# text", "def attention(x):\n\n    return x / 0"], "raised ZeroDivisionError at hw3.ipynb cell 2 line 3"),
         (
             ["import nowhere", "def attention(x):\n    return nowhere.f(x)"],
-            "ModuleNotFoundError at hw3.ipynb cell 1 line 1",
+            "hw3.ipynb cell 2 line 2: nowhere was not handed in, and no library of that name is installed",
         ),
         (
             ["for n in range(3):\n    scale = n", "def attention(x):\n    return scale"],

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.notebooks.magics import other_language, without_magics
 from grader.quoting import quote
+from grader.sandbox.inside.magics import other_language, without_magics
 
 # Plots kept as text make notebooks large, but not that large; and nobody writes this much code for a homework.
 MAX_BYTES = 128 * 2**20

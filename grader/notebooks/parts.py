@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-import symtable
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from grader.notebooks.notebook_cells import Notebook
+from grader.sandbox.inside.top_level import names_used
 
 Kind = Literal["definition", "import", "value", "patch", "run"]
 
 _BLOCKS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
-_COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 DEFINED = 2
 _LEVELS = {"definition": DEFINED, "value": 1}
 _MAX_STEPS = 20_000  # a notebook that takes more was not written by hand; what is then missing is a NameError
@@ -117,7 +116,8 @@ class _Needed:
     def _keep(self, statement: _Statement, before: int | None) -> list[tuple[str, int | None]]:
         self._kept[statement.at] = statement
         if statement.at not in self._uses:
-            self._uses[statement.at] = _names_used(statement.node)
+            # Annotations are never evaluated, so what only they name is not needed.
+            self._uses[statement.at] = names_used(statement.node, annotations=False)
         at_once, later = self._uses[statement.at]
         uses: list[tuple[str, int | None]] = [(name, statement.at) for name in at_once]
         uses += [(name, None) for name in later]
@@ -193,23 +193,3 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _names_used(node: ast.stmt) -> tuple[set[str], set[str]]:
-    """The global names it uses when it runs, and those it uses only when it is called."""
-    try:  # annotations are never evaluated, so what only they name is not needed
-        source = f"from __future__ import annotations\n{ast.unparse(node)}"
-        table = symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the box will say what is wrong with it
-        return set(), set()
-    at_once = {node.target.id} if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) else set()
-    later: set[str] = set()
-    waiting: list[tuple[symtable.SymbolTable, set[str]]] = [(table, at_once)]
-    while waiting:
-        scope, used = waiting.pop()
-        top = scope is table
-        used |= {name.get_name() for name in scope.get_symbols() if name.is_referenced() and (top or name.is_global())}
-        for inner in scope.get_children():
-            runs_now = inner.get_type() == "class" or inner.get_name() in _COMPREHENSIONS
-            waiting.append((inner, used if runs_now else later))
-    return at_once, later

@@ -31,6 +31,7 @@ class _Reference:
         self._right = right
         self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
         self.printed = ""
+        self.lacked_a_gpu = False
         self.isolation = Isolation((), ())
 
     @contextmanager

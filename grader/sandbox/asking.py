@@ -16,6 +16,7 @@ Request = Mapping[str, Any]
 class Asking(ABC):
     def __init__(self, submission: Submission) -> None:
         self._submission = submission
+        self.lacked_a_gpu = False
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
@@ -27,6 +28,7 @@ class Asking(ABC):
         place, first = self._submission.find(file), requests[0]
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
         for reply in self._replies([{"probe": probe, "file": place, **request} for request in requests], asked):
+            self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
             yield box_endings.value_of(reply, asked)
 
     @abstractmethod

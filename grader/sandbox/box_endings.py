@@ -12,6 +12,7 @@ from typing import Any
 from grader.errors import Crashed, Killed, Missing, NotImportable, StudentFault, TimedOut, WrongKind
 from grader.model import Limits
 from grader.quoting import place, quote
+from grader.sandbox.inside.stand_ins import KNOWN
 
 _SIGNALS = {
     "SIGSEGV": "crashed the Python interpreter (segmentation fault)",
@@ -28,7 +29,6 @@ _IMPORT_HINTS = {
     "SystemExit": "it exits while being imported; move that under `if __name__ == '__main__':`",
     "FileNotFoundError": "it opens a file that was not handed in; open files inside functions",
     "PermissionError": "it does something at import that the box does not allow",
-    "ModuleNotFoundError": "leave out what the assignment does not need, and hand in helper files too",
 }
 _KNOWN_EXCEPTIONS = {name for name, value in vars(builtins).items() if isinstance(value, type)} | {
     "LinAlgError",
@@ -38,6 +38,7 @@ _KNOWN_EXCEPTIONS = {name for name, value in vars(builtins).items() if isinstanc
 }
 _ASKS_FOR_A_GPU = ("Torch not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
 _CELL = re.compile(r"(.+\.ipynb) cell \d{1,4}", re.DOTALL)
+_MODULE = re.compile(r"[A-Za-z_]\w{0,40}(\.[A-Za-z_]\w{0,40}){0,8}", re.ASCII)
 _PART = re.compile(r"\.ipynb#.*", re.DOTALL)
 _NAMES_SHOWN = 20
 _LONGEST_FILE = 100_000  # lines
@@ -64,6 +65,15 @@ class Asked:
             real = False
         return f" at {place(file, line)}" if real else ""
 
+    def names(self, file: str, module: str) -> bool:
+        """Whether the student's file has this module's name in it, so that nothing else can be told by it."""
+        cell = _CELL.fullmatch(file)
+        path = self.folder / (cell[1] if cell else file)
+        if not _MODULE.fullmatch(module) or not self.place(file, 1):
+            return False
+        word = re.escape(module.rpartition(".")[2])
+        return re.search(rf"(?<!\w){word}(?!\w)", path.read_text(encoding="utf-8", errors="replace")) is not None
+
     @property
     def shown_file(self) -> str:
         return quote(_PART.sub(".ipynb", self.file))
@@ -86,13 +96,30 @@ def value_of(reply: Any, asked: Asked) -> Any:
         case {"unsendable": str(text)}:
             raise WrongKind(f"{asked} returned no array of numbers", f"it returned {quote(text)}")
         case {"raised": {"type": str(kind), "text": str(text), "file": str(file), "line": int(line), **more}}:
-            raise _raised(asked, kind, quote(text), asked.place(file, line), more.get("importing") is True)
+            place, importing = asked.place(file, line), more.get("importing") is True
+            missing = more.get("missing") if kind == "ModuleNotFoundError" else None
+            if isinstance(missing, str) and asked.names(file or asked.file, missing):
+                raise _is_not_there(asked, missing, place, importing)
+            raise _raised(asked, kind, quote(text), place, importing)
     raise no_answer(asked)
 
 
 def _lines(path: Path) -> int:
     """How many lines a file has, and the end of it, where Python sees an unclosed bracket."""
     return path.read_bytes().count(b"\n") + 2 if path.stat().st_size <= _MAX_SOURCE_BYTES else 0
+
+
+def _is_not_there(asked: Asked, missing: str, place: str, importing: bool) -> StudentFault:
+    if missing in KNOWN:
+        cause = f"{missing} is not installed where this is graded"
+    elif "." in missing:
+        cause = f"{missing} was not handed in"
+    else:
+        cause = f"{missing} was not handed in, and no library of that name is installed where this is graded"
+    if importing:
+        told = f"{asked.shown_file} cannot be imported"
+        return NotImportable(f"{told}{place}: {cause}", concealed=told)
+    return Crashed(f"{asked} cannot be run{place}: {cause}", concealed=f"{asked} raised an exception")
 
 
 def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> StudentFault:

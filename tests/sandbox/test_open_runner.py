@@ -73,7 +73,7 @@ def test_code_may_remove_the_folder_it_runs_in(ask: Any) -> None:
         ("def f():\n    while True: pass", TimedOut, "gave no answer within 2 s"),
         ("import os\ndef f(): os._exit(3)", Crashed, "ended its own process"),
         ("def f(): return 1 / 0", Crashed, "raised ZeroDivisionError at work.py:1"),
-        ("import nowhere", Crashed, "cannot be imported: ModuleNotFoundError"),
+        ("import nowhere\nf = nowhere.f()", Crashed, "cannot be imported at work.py:2: nowhere was not handed in"),
         ("def g(): pass", StudentFault, "defines no 'f'"),
     ],
 )

@@ -8,12 +8,15 @@ import importlib.util
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from . import notebook_part
+from . import notebook_part, own_source
 
 _TEXT_LIMIT = 400
+_PACKAGE = "handed_in"  # what the top of the submission is called where relative imports ask for a package
+_OUTSIDE_A_PACKAGE = ("no known parent package", "beyond top-level package")
 
 
 class Absent(Exception):
@@ -34,19 +37,41 @@ loaded: dict[str, ModuleType] = {}
 def attribute(file: str, name: str) -> Any:
     """`name` from the student's file, given relative to the submission."""
     module = load(file)
+    names = _provided(file, name)
     try:
-        return getattr(module, name)
+        return getattr(loaded[file], name)
     except AttributeError:
-        raise Absent(sorted(key for key in vars(module) if not key.startswith("_"))[:20]) from None
+        known = sorted(key for key in {*vars(module), *names} if not key.startswith("_"))
+        raise Absent(known[:20]) from None
+
+
+def _provided(file: str, name: str) -> set[str]:
+    """Run what the name needs. Returns all names of the file, run or not."""
+    for is_last in (False, True):
+        loader = getattr(loaded[file], "__loader__", None)
+        if not isinstance(loader, own_source.OwnLoader):
+            break
+        try:
+            loader.program.provide({name})
+            return loader.program.names
+        except BaseException as error:  # a student's module may raise anything, SystemExit included
+            if is_last or not _asks_for_a_package(error):
+                raise ImportFailed from error
+        loaded[file] = _loaded(file, _as_part_of_all)
+    return set()
 
 
 def load(file: str) -> ModuleType:
     if file not in loaded:
-        try:
-            loaded[file] = _import(os.path.abspath(file))
-        except BaseException as error:  # a student's module may raise anything, SystemExit included
-            raise ImportFailed from error
+        loaded[file] = _loaded(file, _import)
     return loaded[file]
+
+
+def _loaded(file: str, load: Callable[[str], ModuleType]) -> ModuleType:
+    try:
+        return load(os.path.abspath(file))
+    except BaseException as error:
+        raise ImportFailed from error
 
 
 def parsed(file: str) -> list[tuple[str, ast.Module]]:
@@ -54,8 +79,7 @@ def parsed(file: str) -> list[tuple[str, ast.Module]]:
     try:
         if notebook_part.is_part(file):
             return notebook_part.trees(file)
-        with open(file, "rb") as source:  # bytes, so that a BOM or a coding line is read as Python reads it
-            return [(file, ast.parse(source.read(), os.path.abspath(file)))]
+        return [(file, own_source.parse(os.path.abspath(file)))]
     except (SyntaxError, ValueError) as error:
         raise ImportFailed from error
 
@@ -67,33 +91,53 @@ def is_own(code_file: str) -> bool:
 
 def _import(path: str) -> ModuleType:
     """Import by path. Inside a package it is imported as part of it, so that relative imports work."""
+    own_source.begin()
     folder, name = os.path.dirname(path), os.path.splitext(os.path.basename(path))[0]
     _search_first(folder)
-    if os.getcwd() not in sys.path:  # `from hw.attention import …`, as when run from the top
-        sys.path.append(os.getcwd())
+    above = folder
+    while above != os.getcwd() and above != os.path.dirname(above):  # `from src.attention import …`, from any depth
+        above = os.path.dirname(above)
+        if above not in sys.path:
+            sys.path.append(above)
     top, dotted = folder, name
     while os.path.exists(os.path.join(top, "__init__.py")):
         dotted = f"{os.path.basename(top)}.{dotted}"
         top = os.path.dirname(top)
     if notebook_part.is_part(path):
         return notebook_part.run(path)
+    if not path.endswith(".py"):
+        raise ImportError(f"{os.path.basename(path)} is not a Python file")
     if dotted != name:
         _search_first(top)
         return importlib.import_module(dotted)
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{os.path.basename(path)} is not a Python file")
+    spec = importlib.util.spec_from_file_location(name, path, loader=own_source.OwnLoader(name, path))
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except ImportError as error:
-        if "no known parent package" not in str(error) or folder == os.getcwd():
-            raise
-        # Relative imports in a folder without __init__.py: as a part of its folder, as `python -m` would run it.
-        inner = os.path.relpath(folder, os.getcwd()).replace(os.sep, ".")
-        return importlib.import_module(f"{inner}.{name}")
+    spec.loader.exec_module(module)
     return module
+
+
+def _asks_for_a_package(error: BaseException) -> bool:
+    return isinstance(error, ImportError) and any(words in str(error) for words in _OUTSIDE_A_PACKAGE)
+
+
+def _as_part_of_all(path: str) -> ModuleType:
+    """Relative imports without an __init__.py, or to above the topmost: as if all that was handed in were a package.
+
+    A folder with a dot in its name can be no part of one, so it is then the topmost.
+    """
+    top = os.getcwd()
+    folders = os.path.relpath(os.path.dirname(path), top).split(os.sep)
+    for depth, folder in enumerate(folders, start=1):
+        if "." in folder and folder != ".":
+            top = os.path.join(os.getcwd(), *folders[:depth])
+    package = ModuleType(_PACKAGE)
+    package.__path__ = [top]
+    sys.modules[_PACKAGE] = package
+    inner = os.path.splitext(os.path.relpath(path, top))[0].replace(os.sep, ".")
+    return importlib.import_module(f"{_PACKAGE}.{inner}")
 
 
 def _search_first(folder: str) -> None:
@@ -113,7 +157,8 @@ def describe(error: BaseException) -> dict[str, Any]:
     # numpy raises a private subclass and torch a RuntimeError; to a student both are the same event.
     out_of_memory = isinstance(error, MemoryError) or "can't allocate memory" in text
     kind = "MemoryError" if out_of_memory else type(error).__name__[:80]
-    return {"type": kind, "text": text, "file": file, "line": line}
+    missing = str(error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+    return {"type": kind, "text": text, "file": file, "line": line, "missing": missing[:_TEXT_LIMIT]}
 
 
 def _place(error: BaseException) -> tuple[str, int]:

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from . import script_files, stand_ins, student_code, wire, worker
+from . import own_source, script_files, stand_ins, student_code, wire, worker
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ def main(settings: dict[str, Any]) -> None:
     os.dup2(2, 1)  # what the student's code prints goes where the grader collects it
     for name in settings["preload"]:
         importlib.import_module(name)
-    stand_ins.offer()
+    stand_ins.offer(settings["preload"])
     path, home = list(sys.path), ""
     frames = wire.Frames()
     while data := os.read(questions, 1 << 20):
@@ -44,6 +44,7 @@ def _forget(home: str, path: list[str]) -> None:
             del sys.modules[name]
     student_code.loaded.clear()
     script_files.placed.clear()
+    own_source.forget()
     sys.path[:] = path
     importlib.invalidate_caches()
 

@@ -39,7 +39,7 @@ def main(settings: dict[str, Any]) -> None:
     for name in settings["preload"]:
         importlib.import_module(name)
     _finish_lazy_loading()
-    stand_ins.offer()
+    stand_ins.offer(settings["preload"])
     shared = None
     if landlock.abi() and "landlock" not in settings["without"]:
         rules = jail.shared_rules(settings["readable"], settings["listable"], settings["workspace"])

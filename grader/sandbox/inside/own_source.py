@@ -1,0 +1,161 @@
+"""A student's source file: read, and run as far as somebody asks for it.
+
+Lines that only IPython understands are taken out as in a notebook. What the names asked for do not need is left out
+(`top_level`), until somebody asks for a name that it binds. Compiled files that were handed in are never run.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from types import CodeType, ModuleType
+from typing import Any
+
+from . import student_machine
+from .magics import without_magics
+from .top_level import TopLevel
+
+_words: set[str] = set()  # in what has run: what a file that is imported by a star may be asked for
+_home: list[str] = []  # the top of the submission, once something of it is loaded
+
+
+def parse(path: str) -> ast.Module:
+    """As Python reads it: a BOM or a coding line counts. Without IPython's lines, where there are any."""
+    with open(path, "rb") as source:
+        content = source.read()
+    try:
+        return ast.parse(content, path)
+    except SyntaxError as error:  # only then: a line that begins with % may well continue an expression
+        try:
+            return ast.parse(without_magics(importlib.util.decode_source(content)), path)
+        except SyntaxError as other:
+            # Where both have a mistake, the one that is no magic.
+            raise (other if other.lineno != error.lineno else error) from None
+
+
+class Program:
+    """The statements of one file, each run at most once, in the order of the file as far as it is known."""
+
+    def __init__(self, path: str, module: ModuleType) -> None:
+        tree = parse(path)
+        self._path = path
+        self._module = module
+        self._top = TopLevel(tree)
+        self._ran: set[int] = set()
+        self._tried: set[int] = set()
+        names = (alias.name for node in tree.body if _is_future(node) for alias in node.names)  # type: ignore[attr-defined]
+        self._flags = sum(getattr(__future__, name).compiler_flag for name in names if hasattr(__future__, name))
+        module.__doc__ = ast.get_docstring(tree)
+
+    @property
+    def names(self) -> set[str]:
+        """What it binds when all of it runs."""
+        return self._top.bound
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What is bound so far."""
+        return vars(self._module)
+
+    def provide(self, names: set[str]) -> None:
+        """Run what these names need and has not run yet."""
+        needed, tried = self._top.needed(names & self._top.bound)
+        needed -= self._ran
+        tried -= self._ran | self._tried
+        for place in needed:
+            _words.update(self._top.statements[place].identifiers)
+        self._ran |= needed
+        self._tried |= tried
+        body = [self._prepared(place, place in tried) for place in sorted(needed | tried)]
+        if body:
+            tree = ast.fix_missing_locations(ast.Module(body, []))
+            exec(compile(tree, self._path, "exec", flags=self._flags, dont_inherit=True), vars(self._module))
+
+    def _prepared(self, place: int, may_fail: bool) -> ast.stmt:
+        node = self._top.statements[place].node
+        if not may_fail:
+            return node
+        handler = ast.ExceptHandler(None, None, [ast.Pass()])
+        return ast.copy_location(ast.Try([node], [handler], [], []), node)
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+class OwnLoader(importlib.machinery.SourceFileLoader):
+    """Loads a student's file and runs nothing of it but settings, until a name is asked for."""
+
+    program: Program
+
+    def exec_module(self, module: ModuleType) -> None:
+        student_machine.offer(self.get_data(self.path))
+        self.program = Program(self.path, module)
+        if "__getattr__" in self.program.names:  # nobody but itself can say what it is asked for
+            self.program.provide(self.program.names)
+        else:
+            vars(module)["__getattr__"] = self._left_out
+            self.program.provide(set())
+
+    def get_code(self, fullname: str) -> CodeType:
+        """For `runpy` and the like: the source, whatever compiled files lie beside it."""
+        code: CodeType = compile(parse(self.path), self.path, "exec", dont_inherit=True)
+        return code
+
+    def _left_out(self, name: str) -> Any:
+        if name == "__all__" and name not in self.program.names:  # asked for by a star
+            self.program.provide(_words)
+        elif name in self.program.names:
+            self.program.provide({name})
+            if name in self.program.values:
+                return self.program.values[name]
+        raise AttributeError(f"{os.path.basename(self.path)} has no '{name}'")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds what Python's own finder finds; where that is a student's file, it is loaded as one."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not _home:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        return None if spec is None else as_own(spec)
+
+
+def as_own(spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec | None:
+    """The same with a loader for students' files, if it is one."""
+    is_source = isinstance(spec.loader, importlib.machinery.SourceFileLoader)
+    if not is_source or not spec.origin or not is_below_home(spec.origin):
+        return None
+    spec.loader = OwnLoader(spec.name, spec.origin)
+    return spec
+
+
+def is_below_home(path: str) -> bool:
+    return any(os.path.abspath(path).startswith(home + os.sep) for home in _home)
+
+
+def has_begun() -> bool:
+    """Whether something is imported for its names; a script runs by itself."""
+    return bool(_home)
+
+
+def begin() -> None:
+    """The working directory is the top of the submission, and nothing of it has run."""
+    if not _home:
+        _home.append(os.getcwd())
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+def forget() -> None:
+    _home.clear()
+    _words.clear()
