@@ -23,3 +23,4 @@ class Diagnosis:
     refused: tuple[tuple[str, bool], ...]  # what was tried in a box, and whether it was refused
     verdict: str
     fit: bool
+    libraries: tuple[tuple[str, str], ...] = ()  # those that rubrics may name, with their versions; empty where missing

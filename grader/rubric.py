@@ -40,7 +40,7 @@ def _as_points(value: Any) -> Fraction:
 
 _Id = Annotated[str, BeforeValidator(_as_written), Field(pattern=r"^[\w.\-]+$")]
 _Points = Annotated[Fraction, BeforeValidator(_as_points)]
-_Library = Literal["numpy", "torch"]
+_Library = Literal["numpy", "torch", "einops", "scipy", "pandas", "sklearn"]
 
 
 class _Strict(BaseModel):

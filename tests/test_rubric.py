@@ -141,7 +141,7 @@ def test_what_is_judged_later_is_read_as_strictly_as_the_rest(tmp_path: Path, wr
             8,
             "'libaries' has no meaning here; did you mean 'libraries'?",
         ),
-        ("    with:", "    libraries: [scipy]\n    with:", 8, "'numpy' or 'torch'"),
+        ("    with:", "    libraries: [scipi]\n    with:", 8, "'numpy', 'torch', 'einops'"),
         ("    with:", "    limits: {cpu_second: 3}\n    with:", 8, "did you mean 'cpu_seconds'?"),
         ("    with:", "    limits: {cpu_seconds: 0}\n    with:", 8, "greater than or equal to 1"),
         ("    with:", "    visibility: secret\n    with:", 8, "'public' or 'hidden'"),

@@ -53,4 +53,6 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
     console.print(table)
     for what, refused in diagnosis.refused:
         console.print(Text(f"Tried in a box: {what}: {'refused' if refused else 'NOT REFUSED'}"))
+    for library, version in diagnosis.libraries:
+        console.print(Text(f"For students' code: {library} {version or 'is not installed'}"))
     console.print(Text(f"Verdict: {diagnosis.verdict}", style="green" if diagnosis.fit else "red"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from grader.diagnosis import Diagnosis, Finding
@@ -21,6 +22,14 @@ LAYERS = {
     "namespaces": "sees no other process and no network, on a read-only file system",
 }
 
+_LIBRARIES = {  # as they are imported, and as they are installed
+    "numpy": "numpy",
+    "torch": "torch",
+    "einops": "einops",
+    "scipy": "scipy",
+    "pandas": "pandas",
+    "sklearn": "scikit-learn",
+}
 _ATTEMPTS = {
     "open a network socket": "socket.socket()",
     "start a program": "subprocess.run(['/bin/true'])",
@@ -65,6 +74,7 @@ def diagnose() -> Diagnosis:
     if sys.platform != "linux":
         cause = f"this is {sys.platform}, whose kernel has none of these layers"
         return Diagnosis(_findings(()), (), f"student code is not run here: {cause}", False)
+    libraries = _libraries()
     with tempfile.TemporaryDirectory() as folder, BoxRunner() as runner:
         submission = _Attempts(Path(folder))
         (submission.folder / "attempts.py").write_text(_SOURCE)
@@ -74,10 +84,23 @@ def diagnose() -> Diagnosis:
             return Diagnosis(_findings(runner.isolation.layers), (), f"student code is not run here: {fault}", False)
         findings = _findings(runner.isolation.layers)
     if not all(was for _, was in refused):
-        return Diagnosis(findings, refused, "a box let something through; do not run student code here", False)
+        return Diagnosis(
+            findings, refused, "a box let something through; do not run student code here", False, libraries
+        )
     without = [finding.layer for finding in findings if not finding.on]
     verdict = f"fit for student code, without {', '.join(without)}" if without else "fit for student code"
-    return Diagnosis(findings, refused, verdict, True)
+    return Diagnosis(findings, refused, verdict, True, libraries)
+
+
+def _libraries() -> tuple[tuple[str, str], ...]:
+    """What rubrics may name under `libraries`, and which version of it is here."""
+    found = []
+    for library, package in _LIBRARIES.items():
+        try:
+            found.append((library, metadata.version(package)))
+        except metadata.PackageNotFoundError:
+            found.append((library, ""))
+    return tuple(found)
 
 
 def _is_refused(runner: BoxRunner, submission: _Attempts, attempt: str) -> bool:

@@ -16,7 +16,7 @@ from grader.engine import grade
 from grader.formulas import killable_child
 from grader.model import Problem, ProblemResult, Report, Rubric, Runner, Status
 from grader.registry import reader_of
-from grader.selfcheck.form import faults_of_form, missing_libraries
+from grader.selfcheck.form import faults_of_form, is_installed, missing_libraries
 from grader.selfcheck.home_rubric import extent, status_here
 from grader.selfcheck.own_work import OwnWork
 
@@ -118,4 +118,5 @@ def own_runner(libraries: tuple[str, ...]) -> Iterator[OwnRunner]:
 
 
 def libraries_of(rubric: Rubric) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for problem in checkable(rubric).problems for name in problem.libraries))
+    named = dict.fromkeys(name for problem in checkable(rubric).problems for name in problem.libraries)
+    return tuple(filter(is_installed, named))

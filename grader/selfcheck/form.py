@@ -17,6 +17,7 @@ from grader.selfcheck.playground import why_unread
 from grader.submission import OpenedSubmission
 
 _PARTS_NAMED = 8
+_NEEDED = ("numpy", "torch")  # to check at all; other libraries of a rubric are those that code may use
 _NO_TEXT = ("docx", "doc", "odt", "rtf", "pdf", "pages")  # students write sheets in these, and they are not read
 
 
@@ -24,20 +25,33 @@ def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) 
     """`rubric` is what is checked at home; `whole` may know more, such as how long a file should be."""
     submission = submission.for_rubric(rubric)
     yield from submission.notes
-    yield from _libraries(rubric)
+    yield from _libraries(submission, rubric)
     yield from _files(submission, rubric)
     yield from _line_counts(submission, whole, {problem.id for problem in rubric.problems})
     yield from _sheet(submission, rubric)
 
 
+def is_installed(library: str) -> bool:
+    return importlib.util.find_spec(library) is not None
+
+
 def missing_libraries(problem: Problem) -> list[str]:
-    return [name for name in problem.libraries if importlib.util.find_spec(name) is None]
+    return [name for name in problem.libraries if name in _NEEDED and not is_installed(name)]
 
 
-def _libraries(rubric: Rubric) -> Iterator[str]:
+def _libraries(submission: Submission, rubric: Rubric) -> Iterator[str]:
     for library in dict.fromkeys(name for problem in rubric.problems for name in missing_libraries(problem)):
         parts = [problem.id for problem in rubric.problems if library in missing_libraries(problem)]
         yield f"{library} is not installed, so {_named(parts)} cannot be checked; `pip install {library}`"
+    allowed = dict.fromkeys(name for problem in rubric.problems for name in problem.libraries if name not in _NEEDED)
+    for library in allowed:
+        if not is_installed(library) and _mention(library, submission):
+            yield f"{library} is not installed on this machine, but where this is graded it is; `pip install {library}`"
+
+
+def _mention(library: str, submission: Submission) -> bool:
+    files = (path for ending in ("py", "ipynb") for path in submission.folder.rglob(f"*.{ending}"))
+    return any(library.encode() in path.read_bytes() for path in files if path.is_file())
 
 
 def files_asked(rubric: Rubric) -> dict[str, list[str]]:

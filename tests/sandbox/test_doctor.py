@@ -17,6 +17,7 @@ from tests.conftest import MakeSubmission
 def test_this_machine_is_fit_for_student_code() -> None:
     diagnosis = diagnose()
     assert diagnosis.fit
+    assert {"numpy", "torch", "einops"} <= {library for library, version in diagnosis.libraries if version}
     assert all(refused for _, refused in diagnosis.refused)
     assert {finding.layer for finding in diagnosis.findings} == {*jail.REQUIRED, *jail.OPTIONAL}
 
