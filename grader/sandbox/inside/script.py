@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from . import course_utils, definitions
+from . import course_utils, definitions, own_source
 from .output import Output
 from .script_arguments import OUTPUT, Declared, Offered, value_for
 from .script_files import Surroundings, put_in_place
@@ -141,7 +141,7 @@ class _Run:
         self.reads_its_arguments = b"argv" in content
         with self._as_if_started(main, output, content), self._declared.noted():
             try:
-                exec(compile(content, self._path, "exec"), vars(main))
+                exec(compile(own_source.parse(self._path), self._path, "exec"), vars(main))
                 if not re.search(r"\d", output.text()):
                     self._call_what_nothing_calls(main)
             except SystemExit as end:
