@@ -183,8 +183,8 @@ def test_a_file_named_by_mistake_is_not_written_over(tmp_path: Path, command: st
 @pytest.mark.slow
 def test_what_the_kit_brings_is_not_there_for_code_either(tmp_path: Path) -> None:
     """It is not handed in: what needs it would pass here and crash after the deadline."""
-    reads = "open('rubric/tiny.yaml').read()\n"
-    done = grader("check", make_kit(tmp_path, **{"attention.py": reads + ATTENTION}), "--part", "2")
+    reads = ATTENTION.replace("    scores =", "    open('rubric/tiny.yaml').read()\n    scores =")
+    done = grader("check", make_kit(tmp_path, **{"attention.py": reads}), "--part", "2")
     assert "FileNotFoundError" in done.stdout
 
 
