@@ -25,7 +25,8 @@ def offer(source: bytes) -> None:
         return
     if b"compile" in source:
         torch.compile = _uncompiled  # computes the same, and needs no compiler and no seconds to load one
-    if _ASKED_FOR.search(source) and not _installed:
+    # Not where there is one, nor while a probe pretends so: it has a way of its own to move things.
+    if _ASKED_FOR.search(source) and not _installed and not torch.cuda.is_available():
         _stand_in_for_a_gpu(torch)
 
 
@@ -38,10 +39,9 @@ def _stand_in_for_a_gpu(torch: Any) -> None:
     _installed[0].__enter__()
     set_default = torch.set_default_device
     torch.set_default_device = lambda device: set_default(_here(torch, device))
-    if not torch.cuda.is_available():
-        for name, value in (("current_device", 0), ("get_device_name", "no GPU"), ("synchronize", None)):
-            setattr(torch.cuda, name, _answering(value))
-        torch.cuda.set_device = _answering(None)
+    answers = {"current_device": 0, "get_device_name": "no GPU", "synchronize": None, "set_device": None}
+    for name, value in answers.items():
+        setattr(torch.cuda, name, _answering(value))
 
 
 def _answering(value: Any) -> Any:
