@@ -84,6 +84,7 @@ SAYS = {
     "reduced fraction": "from fractions import Fraction\nprint('accuracy', Fraction(right, total))",
     "percent sign in a format": "print('accuracy = {:.2%}'.format(right / total))",
     "decimal": "from decimal import Decimal\nprint(Decimal(right) / Decimal(total))",
+    "in single precision": "import numpy as np\nprint(float(np.float32(right) / np.float32(total)))",
     "as a table": "print('| split | accuracy |\\n|---|---|\\n| dev | ' + f'{100 * right / total:.2f} |')",
     "with the date": "import datetime\nprint(datetime.datetime(2024, 2, 3, 10, 11, 12), 'lines', total, "
     "'accuracy', right / total)",

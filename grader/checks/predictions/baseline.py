@@ -30,6 +30,7 @@ _MOST = 1000  # numbers looked at, whatever is printed
 _QUOTED = 3
 _QUOTED_CHARACTERS = 12
 _RUN_FROM = {"top": "the top of the submission", "own": "its own folder", "between": "a folder above its own"}
+_SINGLE_PRECISION = 2**-23
 _APART = Fraction(1, 10)  # how far the share of London moves at least in the altered data
 
 
@@ -102,8 +103,8 @@ class _Number:
     text: str = ""
 
     def is_near(self, want: float) -> bool:
-        """Rounded, or cut off, where its digits end."""
-        rounding = 1e-6 * self.step + 1e-9
+        """Rounded, or cut off, where its digits end; it may have been kept in single precision, as by torch."""
+        rounding = 1e-6 * self.step + 1e-9 + _SINGLE_PRECISION * abs(want)
         cut_off = -rounding <= want - self.value < self.step - rounding
         return cut_off or abs(want - self.value) <= self.step / 2 + rounding
 

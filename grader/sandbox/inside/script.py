@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from . import course_utils, definitions, own_source
+from . import course_utils, definitions, own_source, student_machine
 from .output import Output
 from .script_arguments import OUTPUT, Declared, Offered, value_for
 from .script_files import Surroundings, put_in_place
@@ -139,6 +139,7 @@ class _Run:
         with open(self._path, "rb") as source:
             content = source.read()
         self.reads_its_arguments = b"argv" in content
+        student_machine.offer(content)
         with self._as_if_started(main, output, content), self._declared.noted():
             try:
                 exec(compile(own_source.parse(self._path), self._path, "exec"), vars(main))
