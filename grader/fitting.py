@@ -1,8 +1,8 @@
 """Of several files that fit a name, those that may count: source is scanned for what it defines, never run or parsed.
 
 Course material goes first, then copies, then what another one surpasses: every name that is asked for is at least as
-far along there, and one is further; then what was set aside, in a folder called backup, say. What is no code counts
-where the rest of the work lies.
+far along there, and one is further; then what another one imports; then what was set aside, in a folder called backup,
+say. What is no code counts where the rest of the work lies.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TEXT = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'
 _COMMENT = re.compile(r"(?m)^[ \t]*+#.*")
 _DEFINITION = re.compile(r"(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _ASSIGNED = re.compile(r"(\w+)[ \t]*(?::[^=\n]*)?=(?!=)")
-_IMPORTED = re.compile(r"(?m)^from[ \t][^\n(]*?import[ \t]*(?:\(([^)]{0,2000})\)|([^\n(]*))")
+_IMPORTED = re.compile(r"(?m)^from[ \t]+([\w.]*)[ \t]*import[ \t]*(?:\(([^)]{0,2000})\)|([^\n(]*))")
 # A starter raises an exception of Python's own; one that a student has written is work, whatever it is worth.
 _IDLE = re.compile(
     r"pass|\.\.\.|return(?:[ \t]+None)?|raise(?:[ \t]+(?:\w*Error|Exception|NotImplemented)\b.*)?"
@@ -66,6 +66,7 @@ def remaining(file: str, paths: Sequence[str], names: Collection[str], folder: P
     if len(kept) > 1 and file.endswith(".py"):
         ranks = {path: _ranks(folder / path, names) for path in kept}
         kept = [path for path in kept if not any(_surpasses(ranks[other], ranks[path]) for other in kept)]
+        kept = [path for path in kept if not any(_hands_on(folder, other, path, names) for other in kept)]
     return [path for path in kept if not _is_set_aside(path)] or kept
 
 
@@ -86,6 +87,23 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
+def _hands_on(folder: Path, door: str, path: str, names: Collection[str]) -> bool:
+    """Whether one file does nothing about these names but import them from the other: then both are one work."""
+    source = _source(folder / door) if door != path else None
+    if source is None or not names:
+        return False
+    parts, handed_on = PurePosixPath(path).with_suffix("").parts, set()
+    for imported in _IMPORTED.finditer(source):
+        module = [part for part in imported[1].split(".") if part]
+        if module and list(parts[-len(module) :]) == module:
+            handed_on |= _imported_names(imported)
+    return handed_on >= set(names)
+
+
+def _imported_names(imported: re.Match[str]) -> set[str]:
+    return set(re.findall(r"(\w+)[ \t]*(?:,|\n|$)", imported[2] or imported[3] or ""))
+
+
 def _is_set_aside(path: str) -> bool:
     return any(_SET_ASIDE.search(part) for part in PurePosixPath(path).parts[:-1])
 
@@ -97,8 +115,7 @@ def states(path: Path, names: Collection[str]) -> dict[str, str]:
     if source is None:
         return {}
     for imported in _IMPORTED.finditer(source):
-        for name in re.findall(r"(\w+)[ \t]*(?:,|\n|$)", imported[1] or imported[2] or ""):
-            found |= {name: "written"} if name in found else {}
+        found |= dict.fromkeys(_imported_names(imported) & found.keys(), "written")
     for block in re.split(r"\n(?=[^\s)\]}#])", "\n" + source):
         if definition := _DEFINITION.match(block):
             if definition[2] in found:

@@ -45,6 +45,16 @@ FOUND = {
         "dev.predictions",
         "dev.predictions",
     ),
+    "a door to a package": (
+        {"model.py": "from work.parts.model import Projection\n", "work/parts/model.py": WRITTEN},
+        "model.py",
+        "model.py",
+    ),
+    "a door to a package, relative": (
+        {"work/model.py": "from .parts.model import (\n    Projection,\n)\n", "work/parts/model.py": WRITTEN},
+        "model.py",
+        "work/model.py",
+    ),
     "code downloaded again": ({"src/model (2).py": WRITTEN}, "model.py", "src/model (2).py"),
 }
 
