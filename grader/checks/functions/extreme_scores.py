@@ -26,8 +26,8 @@ from grader.model import Outcome, Student, scored
 from grader.registry import StudentFile, check
 from grader.suggestions import did_you_mean
 
-# Weights of scores near 10⁴ that differ by one. float32 keeps such scores to 10⁻³, and code that computes
-# s − (max + log Σ) in it is right to as much; clipping is off by 0.2.
+# float32 keeps scores near 10⁴ to 10⁻³, and code that computes s − (max + log Σ) in it is right to as much, as are
+# the weights of scores that differ by one; clipping is off by 0.2.
 _CLOSE = 1e-2
 
 
@@ -43,8 +43,9 @@ class _Spread:
     unit: int = 100  # what the query contributes: 1 where the scores are no multiples of 100
 
     @property
-    def tolerance(self) -> float:
-        return _CLOSE if 0 < self.largest - self.next < 10 else 0.0
+    def is_close(self) -> bool:
+        """Whether two scores share the weight."""
+        return 0 < self.largest - self.next < 10
 
     def scores(self, rng: np.random.Generator, keys: int) -> Array:
         scores = np.full(keys, float(self.rest))
@@ -71,15 +72,19 @@ _SPREADS = (
 @dataclass(frozen=True)
 class _Extreme:
     case: Case
-    tolerance: float
+    is_close: bool
     masked: bool = False
     scaled: bool = False  # by another β than 1
+
+    @property
+    def tolerance(self) -> float:
+        return _CLOSE if self.is_close or self.case.args[0].dtype == np.float32 else 0.0
 
 
 def _attention_extremes(rng: np.random.Generator) -> Iterator[_Extreme]:
     for (d, n, m, t), precision in (((1, 3, 4, 2), np.float64), ((3, 2, 5, 3), np.float32)):
         for spread, beta in product(_SPREADS, (1.0, 0.5)):
-            if spread.tolerance and (d, beta) != (1, 1.0):
+            if spread.is_close and (d, beta) != (1, 1.0):
                 continue  # another scale than β would be wrong there too, and is judged elsewhere
             place = rng.integers(d)
             Q, K = np.zeros((d, n)), np.zeros((d, m))
@@ -88,7 +93,7 @@ def _attention_extremes(rng: np.random.Generator) -> Iterator[_Extreme]:
             V = rng.normal(size=(t, m))
             arrays = (array.astype(precision) for array in (Q, K, V))
             label = f"{spread.label} (Q {d}×{n}, K {d}×{m}, β = {beta:g}, {precision.__name__})"
-            yield _Extreme(Case(label, (*arrays, beta), names=QKV), spread.tolerance, scaled=beta != 1)
+            yield _Extreme(Case(label, (*arrays, beta), names=QKV), spread.is_close, scaled=beta != 1)
 
 
 def _multi_head_extremes(rng: np.random.Generator) -> Iterator[_Extreme]:
@@ -97,10 +102,10 @@ def _multi_head_extremes(rng: np.random.Generator) -> Iterator[_Extreme]:
     sizes = [(6, 8, 5, 2), (5, 3, 4, 3), (7, 16, 6, 1), (5, 1, 4, 1)]
     for (e, d, n, heads), precision in zip(sizes, (np.float64, np.float32, np.float64, np.float64), strict=True):
         for spread in _SPREADS:
-            if bool(spread.tolerance) == (d == 1):
+            if spread.is_close == (d == 1):
                 case = _heads_with(rng, spread, e, d, n, heads, precision)
-                yield _Extreme(case, spread.tolerance)
-                yield _Extreme(_hiding(case, d // heads), spread.tolerance, masked=True)
+                yield _Extreme(case, spread.is_close)
+                yield _Extreme(_hiding(case, d // heads), spread.is_close, masked=True)
 
 
 def _heads_with(rng: np.random.Generator, spread: _Spread, e: int, d: int, n: int, heads: int, precision: Any) -> Case:
@@ -190,6 +195,8 @@ def _cause(mistakes: Iterable[Mistaken], answers: Sequence[_Answered]) -> str:
     double = sorted(
         (one for one in answers if one.extreme.case.args[0].dtype == np.float64), key=lambda one: not one.found
     )
+    if not any(one.found for one in double):
+        return ""
     given = [(one.extreme.case, one.got) for one in double]
     settled = [
         np.isclose(one.got, one.want, rtol=RTOL, atol=ATOL) if one.got.shape == one.want.shape else None
