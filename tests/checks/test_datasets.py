@@ -242,10 +242,11 @@ def test_forged_answers_earn_nothing_and_break_nothing(
     code = f"""
         import sys
         import numpy as np
-        sys.modules["_box.dataset_probe"].looked_at = lambda dataset, idx, times: {forged}
         class CharCorruptionDataset:
             def __init__(self, data, block_size):
-                pass
+                sys.modules["_box.dataset_probe"].looked_at = lambda dataset, items, times: {forged}
+            def __getitem__(self, idx):
+                return idx, idx
         """
     report = grade(RUBRIC, submission(**{"dataset.py": code}), torch_boxes, DRAW)
     assert report.points == 0
@@ -273,7 +274,7 @@ def test_items_are_read_back(text: str, read: Span | str) -> None:
 
 def test_a_vocabulary_leaves_the_box_as_whole_numbers_and_short_texts() -> None:
     odd = SimpleNamespace(stoi={"a": np.int64(0), "b" * 9: 1.5}, itos=["a", None])
-    found = looked_at(odd, 0, times=0)
+    found = looked_at(odd, [0], times=0)
     assert found["stoi"] == [["a", 0], ["b" * 8, None]]
     assert [type(index) for _, index in found["stoi"]] == [int, type(None)]
     assert found["itos"] == [[0, "a"], [1, None]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,6 +31,7 @@ class Question:
     block: int
     idx: int = 0
     times: int = 1
+    copies: bool = False  # the document stands there as often as it is drawn, and each copy is drawn once
 
     @property
     def document(self) -> str:
@@ -38,7 +39,11 @@ class Question:
 
     @property
     def data(self) -> str:
-        return "\n".join(self.documents) + "\n"
+        return "\n".join([self.document] * self.times if self.copies else self.documents) + "\n"
+
+    @property
+    def items(self) -> list[int]:
+        return list(range(self.times)) if self.copies else [self.idx]
 
     @property
     def label(self) -> str:
@@ -107,7 +112,7 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     """Ask the box. Faults say with which document they happened; what is not two rows of ids is one."""
     request = {"name": name, "data": question.data, "block_size": question.block}
     try:
-        answer = student.probe("draw_items", file, **request, idx=question.idx, times=question.times)
+        answer = student.probe("draw_items", file, **request, items=question.items, times=question.times)
     except NotImportable:
         raise
     except Crashed as fault:
@@ -136,6 +141,15 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     table = _letters(drawn)
     x, y = (_texts(*row, table) for row in rows.values() if row is not None)
     return Drawn(question, drawn.length, drawn.vocab_size, drawn.stoi, drawn.itos, drawn.kinds, x, y, strays)
+
+
+def draw_by_chance(student: Student, file: str, name: str, question: Question) -> Drawn:
+    """As `draw`. An item that stays the same, which costs elsewhere, is drawn from copies of its document."""
+    drawn = draw(student, file, name, question)
+    if question.times == 1 or len(set(drawn.texts)) > 1:
+        return drawn
+    copied = draw(student, file, name, replace(question, copies=True))
+    return copied if len(set(copied.texts)) > 1 else drawn
 
 
 def _placed(fault: StudentFault, question: Question) -> StudentFault:

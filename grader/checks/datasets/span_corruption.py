@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from grader.checks.datasets.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, questions
+from grader.checks.datasets.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, draw_by_chance, questions
 from grader.checks.datasets.item_mistakes import (
     Mistake,
     judged_items,
@@ -163,7 +163,7 @@ def truncates_to_every_length(
     longest: _BlockShare = EDITIONS[0],
 ) -> Outcome:
     """A document is truncated to a random length from 4 to ⌊longest·block⌋, and each of these can occur."""
-    ask = partial(draw, student, file, name)
+    ask = partial(draw_by_chance, student, file, name)
     slips: list[Outcome] = []
     whole: bool | None = None
     for trial, question in enumerate(
@@ -196,7 +196,7 @@ def truncates_to_every_length(
 @check
 def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """The masked length is random, a quarter of the truncated length on average, at times more and at times less."""
-    drawn, finding = _masked_lengths(partial(draw, student, file, name), rng)
+    drawn, finding = _masked_lengths(partial(draw_by_chance, student, file, name), rng)
     if finding:
         return _mistake(drawn, finding, trial=0)
     return passed("the masked length varies around a quarter", evidence={"draws": 2 * DRAWS})
@@ -206,9 +206,9 @@ def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, fi
 def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Something is masked in nearly all draws, unless masked lengths are wrong anyway: that costs elsewhere."""
     for trial, question in enumerate(questions(rng, (60, 300), _BLOCK, DRAWS // 2)):
-        drawn = draw(student, file, name, question)
+        drawn = draw_by_chance(student, file, name, question)
         if finding := judge_emptiness(_spans(drawn), question.block, len(question.document)):
-            _, length = _masked_lengths(partial(draw, student, file, name), rng)
+            _, length = _masked_lengths(partial(draw_by_chance, student, file, name), rng)
             if length:
                 return passed(f"{finding.summary}; as the masked lengths are wrong, it costs nothing more here")
             return _mistake(drawn, finding, trial)
@@ -219,7 +219,7 @@ def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, f
 def masks_at_any_place(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Where the masked part stands is left open, but there are a prefix and a suffix at times."""
     (question,) = questions(rng, (60,), 32, 2 * _SOME)
-    drawn = draw(student, file, name, question)
+    drawn = draw_by_chance(student, file, name, question)
     if finding := judge_positions(_spans(drawn)):
         return _mistake(drawn, finding, trial=0)
     return passed("there is text before the masked part, and behind it")

@@ -1,7 +1,8 @@
-"""What a data set of (x, y) pairs gives: its vocabulary as found, and one item taken many times."""
+"""What a data set of (x, y) pairs gives: its vocabulary as found, and items taken many times."""
 
 from __future__ import annotations
 
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ _STRAY = 10  # one in so many draws may fail before the item is given up
 _STRAY_CHARACTERS = 120
 
 
-def looked_at(dataset: Any, idx: int, times: int) -> dict[str, Any]:
-    """Item `idx`, `times` over, as flat ids with the length of each draw: draws may differ in length.
+def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
+    """`times` draws of these items in turn, as flat ids with the length of each draw: draws may differ in length.
 
     Nothing is seeded in between, so what is random differs from draw to draw. A few draws that raise, or give no pair
     of rows, are told apart from the others; more than one in ten are no strays any more.
@@ -29,7 +30,7 @@ def looked_at(dataset: Any, idx: int, times: int) -> dict[str, Any]:
     ys: list[Any] = []
     kinds: set[str] = set()
     strays: list[str] = []
-    for _ in range(times):
+    for idx in islice(cycle(items), times):
         try:
             item = dataset[idx]
         except Exception as error:

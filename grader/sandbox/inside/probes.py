@@ -64,10 +64,10 @@ def forward(
     }
 
 
-def draw_items(file: str, name: str, data: str, block_size: int, idx: int, times: int) -> dict[str, Any]:
-    """Build a data set from text and take one of its items many times."""
+def draw_items(file: str, name: str, data: str, block_size: int, items: list[int], times: int) -> dict[str, Any]:
+    """Build a data set from text and take these items of it, one after the other, so many times in all."""
     dataset = call_as_asked(student_code.attribute(file, name), [data, block_size], {})
-    return dataset_probe.looked_at(dataset, idx, times)
+    return dataset_probe.looked_at(dataset, items, times)
 
 
 def names_used(file: str, name: str) -> dict[str, Any]:
