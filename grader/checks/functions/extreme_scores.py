@@ -77,6 +77,11 @@ class _Extreme:
     scaled: bool = False  # by another β than 1
 
     @property
+    def asks_more(self) -> bool:
+        """Than what huge scores do: other checks ask that of usual scores."""
+        return self.masked or self.scaled
+
+    @property
     def tolerance(self) -> float:
         return _CLOSE if self.is_close or self.case.args[0].dtype == np.float32 else 0.0
 
@@ -167,8 +172,8 @@ def stays_finite_at_extreme_scores(
         rtol, atol = max(RTOL, extreme.tolerance), max(ATOL, extreme.tolerance)
         answers.append(_Answered(extreme, got, want, difference(got, want, rtol, atol)))
     wrong = [answer for answer in answers if answer.found]
-    # What is wrong with any β but 1, however large the scores are, is judged by `matches_reference`, and costs once.
-    if all(answer.extreme.scaled for answer in wrong) and (not wrong or _cause(mistakes_in(reference), answers)):
+    # What is wrong with a mask, or any β but 1, however large the scores are, costs where usual scores are judged.
+    if all(answer.extreme.asks_more for answer in wrong) and (not wrong or _cause(mistakes_in(reference), answers)):
         return scored(Fraction(1), "scores of ±10⁴ are handled")
     # Where a mask is asked for too, what is right without one counts for half.
     failing, kinds = ({answer.extreme.masked for answer in those} for those in (wrong, answers))
