@@ -99,7 +99,7 @@ def test_the_new_layer_is_on_in_every_box(house: Path, graded: Any) -> None:
     assert re.search(r"│ priority +│ on +│ required │ runs behind everything else on the machine", told)
     assert "get ahead of others: refused" in told
     assert "Verdict: fit for student code" in told
-    where = "import os\ndef attention(*given):\n    own = os.getpriority(os.PRIO_PROCESS, 0)\n    raise ValueError(own)\n"
+    where = "import os\ndef attention(*given):\n    at = os.getpriority(os.PRIO_PROCESS, 0)\n    raise ValueError(at)\n"
     assert graded("averages", "attention.py", where)["message"].endswith(": 19")
 
 
