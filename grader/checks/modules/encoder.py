@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations
 
@@ -13,6 +14,7 @@ from grader.checks.modules.recovery import block_properties
 from grader.checks.modules.recovery.block_fits import Wanted
 from grader.checks.modules.recovery.block_reading import BlockSizes, Given, Reading
 from grader.checks.modules.recovery.obligations import made_steady, trained
+from grader.checks.modules.recovery.token_bench import TokenBench
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 from grader.model import Outcome, Student, failed, passed, scored
@@ -71,10 +73,15 @@ def _axes(output: Array, x: Array) -> tuple[int, ...] | None:
 
 def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: Given) -> Outcome:
     wanted = Wanted((POST,), (RELU,), output=sizes.heads > 1, hidden=sizes.hidden)
-    reading = Reading(bench, rng, BlockSizes(sizes.width, sizes.heads, sizes.hidden), wanted, given)
-    mistakes = reading.told()
+    is_read, mistakes = False, None
+    for each in _in_pieces_and_whole(bench):
+        reading = Reading(each, rng, BlockSizes(sizes.width, sizes.heads, sizes.hidden), wanted, given)
+        mistakes = reading.told()
+        if mistakes is not None:
+            break
+        is_read |= reading.usual.is_complete
     if mistakes is None:
-        return _unexplained(bench, rng, sizes, is_read=reading.usual.is_complete)
+        return _unexplained(bench, rng, sizes, is_read)
     if not mistakes:
         count = len(SIZES) * len(BATCHES)
         return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
@@ -83,6 +90,12 @@ def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: 
         return scored(_WITH_A_SLIP, message, evidence={"looks_like": mistakes})
     message = f"{bench.name} is not the block asked for; it looks as if {', and '.join(mistakes)}"
     return failed(message, evidence={"looks_like": mistakes})
+
+
+def _in_pieces_and_whole(bench: Workbench) -> Iterator[Workbench]:
+    yield bench
+    if isinstance(bench, TokenBench) and bench.cut:
+        yield bench.uncut()
 
 
 def _unexplained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, is_read: bool) -> Outcome:

@@ -227,8 +227,10 @@ class View:
 
 
 def _is_vector(value: Array, sizes: BlockSizes) -> bool:
-    """Biases of heads may have two axes, neither of which is one that a map would start from or lead to."""
+    """Biases of heads may have two axes: one counts the heads, or neither is one that a map starts from or leads to."""
     sides = value.squeeze().shape
+    if len(sides) == 2 and 1 < sizes.heads in sides:
+        return True
     return len(sides) < 2 or (not {sizes.width, sizes.hidden} & set(sides) and len(set(sides)) == len(sides) == 2)
 
 

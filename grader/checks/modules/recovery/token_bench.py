@@ -1,10 +1,12 @@
-"""A student's module of tokens on a workbench: its crashes say the sizes, a tensor of four maps shows as four."""
+"""A student's module of tokens on a workbench: its crashes say the sizes, a tensor of several maps shows as several."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,15 +15,50 @@ from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array, numbers
 from grader.errors import Crashed, Killed, NotImportable, TimedOut
 
-_MAPS = 4  # queries, keys, values and output; where three are packed, each reading of them is tried
+_MOST = 4  # queries, keys, values and output
+_NUMBER = re.compile(r"\d+")
+_Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The axes of a tensor that only count what it holds, and how long they are."""
+
+    axes: tuple[int, ...]
+    counts: tuple[int, ...]
+
+    def names(self, name: str) -> list[str]:
+        return [f"{name}[{','.join(map(str, place))}]" for place in np.ndindex(self.counts)]
+
+    def pieces(self, tensor: Array) -> list[Array]:
+        front = range(len(self.axes))
+        if tensor.ndim <= max(self.axes) or tuple(tensor.shape[axis] for axis in self.axes) != self.counts:
+            raise Crashed("its tensors change their shapes")
+        return list(np.moveaxis(tensor, self.axes, front).reshape(prod(self.counts), *self._rest(tensor.shape)))
+
+    def joined(self, pieces: Sequence[Array]) -> Array:
+        front = range(len(self.axes))
+        return np.moveaxis(np.stack(pieces).reshape(*self.counts, *pieces[0].shape), front, self.axes)
+
+    def _rest(self, sides: tuple[int, ...]) -> list[int]:
+        return [side for axis, side in enumerate(sides) if axis not in self.axes]
 
 
 @dataclass
 class TokenBench(Workbench):
-    """`called` are its arguments as a student writes them."""
+    """`called` are its arguments as a student writes them, `other` arguments of which none is the same.
+
+    An axis that is as long for the others depends on no size: it counts maps, or vectors, which lie side by side.
+    """
 
     called: str = ""
-    cut: tuple[str, ...] = field(default=())  # the tensors that are shown in pieces
+    other: list[Any] = field(default_factory=list)
+    cut: Mapping[str, Cut] = field(default_factory=dict)  # the tensors that are shown in pieces
+
+    def uncut(self) -> Self:
+        """The same with every tensor as it is: a short axis may be of something else."""
+        values, fresh = (self._whole(tensors, tensors) for tensors in (self.values, self.fresh))
+        return replace(self, values=values, fresh=fresh, cut={})
 
     def _ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
@@ -34,9 +71,26 @@ class TokenBench(Workbench):
         except Crashed as fault:
             raise self._with_sizes(fault, inputs) from None
         if not self.values:
-            self.cut = _in_four({name: numbers(value, self.name) for name, value in reply["parameters"].items()})
+            self.cut = self._cuts(_shapes(reply["parameters"], self.name))
         reply["trainable"] = [piece for name in reply["trainable"] for piece in self._pieces(name)]
         return reply | {kind: self._in_pieces(reply[kind]) for kind in ("parameters", "gradients")}
+
+    def _cuts(self, shapes: _Shapes) -> dict[str, Cut]:
+        short = {name: sides for name, sides in shapes.items() if any(map(_may_count, sides)) and _is_table(sides)}
+        if not short or not self.other:
+            return {}
+        try:
+            others = _shapes(super()._ask(self.other, {}, [], ())["parameters"], self.name)
+        except (TimedOut, Killed, NotImportable):
+            raise
+        except Crashed:
+            return {}  # which is told when it is built so to be judged
+        found = {}
+        for name, sides in short.items():
+            both = enumerate(zip(sides, _alike(name, len(sides), others), strict=True))
+            if axes := tuple(axis for axis, (side, other) in both if side == other and _may_count(side)):
+                found[name] = Cut(axes, tuple(sides[axis] for axis in axes))
+        return found
 
     def _with_sizes(self, fault: Crashed, inputs: Sequence[Sequence[Array]]) -> Crashed:
         """The crash, with the sizes the module was built with and, if they are all alike, those of its input."""
@@ -47,29 +101,40 @@ class TokenBench(Workbench):
         return Crashed(message + given, fault.detail, fault.concealed)
 
     def _pieces(self, name: str) -> list[str]:
-        return [f"{name}[{n}]" for n in range(_MAPS)] if name in self.cut else [name]
+        return self.cut[name].names(name) if name in self.cut else [name]
 
     def _in_pieces(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, value in tensors.items():
-            found |= dict(zip(self._pieces(name), value, strict=True)) if name in self.cut else {name: value}
+            pieces = self.cut[name].pieces(numbers(value, self.name)) if name in self.cut else [value]
+            found |= dict(zip(self._pieces(name), pieces, strict=True))
         return found
 
     def _whole(self, values: Mapping[str, Array], changed: Mapping[str, Array]) -> dict[str, Array]:
         """Those that are changed, put together from all pieces."""
-        found = {
-            name: value for name, value in changed.items() if not name.startswith(tuple(f"{c}[" for c in self.cut))
-        }
-        for name in self.cut:
-            if any(piece in changed for piece in self._pieces(name)):
-                found[name] = np.stack([values[piece] for piece in self._pieces(name)])
+        pieces = {piece: name for name in self.cut for piece in self._pieces(name)}
+        found = {name: value for name, value in changed.items() if name not in pieces}
+        for name in {pieces[piece] for piece in changed if piece in pieces}:
+            found[name] = self.cut[name].joined([values[piece] for piece in self._pieces(name)])
         return found
 
 
-def _in_four(tensors: Mapping[str, Array]) -> tuple[str, ...]:
-    """Tensors of four square matrices; beside one, those of four vectors as well."""
-    matrices = [name for name, value in tensors.items() if value.ndim == 3 and len(value) == _MAPS]
-    square = {tensors[name].shape[1:]: name for name in matrices if len(set(tensors[name].shape[1:])) == 1}
-    sides = {side for side, _ in square}
-    vectors = [name for name, value in tensors.items() if value.shape in {(_MAPS, side) for side in sides}]
-    return tuple(sorted([*(name for name in matrices if tensors[name].shape[1:] in square), *vectors]))
+def _shapes(tensors: Mapping[str, Any], module: str) -> _Shapes:
+    return {name: numbers(value, module).shape for name, value in tensors.items()}
+
+
+def _may_count(side: int) -> bool:
+    return 1 < side <= _MOST
+
+
+def _is_table(sides: tuple[int, ...]) -> bool:
+    return len([side for side in sides if side > 1]) > 1
+
+
+def _alike(name: str, axes: int, others: _Shapes) -> tuple[int, ...]:
+    """The shape of the same tensor there; one of another number, if there is a tensor for each head; or no shape."""
+    if len(others.get(name, ())) == axes:
+        return others[name]
+    pattern = _NUMBER.sub("#", name)
+    found = (sides for other, sides in others.items() if len(sides) == axes and _NUMBER.sub("#", other) == pattern)
+    return next(found, (0,) * axes)
