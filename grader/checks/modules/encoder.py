@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import astuple
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -73,15 +75,16 @@ def _axes(output: Array, x: Array) -> tuple[int, ...] | None:
 
 def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: Given) -> Outcome:
     wanted = Wanted((POST,), (RELU,), output=sizes.heads > 1, hidden=sizes.hidden)
-    is_read, mistakes = False, None
-    for each in _in_pieces_and_whole(bench):
-        reading = Reading(each, rng, BlockSizes(sizes.width, sizes.heads, sizes.hidden), wanted, given)
-        mistakes = reading.told()
-        if mistakes is not None:
+    read = partial(Reading, rng=rng, sizes=BlockSizes(*astuple(sizes)), wanted=wanted, given=given)
+    readings: list[Reading] = []
+    for each in _arrangements(bench, sizes.width):
+        readings.append(read(each))
+        if readings[-1].is_right:
+            readings = readings[-1:]
             break
-        is_read |= reading.usual.is_complete
+    mistakes = next((told for reading in readings if (told := reading.told()) is not None), None)
     if mistakes is None:
-        return _unexplained(bench, rng, sizes, is_read)
+        return _unexplained(bench, rng, sizes, any(reading.usual.is_complete for reading in readings))
     if not mistakes:
         count = len(SIZES) * len(BATCHES)
         return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
@@ -92,10 +95,10 @@ def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: 
     return failed(message, evidence={"looks_like": mistakes})
 
 
-def _in_pieces_and_whole(bench: Workbench) -> Iterator[Workbench]:
+def _arrangements(bench: Workbench, width: int) -> Iterator[Workbench]:
     yield bench
-    if isinstance(bench, TokenBench) and bench.cut:
-        yield bench.uncut()
+    if isinstance(bench, TokenBench):
+        yield from bench.less_cut(width)
 
 
 def _unexplained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, is_read: bool) -> Outcome:

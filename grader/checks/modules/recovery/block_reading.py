@@ -24,6 +24,7 @@ from grader.checks.modules.recovery.block_fits import (
     shared_fits,
     unlike_alone,
 )
+from grader.checks.modules.recovery.fits import agree
 from grader.checks.modules.recovery.layers import Linear, Mlp, Norm, Values, is_weight, linears, mlps, norms, partner
 from grader.checks.modules.recovery.vector_places import NO_SHIFT, has_both_shifts, with_vector
 from grader.checks.modules.recovery.workbench import Workbench
@@ -68,9 +69,13 @@ class Reading:
     def bare(self) -> View:
         return self._view(bare=True)
 
+    @cached_property
+    def is_right(self) -> bool:
+        return self.usual.told(naming=False) == [] or self.bare.told(naming=False) == []
+
     def told(self) -> list[str] | None:
         """What is not as wanted, in words; an empty list if all is, None if nothing tried explains its values."""
-        if self.usual.told(naming=False) == [] or self.bare.told(naming=False) == []:
+        if self.is_right:
             return []
         told = self.usual.told(naming=True)
         return self.bare.told(naming=True) if told is None else told
@@ -87,7 +92,7 @@ class View:
     given: Given
     names: dict[str, str]  # of the tensors that are not at zero, as they are read here
     vectors: tuple[str, ...]
-    gains: tuple[str, ...]
+    gains: dict[str, Array]  # as they work
     alone: frozenset[str]
     used: frozenset[str]
 
@@ -118,7 +123,7 @@ class View:
             given,
             names,
             vectors,
-            tuple(names[name] for name in gains),
+            {names[name]: gain for name, gain in gains.items()},
             frozenset(names[name] for name in alone if name in names),
             frozenset(names[name] for name in used if name in names),
         )
@@ -137,7 +142,7 @@ class View:
         width, heads = self.sizes.width, self.sizes.heads
         own = {name: value for name, value in self.values.items() if name not in self.gains}
         kept = norms(own, width)
-        kept += [Norm(gain, NO_SHIFT, self.values[gain].reshape(-1), np.zeros(1)) for gain in self.gains]
+        kept += [Norm(name, NO_SHIFT, gain.reshape(-1), np.zeros(1)) for name, gain in self.gains.items()]
         used = {name: value for name, value in own.items() if name in self.alone or value.squeeze().ndim < 2}
         networks = list(_networks(used, width, self.sizes.hidden))
         if all(mlp.hidden != self.sizes.hidden for mlp in networks):
@@ -152,6 +157,7 @@ class View:
         """Whether every matrix in use may be a part of the block, so that a right one would be explained."""
         return any(
             query.matrix.shape == value.matrix.shape  # parts of other widths are read into what is something else
+            and self._have_places(query.matrix.shape[1])
             for anatomy in self.anatomies
             if not anatomy.is_too_much
             for value, output in anatomy.single()
@@ -159,8 +165,16 @@ class View:
             for query, _ in anatomy.asking(value, output)
         )
 
+    def _have_places(self, joined: int) -> bool:
+        """Whether each vector is as long as one that may be added somewhere; a number may be anything."""
+        heads = {parts * size for parts in (1, 2, 3) for size in (joined, joined // self.sizes.heads)}
+        known = {1, self.sizes.width, self.sizes.hidden} | heads
+        return all(self.full.values[name].size in known for name in self.vectors)
+
     def told(self, naming: bool) -> list[str] | None:
         """What is not as wanted in this view, or None. Without `naming`, only what is put together right is tried."""
+        if naming and not self._is_sound:
+            return None
         x, output = np.concatenate(self.given.single), np.concatenate(self.outputs[1])
         found: list[tuple[list[str], Anatomy, OneToken]] = []
         for named in (False, True)[: 1 + naming]:
@@ -183,6 +197,11 @@ class View:
         if not said and single.value and not any(anatomy.asking(single.value, single.output)):
             mistakes = [NO_MAPS_OF_ITS_OWN if mistake == NO_OUTPUT else mistake for mistake in mistakes]
         return [*mistakes, said] if said else mistakes or None
+
+    @cached_property
+    def _is_sound(self) -> bool:
+        """Whether what is at zero are vectors that are added: parts of maps would take the attention with them."""
+        return _see_each_other(self.bench, self.given) or not _see_each_other(self.full, self.given)
 
     def _several(self) -> tuple[Sequence[Array], list[Array]]:
         return self.given.several, self.outputs[0]
@@ -226,6 +245,12 @@ class View:
         return [*mistakes, WITHOUT_SHIFT if is_idle else WITHOUT_GAIN_OR_SHIFT]
 
 
+def _see_each_other(bench: Workbench, given: Given) -> bool:
+    x = given.several[0]
+    together, apart = (given.turned(output) for output in bench.run((x,), (x[:, :1],)).outputs)
+    return not agree(together[:, :1], apart)
+
+
 def _is_vector(value: Array, sizes: BlockSizes) -> bool:
     """Biases of heads may have two axes: one counts the heads, or neither is one that a map starts from or leads to."""
     sides = value.squeeze().shape
@@ -234,15 +259,18 @@ def _is_vector(value: Array, sizes: BlockSizes) -> bool:
     return len(sides) < 2 or (not {sizes.width, sizes.hidden} & set(sides) and len(set(sides)) == len(sides) == 2)
 
 
-def _gains(bench: Workbench, loose: Sequence[str], x: Array) -> list[str]:
-    """Those that start as ones, and those without which all tokens give the same."""
-    without = bench.run_changed((x,), changes=[{name: np.zeros_like(bench.values[name])} for name in loose])
-    return [
-        name
-        for name, (output,) in zip(loose, without, strict=True)
-        if bench.values[name].size == x.shape[-1]
-        and (np.all(bench.fresh[name] == 1) or np.ptp(output, axis=(0, 1)).max() < _CONSTANT)
-    ]
+def _gains(bench: Workbench, loose: Sequence[str], x: Array) -> dict[str, Array]:
+    """Those that start as ones, and those without which all tokens give the same; and those that one is added to."""
+    loose = [name for name in loose if bench.values[name].size == x.shape[-1]]
+    changes = [{name: np.full_like(bench.values[name], gain)} for gain in (0, -1) for name in loose]
+    alike = [np.ptp(output, axis=(0, 1)).max() < _CONSTANT for (output,) in bench.run_changed((x,), changes=changes)]
+    found = {}
+    for name, at_zero, below in zip(loose, alike, alike[len(loose) :], strict=False):
+        if at_zero or np.all(bench.fresh[name] == 1):
+            found[name] = bench.values[name]
+        elif below:
+            found[name] = 1 + bench.values[name]
+    return found
 
 
 def _networks(values: Values, width: int, hidden: int) -> Iterator[Mlp]:

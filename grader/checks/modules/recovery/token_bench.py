@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, Self
@@ -40,6 +40,11 @@ class Cut:
         front = range(len(self.axes))
         return np.moveaxis(np.stack(pieces).reshape(*self.counts, *pieces[0].shape), front, self.axes)
 
+    def along(self, counts: set[int]) -> Cut:
+        """Along axes of these lengths alone."""
+        kept = [(axis, count) for axis, count in zip(self.axes, self.counts, strict=True) if count in counts]
+        return Cut(tuple(axis for axis, _ in kept), tuple(count for _, count in kept))
+
     def _rest(self, sides: tuple[int, ...]) -> list[int]:
         return [side for axis, side in enumerate(sides) if axis not in self.axes]
 
@@ -55,10 +60,21 @@ class TokenBench(Workbench):
     other: list[Any] = field(default_factory=list)
     cut: Mapping[str, Cut] = field(default_factory=dict)  # the tensors that are shown in pieces
 
-    def uncut(self) -> Self:
-        """The same with every tensor as it is: a short axis may be of something else."""
-        values, fresh = (self._whole(tensors, tensors) for tensors in (self.values, self.fresh))
-        return replace(self, values=values, fresh=fresh, cut={})
+    def less_cut(self, width: int) -> Iterator[Self]:
+        """The same with short axes of one length left as they are, which may be the width of a head; then with all.
+
+        Such an axis is one of two tensors at least that have an axis of the block's width: maps into heads and back.
+        """
+        lengths = {count for cut in self.cut.values() for count in cut.counts}
+        maps = [cut.counts for name, cut in self.cut.items() if width in self.values[self._pieces(name)[0]].shape]
+        kept = [lengths - {length} for length in sorted(lengths) if sum(length in counts for counts in maps) > 1]
+        for counts in [*kept, set()] if len(kept) > 1 else kept:
+            yield self._cut_along({name: cut.along(counts) for name, cut in self.cut.items()})
+
+    def _cut_along(self, cut: Mapping[str, Cut]) -> Self:
+        bench = replace(self, cut={name: each for name, each in cut.items() if each.axes})
+        bench.values, bench.fresh = (bench._in_pieces(self._whole(each, each)) for each in (self.values, self.fresh))
+        return bench
 
     def _ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()

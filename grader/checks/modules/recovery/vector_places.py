@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 
 from grader.checks.modules.recovery.block_fits import ManyTokens
 from grader.checks.modules.recovery.head_maps import STACKED
-from grader.checks.modules.recovery.layers import Linear, Mlp, in_order
+from grader.checks.modules.recovery.layers import Linear, Mlp, in_order, layouts
 from grader.compare import Array
 
 NO_SHIFT = "(a shift that is not found yet)"
@@ -68,6 +69,21 @@ def _in_the_heads(fit: ManyTokens, vector: Array) -> Iterator[ManyTokens]:
             moved = {
                 role: _plus(layer, offset[way]) for (role, layer), offset in zip(of_it.items(), offsets, strict=True)
             }
+            yield _with_roles(fit, roles | moved)
+    yield from _for_several(fit, roles, vector)
+
+
+def _for_several(fit: ManyTokens, roles: dict[str, Linear], vector: Array) -> Iterator[ManyTokens]:
+    """With one vector for maps that are not packed alike: its parts may be any of theirs, in any order."""
+    joined = fit.query.matrix.shape[1]
+    count, left = divmod(vector.size, joined)
+    if left or not 1 <= count <= len(roles) or any(layer.matrix.shape[1] != joined for layer in roles.values()):
+        return
+    axes = {"part": count, "head": fit.heads, "feature": joined // fit.heads}
+    for layout in layouts(axes):
+        (offsets,) = in_order(vector.reshape(1, *(axes[each] for each in layout)), layout, count, joined).swapaxes(0, 1)
+        for chosen in permutations(roles, count):
+            moved = {role: _plus(roles[role], offset) for role, offset in zip(chosen, offsets, strict=True)}
             yield _with_roles(fit, roles | moved)
 
 
