@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -71,6 +71,7 @@ def _in_the_heads(fit: ManyTokens, vector: Array) -> Iterator[ManyTokens]:
             }
             yield _with_roles(fit, roles | moved)
     yield from _for_several(fit, roles, vector)
+    yield from _shared(fit, roles, vector)
 
 
 def _for_several(fit: ManyTokens, roles: dict[str, Linear], vector: Array) -> Iterator[ManyTokens]:
@@ -85,6 +86,15 @@ def _for_several(fit: ManyTokens, roles: dict[str, Linear], vector: Array) -> It
         for chosen in permutations(roles, count):
             moved = {role: _plus(roles[role], offset) for role, offset in zip(chosen, offsets, strict=True)}
             yield _with_roles(fit, roles | moved)
+
+
+def _shared(fit: ManyTokens, roles: dict[str, Linear], vector: Array) -> Iterator[ManyTokens]:
+    """With one bias that several maps add, or all heads: no bias is asked for, so neither is one for each."""
+    for count, copies in product(range(1, 1 + len(roles)), {1, fit.heads}):
+        for chosen in combinations(roles, count):
+            if all(vector.size * copies == roles[role].matrix.shape[1] for role in chosen):
+                moved = {role: _plus(roles[role], np.tile(vector, copies)) for role in chosen}
+                yield _with_roles(fit, roles | moved)
 
 
 def _of_one_map(layer: Linear, vector: Array, heads: int) -> Iterator[Array]:
