@@ -45,6 +45,10 @@ class NamesAReference:
     """Marks a parameter that names a function of the reference; students get its answers to their own questions."""
 
 
+class LeftOutOfKits:
+    """Marks a parameter that only helps to say more; students' rubrics do without."""
+
+
 class AsksTheQuestion:
     """Marks a parameter that repeats the question."""
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from grader.checks.formulas.readable import is_answered
 from grader.checks.functions.frozen import ENDING
 from grader.model import Alternative, Check, CheckFunction, Problem, Rubric, is_code
-from grader.registry import NamesAReference, Parameter, defined, definition_of, question_of
+from grader.registry import LeftOutOfKits, NamesAReference, Parameter, defined, definition_of, question_of
 from grader.release.decisions import Decision, Decisions, released
 from grader.release.handout import Handout
 from grader.rubric import ABOUT_A_CHECK
@@ -93,6 +93,7 @@ class PublicPart:
             return None
         own = {key: value for key, value in written.items() if key not in ABOUT_A_CHECK}
         given = {key: value for key, value in shared.items() if key in known.parameters} | own
+        given = {key: value for key, value in given.items() if not known.parameters[key].has(LeftOutOfKits)}
         for name, parameter in known.parameters.items():
             if name in given and parameter.is_data:
                 given[name] = _in_place(given[name], self._handout.in_place_of)

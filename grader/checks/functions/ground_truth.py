@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.checks.functions import frozen
-from grader.registry import NamesAReference, found_in_data
+from grader.registry import LeftOutOfKits, NamesAReference, found_in_data
 from grader.suggestions import did_you_mean
 
 
@@ -39,6 +39,7 @@ def _existing(name: str, info: ValidationInfo) -> str:
 
 
 Reference = Annotated[str, AfterValidator(_existing), NamesAReference()]
+ReferenceForCauses = Annotated[Reference | None, LeftOutOfKits()]
 
 
 # Every submission of a class is asked the same questions, so the reference need answer them only once. A process sees

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader import compare
 from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_crash
-from grader.checks.functions.ground_truth import Reference, reference_function
+from grader.checks.functions.ground_truth import Reference, ReferenceForCauses, reference_function
 from grader.checks.functions.inputs import INPUTS, Case, Inputs
 from grader.checks.functions.mistake_name import name_the_mistake
 from grader.checks.functions.returned import returned, returned_for_each, told_with
@@ -28,7 +28,7 @@ def returns_an_array(
     file: StudentFile,
     function: str,
     inputs: Inputs,
-    reference: Reference | None = None,
+    reference: ReferenceForCauses = None,
 ) -> Outcome:
     """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
     first, again = next(INPUTS[inputs](rng)), next(INPUTS[inputs](rng))  # the same shapes, other numbers
