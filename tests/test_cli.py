@@ -119,10 +119,14 @@ BROKEN = {
         "attention.py cannot be imported: SyntaxError at attention.py:1",
     ),
     "missing function": ("def attend(): pass\n", "attention.py defines no 'attention': it defines attend"),
-    "wrong signature": ("def attention(Q, K): pass\n", "is defined as (Q, K) and cannot be called so"),
+    "wrong signature": ("def attention(Q, K):\n    return Q @ K\n", "is defined as (Q, K) and cannot be called so"),
     "prints at import": ("print('hello')\nfrom good import attention\n", ""),
-    "reads input at import": ("n = int(input())\n", "EOFError at attention.py:1 (it asks for input"),
-    "exits at import": ("exit()\n", "cannot be imported"),
+    "reads input at import": (
+        "n = int(input())\ndef attention(Q, K, V, beta):\n    return n * V\n",
+        "EOFError at attention.py:1 (it asks for input",
+    ),
+    "exits at import": ("n = exit()\ndef attention(Q, K, V, beta):\n    return n * V\n", "cannot be imported"),
+    "exits when nobody needs it": ("from good import attention\nexit()\n", ""),
     "not text": ("\x00\x01", "cannot be imported"),
 }
 
@@ -217,7 +221,7 @@ def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_rubrics_and_checks_can_be_looked_at() -> None:
-    assert "27 problems, 65 checks, 100 points; no faults" in grader("rubric", "lint", "dl-hw3").stdout
+    assert "27 problems, 66 checks, 100 points; no faults" in grader("rubric", "lint", "dl-hw3").stdout
     shown = grader("rubric", "show", "dl-hw3").stdout
     assert "Multi-head attention with a mask (10 points)" in shown
     listed = grader("checks").stdout
@@ -237,10 +241,11 @@ def test_doctor_says_what_this_machine_gives() -> None:
 def test_a_rubric_without_torch_never_loads_it(tmp_path: Path) -> None:
     """Neither in the grader nor in its boxes: the student looks, and the grader's own imports are listed."""
     (tmp_path / "attention.py").write_text(
-        "import sys\ndef attention(Q, K, V, beta):\n    raise ValueError('torch' if 'torch' in sys.modules else 'none')"
+        "import sys\ndef attention(Q, K, V, beta):\n    found = 'torch' if 'torch' in sys.modules else 'none'\n"
+        "    raise ValueError(found)\n"
     )
     done = grader("run", tmp_path, "--rubric", "dl-hw3", "--part", "2.1")
-    assert "raised ValueError at attention.py:3: none" in " ".join(done.stdout.split())
+    assert "raised ValueError at attention.py:4" in " ".join(done.stdout.split())
     command = [sys.executable, "-X", "importtime", "-m", "grader", "run", "submissions/ada"]
     traced = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=True)
     imported = {

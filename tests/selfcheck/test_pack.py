@@ -112,6 +112,6 @@ def test_the_archive_is_graded_as_the_folder_is(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_there_twice_is_not_called_missing(tmp_path: Path) -> None:
-    kit = make_kit(tmp_path / "kit", **{"old/weights.txt": "0\n", "old/attention.py": ATTENTION + "# old\n"})
+    kit = make_kit(tmp_path / "kit", **{"mine/weights.txt": "0\n", "mine/attention.py": ATTENTION + "# mine\n"})
     done = grader("pack", kit, cwd=tmp_path)
-    assert "missing: weights.txt is there more than once: old/weights.txt and weights.txt; keep one" in done.stdout
+    assert "missing: weights.txt is there more than once: mine/weights.txt and weights.txt; keep one" in done.stdout
