@@ -12,10 +12,12 @@ import numpy as np
 
 from grader.checks.modules.recovery import block_properties
 from grader.checks.modules.recovery.behaviour import left_to_a_person
+from grader.checks.modules.recovery.image_bench import ImageBench
 from grader.checks.modules.recovery.layers import mlps
 from grader.checks.modules.recovery.obligations import (
     trained,
 )
+from grader.checks.modules.recovery.paired_tensors import in_pairs
 from grader.checks.modules.recovery.vit_fits import UNEXPLAINED, Found, read_one_block, read_several_blocks
 from grader.checks.modules.recovery.vit_slips import is_batch_normed, positions_are_factors, tokens_made, why_so_many
 from grader.checks.modules.recovery.vit_stack import UNKNOWN, blocks_with_depth_one
@@ -104,7 +106,7 @@ def vit_matches_its_equations(
     blocks = blocks_with_depth_one(bench.values, deep.values, DEEP.depth)
     if blocks not in (None, 1):
         return failed(f"{name} has {blocks or 'no'} block{'s' * (blocks != 1)} where depth is 1")
-    found = read_one_block(bench, rng, ONE)
+    seen, found = _read(bench, deep, rng)
     if found == UNEXPLAINED and is_batch_normed(bench):
         return _batch_normed(bench)
     if isinstance(found, str):
@@ -116,7 +118,22 @@ def vit_matches_its_equations(
         return _of_one_size(bench, deep, rng)
     if found is None:
         return _unread(bench, rng, adds_blocks=blocks == 1)
-    return _judged_deep(deep, rng, found)
+    return _judged_deep(seen, rng, found)
+
+
+def _read(bench: ImageBench, deep: ImageBench, rng: np.random.Generator) -> tuple[ImageBench, Found | str | None]:
+    """What it is found to be, and the deep model as it is read then: first with its layers named as torch would."""
+    said: Found | str | None = None
+    for turned in (False, True):
+        pairs = in_pairs(bench, ONE, turned)
+        if pairs is bench:
+            break
+        found = read_one_block(pairs, rng, ONE, is_guess=True)
+        if isinstance(found, Found):
+            return in_pairs(deep, DEEP, turned), found
+        said = said or found
+    found = read_one_block(bench, rng, ONE)
+    return deep, found if isinstance(found, Found) or not said else said
 
 
 def _shapes(bench: Workbench) -> dict[str, tuple[int, ...]]:

@@ -8,13 +8,14 @@ from itertools import product
 import numpy as np
 
 from grader import compare
-from grader.checks.modules.recovery.image_bench import Sizes, on_images
+from grader.checks.modules.recovery.image_bench import ImageBench, Sizes, on_images
 from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
     wrong_shape,
 )
+from grader.checks.modules.recovery.paired_tensors import rows_as_one_table
 from grader.checks.modules.recovery.vit_tokens import kept_as, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array, difference
@@ -28,8 +29,8 @@ DEEP = replace(ONE, depth=3)
 _SIZES = (ONE, Sizes(4, 2, 1, 6, 2, 2, 3), Sizes(3, 3, 2, 8, 2, 1, 4))
 
 
-def vit_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
-    return on_images(student, rng, file, name, sizes)
+def vit_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> ImageBench:
+    return rows_as_one_table(on_images(student, rng, file, name, sizes), sizes)
 
 
 @check

@@ -6,8 +6,8 @@ token and positions, queries and keys show; with images, the patch projection; w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import chain, permutations, product
 
@@ -34,6 +34,7 @@ from grader.checks.modules.recovery.vit_stack import (
     Tail,
     finishes,
     layer_names,
+    layers_in_order,
     stacked,
     tail_of,
     tails,
@@ -51,6 +52,7 @@ _WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))
 _MOST_NETWORKS = 12
 _MOST_FITS = 3000  # of one way to put a block together, with every network; usual models have a hundred
 _MOST_NORMS = 6  # usual models have two or three; vectors nobody knows the place of make dozens
+_OTHER_TOKENS = "its tokens are not its patches mapped linearly, with a class token and positions"
 UNEXPLAINED = "something in its encoder or its head is unlike every reading left open"
 
 # What the head reads of all tokens and of the patches; the class token is tried before all these.
@@ -69,7 +71,7 @@ _POOLS: dict[str, Callable[[Array, Array], Array]] = {
 class Found:
     """A complete fit of a ViT with one block."""
 
-    names: tuple[str, ...]
+    values: Values = field(compare=False, repr=False)  # in the order in which the student's code has made them
     way_in: WayIn
     layout: int  # which of the orders in which pixels may be laid out
     anatomy: Anatomy
@@ -85,8 +87,13 @@ class Found:
         return self.block.single.variant.activation
 
 
-def read_one_block(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Found | str | None:
-    """The fit that gives its values, the mistake that does, or None if neither was found."""
+def read_one_block(
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, is_guess: bool = False
+) -> Found | str | None:
+    """The fit that gives its values, the mistake that does, or None if neither was found.
+
+    Where it is a guess which tensors belong together, only a mistake that gives its values counts.
+    """
     said = ""
     believable = believable_ways_in(bench, rng, sizes)
     for naming, way_in in product((False, True), believable):  # mistakes are looked for once nothing is right
@@ -97,7 +104,7 @@ def read_one_block(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> 
             return found
         if way_in.class_token and said in ("", UNEXPLAINED):
             said = found
-    return said or None
+    return (None if is_guess and said in (UNEXPLAINED, _OTHER_TOKENS) else said) or None
 
 
 def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> Found | str:
@@ -131,9 +138,8 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
             return ", and ".join(mistakes)
         found = _attention(bench, rng, sizes, way_in, anatomy, seen, naming)
         if isinstance(found, ManyTokens):
-            return _patches(
-                bench, rng, sizes, Found(tuple(bench.values), way_in, 0, anatomy, found, tail_of(found.single))
-            )
+            made = {name: bench.values[name] for name in bench.fresh}
+            return _patches(bench, rng, sizes, Found(made, way_in, 0, anatomy, found, tail_of(found.single)))
         said = found or said
     return said
 
@@ -276,22 +282,34 @@ def _patches(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Fo
         encoded = found.block.run(found.way_in.tokens(bench.values, embedded))
         if agree(found.tail(encoded[:, found.way_in.place]), logits):
             return replace(found, layout=layout)
-    return "its tokens are not its patches mapped linearly, with a class token and positions"
+    return _OTHER_TOKENS
 
 
 def read_several_blocks(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> str | None:
-    """How the blocks follow each other: one of STACKS, UNKNOWN; None if names do not tell which layer is whose."""
-    names = layer_names(dict.fromkeys(found.names), bench.values, sizes.depth)
-    if names is None:
-        return None
-    inner = {name: layers for name, layers in names.items() if name in found.anatomy.values}
-    stack = stacked(found.anatomy, found.block, found.tail, inner, bench.values, sizes.depth)
+    """How the blocks follow each other: one of STACKS, UNKNOWN; None if it cannot be told which layer is whose."""
+    images = sizes.images(rng, 2)
+    (logits,) = bench.run((images,)).outputs
+    by_number = layer_names(found.values, bench.values, sizes.depth)
+    how = _how_they_follow(bench.values, images, logits, sizes, found, by_number) if by_number else None
+    if how == RIGHT:
+        return RIGHT
+    made = {name: bench.values[name] for name in bench.fresh}
+    for names in layers_in_order(found.values, made, sizes.depth):
+        if _how_they_follow(bench.values, images, logits, sizes, found, names) == RIGHT:
+            return RIGHT
+    return how
+
+
+def _how_they_follow(
+    values: Values, images: Array, logits: Array, sizes: Sizes, found: Found, names: Mapping[str, list[str]]
+) -> str | None:
+    inner = {name: names[name] for name in found.anatomy.values}  # in the order in which layers were numbered
+    stack = stacked(found.anatomy, found.block, found.tail, inner, values, sizes.depth)
     if stack is None:
         return None
-    images = sizes.images(rng, 2)
-    own: Values = {name: bench.values[layers[0]] for name, layers in names.items()}
+    own: Values = {name: values[layers[0]] for name, layers in names.items()}
     embedded = list(found.way_in.embeddings(own, sizes, images))[found.layout]
-    tokens, (logits,) = found.way_in.tokens(own, embedded), bench.run((images,)).outputs
+    tokens = found.way_in.tokens(own, embedded)
     for how, encode in STACKS.items():
         want = stack.tail(encode(stack.blocks, tokens)[:, found.way_in.place])
         # The ε of a LayerNorm is left open. Through three blocks it moves all logits by some 10⁻⁵ of the largest, and

@@ -111,6 +111,22 @@ def layer_names(one: Mapping[str, object], many: Mapping[str, object], depth: in
     return found if {name for names in found.values() for name in names} == set(many) else None
 
 
+def layers_in_order(one: Values, many: Values, depth: int) -> Iterator[dict[str, list[str]]]:
+    """Likewise by the order in which they were made: some before the blocks, each block as the first, some behind.
+
+    There may be several ways to see it so, of which the values tell one.
+    """
+    here, there = list(one), list(many)
+    size = (len(there) - len(here)) // (depth - 1)
+    for start in range(len(here) - size + 1) if size > 0 else ():
+        block, end = here[start : start + size], start + size * depth
+        every = [*here[:start], *block * depth, *here[start + size :]]
+        if [one[name].shape for name in every] == [many[name].shape for name in there]:
+            outside = {name: [other] for name, other in zip(here[:start], there[:start], strict=True)}
+            outside |= {name: [other] for name, other in zip(here[start + size :], there[end:], strict=True)}
+            yield outside | {name: there[start + n : end : size] for n, name in enumerate(block)}
+
+
 def blocks_with_depth_one(one: Values, many: Values, depth: int) -> int | None:
     """How many blocks a model of depth one has, told by the shapes that more depth adds; None if these do not tell."""
     here, there = (Counter(value.shape for value in values.values()) for values in (one, many))

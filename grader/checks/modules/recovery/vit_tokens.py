@@ -95,7 +95,8 @@ class WayIn:
         s, p = sizes.side, sizes.patch
         grid = images.reshape(len(images), sizes.channels, s, p, s, p)  # (B, C, row, P, column, P)
         weight = values[self.weight]
-        weight = weight if is_weight(self.weight) or weight.shape[0] == sizes.dim else np.moveaxis(weight, -1, 0)
+        own = is_weight(self.weight) and sizes.dim != weight.shape[-1]
+        weight = weight if own or weight.shape[0] == sizes.dim else np.moveaxis(weight, -1, 0)
         matrix = weight.reshape(sizes.dim, -1).T
         offset = values[self.bias].reshape(-1) if self.bias else 0.0
         before, behind = _norm(values, self.norm_before), _norm(values, self.norm_behind)

@@ -55,7 +55,7 @@ class Workbench:
     precision: str = "float64"
     dropout: bool = True  # whether what drops out in evaluation mode may do so
     values: dict[str, Array] = field(default_factory=dict)  # its parameters, as the grader has set them
-    fresh: dict[str, Array] = field(default_factory=dict)  # as the student's code has set them
+    fresh: dict[str, Array] = field(default_factory=dict)  # as the student's code has set them, in its order
     trainable: list[str] = field(default_factory=list)
     buffers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     rotations: Mapping[str, Any] | None = None  # given in place of the student's own functions of rotary positions
@@ -161,7 +161,7 @@ class Workbench:
             for name, shape in reply["buffers"].items()
             if isinstance(shape, list) and all(isinstance(side, int) for side in shape)
         }
-        self.fresh = found
+        self.fresh = {name: found[name] for name in reply["parameters"]}
         self.values = {name: _random(rng, value.shape) for name, value in found.items()}
 
     def run_changed(self, *inputs: Sequence[Array], changes: Sequence[Mapping[str, Array]]) -> list[list[Array]]:
