@@ -15,7 +15,7 @@ from grader.checks.modules.recovery.obligations import (
     not_a_function_of_its_input,
     wrong_shape,
 )
-from grader.checks.modules.recovery.paired_tensors import rows_as_one_table
+from grader.checks.modules.recovery.position_pieces import positions_as_a_table
 from grader.checks.modules.recovery.vit_tokens import kept_as, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array, difference
@@ -30,7 +30,7 @@ _SIZES = (ONE, Sizes(4, 2, 1, 6, 2, 2, 3), Sizes(3, 3, 2, 8, 2, 1, 4))
 
 
 def vit_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> ImageBench:
-    return rows_as_one_table(on_images(student, rng, file, name, sizes), sizes)
+    return positions_as_a_table(on_images(student, rng, file, name, sizes), rng, sizes)
 
 
 @check
@@ -69,8 +69,8 @@ def vit_sees_every_patch_in_its_place(
     bench = vit_bench(student, rng, file, name, DEEP)
     x = ONE.images(rng, 1)
     changed = [_with_another_patch(x, rng, row, column) for row, column in product(range(ONE.side), repeat=2)]
-    swapped = _swapped(x)
-    plain, turned, *others = bench.run((x,), (swapped,), *((image,) for image in changed)).outputs
+    turned_image = swapped(x)
+    plain, turned, *others = bench.run((x,), (turned_image,), *((image,) for image in changed)).outputs
     if not all(np.isfinite(output).all() for output in (plain, turned, *others)):
         return failed(f"{name} gives NaN or infinity")
     blind = [n for n, output in enumerate(others) if difference(output, plain) is None]
@@ -82,7 +82,7 @@ def vit_sees_every_patch_in_its_place(
     if places:
         rows = table(bench.values[places], ONE.dim)
         alike = {places: kept_as(bench.values[places], np.broadcast_to(rows[1], rows.shape))}
-        ((before, after),) = bench.run_changed((x,), (swapped,), changes=[alike])
+        ((before, after),) = bench.run_changed((x,), (turned_image,), changes=[alike])
         if difference(after, before):
             return failed(
                 f"with all positions equal, swapping two patches still changes the logits of {name}{_why(bench)}"
@@ -106,7 +106,7 @@ def _with_another_patch(x: Array, rng: np.random.Generator, row: int, column: in
     return changed
 
 
-def _swapped(x: Array) -> Array:
+def swapped(x: Array) -> Array:
     """The second and the last patch of the first row change places."""
     p, turned = ONE.patch, x.copy()
     turned[:, :, :p, p : 2 * p], turned[:, :, :p, -p:] = x[:, :, :p, -p:], x[:, :, :p, p : 2 * p]

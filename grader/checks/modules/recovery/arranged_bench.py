@@ -20,7 +20,7 @@ class Piece:
     """A tensor as it is read: one of the student's or a part of it, or several vectors as the rows of a table."""
 
     sources: tuple[str, ...]
-    part: int | slice | None = None  # along the first axis that is longer than one
+    part: int | slice | None = None  # along the first axis that is longer than one, once it is turned
     is_turned: bool = False
     is_flat: bool = False
 
@@ -28,10 +28,10 @@ class Piece:
         if len(self.sources) > 1:
             return np.stack([values[source].reshape(-1) for source in self.sources])
         value = values[self.sources[0]]
-        if self.part is not None:
-            value = value.squeeze()[self.part]
         if self.is_turned:
             value = value.squeeze().T
+        if self.part is not None:
+            value = value.squeeze()[self.part]
         return value.reshape(-1) if self.is_flat else value
 
     def write(self, value: Array, into: dict[str, Array]) -> None:
@@ -43,8 +43,8 @@ class Piece:
         (source,) = self.sources
         whole = into[source].copy()
         kept = whole.reshape([side for side in whole.shape if side > 1])
-        part = kept[... if self.part is None else self.part]
-        part[...] = (value.T if self.is_turned else value).reshape(part.shape)
+        part = (kept.T if self.is_turned else kept)[... if self.part is None else self.part]
+        part[...] = value.reshape(part.shape)
         into[source] = whole
 
 

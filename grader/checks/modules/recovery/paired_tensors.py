@@ -5,7 +5,6 @@ A guess is only ever a reading to try: what is read so is right if its values ar
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
@@ -73,13 +72,14 @@ def _pairs(bench: ImageBench, sizes: Sizes) -> dict[str, str]:
     """For each matrix and each gain the vector that goes with it: those first whose names are most alike."""
     place = {name: n for n, name in enumerate(bench.fresh)}
 
-    def unlike(pair: _Pair) -> tuple[int, bool, int]:
+    def unlike(pair: _Pair) -> tuple[bool, int, bool, int]:
         behind = place[pair.vector] - place[pair.owner]
-        return sum(map(len, pair.names)), behind < 0, abs(behind)
+        # What goes with a gain has its shape, so that there is less to choose from.
+        return not _is_gain(bench, sizes, pair.owner), sum(map(len, pair.names)), behind < 0, abs(behind)
 
     found: dict[str, str] = {}
     for pair in sorted(_possible(bench, sizes), key=unlike):
-        if pair.is_likely and pair.owner not in found and pair.vector not in found.values():
+        if pair.is_likely and not {pair.owner, pair.vector} & {*found, *found.values()}:
             found[pair.owner] = pair.vector
     return found
 
@@ -128,20 +128,3 @@ def _is_gain(bench: ImageBench, sizes: Sizes, name: str) -> bool:
 def _parent_and_leaf(name: str) -> tuple[str, str]:
     parent, _, leaf = name.rpartition(".")
     return parent, leaf
-
-
-def rows_as_one_table(bench: ImageBench, sizes: Sizes) -> ImageBench:
-    """With positions that are kept one by one, in a list, as a table."""
-    if position_tensors(bench.values, sizes):
-        return bench
-    lists: dict[str, list[tuple[int, str]]] = {}
-    for name, value in bench.values.items():
-        number = re.search(r"\d+$", name)
-        if number and value.size == sizes.dim:
-            lists.setdefault(name[: number.start()], []).append((int(number.group()), name))
-    pieces = {
-        f"{start}rows": Piece(tuple(name for _, name in sorted(rows)))
-        for start, rows in lists.items()
-        if len(rows) in (sizes.patches, sizes.patches + 1)
-    }
-    return arranged(bench, pieces) if len(pieces) == 1 else bench
