@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 
 from grader.checks.modules.recovery import behaviour, variant_properties
+from grader.checks.modules.recovery.arrangements import is_as_torch_has_it, read_in_any
 from grader.checks.modules.recovery.fits import Inputs, assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, count_apart, maps
 from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, wrong_shape
@@ -95,23 +96,30 @@ def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) ->
     if wrong := not_a_function_of_its_input(bench, inputs[1]):
         return wrong
     outputs = bench.run(*inputs).outputs
+    if outcome := read_in_any(bench, partial(_of_reading, rng, inputs, outputs)):
+        return outcome
     used = bench.influential(rng, inputs[0])
-    layers = maps(bench.values, WIDTH, HEADS, used)
+    return behaviour.too_few_parameters(bench, used, 4 * WIDTH**2) or variant_properties.of_rotary_attention(bench, rng)
+
+
+def _of_reading(
+    rng: np.random.Generator, inputs: list[Inputs], outputs: list[Array], bench: Workbench, naming: bool
+) -> Outcome | None:
+    """None if nothing tried explains its values, be it that its layers are not four."""
+    layers = maps(bench.values, WIDTH, HEADS, bench.influential(rng, inputs[0]))
     if count_apart(maps(bench.values, WIDTH, HEADS)) < 4 or count_apart(layers) > 4:
-        return behaviour.too_few_parameters(bench, used, 4 * WIDTH**2) or variant_properties.of_rotary_attention(
-            bench, rng
-        )
+        return None
     usual = list(assignments(dict.fromkeys(_ROLES, layers)))
     unusual = assignments_in_any_layout(bench.values, layers, _ROLES, HEADS)
     if explanation(_fits([*usual, *unusual]), inputs, outputs):
         return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
+    if not naming:
+        return None
     for mistake, mix in ROTATED.items():
         if explanation(_fits(usual, mix), inputs, outputs):
             return failed(f"its values are wrong; it looks as if {mistake}", evidence={"looks_like": mistake})
-    if bench.rotations:  # their angles are right
-        return failed(_NOT_ROTARY)
-    for mistake, of in ANGLES.items():
+    for mistake, of in ANGLES.items() if not bench.rotations else ():  # whose angles are right
         if explanation(_fits(usual, RotaryMixing(of=of)), inputs, outputs):
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
             return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence={"looks_like": mistake})
-    return failed(_NOT_ROTARY)
+    return failed(_NOT_ROTARY) if is_as_torch_has_it(bench) else None

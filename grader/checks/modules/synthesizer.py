@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 import numpy as np
 
 from grader.checks.modules.recovery import behaviour, variant_properties
+from grader.checks.modules.recovery.arrangements import is_as_torch_has_it, read_in_any
 from grader.checks.modules.recovery.fits import assignments, assignments_in_any_layout, explanation
-from grader.checks.modules.recovery.layers import Linear, count_apart, linears, maps
+from grader.checks.modules.recovery.layers import Linear, Values, biases_of, count_apart, linears, maps
 from grader.checks.modules.recovery.workbench import BLOCK, HEAD, HEADS, WIDTH, Workbench, build
 from grader.checks.modules.synthesizer_form import LONGEST, NAME, drawn_inputs
 from grader.compare import Array, difference
@@ -39,8 +41,26 @@ class _Fit:
 
 def _layers(bench: Workbench, used: set[str]) -> tuple[list[Linear], list[Linear]]:
     """Maps that may be W₁, value or output, and those that may be w₂."""
-    scoring = [layer for length in (LONGEST, BLOCK) for layer in linears(bench.values, HEAD, length, used)]
+    lengths = (LONGEST, BLOCK)
+    scoring = [layer for length in lengths for layer in linears(bench.values, HEAD, length, used)]
+    scoring += [layer for length in lengths for layer in _for_each_head(bench.values, length, used)]
     return maps(bench.values, WIDTH, HEADS, used), scoring
+
+
+def _for_each_head(values: Values, length: int, used: set[str]) -> Iterator[Linear]:
+    """A w₂ of its own for each head, in one tensor: (H, D/H, T) once its axes are in order."""
+    for name in sorted(used):
+        tensor = values[name].squeeze()
+        if sorted(tensor.shape) != sorted((HEADS, HEAD, length)):
+            continue
+        axes = [tensor.shape.index(side) for side in (HEADS, HEAD, length)]
+        for size in (length, HEADS * length):
+            for bias in biases_of(values, name, size):
+                offset = values[bias].squeeze() if bias else np.zeros(length)
+                if offset.shape in ((length, HEADS), (HEADS, length)):
+                    offset = (offset.T if len(offset) == length else offset)[:, None]  # (H, 1, T)
+                if offset.shape[-1:] == (length,):
+                    yield Linear(name, bias, ("head", "feature"), 0, axes[1], tensor.transpose(axes), offset)
 
 
 def _fits(
@@ -73,20 +93,31 @@ def synthesizer_matches_its_formula(
     bench = build(student, rng, [file], name, drawn_inputs(rng)[0], synthesizer=True, additive=True)
     inputs = [given for given in drawn_inputs(rng) if _runs(bench, given)]  # that others crash, another check says
     outputs = bench.run(*inputs).outputs
-    used = bench.influential(rng, inputs[0])
-    square, scoring = _layers(bench, set(bench.values))
     matrices = [value.shape for value in bench.values.values() if len(value.squeeze().shape) > 1]
     if not any(side in (LONGEST, BLOCK) for shape in matrices for side in shape):
         return failed(
             f"no parameter of {name} has a column for each of block_size − 1 positions, as w₂ should: a tensor that is "
             "no nn.Parameter is neither trained nor saved"
         )
+    if outcome := read_in_any(bench, partial(_of_reading, rng, inputs, outputs)):
+        return outcome
+    needed = 2 * WIDTH**2 + HEAD * LONGEST + LONGEST  # W₁, the values, w₂ and b₂
+    few = behaviour.too_few_parameters(bench, bench.influential(rng, inputs[0]), needed)
+    return few or variant_properties.of_a_synthesizer(bench, rng)
+
+
+def _of_reading(
+    rng: np.random.Generator, inputs: list[tuple[Array]], outputs: list[Array], bench: Workbench, naming: bool
+) -> Outcome | None:
+    """None if nothing tried explains its values, be it that its layers are not those of the formula."""
+    used = bench.influential(rng, inputs[0])
+    square, scoring = _layers(bench, set(bench.values))
     if count_apart(square) < 2 or not scoring:
-        needed = 2 * WIDTH**2 + HEAD * LONGEST + LONGEST  # W₁, the values, w₂ and b₂
-        return behaviour.too_few_parameters(bench, used, needed) or variant_properties.of_a_synthesizer(bench, rng)
+        return None
     found = explanation(_fits(bench, used, any_layout=True), inputs, outputs)
     if found is None:
-        return _wrong(bench, used, inputs, outputs)
+        wrong = _wrong(bench, used, inputs, outputs) if naming else None
+        return wrong if wrong and (wrong.evidence["looks_like"] or is_as_torch_has_it(bench)) else None
     if not found.hidden.bias:
         return failed("its values are those of the formula without b₁, the bias added to x W₁")
     if not found.scoring.bias or found.scoring.bias not in used:

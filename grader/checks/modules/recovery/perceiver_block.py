@@ -13,6 +13,7 @@ from itertools import chain, product
 import numpy as np
 
 from grader.checks.modules.recovery import behaviour, variant_properties
+from grader.checks.modules.recovery.arrangements import is_as_torch_has_it, read_in_any
 from grader.checks.modules.recovery.fits import Inputs, agree, assignments, assignments_in_any_layout, explanation
 from grader.checks.modules.recovery.layers import Linear, Mlp, Norm, Values, count_apart, maps, mlps, norms
 from grader.checks.modules.recovery.workbench import HEADS, WIDTH, Workbench
@@ -56,28 +57,38 @@ class Block:
     idle: set[str]  # parameters that belong to no layer
 
     def judge(self, properties_fail: Callable[[], Outcome | None]) -> Outcome:
+        if outcome := read_in_any(self.bench, self._judge_reading):
+            return outcome
+        needed = 6 * WIDTH**2  # attention, and an MLP at least as wide
+        few = behaviour.too_few_parameters(self.bench, self.used, needed)
+        return few or properties_fail() or variant_properties.of_cross_attention(self.bench, self.rng, self.inputs[0])
+
+    def _judge_reading(self, bench: Workbench, naming: bool) -> Outcome | None:
+        if bench is self.bench:
+            return self._judge_layers(naming)
+        used = bench.influential(self.rng, self.inputs[2]) - self.idle
+        return replace(self, bench=bench, used=used)._judge_layers(naming)
+
+    def _judge_layers(self, naming: bool) -> Outcome | None:
+        """None if nothing tried explains its values, be it that its layers are not those that a block has."""
         name = self.bench.name
         everything = {key: value for key, value in self.bench.values.items() if key not in self.idle}
         values = {key: value for key, value in everything.items() if self._alive(key)}
         found = mlps(values, WIDTH)
         if not found and mlps(everything, WIDTH):
             return failed(f"the MLP of {name} has no influence on its output")
-        judged = [self._judge_values(values, mlp, everything) for mlp in found[:_MOST_MLPS]]
+        judged = [self._judge_values(values, mlp, everything, naming) for mlp in found[:_MOST_MLPS]]
         read = [outcome for outcome in judged if outcome is not None]
         if right := [outcome for outcome in read if outcome.status is Status.PASSED]:
             return right[0]
-        if len(found) == 1 and read:
-            return read[0]
-        needed = 6 * WIDTH**2  # attention, and an MLP at least as wide
-        few = behaviour.too_few_parameters(self.bench, self.used, needed)
-        return few or properties_fail() or variant_properties.of_cross_attention(self.bench, self.rng, self.inputs[0])
+        return read[0] if len(found) == 1 and read else None
 
     def _alive(self, key: str) -> bool:
         """In use, or the bias of something that is: a bias on the keys moves no score against another."""
         return key in self.used or any(key == other.replace("weight", "bias") for other in self.used)
 
-    def _judge_values(self, values: Values, mlp: Mlp, everything: Values) -> Outcome | None:
-        """With this MLP; None if the other layers are not four as the attention has them."""
+    def _judge_values(self, values: Values, mlp: Mlp, everything: Values, naming: bool) -> Outcome | None:
+        """With this MLP; None if the other layers are not four as the attention has them, or may be read otherwise."""
         layers = _square(values, [mlp])
         defined = _square(everything, mlps(everything, WIDTH))  # be they in use or not
         if count_apart(layers) != 4 and not count_apart(layers) < 4 <= count_apart(defined):
@@ -96,6 +107,8 @@ class Block:
         if count_apart(layers) == 4:
             unusual = assignments_in_any_layout(values, layers, _ROLES, HEADS)
             attention = explanation(chain(fits(usual), fits(unusual)), self.inputs, silenced)
+        if attention is None and not naming:
+            return None
         if attention is None:
             wrong = ((mistake, fits(usual, mix)) for mistake, mix in CROSS_ATTENTION.items())
             without = assignments(dict.fromkeys(_ROLES[:3], layers))
@@ -104,6 +117,8 @@ class Block:
                     return failed(f"the attention of {name} is not that asked for; it looks as if {mistake}")
             if count_apart(layers) < 4:
                 return failed(f"a layer of the attention of {name} is defined but has no influence on its output")
+            if not is_as_torch_has_it(bench):
+                return None
             return failed(f"the attention of {name} is not cross-attention in any of the readings left open")
         full = bench.run(*self.inputs).outputs
         before = replace(attention, ends=())
@@ -117,6 +132,8 @@ class Block:
         judged = explanation(tried_mlps, streams, full)
         if judged is None and self._works_on_what_came_in(mlp, found, silenced, full):
             return failed(f"the MLP is given what came into {name}, not what the attention gave")
+        if judged is None and not is_as_torch_has_it(bench):
+            return None
         return self._judge_mlp(attention, judged)
 
     def _passes_by_the_attention(self, found: list[RunnableNorm], silenced: list[Array]) -> bool:
