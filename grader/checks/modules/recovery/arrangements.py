@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.modules.recovery.layers import is_weight, loose_vectors, norms, partner
+from grader.checks.modules.recovery.layers import is_weight, loose_vectors, maps, norms, partner
 from grader.checks.modules.recovery.workbench import HEAD, HEADS, WIDTH, Workbench
 from grader.compare import Array
 from grader.model import Outcome, Status
 
 _Places = dict[str, Array]  # for each tensor, where its numbers are among all numbers of the module
 _MOST = 16  # ways to read one module; each is tried with all that an assignment leaves open
+_MOST_LAYERS = 20  # that four roles are given to
 _PARTS = (2, 3)  # keys and values in one tensor, or queries too
 _PER_HEAD = sorted((HEADS, HEAD, WIDTH))
 
@@ -79,15 +80,17 @@ def read_in_any(bench: Workbench, judge: Callable[[Workbench, bool], Outcome | N
 
     `judge` is given the module read in some way, and whether to look for what is wrong where nothing right explains it.
     """
-    as_kept = judge(bench, True)
-    if as_kept and as_kept.status is Status.PASSED:
-        return as_kept
     others = arrangements(bench)
-    for each in (*others, with_turned_squares([bench, *others][:2][-1])):
+    # Where every matrix may go with every vector, trying it all would take hours.
+    as_kept = [] if others and len(maps(bench.values, WIDTH, HEADS)) > _MOST_LAYERS else [bench]
+    wrong = None if others else judge(bench, True)
+    if wrong and wrong.status is Status.PASSED:
+        return wrong
+    for each in (*others, *(as_kept if others else ()), with_turned_squares([bench, *others][:2][-1])):
         outcome = judge(each, False)
         if outcome and outcome.status is Status.PASSED:
             return outcome
-    return as_kept or next(filter(None, (judge(each, True) for each in others)), None)
+    return wrong or next(filter(None, (judge(each, True) for each in (*others, *as_kept) if others)), None)
 
 
 def _rearranged(bench: Workbench, places: _Places) -> Rearranged:
@@ -276,7 +279,7 @@ def _pairings(places: _Places, tensors: Sequence[str]) -> Iterator[tuple[str, ..
 
 
 def _called_alike(tensor: str, vector: str) -> bool:
-    """w_q and b_q, or Wq and bq: alike but for how they begin."""
-    first, second = tensor.rpartition("."), vector.rpartition(".")
-    ends = [re.sub(r"^(weights?|bias(es)?|[a-z])_?", "", leaf, flags=re.IGNORECASE) for leaf in (first[2], second[2])]
-    return first[0] == second[0] and ends[0] == ends[1] != ""
+    """w_q and b_q, or Wq and bq, or q and q_bias: alike but for what says that one is a vector."""
+    (one, _, leaf), (other, _, added) = tensor.rpartition("."), vector.rpartition(".")
+    ends = [re.sub(r"^(weights?|bias(es)?|[a-z])_?", "", each, flags=re.IGNORECASE) for each in (leaf, added)]
+    return one == other and (ends[0] == ends[1] != "" or added == f"{leaf}_bias")
