@@ -86,11 +86,12 @@ def read_in_any(bench: Workbench, judge: Callable[[Workbench, bool], Outcome | N
     wrong = None if others else judge(bench, True)
     if wrong and wrong.status is Status.PASSED:
         return wrong
-    for each in (*others, *(as_kept if others else ()), with_turned_squares([bench, *others][:2][-1])):
+    turned = with_turned_squares([bench, *others][:2][-1])
+    for each in (*others, *(as_kept if others else ()), turned):
         outcome = judge(each, False)
         if outcome and outcome.status is Status.PASSED:
             return outcome
-    return wrong or next(filter(None, (judge(each, True) for each in (*others, *as_kept) if others)), None)
+    return wrong or next(filter(None, (judge(each, True) for each in (*others, turned, *as_kept) if others)), None)
 
 
 def _rearranged(bench: Workbench, places: _Places) -> Rearranged:
