@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, permutations, product
@@ -10,10 +10,9 @@ from itertools import islice, permutations, product
 import numpy as np
 
 from grader.checks.modules.recovery.image_bench import PatchSizes, Sizes
-from grader.checks.modules.recovery.layers import Norm, Values, is_weight, loose_vectors, norms, partner
+from grader.checks.modules.recovery.layers import Norm, Values, is_weight, loose_vectors, normalised, norms, partner
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
-from reference.numpy_layers import Function, identity, layer_norm
 
 _MOST_WAYS_IN = 48  # usual models have four
 _NO_NORM = ("", "")
@@ -106,10 +105,10 @@ class WayIn:
             yield behind(before(flat) @ matrix + offset)
 
 
-def _norm(values: Values, names: tuple[str, str]) -> Function:
+def _norm(values: Values, names: tuple[str, str]) -> Callable[[Array], Array]:
     if names == _NO_NORM:
-        return identity
-    return partial(Norm.of(values, *names), how=layer_norm)
+        return np.asarray
+    return partial(Norm.of(values, *names), how=normalised)
 
 
 def table(positions: Array, dim: int) -> Array:
