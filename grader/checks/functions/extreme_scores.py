@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, product
+from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from grader.checks.functions.ground_truth import (
     reference_function,
 )
 from grader.checks.functions.inputs import PROJECTIONS, QKV, Case
-from grader.checks.functions.mistake_name import name_among
+from grader.checks.functions.mistake_name import names_among
 from grader.checks.functions.returned import returned_for_each
 from grader.compare import ATOL, RTOL, Array, Difference, difference
 from grader.model import Outcome, Student, scored
@@ -173,13 +173,15 @@ def stays_finite_at_extreme_scores(
         answers.append(_Answered(extreme, got, want, difference(got, want, rtol, atol)))
     wrong = [answer for answer in answers if answer.found]
     # What is wrong with a mask, or any β but 1, however large the scores are, costs where usual scores are judged.
-    if all(answer.extreme.asks_more for answer in wrong) and (not wrong or _cause(mistakes_in(reference), answers)):
+    usual = set(_causes(mistakes_in(reference), answers))
+    if all(answer.extreme.asks_more for answer in wrong) and (usual or not wrong):
         return scored(Fraction(1), "scores of ±10⁴ are handled")
     # Where a mask is asked for too, what is right without one counts for half.
     failing, kinds = ({answer.extreme.masked for answer in those} for those in (wrong, answers))
     found, case = wrong[0].found, wrong[0].extreme.case
     assert found is not None
-    cause = _cause(chain(mistakes_at_extremes(reference), mistakes_in(reference)), answers)
+    # Several mistakes of usual scores may look alike where one score takes all the weight.
+    cause = next(_causes(mistakes_at_extremes(reference), answers), "") or (usual.pop() if len(usual) == 1 else "")
     hint = f"; it looks as if {cause}" if cause else ""
     if not cause and not np.isfinite(wrong[0].got).all():
         hint = "; subtract each query's largest score before exp"
@@ -195,16 +197,16 @@ class _Answered:
     found: Difference | None
 
 
-def _cause(mistakes: Iterable[Mistaken], answers: Sequence[_Answered]) -> str:
+def _causes(mistakes: Iterable[Mistaken], answers: Sequence[_Answered]) -> Iterator[str]:
     """Told from float64 alone: where exp overflows depends on the precision. What is right is no NaN of a mistake."""
     double = sorted(
         (one for one in answers if one.extreme.case.args[0].dtype == np.float64), key=lambda one: not one.found
     )
     if not any(one.found for one in double):
-        return ""
+        return iter(())
     given = [(one.extreme.case, one.got) for one in double]
     settled = [
         np.isclose(one.got, one.want, rtol=RTOL, atol=ATOL) if one.got.shape == one.want.shape else None
         for one in double
     ]
-    return name_among(mistakes, given, settled)
+    return names_among(mistakes, given, settled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -26,11 +26,16 @@ def name_among(
     mistakes: Iterable[Mistaken], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None] = ()
 ) -> str:
     """The first of them that explains all values. `right` says which are: those no mistake can leave open."""
-    with np.errstate(all="ignore"):  # mistakes overflow
-        for name, mistaken in mistakes:
+    return next(names_among(mistakes, given, right), "")
+
+
+def names_among(
+    mistakes: Iterable[Mistaken], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None] = ()
+) -> Iterator[str]:
+    for name, mistaken in mistakes:
+        with np.errstate(all="ignore"):  # mistakes overflow
             if _explains(mistaken, given, right or [None] * len(given)):
-                return name
-    return ""
+                yield name
 
 
 def _explains(mistaken: Callable[..., Any], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None]) -> bool:
