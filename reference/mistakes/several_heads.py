@@ -218,7 +218,6 @@ MASKS: Ways = {
     "the mask is applied in all heads but the first": [{"masking": _in_heads(lambda head: head > 0)}],
     "the mask hides whole tokens instead of single pairs": [
         {"masking": _as(lambda mask: np.broadcast_to(mask.all(axis=1)[:, None], mask.shape))},
-        {"masking": _as(lambda mask: np.broadcast_to(mask.any(axis=1)[:, None], mask.shape))},
         {"masking": _as(lambda mask: np.broadcast_to(mask[0][:, None], mask.shape))},
         {"masking": _as(lambda mask: np.broadcast_to(mask[:, :1], mask.shape))},
     ],
