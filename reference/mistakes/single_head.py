@@ -81,7 +81,8 @@ def over_everything(scores: Any, beta: float) -> Any:
 
 
 def _unit(X: Any) -> Any:
-    return X / np.linalg.norm(X, axis=0, keepdims=True)
+    lengths = np.linalg.norm(X, axis=0, keepdims=True)
+    return X / np.where(lengths > 0, lengths, 1.0)
 
 
 # How weights can be made of scores, wherever they come from.

@@ -56,7 +56,8 @@ def baseline_states_its_accuracy(
     evidence, revealing = first.evidence(), {"said": quote(first.text, 400)}
     stated, elsewhere = first.states(want), _elsewhere(beside, answer)
     if not first.started and not stated:
-        return failed(f"{file} is not started: there is no code in it that does anything", evidence=evidence)
+        message = f"{file} is not started: there is no code in it that does anything"
+        return Outcome(Status.MISSING, Fraction(0), message, evidence=evidence)
     if not stated and first.wrote_only(answer, len(questions)):
         message = f"it writes {answer} {len(questions)} times, but says no accuracy; work it out and print it"
         return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
