@@ -22,7 +22,7 @@ def model_runs_its_variant(
     file: StudentFile,
     enters: list[str],
     flags: list[str],
-    also: list[str] = [],  # noqa: B006
+    also: list[str] = [],  # noqa: B006 - read only
     through: str = "",
 ) -> Outcome:
     """The model that is trained runs the variant: it builds it, and something switches it on."""
