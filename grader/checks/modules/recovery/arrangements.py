@@ -117,7 +117,7 @@ def _read(values: Mapping[str, Array], places: _Places) -> dict[str, Array]:
 
 
 def _readings(bench: Workbench, kept: _Places) -> Iterator[_Places]:
-    fresh = _flat(bench.fresh)
+    fresh = _flat({name: bench.fresh[name] for name in bench.values})  # in the order of the places
     named = _with_own_layers(_with_norms(_with_heads_together(kept), fresh))
     for apart in _with_parts_apart(named):
         yield from _with_heads_joined(apart)
