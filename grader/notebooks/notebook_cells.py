@@ -91,7 +91,8 @@ def _upgraded(raw: bytes) -> list[Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # cells without an id, and the like: every version 4.4 notebook
-            return list(nbformat.reads(raw.decode("utf-8-sig"), as_version=4).cells)  # type: ignore[no-untyped-call]
+            book = nbformat.reader.reads(raw.decode("utf-8-sig"))  # type: ignore[no-untyped-call]
+            return list(nbformat.convert(book, 4).cells)  # type: ignore[no-untyped-call]
     except UnicodeDecodeError:
         raise UnreadableNotebook("not UTF-8 text") from None
     except nbformat.reader.NotJSONError:

@@ -174,7 +174,7 @@ OPEN: dict[str, tuple[str, Files]] = {
     ),
     "no model": ("synthesizer", {"src/attention.py": SYNTHESIZER}),
     "no script": ("synthesizer", _synthesizer(_model(SWITCH.format(flag="synthesizer")))),
-    "a model that does not run": ("synthesizer", _synthesizer(_model(PLAINLY) + "BROKEN")),
+    "a model that does not run": ("synthesizer", _synthesizer(_model(PLAINLY) + "\nclass GPT(BROKEN):\n    pass\n")),
     "a rotating model": (
         "rope",
         {"attention.py": ROTARY, "model.py": _model(PLAINLY), "run.py": SETS.format(sets="config.rope = True")},
