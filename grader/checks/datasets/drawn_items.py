@@ -84,7 +84,10 @@ Entries = tuple[tuple[Any, Any], ...]
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the box gave. `x` and `y` are texts, one for each draw; `strays` are draws that gave none."""
+    """What the box gave. `x` and `y` are texts, one for each draw; `strays` are draws that gave none.
+
+    Its question may hold shorter documents than were sent: those that the items are made of.
+    """
 
     question: Question
     length: int | None
@@ -140,7 +143,8 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
         raise WrongKind(f"{name} should give a pair (x, y) of Long tensors, one row of ids each", found)
     table = _letters(drawn)
     x, y = (_texts(*row, table) for row in rows.values() if row is not None)
-    return Drawn(question, drawn.length, drawn.vocab_size, drawn.stoi, drawn.itos, drawn.kinds, x, y, strays)
+    read = _without_letters_beyond_ascii(question) if not _beyond_ascii(question) & set("".join([*x, *y])) else question
+    return replace(drawn, question=read, x=x, y=y, strays=strays)
 
 
 def draw_by_chance(student: Student, file: str, name: str, question: Question) -> Drawn:
@@ -150,6 +154,22 @@ def draw_by_chance(student: Student, file: str, name: str, question: Question) -
         return drawn
     copied = draw(student, file, name, replace(question, copies=True))
     return copied if len(set(copied.texts)) > 1 else drawn
+
+
+def _beyond_ascii(question: Question) -> set[str]:
+    return {letter for letter in question.document if not letter.isascii()}
+
+
+def _without_letters_beyond_ascii(question: Question) -> Question:
+    """The question as a data set sees it that leaves such letters out, as the course's own code does with names.
+
+    Where they were left out by chance alone this is right as well: a piece without them is a piece of both.
+    """
+    return replace(question, documents=tuple(without_letters_beyond_ascii(text) for text in question.documents))
+
+
+def without_letters_beyond_ascii(text: str) -> str:
+    return text.encode("ascii", "ignore").decode()
 
 
 def _placed(fault: StudentFault, question: Question) -> StudentFault:

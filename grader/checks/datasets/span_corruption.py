@@ -101,15 +101,17 @@ def _sized_on_whole(ask: _Draw, rng: np.random.Generator) -> bool:
     (question,) = questions(rng, (60,), _BLOCK, _SOME)
     try:
         _, finding = _masked_lengths(ask, rng)
-        untruncated = [text for text in ask(question).texts if _kept(text, question) == len(question.document)]
+        drawn = ask(question)
     except StudentFault:
         return False
-    readable = (isinstance(read_span(text, question.document), Span) for text in untruncated)
+    document = drawn.question.document
+    untruncated = [text for text in drawn.texts if _kept(text, document) == len(document)]
+    readable = (isinstance(read_span(text, document), Span) for text in untruncated)
     return finding is not None and finding.sized_on_whole and bool(untruncated) and all(readable)
 
 
-def _kept(text: str, question: Question) -> int:
-    span = measured(text, question.document)
+def _kept(text: str, document: str) -> int:
+    span = measured(text, document)
     return span.kept if span else 0
 
 
@@ -176,7 +178,7 @@ def truncates_to_every_length(
     ):
         drawn = ask(question)
         spans = _spans(drawn)
-        finding = judge_bounds(spans, len(question.document), question.block, longest)
+        finding = judge_bounds(spans, len(drawn.question.document), question.block, longest)
         if finding and not finding.score:
             whole = _sized_on_whole(ask, rng) if whole is None else whole
             if whole:
@@ -207,7 +209,7 @@ def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, f
     """Something is masked in nearly all draws, unless masked lengths are wrong anyway: that costs elsewhere."""
     for trial, question in enumerate(questions(rng, (60, 300), _BLOCK, DRAWS // 2)):
         drawn = draw_by_chance(student, file, name, question)
-        if finding := judge_emptiness(_spans(drawn), question.block, len(question.document)):
+        if finding := judge_emptiness(_spans(drawn), question.block, len(drawn.question.document)):
             _, length = _masked_lengths(partial(draw_by_chance, student, file, name), rng)
             if length:
                 return passed(f"{finding.summary}; as the masked lengths are wrong, it costs nothing more here")

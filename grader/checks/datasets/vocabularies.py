@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.checks.datasets.drawn_items import draw, questions, right_vocabularies
+from grader.checks.datasets.drawn_items import draw, questions, right_vocabularies, without_letters_beyond_ascii
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 from reference.handout_constants import MASK_CHARACTER as MASK
@@ -29,7 +29,8 @@ def vocabulary_begins_with_pad_and_mask(
     for index, letter, use in ((0, PAD, "pad"), (1, MASK, "mask")):
         if letters.get(index) != letter:
             return failed(f"id {index} is not {letter} (U+{ord(letter):04X}, the {use} character)")
-    got, rights = [letters.get(index) for index in range(len(letters))], right_vocabularies(question.data)
+    got = [letters.get(index) for index in range(len(letters))]
+    rights = [*right_vocabularies(question.data), *right_vocabularies(without_letters_beyond_ascii(question.data))]
     if got not in rights:
         if any(set(got) == set(right) for right in rights):
             return failed("the characters from id 2 on are not sorted")
