@@ -9,7 +9,7 @@ from grader.model import Piece
 
 @dataclass
 class Line:
-    number: int  # of the file, from 1
+    number: int  # of its file, from 1; in a PDF, of the page
     pieces: list[Piece]
     level: int = 0  # of a heading, 1 the highest; 0 for running text
     bold: bool = False  # all of it
@@ -20,6 +20,8 @@ class Line:
     depth: int = 0  # how many lists it stands in
     counter: str = ""  # the number LaTeX gives a heading
     opens_solution: bool = False  # here an environment for solutions begins
+    file: str = ""  # where it stands, if not in the sheet itself: a sheet may take in other files
+    page: int = 0  # of a PDF, from 1; 0 where there are no pages
 
     @property
     def lead(self) -> str:

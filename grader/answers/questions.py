@@ -22,8 +22,8 @@ _TO_A_READER = re.compile(r"\b(?:you|your|we'll)\b", re.IGNORECASE)
 _QUESTION_WORDS = 8  # fewer, after "(2 points)", are more likely an answer
 
 
-def without_the_question(lines: Sequence[Line], has_parts: bool) -> tuple[tuple[Piece, ...], int]:
-    """The pieces of an answer, and the line of a question that was left out (0 if none was).
+def without_the_question(lines: Sequence[Line], has_parts: bool) -> tuple[tuple[Piece, ...], Line | None]:
+    """The pieces of an answer, and the first line of a question that was left out, if one was.
 
     Where a question has parts, points stand before what is common to them, which asks nothing yet.
     """
@@ -33,14 +33,15 @@ def without_the_question(lines: Sequence[Line], has_parts: bool) -> tuple[tuple[
             blocks.append([])
         blocks[-1].append(line)
     kept: list[list[Piece]] = []
-    asked = 0
+    asked: Line | None = None
+    begins = lines[0] if lines else None  # of what is kept
     for block in blocks:
         first = block[0].pieces[0] if block[0].pieces else Piece("prose", "", block[0].number)
         label, points = (rule.match(first.text) if first.kind == "prose" else None for rule in (_SOLUTION, _POINTS))
         if kept and (block[0].opens_solution or (label and _asks(kept))):
-            asked, kept = asked or kept[0][0].line, []
+            asked, kept, begins = asked or begins, [], block[0]
         if points and (has_parts or _is_pasted(_joined(block), points.end())):
-            asked = asked or first.line
+            asked = asked or block[0]
             continue
         mark = label or points
         if mark:

@@ -31,7 +31,7 @@ class _Stretch:
     """What stands between one label and the next."""
 
     node: Node | None  # None: it belongs to no part
-    line: int
+    begins: Line  # the one with the label
     lines: list[Line] = field(default_factory=list)
     pieces: tuple[Piece, ...] = ()
 
@@ -61,7 +61,7 @@ class _Splitter:
         self._outline = outline
         self._notes = SheetNotes(file, outline)
         self._cursor = PartCursor(outline)
-        self._stretches = [_Stretch(None, 1)]
+        self._stretches = [_Stretch(None, Line(1, []))]
         self._last_words = ""
 
     def take(self, line: Line) -> None:
@@ -71,7 +71,7 @@ class _Splitter:
             self._take_text(line)
         for written, node, several in self._cursor.notes:
             others = f"may mean {self._names(several)}; it " if several else ""
-            self._notes.add(line.number, f"'{quote(written, 40)}' {others}is taken for {self._outline.name(node)}")
+            self._notes.add(line, f"'{quote(written, 40)}' {others}is taken for {self._outline.name(node)}")
         self._cursor.notes.clear()
         self._last_words = line.text
 
@@ -91,11 +91,11 @@ class _Splitter:
                 self._stretches[-1].lines.append(title)
         elif label and label.steps[0].isalnum() and (label.firm or len(label.steps) > 1 or label.steps[0].isdigit()):
             self._cursor.leave(line.level)
-            self._stretches.append(_Stretch(None, line.number))
-            self._notes.no_part(line.number, label.written, ".".join(label.steps), self._outline.parts)
+            self._stretches.append(_Stretch(None, line))
+            self._notes.no_part(line, label.written, ".".join(label.steps), self._outline.parts)
         elif self._cursor.closes(line.level) and not _WITHIN.match(line.lead) and len(line.text.split()) <= 20:
             self._cursor.leave(line.level)
-            self._stretches.append(_Stretch(None, line.number))
+            self._stretches.append(_Stretch(None, line))
         else:
             self._stretches[-1].lines.append(line)
 
@@ -124,7 +124,7 @@ class _Splitter:
                 self._stretches.append(earlier)
                 self._cursor.enter(node, label, line)
                 return
-        self._stretches.append(_Stretch(node, line.number))
+        self._stretches.append(_Stretch(node, line))
         self._cursor.enter(node, label, line)
 
     # When all lines are taken
@@ -136,16 +136,22 @@ class _Splitter:
             if stretch.node in self._outline.leaves and stretch.pieces:
                 assert stretch.node is not None
                 if stretch.node in found and _words(found[stretch.node]) != _words(stretch):
-                    self._notes.answered_twice(stretch.line, self._outline.name(stretch.node), found[stretch.node].line)
+                    self._notes.answered_twice(
+                        stretch.begins, self._outline.name(stretch.node), found[stretch.node].begins
+                    )
                 found[stretch.node] = stretch
         self._place_what_stands_above_parts(found)
         self._note_what_is_empty(found)
         self._note_what_is_nowhere()
         parts = {
-            self._outline.leaves[node]: Answer(
-                self._outline.leaves[node], self._file, found[node].line, found[node].pieces, found[node].items
+            part: Answer(
+                part,
+                found[node].begins.file or self._file,
+                found[node].begins.number,
+                found[node].pieces,
+                found[node].items,
             )
-            for node in self._outline.leaves
+            for node, part in self._outline.leaves.items()
             if node in found
         }
         return Answers(parts, self._notes.all())
@@ -157,7 +163,8 @@ class _Splitter:
             stretch.pieces, line = without_the_question(stretch.lines, has_parts)
             asked += [line] if line else []
         if asked:
-            more = f" (also in line {', '.join(map(str, asked[1:MAX_NOTES]))})" if len(asked) > 1 else ""
+            others = [f"page {line.page}" if line.page else f"line {line.number}" for line in asked[1:MAX_NOTES]]
+            more = f" (also in {', '.join(dict.fromkeys(others))})" if others else ""
             self._notes.add(asked[0], f"this looks like the question's own words, which are no answer{more}")
 
     def _place_what_stands_above_parts(self, found: dict[Node, _Stretch]) -> None:
@@ -173,16 +180,16 @@ class _Splitter:
                 # Unlabelled, but plainly about this question: each part looks in it for what it asks.
                 found |= dict.fromkeys(possible, stretch)
                 names = " and ".join(self._outline.name(leaf) for leaf in possible)
-                self._notes.add(stretch.line, f"what stands under {name} is taken for {names}")
+                self._notes.add(stretch.begins, f"what stands under {name} is taken for {names}")
             elif possible:
                 fix = f"write above each answer which part it is, as in '## {self._outline.name(possible[0])}'"
-                self._notes.add(stretch.line, f"this stands under {name}, but under none of its parts; {fix}")
+                self._notes.add(stretch.begins, f"this stands under {name}, but under none of its parts; {fix}")
 
     def _note_what_is_empty(self, found: dict[Node, _Stretch]) -> None:
         for stretch in self._stretches:
             if stretch.node in self._outline.leaves and stretch.node not in found:
                 assert stretch.node is not None
-                self._notes.add(stretch.line, f"{self._outline.name(stretch.node)} is empty")
+                self._notes.add(stretch.begins, f"{self._outline.name(stretch.node)} is empty")
 
     def _note_what_is_nowhere(self) -> None:
         first = self._stretches[0]
@@ -190,14 +197,14 @@ class _Splitter:
         if all(stretch.node is None for stretch in self._stretches):
             if any(stretch.pieces for stretch in self._stretches):
                 fix = f"write one above each answer, such as '## {example}'"
-                self._notes.add(first.line, f"no heading names a part; {fix}")
+                self._notes.add(first.begins, f"no heading names a part; {fix}")
             return
         for stretch in self._stretches:
             if stretch.node is None and stretch.words >= _SUBSTANTIAL_WORDS:
                 where = "before the first part" if stretch is first else "under this heading"
-                line = stretch.pieces[0].line if stretch is first else stretch.line
+                written = (line for line in stretch.lines if line.text.strip())
                 self._notes.add(
-                    line,
+                    next(written, stretch.begins) if stretch is first else stretch.begins,
                     f"the text {where} belongs to no part; write above it which part it answers, as in '## {example}'",
                 )
 

@@ -1,0 +1,79 @@
+"""A reader for each format: a file → lines, each with its place, and notes. What the lines say is cut in splitting.py.
+
+A reader decides nothing about parts: it tells headings, items of lists, formulas and words apart, and numbers what its
+format numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from grader.answers.latex_sheet import latex_lines
+from grader.answers.lines import Line
+from grader.answers.markdown_sheet import markdown_lines
+from grader.answers.unseen import seen
+from grader.errors import WrongKind
+from grader.quoting import quote
+
+# Ten times the longest sheet we have seen, and read within a second whatever it holds.
+MAX_CHARACTERS = 2**17
+MAX_LINES = 4_000
+
+
+def _alone(path: str) -> bytes | None:
+    return None
+
+
+@dataclass(frozen=True)
+class SheetFile:
+    path: str  # relative to the submission
+    content: bytes
+    beside: Callable[[str], bytes | None] = _alone  # another file of the submission, by its path
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file as its reader sees it."""
+
+    lines: Sequence[Line]
+    notes: tuple[str, ...] = ()  # complete lines, with the file's name
+
+
+Reader = Callable[[SheetFile], Written]
+
+
+def text_of(file: SheetFile) -> tuple[str, tuple[str, ...]]:
+    """Its text, and a note where that is a guess."""
+    notes: tuple[str, ...] = ()
+    try:
+        utf16 = file.content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        text = file.content.decode("utf-16" if utf16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = file.content.decode("latin-1")
+        notes = (f"{quote(file.path)} is not UTF-8 text; it was read as Latin-1",)
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    for size, most, unit in ((len(text), MAX_CHARACTERS, "characters"), (text.count("\n"), MAX_LINES, "lines")):
+        if size > most:
+            fix = "hand in the written answers only"
+            raise WrongKind(f"{quote(file.path)} is longer than {most} {unit}, so it was not read; {fix}")
+    return text, notes
+
+
+def _markdown(file: SheetFile) -> Written:
+    text, notes = text_of(file)
+    visible = seen(text)
+    return Written(list(markdown_lines(visible.text)), (*notes, *_left_out(file, visible.notes)))
+
+
+def _latex(file: SheetFile) -> Written:
+    text, notes = text_of(file)
+    visible = seen(text, latex=True)
+    return Written(list(latex_lines(visible.text)), (*notes, *_left_out(file, visible.notes)))
+
+
+def _left_out(file: SheetFile, notes: Sequence[str]) -> list[str]:
+    return [f"{quote(file.path, 80)}:{note}" for note in notes]
+
+
+READERS: dict[str, Reader] = {"md": _markdown, "markdown": _markdown, "txt": _markdown, "tex": _latex}
