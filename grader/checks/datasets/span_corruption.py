@@ -31,6 +31,7 @@ from grader.checks.datasets.span_statistics import (
     judge_every_length,
     judge_masked_lengths,
     judge_positions,
+    judge_what_is_left,
     longest_kept,
 )
 from grader.checks.datasets.spans import Span, measured, read_span
@@ -44,6 +45,7 @@ _FEW = 100
 _SOME = 300
 _READABLE = 0.9  # of the items: with fewer, nothing can be said about lengths
 _BLOCK = 128  # the course's
+_FITS = 40  # characters of a document: half of most lengths that are drawn for that block
 
 
 def _exact(value: Any) -> Any:
@@ -201,7 +203,11 @@ def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, fi
     drawn, finding = _masked_lengths(partial(draw_by_chance, student, file, name), rng)
     if finding:
         return _mistake(drawn, finding, trial=0)
-    return passed("the masked length varies around a quarter", evidence={"draws": 2 * DRAWS})
+    (short,) = questions(rng, (_FITS,), _BLOCK, DRAWS // 2)
+    fitting = draw_by_chance(student, file, name, short)
+    if finding := judge_what_is_left(_spans(fitting), len(fitting.question.document)):
+        return _mistake(fitting, finding, trial=1)
+    return passed("the masked length varies around a quarter", evidence={"draws": 2 * DRAWS + DRAWS // 2})
 
 
 @check

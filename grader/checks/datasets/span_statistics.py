@@ -36,6 +36,7 @@ _ROUNDING_CHARACTERS = 1.0
 _LONG = Fraction(7, 16)  # of the block, and more: of such pieces shares are judged by themselves
 _RARELY = 0.10  # of long pieces; uniform on 0 … T/2 is empty in 3 %, a geometric length in 7 %
 _AT_TIMES = 0.25  # of pieces of thirty to sixty characters; there a geometric length is empty in 12 %
+_STRIPPED = 2  # blanks at the ends of pieces may be
 _SPREAD = 0.75  # characters; less is a fixed share, rounded this way or that
 _DEPENDS = 0.05  # a mean share that is wrong and moves so much from document to document is taken from the whole of it
 EDITIONS = (Fraction(7, 8), Fraction(3, 4))  # of the block, at most, is kept: what editions of the assignment ask for
@@ -164,6 +165,21 @@ def _off_a_quarter(kept: Array, share: Array, half: float) -> Finding | None:
             found = f"of pieces of {which} characters {100 * mean:.1f} % are masked on average; 25 % are asked for"
             return Finding(found, {"mean_share": round(mean, 4), "tolerance": round(allowed, 4)})
     return None
+
+
+def judge_what_is_left(spans: Sequence[Span], document: int) -> Finding | None:
+    """Draws from a document that is shorter than most drawn lengths: a quarter of what is there, not of what was drawn.
+
+    Longer documents are masked as they should be, so it costs half.
+    """
+    kept, share = _shares([span for span in spans if span.kept >= document - _STRIPPED])
+    found = _off_a_quarter(kept, share, 0)
+    if found is None:
+        return None
+    masked = f"{100 * float(share.mean()):.0f} % are masked on average"
+    cause = "; it looks as if the masked length is taken from the drawn length, of which a short document has less"
+    told = f"where a document is shorter than the length drawn for it, {masked}; 25 % of what is left are asked for"
+    return replace(found, summary=told + cause * bool(share.mean() > 0.25), score=Fraction(1, 2))
 
 
 def _moves_with_the_document(
