@@ -1,47 +1,48 @@
 """LaTeX → lines, by a reader of our own.
 
 Converters read LaTeX to typeset it: they number, reorder and re-spell formulas, need a TeX installation or another
-program, and stop at the first unknown package. Here it is enough to know headings, lists, formulas and a few commands
-that do nothing but look; everything else stays as it was written.
+program, and stop at the first unknown package. pylatexenc gives a tree of groups and environments, and neither counts
+nor spells out an author's own commands, which is most of the work here; one brace or \\end that is forgotten makes the
+rest of the sheet a single node of its tree, and lists within lists are too deep for it. Here it is enough to know
+headings, lists, formulas and a few commands that do nothing but look; everything else stays as it was written.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from grader.answers.delimiters import find_closing, inside, opening_at
-from grader.answers.labels import ROMANS
-from grader.answers.latex_source import body, group_end
+from grader.answers.labels import read_label
+from grader.answers.latex_numbering import EXAM_NUMERALS, ListAround, Numbers, printed
+from grader.answers.latex_source import ANSWER_NAME, Body, body, group_end
 from grader.answers.lines import Line
 from grader.model import Piece
 from grader.notation.faces import TEXT_COMMANDS
 
 _HEADINGS = {"chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4, "subparagraph": 5}
-_EXAM = {"question": 1, "part": 2, "subpart": 3}  # the exam class numbers these itself
+_EXAM = {"question": 1, "part": 2, "subpart": 3, "subsubpart": 4}  # the exam class numbers these itself
+_EXAM_COMMAND = re.compile(r"(titled|bonus)?(?:titled)?(question|subsubpart|subpart|part)")
+_EXAM_LISTS = {"questions": "question", "parts": "part", "subparts": "subpart", "subsubparts": "subsubpart"}
+_PROBLEM = re.compile(r"(?:homework|hw)?(?:problem|exercise|question|task)", re.IGNORECASE)
 # \operatorname stays: it begins a formula that stands among words.
 _SHOWN = (TEXT_COMMANDS - {"operatorname"}) | {"textit", "textsc", "emph", "underline", "footnote", "uline"}
 _DROPPED = re.compile(
     "label|vspace|hspace|includegraphics|maketitle|newpage|noindent|centering|bigskip|medskip|smallskip|clearpage|"
-    "pagebreak|hfill|title|author|date|ref|cite|eqref|caption|tableofcontents|pagestyle|thispagestyle|setcounter|"
-    "indent|large|Large|small|normalsize|bf|bfseries|it|itshape|em|hline|usepackage|item"
+    "pagebreak|hfill|title|author|date|ref|cite|eqref|caption|tableofcontents|pagestyle|thispagestyle|"
+    "indent|LARGE|large|Large|huge|Huge|small|footnotesize|normalsize|bf|bfseries|it|itshape|em|hline|usepackage|item|"
+    "color|definecolor|vfill|linebreak|newline|graphicspath|bibliography|bibliographystyle|hypersetup|lstset|setlength|"
+    "parindent|parskip|droptotalpoints|points|addpoints|noaddpoints|printanswers|fontsize|selectfont|rule|hrule|fbox"
 )
-_MAX_DEPTH = 4  # LaTeX itself allows no more lists within lists
 _CODE = ("verbatim", "lstlisting", "minted")
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\\\n|[{}$~]|\n[ \t]*(?:\n[ \t]*)+|\n|[^\\{}$~\n]+|.", re.DOTALL)
-_LOOKS = re.compile(r"\s*\\(bf|bfseries|em|it|large|Large|small|itshape)\b")
-_OPTION = re.compile(r"\s*\[([^\]\n]*)\]")
+_LOOKS = re.compile(r"\s*\\(bf|bfseries|em|it|large|Large|small|itshape|color)\b")
+_OPTION = re.compile(r"\s*\[((?:[^\]\[{}\n]|\{(?:[^{}\n]|\{[^{}\n]*\})*\}|\[[^\]\[\n]*\])*)\]")
 _NAME = re.compile(r"\s*\{([A-Za-z]+\*?)\}")
-_NUMERALS = {"arabic": "1", "alph": "a", "Alph": "A", "roman": "i", "Roman": "I"}
-
-
-@dataclass
-class _List:
-    template: str  # how it prints its items, with 1, a or i for the numeral; "" for bullets
-    count: int = 0
+_SET_COUNTER = re.compile(r"\s*\{\s*([A-Za-z]+)\s*\}\s*\{\s*(-?\d{1,3})\s*\}")
+_SWITCH = re.compile(r"if\w*(?:ans|sol)\w*", re.IGNORECASE)
+_FIRST_ARGUMENT = ("textcolor", "href", "colorbox", "fcolorbox", "hyperref")  # says how; what is seen is the next
 
 
 def latex_lines(text: str) -> Iterator[Line]:
@@ -49,18 +50,21 @@ def latex_lines(text: str) -> Iterator[Line]:
 
 
 class _Reader:
-    def __init__(self, text: str, first_line: int = 1) -> None:
-        self._text = text
+    def __init__(self, source: Body, first_line: int = 1) -> None:
+        text = self._text = source.text
+        self._answers = source.answers
         self._at = 0
         self._breaks = [found.start() for found in re.finditer("\n", text)]
         self._first_line = first_line
         self._line = Line(first_line, [])
         self._words = ""
-        self._groups: list[str] = []  # what closes each open brace: "}", "" or "bold"
+        self._groups: list[str] = []  # what closes each open brace: "}", "", "bold" or "answer"
         self._bold = 0  # how many of them are bold
         self._plain = False  # some words of the line are not bold
-        self._lists: list[_List] = []
-        self._numbers: Counter[str] = Counter()
+        self._lists: list[ListAround] = []
+        self._numbers = Numbers(source.preamble)
+        self._solutions = 0  # how many environments and commands for answers it stands in
+        self._switches: list[bool] = []  # whether each open \\if… shows answers
         self._unclosed: set[str] = set()
         self._ready: list[Line] = []
 
@@ -93,6 +97,8 @@ class _Reader:
         elif token == "}":
             closes = self._groups.pop() if self._groups else "}"
             self._bold -= closes == "bold"
+            if closes == "answer":
+                self._close_solution()
             self._say("}" if closes == "}" else "")
         else:
             self._say(
@@ -101,18 +107,30 @@ class _Reader:
 
     def _command(self, name: str) -> None:
         bare = name.rstrip("*")
-        if bare in _EXAM and not self._text.startswith("{", self._at):
-            self._exam(bare)
+        exam = _EXAM_COMMAND.fullmatch(bare)
+        if exam and (exam[1] or not self._text.startswith("{", self._at)):
+            self._exam(exam[2])
         elif bare in _HEADINGS:
             self._heading(bare, numbered=not name.endswith("*"))
         elif name == "item":
             self._item()
+        elif name in ("setcounter", "addtocounter"):
+            self._set_counter(adds=name == "addtocounter")
+        elif name.startswith("if") or name in ("fi", "else", "newif"):
+            self._conditional(name)
+        elif self._opens_answer(name):
+            self._at = self._text.index("{", self._at) + 1
+            self._open_solution()
+            self._push("answer")
         elif name in ("begin", "end") and (environment := _NAME.match(self._text, self._at)):
             self._at = environment.end()
             self._begin(environment[1]) if name == "begin" else self._end(environment[1])
         elif name == "textbf":
             self._open_group("bold")
         elif name in _SHOWN:
+            self._open_group("")
+        elif name in _FIRST_ARGUMENT:
+            self._skip_arguments(most=1)
             self._open_group("")
         elif name == "par":
             self._end_line(opens_block=True)
@@ -132,8 +150,9 @@ class _Reader:
         self._groups.append(kind)
         self._bold += kind == "bold"
 
-    def _skip_arguments(self) -> None:
-        while self._text[self._at : self._at + 1] in ("{", "["):
+    def _skip_arguments(self, most: int = 9) -> None:
+        while most and self._text[self._at : self._at + 1] in ("{", "["):
+            most -= self._text[self._at] == "{"
             option = _OPTION.match(self._text, self._at)
             self._at = option.end() if option else max(group_end(self._text, self._at), self._at + 1)
 
@@ -144,63 +163,120 @@ class _Reader:
         number = self._here()
         if option := _OPTION.match(self._text, self._at):
             self._at = option.end()
-        counter = self._count(name) if numbered else ""
-        title = ""
-        if self._text.startswith("{", self._at):
-            end = group_end(self._text, self._at)
-            title, self._at = self._text[self._at + 1 : end - 1], end
-        pieces = [piece for line in _Title(title, number).lines() for piece in line.pieces]
-        self._ready.append(Line(number, pieces, level=_HEADINGS[name], counter=counter))
+        count = self._numbers.step(name) if numbered and _HEADINGS[name] <= 3 else 0
+        pieces = self._title(number)
+        numeral = "1" if count else ""
+        self._ready.append(Line(number, pieces, level=_HEADINGS[name], count=count, numeral=numeral))
 
-    def _count(self, name: str) -> str:
-        self._numbers[name] += 1
-        if name == "section":
-            self._numbers["subsection"] = 0
-            return str(self._numbers["section"])
-        return f"{self._numbers['section']}.{self._numbers['subsection']}" if name == "subsection" else ""
+    def _title(self, number: int) -> list[Piece]:
+        if not self._text.startswith("{", self._at):
+            return []
+        end = group_end(self._text, self._at)
+        title, self._at = self._text[self._at + 1 : end - 1], end
+        return [piece for line in _Title(Body(title, frozenset(), ""), number).lines() for piece in line.pieces]
 
     def _exam(self, name: str) -> None:
         self._end_line(opens_block=True)
-        self._numbers[name] += 1
-        for below in list(_EXAM)[_EXAM[name] :]:
-            self._numbers[below] = 0
+        number = self._here()
+        pieces = self._title(number)
         self._skip_arguments()  # its points
-        printed = _printed({"question": "1.", "part": "(a)", "subpart": "i."}[name], self._numbers[name])
-        self._ready.append(Line(self._here(), [Piece("prose", printed, self._here())], level=_EXAM[name]))
+        self._ready.append(
+            Line(number, pieces, level=_EXAM[name], count=self._numbers.step(name), numeral=EXAM_NUMERALS[name])
+        )
+
+    def _problem(self, name: str) -> None:
+        """\\begin{problem}{1.b}, or one that is counted."""
+        number = self._here()
+        option = _OPTION.match(self._text, self._at)
+        words = option[1] if option else ""
+        self._at = option.end() if option else self._at
+        pieces = [Piece("prose", words, number)] if words.strip() else self._title(number)
+        count = 0 if pieces and read_label(pieces[0].text, heading=True) else self._numbers.step("question")
+        self._ready.append(Line(number, pieces, level=1, count=count, numeral="1" if count else ""))
+
+    def _set_counter(self, *, adds: bool) -> None:
+        if found := _SET_COUNTER.match(self._text, self._at):
+            self._at = found.end()
+            self._numbers.set(found[1], int(found[2]), self._lists, adds=adds)
+        else:
+            self._skip_arguments()
+
+    # Answers that are marked as such
+
+    def _opens_answer(self, name: str) -> bool:
+        named = name in self._answers or ANSWER_NAME.fullmatch(name)
+        return bool(named) and self._text[self._at : self._at + 3].lstrip().startswith("{")
+
+    def _conditional(self, name: str) -> None:
+        """A switch that shows answers opens and closes them; of all others both branches are read."""
+        if name == "newif":
+            self._at = found.end() if (found := re.compile(r"\s*\\[A-Za-z]+").match(self._text, self._at)) else self._at
+        elif name == "iff":
+            self._say("\\iff")
+        elif name.startswith("if"):
+            if self._opens_answer(name):
+                self._at = self._text.index("{", self._at) + 1
+                self._open_solution()
+                self._push("answer")
+                return
+            self._switches.append(bool(_SWITCH.fullmatch(name)))
+            if self._switches[-1]:
+                self._open_solution()
+        elif self._switches:
+            if self._switches[-1]:
+                self._close_solution()
+            self._switches[-1:] = [False] if name == "else" else []
+
+    def _open_solution(self) -> None:
+        self._end_line(opens_block=True)
+        self._solutions += 1
+        here = self._here()
+        self._ready.append(Line(here, [], depth=len(self._lists), opens_solution=True, in_solution=True))
+
+    def _close_solution(self) -> None:
+        self._end_line(opens_block=True)
+        self._solutions = max(0, self._solutions - 1)
 
     def _item(self) -> None:
         self._end_line(opens_block=True)
         option = _OPTION.match(self._text, self._at)
-        marker, count = "", 0
+        marker, count, numeral = "", 0, ""
         if option:
             self._at = option.end()
             marker = re.sub(r"\\(?:textbf|bf|bfseries|emph|textit)\b|[{}]", "", option[1]).strip()
         elif self._lists and self._lists[-1].template:
             self._lists[-1].count += 1
             count = self._lists[-1].count
-            marker = _printed(self._lists[-1].template, count)
-        self._line = Line(self._here(), [], marker=marker, count=count, opens_item=True, depth=len(self._lists))
+            marker, numeral = printed(self._lists[-1].template, count), self._lists[-1].numeral
+        self._line = Line(self._here(), [], marker=marker, count=count, numeral=numeral, opens_item=True)
+        self._line.listed, self._line.depth = bool(marker), len(self._lists)
 
     def _begin(self, name: str) -> None:
         if name in _CODE:
             self._code(name)
             return
         self._end_line(opens_block=True)
+        if name in _EXAM_LISTS:
+            self._numbers.restart(_EXAM_LISTS[name])
+        elif _PROBLEM.fullmatch(name):
+            self._problem(name)
+            return
         option = _OPTION.match(self._text, self._at)
         self._skip_arguments()
         if name == "enumerate":
-            depth = sum(bool(around.template) for around in self._lists[:_MAX_DEPTH])
-            self._lists.append(_List(_template(option[1] if option else "", depth)))
+            self._lists.append(self._numbers.open_list(option[1] if option else "", self._lists))
         elif name in ("itemize", "description"):
-            self._lists.append(_List(""))
-        elif name in ("solution", "answer", "solutionorbox"):
-            self._line.opens_solution = True
+            self._lists.append(ListAround(""))
+        elif ANSWER_NAME.fullmatch(name):
+            self._open_solution()
 
     def _end(self, name: str) -> None:
         self._end_line(opens_block=True)
         if name in ("enumerate", "itemize", "description") and self._lists:
-            self._lists.pop()
+            self._numbers.close_list(self._lists.pop(), self._lists)
             self._line.depth = len(self._lists)
+        elif ANSWER_NAME.fullmatch(name):
+            self._close_solution()
 
     # Pieces
 
@@ -254,6 +330,7 @@ class _Reader:
         line, here = self._line, self._here()
         if line.pieces or (line.marker and opens_block):
             line.bold = bool(line.pieces) and not self._plain
+            line.in_solution = self._solutions > 0
             self._ready.append(line)
             self._line = Line(here, [], opens_block=opens_block, depth=len(self._lists))
         else:  # nothing stands on it: what it carries goes to the next
@@ -268,25 +345,3 @@ class _Title(_Reader):
     def _command(self, name: str) -> None:
         if name.rstrip("*") not in {*_HEADINGS, *_EXAM, "begin", "item"}:
             super()._command(name)
-
-
-def _template(option: str, depth: int) -> str:
-    """`[label=(\\alph*)]`, `[(a)]` or, as LaTeX has it, 1. then (a) then i."""
-    if numeral := re.search(r"\\(arabic|alph|Alph|roman|Roman)\s*\*", option):
-        label = option.rpartition("label")[2].lstrip("= {")
-        label = re.sub(r"\\(arabic|alph|Alph|roman|Roman)\s*\*", _NUMERALS[numeral[1]], label).split(",")[0]
-        return re.sub(r"\\[A-Za-z]+|[{}]", "", label).strip()
-    if re.fullmatch(r"\W*[1aAiI]\W*", option):
-        return option.strip()
-    return ("1.", "(a)", "i.", "A.")[min(depth, 3)]
-
-
-def _printed(template: str, count: int) -> str:
-    def numeral(found: re.Match[str]) -> str:
-        kind = found[0]
-        letters = chr(ord("a") + (count - 1) % 26)
-        romans = ROMANS[min(count, len(ROMANS)) - 1]
-        text = {"1": str(count), "a": letters, "i": romans}[kind.lower()]
-        return text.upper() if kind.isupper() else text
-
-    return re.sub("[1aAiI]", numeral, template, count=1)

@@ -3,35 +3,66 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import islice
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _DEFINITION = re.compile(
-    r"\\(?:(?:re)?newcommand\*?\s*\{?|def\s*|providecommand\*?\s*\{?|(DeclareMathOperator)\*?\s*\{?)"
-    r"\\([A-Za-z]+)\}?\s*(?:\[1\]\s*)?(?=\{)"
+    r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|(?P<operator>DeclareMathOperator))\*?\s*\{?\\"
+    r"(?P<name>[A-Za-z]+)\}?\s*(?:\[(?P<count>\d)\])?\s*(?P<default>\[[^\]\n]{0,80}\])?\s*(?=\{)"
+    r"|\\def\s*\\(?P<short>[A-Za-z]+)(?P<marks>(?:\#\d)*)\s*(?=\{)"
 )
-_COMMAND = re.compile(r"\\([A-Za-z]+)(\{[^{}\n]{0,80}\})?")
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_ARGUMENT = re.compile(r"#(\d)")
+# What a course calls the command or the environment that students write their answers into.
+ANSWER_NAME = re.compile(
+    r"(?:if|my|our|student|short|the|s)?(?:ans(?:wer)?s?|sol(?:ution)?s?|soln|solutionor\w+|response|reply)(?:box|text|part)?",
+    re.IGNORECASE,
+)
+_SAYS_ANSWER = re.compile(r"\\if\w*(?:ans|sol)|\b(?:Answer|Solution)\b|\\begin\{(?:solution|answer)")
 _MAX_DEFINITIONS = 200
 _MAX_GROUP = 2_000  # characters: a title or argument that is longer was not closed
 _MAX_ROUNDS = 5  # a name may stand for other names
 _MAX_GROWTH = 2**17  # characters that spelling out may add: names that double each other grow without end
 
 
-def body(text: str) -> str:
+@dataclass(frozen=True)
+class Body:
+    text: str
+    answers: frozenset[str]  # commands whose argument is an answer
+    preamble: str
+
+
+@dataclass(frozen=True)
+class _Name:
+    meaning: str
+    count: int  # of its arguments
+    default: str | None = None  # of the first, where that may be left out
+
+
+def body(text: str) -> Body:
     text = "\n".join(_COMMENT.sub(r"\1", line) for line in text.split("\n"))
     names = _definitions(text)
+    preamble = ""
     begin = text.find("\\begin{document}")
     if begin >= 0:
         begin += len("\\begin{document}")
         end = text.find("\\end{document}", begin)
+        preamble = text[:begin]
         text = "\n" * text.count("\n", 0, begin) + text[begin : end if end >= 0 else None]
-    return _spelled_out(text, names)
+    answers = frozenset(
+        name
+        for name, one in names.items()
+        if one.count == 1 and (ANSWER_NAME.fullmatch(name) or _SAYS_ANSWER.search(one.meaning))
+    )
+    spelled = {name: one for name, one in names.items() if name not in answers}
+    return Body(_spelled_out(_without_definitions(text), spelled), answers, preamble)
 
 
-def group_end(text: str, position: int) -> int:
+def group_end(text: str, position: int, most: int = _MAX_GROUP) -> int:
     """Where the group that opens here closes, just after its brace; the end of the line if it never does."""
     depth = 0
-    for brace in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, position, position + _MAX_GROUP):
+    for brace in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, position, position + most):
         depth += (brace[0] == "{") - (brace[0] == "}")
         if depth == 0 and brace[0] == "}":
             return brace.end()
@@ -39,33 +70,96 @@ def group_end(text: str, position: int) -> int:
     return newline if newline >= 0 else len(text)
 
 
-def _definitions(text: str) -> dict[str, str]:
-    """Names with one argument or none. What takes more is left as it is written."""
-    names: dict[str, str] = {}
+def _definitions(text: str) -> dict[str, _Name]:
+    names: dict[str, _Name] = {}
     for found in islice(_DEFINITION.finditer(text), _MAX_DEFINITIONS):
         meaning = text[found.end() + 1 : group_end(text, found.end()) - 1]
-        if "#" not in meaning.replace("#1", "") and len(meaning) < 500:
-            written = " ".join(meaning.split())
-            names[found[2]] = f"\\operatorname{{{written}}}" if found[1] else written
+        if len(meaning) >= 500:
+            continue
+        written = " ".join(meaning.split())
+        count = int(found["count"] or 0) if found["name"] else len(found["marks"]) // 2
+        default = found["default"][1:-1] if found["default"] else None
+        name = found["name"] or found["short"]
+        names[name] = _Name(f"\\operatorname{{{written}}}" if found["operator"] else written, count, default)
     return names
 
 
-def _spelled_out(text: str, names: dict[str, str]) -> str:
+def _without_definitions(text: str) -> str:
+    kept, at = [], 0
+    for found in islice(_DEFINITION.finditer(text), _MAX_DEFINITIONS):
+        if found.start() >= at:
+            end = group_end(text, found.end())
+            kept += [text[at : found.start()], "\n" * text.count("\n", found.start(), end)]
+            at = end
+    return "".join([*kept, text[at:]])
+
+
+def _spelled_out(text: str, names: dict[str, _Name]) -> str:
     if not names:
         return text
     limit = len(text) + _MAX_GROWTH
-
-    def meaning(command: re.Match[str]) -> str:
-        written = names.get(command[1])
-        if written is None or ("#1" in written and command[2] is None):
-            return command[0]
-        given = command[2] or ""
-        return written.replace("#1", given[1:-1]) if "#1" in written else written + given
-
-    text = _DEFINITION.sub("", text)
     for _ in range(_MAX_ROUNDS):
-        longer = _COMMAND.sub(meaning, text)
+        longer = _once(text, names, limit)
         if longer == text or len(longer) > limit:
             break
         text = longer
     return text
+
+
+def _once(text: str, names: dict[str, _Name], limit: int) -> str:
+    kept: list[str] = []
+    at = size = 0
+    for command in _COMMAND.finditer(text):
+        if command.start() < at or command[1] not in names or _is_escaped(text, command.start()):
+            continue
+        name = names[command[1]]
+        arguments, end = _arguments(text, command.end(), name)
+        if arguments is None:
+            continue
+        spelled = _filled(name.meaning, arguments)
+        # Every line keeps its number.
+        breaks = text.count("\n", command.start(), end) - spelled.count("\n")
+        kept += [text[at : command.start()], spelled, "\n" * breaks]
+        size += command.start() - at + len(spelled)
+        at = end
+        if size > limit:
+            break
+    return "".join([*kept, text[at:]])
+
+
+def _is_escaped(text: str, position: int) -> bool:
+    """`\\\\ka` is a line break, and then letters."""
+    return text[position - 1 : position] == "\\" and text[position - 2 : position - 1] != "\\"
+
+
+def _filled(meaning: str, arguments: list[str]) -> str:
+    used: set[int] = set()
+
+    def argument(found: re.Match[str]) -> str:
+        number = int(found[1])
+        if not 1 <= number <= len(arguments):
+            return found[0]
+        again = number in used
+        used.add(number)
+        return " ".join(arguments[number - 1].split("\n")) if again else arguments[number - 1]
+
+    return _ARGUMENT.sub(argument, meaning)
+
+
+def _arguments(text: str, at: int, name: _Name) -> tuple[list[str] | None, int]:
+    """What stands in braces after a command; nothing if something else stands there."""
+    found: list[str] = []
+    if name.default is not None:
+        option = re.compile(r"[ \t]*\[([^\]\n]{0,200})\]").match(text, at)
+        found.append(option[1] if option else name.default)
+        at = option.end() if option else at
+    while len(found) < name.count:
+        brace = re.compile(r"[ \t]*\n?[ \t]*(?=\{)").match(text, at)
+        if brace is None:
+            return None, at
+        end = group_end(text, brace.end())
+        if text[end - 1 : end] != "}":
+            return None, at
+        found.append(text[brace.end() + 1 : end - 1])
+        at = end
+    return found, at

@@ -15,11 +15,13 @@ class Line:
     bold: bool = False  # all of it
     opens_block: bool = True  # the first line of its paragraph, item or formula
     marker: str = ""  # what a list printed in front of it: "2.", "(b)"
-    count: int = 0  # which item of a list that LaTeX numbers it is
+    count: int = 0  # which heading or item it is, where LaTeX numbers them
+    numeral: str = ""  # how it is then written: "1", "a" or "i"
     opens_item: bool = False  # the first line of an item of a list
     depth: int = 0  # how many lists it stands in
-    counter: str = ""  # the number LaTeX gives a heading
     opens_solution: bool = False  # here an environment for solutions begins
+    in_solution: bool = False  # it stands in one
+    listed: bool = False  # an item of a list whose depth is sure, as it is in LaTeX
     file: str = ""  # where it stands, if not in the sheet itself: a sheet may take in other files
     page: int = 0  # of a PDF, from 1; 0 where there are no pages
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from grader.answers.labels import ROMANS
+from grader.answers.latex_numbering import numeral_of
 
 Node = tuple[str, ...]  # ("1", "b", "ii"); () is the whole assignment
 
@@ -53,6 +54,18 @@ class Outline:
         if step.isdigit() and step not in children and 1 <= int(step) <= len(children):
             return (*node, children[int(step) - 1])
         return self.child(node, step)
+
+    def numerals(self, node: Node) -> str:
+        """How its children are counted: "1", "a" or "i"."""
+        first = self.children(node)[0]
+        return "1" if first.isdigit() else "i" if first in ROMANS else "a"
+
+    def numbered_child(self, node: Node, count: int) -> Node | None:
+        """The child that has this number in the way the children are counted: 4 means d, whatever is printed."""
+        if not self.children(node):
+            return None
+        name = numeral_of(count, self.numerals(node))
+        return (*node, name) if name in self.children(node) else None
 
     def descend(self, node: Node, steps: Node) -> Node | None:
         for step in steps:

@@ -7,6 +7,7 @@ next part of that name in the order of the assignment.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from grader.answers.labels import ROMANS, Label
 from grader.answers.lines import Line
@@ -16,13 +17,33 @@ _TITLE_WORDS = 12
 
 
 @dataclass
+class _Item:
+    """The item at hand of a list whose depth is sure."""
+
+    depth: int
+    base: Node | None  # where the list stands
+    node: Node | None  # the part it opened; None for content
+    count: int
+
+
+class Elsewhere(Enum):
+    """What a heading or an item is, if it opens no part."""
+
+    CONTENT = "content"  # of the part at hand
+    NO_PART = "no part"  # of this assignment
+    UNSURE = "unsure"  # its label has to say
+
+
+@dataclass
 class PartCursor:
     outline: Outline
     node: Node = ()
     furthest: int = -1  # the place of the last part that was opened
     answered: set[Node] = field(default_factory=set)  # leaves under which something stands
     notes: list[tuple[str, Node, list[Node]]] = field(default_factory=list)  # read so, though it might mean these
-    _headings: list[tuple[int, Node]] = field(default_factory=list)  # level and meaning of those around
+    # Level and meaning of those around; None, where what a document counts is no part of the assignment.
+    _headings: list[tuple[int, Node | None]] = field(default_factory=list)
+    _items: list[_Item] = field(default_factory=list)  # of the lists around, the outermost first
     _last_leaf: Node = ()
     _opener: Label | None = None  # of the part at hand
     _opener_depth: int = 0
@@ -44,8 +65,9 @@ class PartCursor:
         if line.level:
             self._leave_headings(line.level)
             # A handout of another year counted differently: its "2 Attention", with a part a, is question 1 here.
-            self._headings = [(level, node[: len(above)]) for level, above in self._headings]
+            self._headings = [(level, above and node[: len(above)]) for level, above in self._headings]
             self._headings.append((line.level, node))
+            self._items.clear()
 
     def closes(self, level: int) -> bool:
         """Whether a heading that names no part ends the part at hand."""
@@ -53,8 +75,15 @@ class PartCursor:
 
     def leave(self, level: int) -> None:
         self._leave_headings(level)
-        self.node = self._headings[-1][1] if self._headings else ()
+        self.node = (self._headings[-1][1] if self._headings else ()) or ()
         self._listed.clear()
+        self._items.clear()
+
+    def leave_unknown(self, level: int) -> None:
+        """Past a counted heading that is no part of the assignment: what is counted below it is none, either."""
+        self.leave(level)
+        self._headings.append((level, None))
+        self.node = ()
 
     def _leave_headings(self, level: int) -> None:
         while self._headings and self._headings[-1][0] >= level:
@@ -63,7 +92,7 @@ class PartCursor:
     # Reading labels
 
     def heading(self, label: Label, level: int) -> Node | None:
-        around: Node = next((node for above, node in reversed(self._headings) if above < level), ())
+        around = self._around(level) or ()
         for steps in (label.steps, _without_counter(label.steps)):
             if not steps:
                 continue
@@ -79,6 +108,52 @@ class PartCursor:
                 return found
         return self._own_numbering(label) or self._another_number(label)
 
+    def _around(self, level: int) -> Node | None:
+        return next((node for above, node in reversed(self._headings) if above < level), ())
+
+    def counted_heading(self, line: Line) -> Node | Elsewhere:
+        """The part that a heading counts to within the one above it."""
+        around = self._around(line.level)
+        if around is None:
+            return Elsewhere.NO_PART
+        if around in self.outline.leaves:
+            return Elsewhere.CONTENT
+        return self._numbered(around, line) or Elsewhere.NO_PART
+
+    def item(self, label: Label | None, line: Line) -> Node | Elsewhere:
+        """The part that an item of a list opens. A list within an answer holds no parts, however it is labelled."""
+        before = None
+        while self._items and self._items[-1].depth >= line.depth:
+            before = self._items.pop()
+        before = before if before and before.depth == line.depth else None
+        base = before.base if before else self._items[-1].node if self._items else self.node
+        found = self._within(base, label, line, before)
+        node = found if isinstance(found, tuple) else None
+        self._items.append(_Item(line.depth, base, node, line.count))
+        return found
+
+    def _within(self, base: Node | None, label: Label | None, line: Line, before: _Item | None) -> Node | Elsewhere:
+        if base is None or (self._items and base in self.outline.leaves):
+            return Elsewhere.CONTENT
+        if base in self.outline.leaves or (label and len(label.steps) > 1):
+            return Elsewhere.UNSURE
+        again = before is not None and 0 < line.count <= before.count
+        found = self._numbered(base, line) if line.count else label and self.outline.child(base, label.steps[0])
+        if found and not (again and self.answered.intersection(self.outline.leaves_under(found))):
+            return found
+        is_one = base and line.count and line.numeral == self.outline.numerals(base)
+        return Elsewhere.NO_PART if is_one and not again else Elsewhere.UNSURE
+
+    def _numbered(self, base: Node, line: Line) -> Node | None:
+        if not base and line.numeral != self.outline.numerals(base):
+            return None  # (a), (b), … of which question?
+        return self.outline.numbered_child(base, line.count)
+
+    def opened(self, node: Node) -> None:
+        """An item's label turned out to open this part."""
+        if self._items:
+            self._items[-1].node = node
+
     def inline(self, label: Label, line: Line, after_a_sentence: bool) -> tuple[Node, Label] | None:
         """The part it opens, and as much of the label as says so; nothing if it is content."""
         found, length = self._here(label, line)
@@ -89,10 +164,6 @@ class PartCursor:
             return found, label
         self._listed[label.styles[0]] = label.steps[0]
         return None
-
-    def counted(self, line: Line) -> Node | None:
-        """The part an item counts to, if LaTeX numbered it by a name that no part has."""
-        return self.outline.counted_child(self.node, str(line.count)) if line.count and self.node else None
 
     def _here(self, label: Label, line: Line) -> tuple[Node | None, int]:
         """What it leads to, and how many of its steps: after `(b) 1.` under 3, part 3.b begins with a list."""

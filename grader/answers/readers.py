@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from grader.answers.latex_files import whole_text
 from grader.answers.latex_sheet import latex_lines
 from grader.answers.lines import Line
 from grader.answers.markdown_sheet import markdown_lines
@@ -19,6 +20,7 @@ from grader.quoting import quote
 # Ten times the longest sheet we have seen, and read within a second whatever it holds.
 MAX_CHARACTERS = 2**17
 MAX_LINES = 4_000
+_MAX_ABSENT = 3
 
 
 def _alone(path: str) -> bytes | None:
@@ -67,9 +69,31 @@ def _markdown(file: SheetFile) -> Written:
 
 
 def _latex(file: SheetFile) -> Written:
+    """With the files it takes in. What is hidden is hidden in each file by itself: a forgotten brace ends with it."""
+    hidden: list[str] = []
+
+    def visible_text(one: SheetFile, text: str) -> str:
+        visible = seen(text, latex=True)
+        hidden.extend(_left_out(one, visible.notes))
+        return visible.text
+
+    def beside(path: str) -> str | None:
+        content = file.beside(path)
+        if content is None:
+            return None
+        one = SheetFile(path, content)
+        return visible_text(one, text_of(one)[0])
+
     text, notes = text_of(file)
-    visible = seen(text, latex=True)
-    return Written(list(latex_lines(visible.text)), (*notes, *_left_out(file, visible.notes)))
+    whole = whole_text(file.path, visible_text(file, text), beside)
+    if len(whole.text) > MAX_CHARACTERS or len(whole.places) > MAX_LINES:
+        raise WrongKind(f"{quote(file.path)} is too long with all that it takes in, so it was not read")
+    absent = [
+        f"{quote(path, 80)}:{line}: '{quote(name, 60)}', which it takes in, was not handed in"
+        for path, line, name in whole.absent[:_MAX_ABSENT]
+    ]
+    lines = [whole.placed(line) for line in latex_lines(whole.text)]
+    return Written(lines, (*notes, *hidden, *absent))
 
 
 def _left_out(file: SheetFile, notes: Sequence[str]) -> list[str]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from grader.answers.labels import Label, read_label
 from grader.answers.lines import Line
 from grader.answers.outline import Node, Outline
-from grader.answers.part_cursor import PartCursor
+from grader.answers.part_cursor import Elsewhere, PartCursor
 from grader.answers.questions import without_the_question
-from grader.answers.sheet_notes import MAX_NOTES, SheetNotes
+from grader.answers.sheet_notes import SheetNotes
 from grader.model import Answer, Answers, Piece
 from grader.quoting import quote
 
@@ -63,6 +63,7 @@ class _Splitter:
         self._cursor = PartCursor(outline)
         self._stretches = [_Stretch(None, Line(1, []))]
         self._last_words = ""
+        self._solves: Node = ()  # where the answer that is marked as one began
 
     def take(self, line: Line) -> None:
         if line.level:
@@ -78,10 +79,14 @@ class _Splitter:
     def _take_heading(self, line: Line) -> None:
         label = read_label(line.lead, heading=True)
         node = self._cursor.heading(label, line.level) if label else None
-        if node is None and line.counter and (label is None or not label.firm):
-            counted = read_label(line.counter, heading=True)
-            node = self._outline.descend((), counted.steps) if counted else None
-            label = Label(counted.steps, line.counter, line.lead, counted.styles, False) if counted and node else label
+        if node is None and line.count and (label is None or not label.firm):
+            counted = self._cursor.counted_heading(line)
+            if isinstance(counted, tuple):
+                node, label = counted, Label(counted[-1:], line.lead, line.lead, ("x",), False)
+            elif counted is Elsewhere.NO_PART and not _WITHIN.match(line.lead):
+                self._cursor.leave_unknown(line.level)
+                self._stretches.append(_Stretch(None, line))
+                return
         if label and node is not None:
             goes_on = node == self._stretches[-1].node and label.steps[-1:] != node[-1:]  # 3.b.2 after 3.b.1
             if not goes_on:
@@ -100,11 +105,10 @@ class _Splitter:
             self._stretches[-1].lines.append(line)
 
     def _take_text(self, line: Line) -> None:
+        if line.opens_solution:
+            self._solves = self._cursor.node
         label = read_label(line.lead, heading=line.bold)
-        ended = not self._last_words or self._last_words.rstrip().endswith((".", ":", ";", "!", "?"))
-        opened = self._cursor.inline(label, line, ended) if label else None
-        if label and not opened and (node := self._cursor.counted(line)):
-            opened = node, label
+        opened = self._opened(label, line)
         if opened:
             node, label = opened
             self._open(node, label, line)
@@ -115,6 +119,26 @@ class _Splitter:
             self._stretches[-1].lines.append(line)
             if self._cursor.node in self._outline.leaves and line.text.strip():
                 self._cursor.answered.add(self._cursor.node)
+
+    def _opened(self, label: Label | None, line: Line) -> tuple[Node, Label] | None:
+        if line.in_solution and self._solves in self._outline.leaves:
+            return None  # what is marked as the answer to one part holds no other
+        if line.listed:
+            found = self._cursor.item(label, line)
+            if isinstance(found, tuple):
+                rest = (
+                    label.rest if label else " ".join(piece.text for piece in line.pieces[:1] if line.begins_with_words)
+                )
+                return found, label or Label(found[-1:], line.marker, rest, ("x",), False)
+            if found is Elsewhere.NO_PART:
+                self._stretches.append(_Stretch(None, line))
+            if found is not Elsewhere.UNSURE:
+                return None
+        ended = not self._last_words or self._last_words.rstrip().endswith((".", ":", ";", "!", "?"))
+        opened = self._cursor.inline(label, line, ended) if label else None
+        if opened and line.listed:
+            self._cursor.opened(opened[0])
+        return opened
 
     def _open(self, node: Node, label: Label, line: Line) -> None:
         if _CONTINUED.match(label.rest):
@@ -158,13 +182,13 @@ class _Splitter:
 
     def _leave_questions_out(self) -> None:
         asked = []
+        marked = any(line.in_solution for stretch in self._stretches for line in stretch.lines)
         for stretch in self._stretches:
             has_parts = stretch.node is not None and stretch.node not in self._outline.leaves
-            stretch.pieces, line = without_the_question(stretch.lines, has_parts)
+            stretch.pieces, line = without_the_question(stretch.lines, has_parts, marked)
             asked += [line] if line else []
         if asked:
-            others = [f"page {line.page}" if line.page else f"line {line.number}" for line in asked[1:MAX_NOTES]]
-            more = f" (also in {', '.join(dict.fromkeys(others))})" if others else ""
+            more = f" (and in {len(asked) - 1} more places)" if len(asked) > 1 else ""
             self._notes.add(asked[0], f"this looks like the question's own words, which are no answer{more}")
 
     def _place_what_stands_above_parts(self, found: dict[Node, _Stretch]) -> None:
