@@ -19,6 +19,7 @@ _STEP = re.compile(r"(?P<open>[(\[]?)(?P<token>[ivx]{2,5}|[a-z]|\d{1,2})(?P<clos
 _BETWEEN = re.compile(r"[\s,/–—-]*")
 _ABBREVIATION = re.compile(r"(?:i\.\s?e|e\.\s?g)\b", re.IGNORECASE)
 _FORMULA_GOES_ON = re.compile(r"[=+*/<>≈≤≥≪≫∈∼~^_'’&]|-\s|\\(?:in|to|approx|gg|ll|cdot|sim)\b")
+_DASH = re.compile(r"\s*[-–—]\s+(?=[A-Z$\\(])")  # "1.a.i - Positive": the answer goes on, and no formula
 # "(b) and (c) together …" and "(ii) holds because …" speak about parts; they do not begin one.
 _SPEAKS_ABOUT = re.compile(r"(?:and|or|is|are|was|holds?|implies|gives?|says|shows?|above|below|follows?)\b")
 _MAX_STEPS = 5
@@ -31,6 +32,7 @@ class Label:
     rest: str  # of the line
     styles: tuple[str, ...]  # of each step, "(x)", "x." or "x)": lists within an answer are told from parts by it
     firm: bool  # marked as a label even in running text
+    named: bool = False  # "Question 2", and not "2."
 
 
 def read_label(text: str, *, heading: bool = False) -> Label | None:
@@ -46,13 +48,13 @@ def read_label(text: str, *, heading: bool = False) -> Label | None:
         return None
     rest = text[end:].lstrip(" \t:.–—-|") if text[end:].strip() != "|" else ""
     written = text[start:end].strip(" \t|")
-    if _FORMULA_GOES_ON.match(text[end:].lstrip()):
+    if _FORMULA_GOES_ON.match(text[end:].lstrip()) and not (len(steps) > 1 and _DASH.match(text, end)):
         return None
     named = noun_end > start
     firm = _is_firm(steps, text[noun_end:end], rest, marked, named)
     if not firm and not (heading and _stands_alone(text[noun_end:end].strip(), rest)):
         return None
-    return Label(tuple(step.lower() for step in steps), written, rest, styles, firm)
+    return Label(tuple(step.lower() for step in steps), written, rest, styles, firm, named)
 
 
 def _only_numerals(text: str) -> tuple[str, ...]:
@@ -135,3 +137,29 @@ def _stands_alone(spelled: str, rest: str) -> bool:
     if not rest or spelled[-1:].isdigit() or len(re.split(r"[\s.]+", spelled)) > 1:
         return True
     return spelled.islower() and rest[:1].isupper()
+
+
+def without_counter(steps: tuple[str, ...]) -> tuple[str, ...]:
+    """LaTeX numbers a subsection outside any section 0.1: `0.1 (e)` means (e)."""
+    if steps[0] != "0":
+        return ()
+    return tuple(step for step in steps if not step.isdigit())
+
+
+def follows(last: str | None, step: str) -> bool:
+    if last is None:
+        return False
+    if last.isdigit() and step.isdigit():
+        return int(step) == int(last) + 1
+    if last in ROMANS and step in ROMANS and ROMANS.index(step) == ROMANS.index(last) + 1:
+        return True
+    return len(last) == len(step) == 1 and ord(step) == ord(last) + 1
+
+
+def after_steps(text: str, count: int) -> str:
+    """The line without its first steps, where only these turned out to name a part."""
+    for _ in range(count):
+        text = (
+            text.lstrip("([ ").lstrip("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").lstrip(")].: ")
+        )
+    return text

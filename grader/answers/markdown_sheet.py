@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from grader.answers.labels import read_label
 from grader.answers.lines import Line
 from grader.answers.markdown_formulas import formulas
 from grader.model import Piece
@@ -16,13 +18,16 @@ _NOT_READ = ["link", "image", "autolink", "html_inline", "html_block", "referenc
 # Escapes that only Markdown needs. In `\{` or `\,` the backslash belongs to a formula without dollars.
 _ESCAPED_FOR_MARKDOWN = frozenset("_*#-.+<>`~$")
 _FORMULA_FENCES = ("math", "latex", "tex")
+_INDENTED = re.compile(r"(?: {4}|\t)\s*\(?(?:[ivx]{1,4}|[a-z]|\d(?:\.\w+)+)[.):]*[.):\s]", re.IGNORECASE)
+_LABEL_CHARACTERS = 40
 _TITLE_CHARACTERS = 120  # a longer "heading" is a paragraph that somebody drew a line under
 
 
-def markdown_lines(text: str) -> Iterator[Line]:
-    markdown = MarkdownIt("commonmark").disable(_NOT_READ)
+def markdown_lines(text: str, *, pasted: bool = False) -> Iterator[Line]:
+    """In text that was `pasted` into a file that is no Markdown, what is indented is no code."""
+    markdown = MarkdownIt("commonmark").disable([*_NOT_READ, *(["code"] if pasted else [])])
     formulas(markdown)
-    tokens = markdown.parse(text)
+    tokens = markdown.parse(text if pasted else _with_labels_at_the_margin(text))
     marker, item, depth, level = "", 1, 0, 0  # a marker waits for the words it stands before
     opens_item = False
     for token in tokens:
@@ -62,6 +67,16 @@ def markdown_lines(text: str) -> Iterator[Line]:
                 piece = Piece("math" if is_formula else "code", token.content.strip("\n"), _line(token))
                 yield Line(_line(token), [piece], marker=marker, opens_item=opens_item, depth=depth)
                 marker, opens_item = "", False
+
+
+def _with_labels_at_the_margin(text: str) -> str:
+    """Four blanks make code of a line in Markdown, but not of one that begins with a label, as in an outline."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        label = _INDENTED.match(line)
+        if label and (number == 0 or not lines[number - 1].strip()) and read_label(line[:_LABEL_CHARACTERS].strip()):
+            lines[number] = line.lstrip()
+    return "\n".join(lines)
 
 
 def inline_pieces(text: str, line: int) -> list[Piece]:

@@ -6,14 +6,19 @@ next part of that name in the order of the assignment.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from grader.answers.labels import ROMANS, Label
+from grader.answers.labels import ROMANS, Label, after_steps, follows, without_counter
 from grader.answers.lines import Line
 from grader.answers.outline import Node, Outline
 
 _TITLE_WORDS = 12
+# "as we saw in / (ii) above": the label belongs to the sentence that the line before began.
+_RUNS_ON = re.compile(r"\b(?:in|of|from|by|see|to|and|or|with|per|under|parts?|using|for|the|than|equation)\s*$", re.I)
+_SENTENCE_END = re.compile(r"[.:;!?]\s*$")
 
 
 @dataclass
@@ -40,6 +45,7 @@ class PartCursor:
     node: Node = ()
     furthest: int = -1  # the place of the last part that was opened
     answered: set[Node] = field(default_factory=set)  # leaves under which something stands
+    ahead: Counter[tuple[str, str]] = field(default_factory=Counter)  # labels further on: how, and what
     notes: list[tuple[str, Node, list[Node]]] = field(default_factory=list)  # read so, though it might mean these
     # Level and meaning of those around; None, where what a document counts is no part of the assignment.
     _headings: list[tuple[int, Node | None]] = field(default_factory=list)
@@ -93,7 +99,7 @@ class PartCursor:
 
     def heading(self, label: Label, level: int) -> Node | None:
         around = self._around(level) or ()
-        for steps in (label.steps, _without_counter(label.steps)):
+        for steps in (label.steps, without_counter(label.steps)):
             if not steps:
                 continue
             found = self.outline.climb(around, steps)
@@ -154,15 +160,16 @@ class PartCursor:
         if self._items:
             self._items[-1].node = node
 
-    def inline(self, label: Label, line: Line, after_a_sentence: bool) -> tuple[Node, Label] | None:
+    def inline(self, label: Label, line: Line, last_words: str) -> tuple[Node, Label] | None:
         """The part it opens, and as much of the label as says so; nothing if it is content."""
         found, length = self._here(label, line)
-        if found is not None and (line.opens_block or self._may_stand_within(found, label, after_a_sentence)):
-            if length < len(label.steps):
-                rest = _after_steps(line.lead, length)
-                label = replace(label, steps=label.steps[:length], styles=label.styles[:length], rest=rest)
+        whole = label
+        if found is not None and length < len(label.steps):
+            rest = after_steps(line.lead, length)
+            label = replace(label, steps=label.steps[:length], styles=label.styles[:length], rest=rest)
+        if found is not None and (line.opens_block or self._may_stand_within(found, label, last_words)):
             return found, label
-        self._listed[label.styles[0]] = label.steps[0]
+        self._listed[whole.styles[0]] = whole.steps[0]
         return None
 
     def _here(self, label: Label, line: Line) -> tuple[Node | None, int]:
@@ -172,6 +179,8 @@ class PartCursor:
             if found := self.outline.climb(self.node, steps[:length]):
                 return found, length
         said = len(self.notes)
+        if label.named and len(steps) == 1 and steps[0].isdigit() and steps[0] in self.outline.children(()):
+            return steps, 1
         first = self._one_step(label, line)
         if len(steps) == 1 or first in self.outline.leaves:
             return first, 1
@@ -179,19 +188,33 @@ class PartCursor:
         elsewhere = None if "".join(steps).isdigit() else self._next_of_that_name(label, steps)
         return (elsewhere, len(steps)) if elsewhere else (None, 0)
 
-    def _may_stand_within(self, found: Node, label: Label, after_a_sentence: bool) -> bool:
-        """A line within a paragraph begins a part if no sentence runs on into it, or if it counts on."""
+    def _may_stand_within(self, found: Node, label: Label, last_words: str) -> bool:
+        """A line within a paragraph begins a part if it is the next in the sheet's own sequence of labels, or if no
+        sentence runs on into it."""
         if self.outline.children(self.node):
             return True
-        opener = self._opener
-        counts_on = opener is not None and opener.styles[-1:] == label.styles[:1]
-        counts_on = counts_on and _follows(opener.steps[-1] if opener else None, label.steps[0])
-        return self._is_ahead(found) and (after_a_sentence or counts_on)
+        if not self._is_ahead(found) or _RUNS_ON.search(last_words):
+            return False
+        if self._counts_as_before(found, label) or (label.named and not label.rest):
+            return True
+        return bool(_SENTENCE_END.search(last_words)) or not last_words
+
+    def _counts_as_before(self, found: Node, label: Label) -> bool:
+        """Whether it is written as labels of its depth are here, and none of them was a heading."""
+        if self._opened_by_heading:
+            return False
+        before = self._opener.styles if self._opener else ()
+        if len(label.steps) == len(found) > 1 and (label.styles[0], label.styles[-1]) == (before[:1] + before[-1:]):
+            return True  # named from the question on, as the part before was
+        depths = range(len(found), 0, -1)
+        return all(
+            style == self._styles.get(depth) for depth, style in zip(depths, reversed(label.styles), strict=False)
+        )
 
     def _one_step(self, label: Label, line: Line) -> Node | None:
         step, outline = label.steps[0], self.outline
-        if _follows(self._listed.get(label.styles[0]), step):
-            return None  # a list within the answer goes on
+        if follows(self._listed.get(label.styles[0]), step):
+            return self._after_the_list(label)
         if self.node and outline.children(self.node) and self._counts_on(label, line):
             return (*self.node[:-1], step)
         if outline.children(self.node):
@@ -206,6 +229,15 @@ class PartCursor:
                 return self._sibling_is_meant(sibling, label, line)
         return self._further_up(label, line)
 
+    def _after_the_list(self, label: Label) -> Node | None:
+        """A list within the answer goes on, unless what would be its next item is the next part, found nowhere else."""
+        sibling = (*self.node[:-1], *label.steps[:1])
+        is_next = sibling in self.outline.leaves and self.outline.place(sibling) == self.furthest + 1
+        if not is_next or not self._counts_as_before(sibling, label) or self.ahead[(label.styles[0], label.steps[0])]:
+            return None
+        self.notes.append((label.written, sibling, []))
+        return sibling
+
     def _counts_on(self, label: Label, line: Line) -> bool:
         """`3.` in the same list as the `2.` that opened question 2 is question 3, not the third part of 2."""
         step, opener = label.steps[0], self._opener
@@ -214,7 +246,7 @@ class PartCursor:
         alike = (
             opener.styles[-1:] == label.styles[:1] and line.depth <= self._opener_depth and not self._opened_by_heading
         )
-        return alike and _follows(opener.steps[-1], step)
+        return alike and follows(opener.steps[-1], step)
 
     def _sibling(self, label: Label, line: Line) -> Node | None:
         """Numbers mean the parts i, ii, … only if the part at hand was opened by a number."""
@@ -298,31 +330,5 @@ class PartCursor:
         return None
 
 
-def _without_counter(steps: Node) -> Node:
-    """LaTeX numbers a subsection outside any section 0.1: `0.1 (e)` means (e)."""
-    if steps[0] != "0":
-        return ()
-    return tuple(step for step in steps if not step.isdigit())
-
-
-def _follows(last: str | None, step: str) -> bool:
-    if last is None:
-        return False
-    if last.isdigit() and step.isdigit():
-        return int(step) == int(last) + 1
-    if last in ROMANS and step in ROMANS and ROMANS.index(step) == ROMANS.index(last) + 1:
-        return True
-    return len(last) == len(step) == 1 and ord(step) == ord(last) + 1
-
-
 def _is_title(label: Label, line: Line) -> bool:
     return line.depth <= 1 and 0 < len(label.rest.split()) <= _TITLE_WORDS and not line.has_formula
-
-
-def _after_steps(text: str, count: int) -> str:
-    """The line without its first steps, where only these turned out to name a part."""
-    for _ in range(count):
-        text = (
-            text.lstrip("([ ").lstrip("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").lstrip(")].: ")
-        )
-    return text

@@ -65,7 +65,8 @@ def text_of(file: SheetFile) -> tuple[str, tuple[str, ...]]:
 def _markdown(file: SheetFile) -> Written:
     text, notes = text_of(file)
     visible = seen(text)
-    return Written(list(markdown_lines(visible.text)), (*notes, *_left_out(file, visible.notes)))
+    lines = markdown_lines(visible.text, pasted=file.path.lower().endswith(".txt"))
+    return Written(list(lines), (*notes, *_left_out(file, visible.notes)))
 
 
 def _latex(file: SheetFile) -> Written:

@@ -50,8 +50,13 @@ class _Stretch:
 
 def split(lines: Iterable[Line], file: str, outline: Outline) -> Answers:
     splitter = _Splitter(file, outline)
-    for line in lines:
-        splitter.take(line)
+    labelled = [(line, read_label(line.lead, heading=line.level > 0 or line.bold)) for line in lines]
+    ahead = splitter.cursor.ahead
+    ahead.update((label.styles[0], label.steps[0]) for _, label in labelled if label)
+    for line, label in labelled:
+        if label:
+            ahead[(label.styles[0], label.steps[0])] -= 1
+        splitter.take(line, label)
     return splitter.finish()
 
 
@@ -60,31 +65,30 @@ class _Splitter:
         self._file = file
         self._outline = outline
         self._notes = SheetNotes(file, outline)
-        self._cursor = PartCursor(outline)
+        self.cursor = PartCursor(outline)
         self._stretches = [_Stretch(None, Line(1, []))]
         self._last_words = ""
         self._solves: Node = ()  # where the answer that is marked as one began
 
-    def take(self, line: Line) -> None:
+    def take(self, line: Line, label: Label | None) -> None:
         if line.level:
-            self._take_heading(line)
+            self._take_heading(line, label)
         else:
-            self._take_text(line)
-        for written, node, several in self._cursor.notes:
+            self._take_text(line, label)
+        for written, node, several in self.cursor.notes:
             others = f"may mean {self._names(several)}; it " if several else ""
             self._notes.add(line, f"'{quote(written, 40)}' {others}is taken for {self._outline.name(node)}")
-        self._cursor.notes.clear()
+        self.cursor.notes.clear()
         self._last_words = line.text
 
-    def _take_heading(self, line: Line) -> None:
-        label = read_label(line.lead, heading=True)
-        node = self._cursor.heading(label, line.level) if label else None
+    def _take_heading(self, line: Line, label: Label | None) -> None:
+        node = self.cursor.heading(label, line.level) if label else None
         if node is None and line.count and (label is None or not label.firm):
-            counted = self._cursor.counted_heading(line)
+            counted = self.cursor.counted_heading(line)
             if isinstance(counted, tuple):
                 node, label = counted, Label(counted[-1:], line.lead, line.lead, ("x",), False)
             elif counted is Elsewhere.NO_PART and not _WITHIN.match(line.lead):
-                self._cursor.leave_unknown(line.level)
+                self.cursor.leave_unknown(line.level)
                 self._stretches.append(_Stretch(None, line))
                 return
         if label and node is not None:
@@ -95,19 +99,18 @@ class _Splitter:
             if title.has_formula:  # `## b.ii: $q = …$` is an answer, `## b.ii An average` a title
                 self._stretches[-1].lines.append(title)
         elif label and label.steps[0].isalnum() and (label.firm or len(label.steps) > 1 or label.steps[0].isdigit()):
-            self._cursor.leave(line.level)
+            self.cursor.leave(line.level)
             self._stretches.append(_Stretch(None, line))
             self._notes.no_part(line, label.written, ".".join(label.steps), self._outline.parts)
-        elif self._cursor.closes(line.level) and not _WITHIN.match(line.lead) and len(line.text.split()) <= 20:
-            self._cursor.leave(line.level)
+        elif self.cursor.closes(line.level) and not _WITHIN.match(line.lead) and len(line.text.split()) <= 20:
+            self.cursor.leave(line.level)
             self._stretches.append(_Stretch(None, line))
         else:
             self._stretches[-1].lines.append(line)
 
-    def _take_text(self, line: Line) -> None:
+    def _take_text(self, line: Line, label: Label | None) -> None:
         if line.opens_solution:
-            self._solves = self._cursor.node
-        label = read_label(line.lead, heading=line.bold)
+            self._solves = self.cursor.node
         opened = self._opened(label, line)
         if opened:
             node, label = opened
@@ -117,14 +120,14 @@ class _Splitter:
             line = _with_words(line, line.lead)
         if line.pieces or line.opens_solution:
             self._stretches[-1].lines.append(line)
-            if self._cursor.node in self._outline.leaves and line.text.strip():
-                self._cursor.answered.add(self._cursor.node)
+            if self.cursor.node in self._outline.leaves and line.text.strip():
+                self.cursor.answered.add(self.cursor.node)
 
     def _opened(self, label: Label | None, line: Line) -> tuple[Node, Label] | None:
         if line.in_solution and self._solves in self._outline.leaves:
             return None  # what is marked as the answer to one part holds no other
         if line.listed:
-            found = self._cursor.item(label, line)
+            found = self.cursor.item(label, line)
             if isinstance(found, tuple):
                 rest = (
                     label.rest if label else " ".join(piece.text for piece in line.pieces[:1] if line.begins_with_words)
@@ -134,10 +137,9 @@ class _Splitter:
                 self._stretches.append(_Stretch(None, line))
             if found is not Elsewhere.UNSURE:
                 return None
-        ended = not self._last_words or self._last_words.rstrip().endswith((".", ":", ";", "!", "?"))
-        opened = self._cursor.inline(label, line, ended) if label else None
+        opened = self.cursor.inline(label, line, self._last_words) if label else None
         if opened and line.listed:
-            self._cursor.opened(opened[0])
+            self.cursor.opened(opened[0])
         return opened
 
     def _open(self, node: Node, label: Label, line: Line) -> None:
@@ -146,10 +148,10 @@ class _Splitter:
             if earlier:  # moved to the end, so that what follows is added to it
                 self._stretches.remove(earlier)
                 self._stretches.append(earlier)
-                self._cursor.enter(node, label, line)
+                self.cursor.enter(node, label, line)
                 return
         self._stretches.append(_Stretch(node, line))
-        self._cursor.enter(node, label, line)
+        self.cursor.enter(node, label, line)
 
     # When all lines are taken
 
