@@ -46,6 +46,13 @@ def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> 
     return False
 
 
+def on_the_sheet(problem: Problem) -> bool:
+    """Whether it is answered in writing: its checks ask for no file."""
+    if any(check.files for check in problem.checks):
+        return False
+    return any(not one.files for one in problem.alternatives) if problem.alternatives else bool(problem.checks)
+
+
 def _is_written(alternative: Alternative, path: Path) -> bool:
     found = fitting.states(path, alternative.defines)
     return all(found.get(name, "written") == "written" for name in alternative.defines)

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.alternatives import files_there, handed_in, undecided, worth_trying
-from grader.answers import read_answers
+from grader.alternatives import files_there, handed_in, on_the_sheet, undecided, worth_trying
+from grader.answers import about, answer_to, read_answers
 from grader.draw import Draw
-from grader.errors import BoxLost, BoxRefused, Killed, Missing, StudentFault, TimedOut
+from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut
 from grader.model import (
     Alternative,
     Answer,
@@ -50,13 +50,18 @@ class _Work:
     def __init__(self, submission: Submission, rubric: Rubric) -> None:
         self.submission = submission
         self._parts = rubric.parts or tuple(problem.id for problem in rubric.problems)
+        self._in_code = [problem.id for problem in rubric.problems if not on_the_sheet(problem)]
         self._seconds = 0.0
         self.without_gpu: list[str] = []  # parts whose code asked for one
         self.slow_in = ""  # the check in which its code ran out of wall time, or of our patience
 
     @cached_property
-    def answers(self) -> Answers:
-        return read_answers(self.submission, self._parts)
+    def sheet(self) -> Answers | StudentFault:
+        """What was written or, once for all parts, why that is not known."""
+        try:
+            return read_answers(self.submission, self._parts, self._in_code)
+        except StudentFault as fault:
+            return fault
 
     def limits(self, problem: Problem) -> Limits:
         return problem.limits.hurried() if self.slow_in else problem.limits
@@ -70,7 +75,7 @@ class _Work:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the sheet's reader could not place, if any check asked for it; and what ran otherwise than at home."""
-        about_sheet = self.answers.notes if "answers" in self.__dict__ else ()
+        about_sheet = about(self.sheet, self._parts) if "sheet" in self.__dict__ else ()
         if not self.without_gpu:
             return about_sheet
         parts = ", ".join(dict.fromkeys(self.without_gpu))
@@ -108,10 +113,7 @@ class _Student:
 
     @property
     def answer(self) -> Answer:
-        answers = self._work.answers
-        if self._problem.id not in answers.parts:
-            raise Missing(f"there is no answer to {self._problem.id}")
-        return answers.parts[self._problem.id]
+        return answer_to(self._problem, self._work.sheet)
 
 
 def grade(

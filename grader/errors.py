@@ -87,6 +87,12 @@ class Ambiguous(StudentFault):
         self.paths = paths
 
 
+class ForAPerson(StudentFault):
+    """It is there, but no machine can read it, or not surely enough."""
+
+    status = Status.REVIEW
+
+
 class StaffFault(Exception):
     """Something on our side of the desk: a TA, an author or the grader itself can act on it."""
 

@@ -117,6 +117,8 @@ class Answers:
 
     parts: Mapping[str, Answer]
     notes: tuple[str, ...] = ()  # what in it could not be placed, each with its line
+    files: tuple[str, ...] = ()  # what was read
+    unplaced: Mapping[str, str] = field(default_factory=dict)  # parts not found → where text is that may be theirs
 
 
 class Box(Protocol):
@@ -266,6 +268,10 @@ class Submission(Protocol):
 
     def for_rubric(self, rubric: Rubric) -> Submission:
         """Itself, with notebooks in place of the code files that the rubric asks for."""
+
+    @property
+    def own_files(self) -> tuple[str, ...]:
+        """Every file but those in folders of course material, relative to `folder`."""
 
     def find(self, file: str) -> str:
         """The path, relative to `folder`, of the one file that goes by this name."""

@@ -41,6 +41,11 @@ class OpenedSubmission:
     notebooks: tuple[Notebook, ...] = ()
     parts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what notebooks hold of the files asked for
     chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of those that fit a name, what may count
+    course_material: tuple[str, ...] = ()
+
+    @property
+    def own_files(self) -> tuple[str, ...]:
+        return tuple(path for path in self.files if not is_course_material(path, self.course_material))
 
     def for_rubric(self, rubric: Rubric) -> OpenedSubmission:
         """Itself, with a file for each part of a notebook that holds what the rubric asks a file of code to define, and
@@ -95,7 +100,8 @@ class OpenedSubmission:
             if others and len(paths) == 1 and file not in self.places:
                 named = ", ".join(_shown(path) for path in others[:_MAX_NAMED])
                 notes.append(f"of the files that fit {file}, {_shown(paths[0])} counts, and not {named}")
-        return replace(self, chosen=chosen, notes=(*self.notes, *notes))
+        told = (*self.notes, *notes)
+        return replace(self, chosen=chosen, notes=told, course_material=rubric.course_material)
 
     def _fitting(self, file: str, *, anywhere: bool = False) -> list[str]:
         """Files of this name. File systems that ignore case hand in Attention.py for attention.py; only where nothing

@@ -370,7 +370,8 @@ def test_the_report_says_what_in_the_sheet_could_not_be_placed(boxes: BoxRunner,
     rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
     report = grade(rubric, submission(**{"answers.md": "## 1\nyes\n## 7\nno\n"}), boxes, DRAW, notes=("first",))
     assert report.points == 1
-    assert report.notes == ("first", "answers.md:3: '7' is no part of this assignment; parts are 1", NO_SECRET)
+    read, unplaced = "written answers were read from answers.md: 1", "answers.md:3: '7' is no part of this assignment"
+    assert report.notes == ("first", read, f"{unplaced}; parts are 1", NO_SECRET)
 
 
 def test_grading_one_problem_leaves_the_other_parts_of_the_sheet_known(
@@ -382,7 +383,8 @@ def test_grading_one_problem_leaves_the_other_parts_of_the_sheet_known(
     problem = Problem("1.a", "One", Fraction(1), (_check(looks),), Limits(cpu_seconds=5))
     rubric = Rubric("r", "R", Fraction(2), (problem,), Path("r.yaml"), "0" * 64, ("1.a", "1.b"))
     sheet = submission(**{"answers.md": "## 1.a\n\none\n\n## 1.b\n\nother\n"})
-    assert grade(rubric, sheet, boxes, DRAW).notes == (NO_SECRET,)
+    read = "written answers were read from answers.md: 1.a, 1.b"
+    assert grade(rubric, sheet, boxes, DRAW).notes == (read, NO_SECRET)
 
 
 def _best(

@@ -362,10 +362,16 @@ def test_text_cells_are_the_sheet_of_answers_where_there_is_no_other(boxes: BoxR
     assert _formulas(boxes, beside) == ["missing", "passed"]
 
 
-def test_of_two_notebooks_with_text_submission_yaml_says_which_has_the_answers(
+def test_of_two_notebooks_with_text_the_one_that_answers_parts_is_the_sheet(boxes: BoxRunner, tmp_path: Path) -> None:
+    two = handed_in(tmp_path, **{"a.ipynb": notebook(*WRITTEN), "b.ipynb": notebook("# Plots", "x = 1")})
+    assert _formulas(boxes, two) == ["passed", "failed"]
+
+
+def test_of_two_notebooks_with_other_answers_submission_yaml_says_which_counts(
     boxes: BoxRunner, tmp_path: Path
 ) -> None:
-    two = handed_in(tmp_path, **{"a.ipynb": notebook(*WRITTEN), "b.ipynb": notebook("# Plots", "x = 1")})
+    other = [cell.replace("V", "U") for cell in WRITTEN]
+    two = handed_in(tmp_path, **{"a.ipynb": notebook(*WRITTEN), "b.ipynb": notebook(*other)})
     assert _formulas(boxes, two) == ["review", "review"]
     (two / "submission.yaml").write_text("files: {answers.md: a.ipynb}\n")
     assert _formulas(boxes, two) == ["passed", "failed"]

@@ -5,6 +5,7 @@ line may begin with a label (labels.py); a label leads to a part in its context 
 follows belongs to that part (splitting.py).
 """
 
+from grader.answers.handing_over import about, answer_to
 from grader.answers.sheet import cut_into_parts, read_answers
 
-__all__ = ["cut_into_parts", "read_answers"]
+__all__ = ["about", "answer_to", "cut_into_parts", "read_answers"]

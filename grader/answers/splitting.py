@@ -68,6 +68,7 @@ class _Splitter:
         self.cursor = PartCursor(outline)
         self._stretches = [_Stretch(None, Line(1, []))]
         self._last_words = ""
+        self._unplaced: dict[str, str] = {}
         self._solves: Node = ()  # where the answer that is marked as one began
 
     def take(self, line: Line, label: Label | None) -> None:
@@ -168,7 +169,7 @@ class _Splitter:
                 found[stretch.node] = stretch
         self._place_what_stands_above_parts(found)
         self._note_what_is_empty(found)
-        self._note_what_is_nowhere()
+        self._note_what_is_nowhere(found)
         parts = {
             part: Answer(
                 part,
@@ -180,7 +181,7 @@ class _Splitter:
             for node, part in self._outline.leaves.items()
             if node in found
         }
-        return Answers(parts, self._notes.all())
+        return Answers(parts, self._notes.all(), unplaced=self._unplaced)
 
     def _leave_questions_out(self) -> None:
         asked = []
@@ -210,6 +211,7 @@ class _Splitter:
             elif possible:
                 fix = f"write above each answer which part it is, as in '## {self._outline.name(possible[0])}'"
                 self._notes.add(stretch.begins, f"this stands under {name}, but under none of its parts; {fix}")
+                self._leave_unplaced(stretch, possible)
 
     def _note_what_is_empty(self, found: dict[Node, _Stretch]) -> None:
         for stretch in self._stretches:
@@ -217,16 +219,33 @@ class _Splitter:
                 assert stretch.node is not None
                 self._notes.add(stretch.begins, f"{self._outline.name(stretch.node)} is empty")
 
-    def _note_what_is_nowhere(self) -> None:
+    def _leave_unplaced(self, stretch: _Stretch, possible: Iterable[Node]) -> None:
+        """A person looks whether this text answers one of these parts."""
+        line = next((line for line in stretch.lines if line.text.strip()), stretch.begins)
+        for leaf in possible:
+            self._unplaced.setdefault(self._outline.leaves[leaf], self._notes.place(line))
+
+    def _between(self, stretch: _Stretch, found: dict[Node, _Stretch]) -> list[Node]:
+        """The parts without an answer that belong where this text stands."""
+        at = self._stretches.index(stretch)
+        before = [one.node for one in self._stretches[:at] if one.node in self._outline.leaves]
+        after = [one.node for one in self._stretches[at:] if one.node in self._outline.leaves]
+        first = self._outline.place(before[-1]) if before and before[-1] else -1
+        last = self._outline.place(after[0]) if after and after[0] else len(self._outline.leaves)
+        return [leaf for leaf in self._outline.leaves if first < self._outline.place(leaf) < last and leaf not in found]
+
+    def _note_what_is_nowhere(self, found: dict[Node, _Stretch]) -> None:
         first = self._stretches[0]
         example = self._outline.parts[0] if self._outline.parts else "1"
         if all(stretch.node is None for stretch in self._stretches):
             if any(stretch.pieces for stretch in self._stretches):
                 fix = f"write one above each answer, such as '## {example}'"
                 self._notes.add(first.begins, f"no heading names a part; {fix}")
+                self._leave_unplaced(next(s for s in self._stretches if s.pieces), self._outline.leaves)
             return
         for stretch in self._stretches:
             if stretch.node is None and stretch.words >= _SUBSTANTIAL_WORDS:
+                self._leave_unplaced(stretch, self._between(stretch, found))
                 where = "before the first part" if stretch is first else "under this heading"
                 written = (line for line in stretch.lines if line.text.strip())
                 self._notes.add(

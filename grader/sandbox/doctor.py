@@ -58,6 +58,7 @@ class _Attempts:
     name: str = "doctor"
     size_bytes: int = 0
     notes: tuple[str, ...] = ()
+    own_files: tuple[str, ...] = ()
 
     def for_rubric(self, rubric: Rubric) -> _Attempts:
         return self

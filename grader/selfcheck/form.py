@@ -6,9 +6,9 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from grader.alternatives import is_there
+from grader.alternatives import is_there, on_the_sheet
 from grader.answers import read_answers
-from grader.answers.sheet import ENDINGS
+from grader.answers.sheet_files import ENDINGS
 from grader.errors import Ambiguous, Missing, StudentFault
 from grader.model import Answers, Check, Problem, Rubric, Submission, is_code
 from grader.quoting import quote
@@ -18,7 +18,7 @@ from grader.submission import OpenedSubmission
 
 _PARTS_NAMED = 8
 _NEEDED = ("numpy", "torch")  # to check at all; other libraries of a rubric are those that code may use
-_NO_TEXT = ("docx", "doc", "odt", "rtf", "pdf", "pages")  # students write sheets in these, and they are not read
+_NO_TEXT = ("pdf",)  # students write sheets in it, and it is not read
 
 
 def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) -> Iterator[str]:
@@ -110,11 +110,12 @@ def _lines(submission: Submission, file: str, wanted: int) -> int:
 
 
 def _sheet(submission: Submission, rubric: Rubric) -> Iterator[str]:
-    written = [one for one in rubric.problems if is_written(one) and not one.optional and not _is_code(one, submission)]
+    on_it = [one for one in rubric.problems if on_the_sheet(one)]
+    written = [one for one in on_it if not one.optional and not _is_code(one, submission)]
     if not written and not _has_sheet(submission):
         return
     try:
-        answers = read_answers(submission, rubric.parts)
+        answers = read_answers(submission, rubric.parts, [one.id for one in rubric.problems if one not in on_it])
     except StudentFault as fault:
         parts = _named([problem.id for problem in written])
         yield f"{fault.message} ({parts})" if parts else fault.message
@@ -135,13 +136,6 @@ def _unreadable_sheets(submission: Submission) -> Iterator[str]:
     for ending in _NO_TEXT:
         if is_there(f"answers.{ending}", submission):
             yield f"answers.{ending} is not read, because it is no text; copy what it says into answers.md"
-
-
-def is_written(problem: Problem) -> bool:
-    """Whether it is answered on the sheet: its checks ask for no file."""
-    if any(check.files for check in problem.checks):
-        return False
-    return any(not one.files for one in problem.alternatives) if problem.alternatives else bool(problem.checks)
 
 
 def _is_code(problem: Problem, submission: Submission) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader import __version__
-from grader.answers.sheet import ENDINGS
+from grader.answers.sheet_files import ENDINGS
 from grader.errors import Ambiguous, StudentFault
 from grader.model import Report, is_code
 from grader.report.points import rounded

@@ -25,7 +25,7 @@ def test_the_sheet_is_found_by_its_name(submission: MakeSubmission, name: str) -
 
 def test_two_sheets_are_named_and_none_is_picked(submission: MakeSubmission) -> None:
     with pytest.raises(Ambiguous, match=r"answers\.md and answers\.tex"):
-        read_answers(submission(**{"answers.md": "## 3.a\nx", "answers.tex": "y"}), NLP)
+        read_answers(submission(**{"answers.md": "## 3.a\nx", "answers.tex": "\\section*{3.a}\ny"}), NLP)
 
 
 def test_no_sheet_says_what_to_hand_in(submission: MakeSubmission) -> None:

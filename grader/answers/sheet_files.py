@@ -1,0 +1,170 @@
+"""Which files of a submission are its answer sheet: what answers parts, whatever it is called.
+
+A sheet called answers.* counts before others. Of several files that answer the same parts, the one that answers most
+counts, and the report says so; files that answer different parts are one sheet. What course material says is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from grader.answers.latex_files import names_taken_in
+from grader.answers.readers import MAX_CHARACTERS, SheetFile
+from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault, WrongKind
+from grader.fitting import remaining
+from grader.model import Answers, Submission
+from grader.quoting import quote
+
+ENDINGS = ("md", "tex", "yaml", "yml", "markdown", "txt")
+NOT_READ = ("docx", "doc", "odt", "rtf", "pages")  # students write sheets in these; they are no text
+_LOOKED_AT = ("md", "tex", "markdown", "txt")
+_MAX_LOOKED_AT = 40  # files of text: more are data
+_WRITTEN_WORK = re.compile(
+    r"ans(?:wer)?s?|sol(?:ution|n)?s?|written|write-?up|report|theory|homework|hw|assignment|submission", re.IGNORECASE
+)
+_IN_A_NOTEBOOK = "#answers.md"
+_FORMATS = "answers.md (answers.tex and answers.yaml are read too)"
+
+Cut = Callable[[SheetFile], Answers]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    path: str
+    answers: Answers
+    counted: frozenset[str]  # the parts it answers, of those that are answered in writing
+    named: bool  # it is called answers.*
+
+    @property
+    def qualifies(self) -> bool:
+        """A README may well have a section 3 with a part (a); two parts are no accident."""
+        name = PurePosixPath(self.path).name
+        sure = self.named or self.path.lower().endswith(".tex") or bool(_WRITTEN_WORK.search(name))
+        return len(self.counted) >= (1 if sure else 2)
+
+
+def find_sheet(submission: Submission, cut: Cut, in_code: Iterable[str] = ()) -> Answers:
+    """The answers of a submission; `in_code` are parts that are not answered in writing."""
+    named = _named(submission)
+    code = frozenset(in_code)
+    candidates = []
+    for path in (*named, *_others(submission, named)):
+        try:
+            answers = cut(_file(submission, path))
+        except StudentFault:
+            if path in named and len(named) == 1:
+                raise
+            continue
+        candidates.append(_Candidate(path, answers, frozenset(answers.parts) - code, path in named))
+    worthy = _different([one for one in candidates if one.qualifies], submission)
+    if worthy:
+        return _chosen(worthy, submission)
+    if len(named) > 1:
+        raise Ambiguous(f"there are several answer sheets: {_listed(named)}; keep one")
+    if named:
+        return next(one.answers for one in candidates if one.named)
+    raise _nothing(submission, candidates)
+
+
+def _named(submission: Submission) -> list[str]:
+    """Those called answers.*, or the one that submission.yaml names."""
+    found: list[str] = []
+    for ending in ENDINGS:
+        try:
+            found.append(submission.find(f"answers.{ending}"))
+        except Missing as missing:
+            if "submission.yaml" in missing.message:  # it says where the sheet is, and is wrong
+                raise
+        except Ambiguous as several:
+            found += several.paths
+    return [path for path in dict.fromkeys(found) if not path.endswith(_IN_A_NOTEBOOK)]
+
+
+def _others(submission: Submission, named: Sequence[str]) -> list[str]:
+    """Text that may be a sheet, under any name; what a LaTeX file takes in is a part of that file."""
+    paths = [
+        path
+        for path in submission.own_files
+        if path not in named
+        and (path.lower().endswith(tuple(f".{ending}" for ending in _LOOKED_AT)) or path.endswith(_IN_A_NOTEBOOK))
+        and (submission.folder / path).stat().st_size <= MAX_CHARACTERS
+    ]
+    paths = sorted(paths, key=lambda path: (path.count("/"), path))[:_MAX_LOOKED_AT]
+    latex = [path for path in paths if path.lower().endswith(".tex")]
+    taken = {name for path in latex for name in _taken_in(submission, path)}
+    return [path for path in paths if path not in latex or PurePosixPath(path).with_suffix("").name not in taken]
+
+
+def _taken_in(submission: Submission, path: str) -> set[str]:
+    text = (submission.folder / path).read_bytes().decode("utf-8", "replace")
+    own = PurePosixPath(path).with_suffix("").name
+    names = {PurePosixPath(name).name.removesuffix(".tex") for name in names_taken_in(text)}
+    return names - {own}
+
+
+def _file(submission: Submission, path: str) -> SheetFile:
+    def content(other: str) -> bytes | None:
+        if other not in submission.own_files:
+            return None
+        found = submission.folder / other
+        return found.read_bytes() if found.stat().st_size <= MAX_CHARACTERS else None
+
+    size = (submission.folder / path).stat().st_size
+    if size > 4 * MAX_CHARACTERS:  # a character takes up to four bytes
+        raise WrongKind(f"{quote(path)} is longer than {MAX_CHARACTERS} characters, so it was not read")
+    return SheetFile(path, (submission.folder / path).read_bytes(), content)
+
+
+def _different(candidates: list[_Candidate], submission: Submission) -> list[_Candidate]:
+    """Without copies, and without what was set aside."""
+    kept = remaining("answers", [one.path for one in candidates], (), submission.folder)
+    return [one for one in candidates if one.path in kept]
+
+
+def _chosen(candidates: list[_Candidate], submission: Submission) -> Answers:
+    candidates = sorted(candidates, key=lambda one: (-one.named, -len(one.counted), one.path.count("/"), one.path))
+    best = max(candidates, key=lambda one: len(one.counted) + (one.named and 2 * len(one.counted)))
+    sheet, used, left = best.answers, [best], []
+    for one in candidates:
+        if one is best:
+            continue
+        if not one.counted & {part for used_one in used for part in used_one.counted}:
+            used.append(one)
+            parts = {**one.answers.parts, **sheet.parts}
+            sheet = replace(sheet, parts=parts, notes=(*sheet.notes, *one.answers.notes))
+        elif one.named == best.named and (one.named or len(one.counted) == len(best.counted)):
+            raise Ambiguous(
+                f"there are several answer sheets: {_listed(sorted((best.path, one.path)))}; keep one",
+                paths=(best.path, one.path),
+            )
+        else:
+            left.append(one.path)
+    passed_over = (f"{_listed(left)} answer parts too, but fewer; {quote(best.path, 80)} counts",) if left else ()
+    order = [part for one in used for part in one.answers.parts]
+    parts = {part: sheet.parts[part] for part in order if part in sheet.parts}
+    return replace(sheet, parts=parts, notes=(*sheet.notes, *passed_over), files=tuple(one.path for one in used))
+
+
+def _nothing(submission: Submission, candidates: Sequence[_Candidate]) -> StudentFault:
+    """Text that is there and cannot be placed is for a person; where there is none, nothing was handed in."""
+    unread = [path for path in submission.own_files if path.lower().endswith(tuple(f".{one}" for one in NOT_READ))]
+    if unread:
+        fix = "hand in the answers as Markdown, LaTeX or PDF"
+        return ForAPerson(f"{_listed(unread)} cannot be read here, so a person has to; {fix}")
+    looked = [one.path for one in candidates if one.answers.unplaced]
+    latex = [path for path in looked if path.lower().endswith(".tex")]
+    if latex:
+        fix = "write above each answer which part it is"
+        return ForAPerson(f"{_listed(latex)} names no part of this assignment, so a person has to read it; {fix}")
+    likely = [path for path in looked if _WRITTEN_WORK.search(PurePosixPath(path.partition("#")[0]).stem)]
+    seen = f"; {_listed(likely)} names no part" if likely else ""
+    return Missing(f"no answers were handed in; write them in {_FORMATS}{seen}")
+
+
+def _listed(paths: Sequence[str]) -> str:
+    named = [quote(re.sub(r"(?<=\.ipynb)#.*", "", path), 80) for path in paths[:3]]
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return (" and ".join(named) if len(named) < 3 and not more else ", ".join(named)) + more
