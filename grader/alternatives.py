@@ -7,8 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from grader import fitting
+from grader.answers import read_answers
 from grader.errors import Ambiguous, Killed, Missing, StudentFault
-from grader.model import Alternative, Box, Check, CheckResult, Outcome, Problem, Status, Submission
+from grader.model import Alternative, Answers, Box, Check, CheckResult, Outcome, Problem, Rubric, Status, Submission
 
 
 def handed_in(problem: Problem, submission: Submission, box: Box) -> list[Alternative]:
@@ -44,6 +45,13 @@ def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> 
             if isinstance(states, dict) and all(states.get(name) == "written" for name in alternative.defines):
                 return True
     return False
+
+
+def sheet_of(submission: Submission, rubric: Rubric) -> Answers:
+    """What was written, cut into the rubric's parts."""
+    parts = rubric.parts or tuple(problem.id for problem in rubric.problems)
+    in_code = [problem.id for problem in rubric.problems if not on_the_sheet(problem)]
+    return read_answers(submission, parts, in_code, rubric.editions)
 
 
 def on_the_sheet(problem: Problem) -> bool:

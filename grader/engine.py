@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.alternatives import files_there, handed_in, on_the_sheet, undecided, worth_trying
-from grader.answers import about, answer_to, read_answers
+from grader.alternatives import files_there, handed_in, sheet_of, undecided, worth_trying
+from grader.answers import about, answer_to
 from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut
 from grader.model import (
@@ -49,8 +49,7 @@ class _Work:
 
     def __init__(self, submission: Submission, rubric: Rubric) -> None:
         self.submission = submission
-        self._parts = rubric.parts or tuple(problem.id for problem in rubric.problems)
-        self._in_code = [problem.id for problem in rubric.problems if not on_the_sheet(problem)]
+        self._rubric = rubric
         self._seconds = 0.0
         self.without_gpu: list[str] = []  # parts whose code asked for one
         self.slow_in = ""  # the check in which its code ran out of wall time, or of our patience
@@ -59,7 +58,7 @@ class _Work:
     def sheet(self) -> Answers | StudentFault:
         """What was written or, once for all parts, why that is not known."""
         try:
-            return read_answers(self.submission, self._parts, self._in_code)
+            return sheet_of(self.submission, self._rubric)
         except StudentFault as fault:
             return fault
 
@@ -75,7 +74,7 @@ class _Work:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the sheet's reader could not place, if any check asked for it; and what ran otherwise than at home."""
-        about_sheet = about(self.sheet, self._parts) if "sheet" in self.__dict__ else ()
+        about_sheet = about(self.sheet, self._rubric.parts) if "sheet" in self.__dict__ else ()
         if not self.without_gpu:
             return about_sheet
         parts = ", ".join(dict.fromkeys(self.without_gpu))

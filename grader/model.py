@@ -235,6 +235,7 @@ class Rubric:
     sha256: str
     parts: tuple[str, ...] = ()  # every id, also where only some problems are graded
     course_material: tuple[str, ...] = ()  # folders that students were given: what lies in them is not theirs
+    editions: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # other numberings → parts
 
     @property
     def definitions(self) -> Mapping[str, frozenset[str]]:

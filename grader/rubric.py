@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from grader.catalogue import known_checks
+from grader.editions import as_list, misfits
 from grader.errors import RubricError, UsageError
 from grader.fitting import names_of_folders
 from grader.idea_files import IdeaFile
@@ -19,18 +20,12 @@ from grader.quoting import quote
 from grader.registry import REQUIRED, Definition
 from grader.suggestions import did_you_mean, misfit
 from grader.yaml_source import Path as Place
-from grader.yaml_source import Source, WrittenFloat, YamlError, read
-
-
-def _as_written(value: Any) -> Any:
-    if isinstance(value, WrittenFloat):
-        return value.text
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+from grader.yaml_source import Source, YamlError, as_written, read
 
 
 def _as_points(value: Any) -> Fraction:
     try:
-        points = Fraction(_as_written(value))
+        points = Fraction(as_written(value))
     except (ValueError, TypeError, ZeroDivisionError):
         raise ValueError("should be a number of points, such as 3, 2.5 or 1/3") from None
     if points < 0:
@@ -38,7 +33,7 @@ def _as_points(value: Any) -> Fraction:
     return points
 
 
-_Id = Annotated[str, BeforeValidator(_as_written), Field(pattern=r"^[\w.\-]+$")]
+_Id = Annotated[str, BeforeValidator(as_written), Field(pattern=r"^[\w.\-]+$")]
 _Points = Annotated[Fraction, BeforeValidator(_as_points)]
 _Library = Literal["numpy", "torch", "einops", "scipy", "pandas", "sklearn"]
 
@@ -108,6 +103,7 @@ class _Rubric(_Strict):
     points: _Points
     limits: _Limits = Field(default_factory=lambda: _Limits.model_validate({}))
     course_material: Annotated[list[str], AfterValidator(names_of_folders)] = []
+    editions: dict[str, dict[_Id, Annotated[list[_Id], BeforeValidator(as_list)]]] = {}
     problems: list[_Problem] = Field(min_length=1)
 
 
@@ -154,6 +150,8 @@ class _Reading:
         total = sum((problem.points for problem in problems if not problem.optional), Fraction(0))
         if total != written.points:
             self._complain(("points",), f"the problems add up to {total} points, not {written.points}")
+        for place, cause in misfits(written.editions, [problem.id for problem in problems]):
+            self._complain(place, cause)
         self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()
@@ -161,7 +159,8 @@ class _Reading:
         code = beside.read_bytes() if beside.exists() else b""
         digest = hashlib.sha256(text.encode() + code + self._ideas.content).hexdigest()
         ids, material = tuple(problem.id for problem in problems), tuple(written.course_material)
-        return Rubric(written.rubric, written.title, written.points, tuple(problems), self._path, digest, ids, material)
+        named = (written.rubric, written.title, written.points, tuple(problems), self._path, digest)
+        return Rubric(*named, ids, material, written.editions)
 
     def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
         place: Place = ("problems", index)

@@ -32,6 +32,13 @@ class WrittenFloat(float):
         return number
 
 
+def as_written(value: Any) -> Any:
+    """A number as the text it was written as; anything else as it is."""
+    if isinstance(value, WrittenFloat):
+        return value.text
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 class YamlError(Exception):
     def __init__(self, line: int, cause: str) -> None:
         super().__init__(cause)

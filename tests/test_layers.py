@@ -34,6 +34,7 @@ LAYERS = [
         "grader.archives",
         "grader.catalogue",
         "grader.choosing",
+        "grader.editions",
         "grader.engine",
         "grader.fitting",
         "grader.stubs",

@@ -47,6 +47,26 @@ def _load(tmp_path: Path, text: str, checks: str = "") -> object:
     return load_rubric(tmp_path / "tiny.yaml")
 
 
+@pytest.mark.parametrize(
+    ("editions", "told"),
+    [
+        ("{2019: {2.a: 1.10}}", ""),
+        ("{2019: {2.a: [1.10]}, 2020: {3: 1.10}}", ""),
+        ("{2019: {2.a: 1.11}}", "tiny.yaml:4: edition 2019 says 2.a is '1.11', which is no part; did you mean '1.10'?"),
+        ("{2019: {}}", "tiny.yaml:4: edition 2019 names no part"),
+        ("[2019]", "tiny.yaml:4: 'editions' should be a valid dictionary"),
+    ],
+)
+def test_a_rubric_says_how_other_editions_number_its_parts(tmp_path: Path, editions: str, told: str) -> None:
+    (tmp_path / "tiny.yaml").write_text(RIGHT.replace("problems:", f"editions: {editions}\nproblems:", 1))
+    if not told:
+        assert load_rubric(tmp_path / "tiny.yaml").editions["2019"] == {"2.a": ["1.10"]}
+        return
+    with pytest.raises(RubricError) as refused:
+        load_rubric(tmp_path / "tiny.yaml")
+    assert told in str(refused.value)
+
+
 def test_a_right_rubric_is_read_as_written(tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(RIGHT)
     rubric = load_rubric(tmp_path / "tiny.yaml")

@@ -31,7 +31,10 @@ def about(sheet: Answers | StudentFault, parts: Sequence[str]) -> tuple[str, ...
     if not sheet.files:
         return sheet.notes
     files = " and ".join(quote(file.partition("#")[0], 80) for file in sheet.files)
-    return (f"written answers were read from {files}: {_ranges(list(sheet.parts), parts)}", *sheet.notes)
+    return (
+        f"written answers were read from {files}: {_ranges(list(sheet.parts), parts or list(sheet.parts))}",
+        *sheet.notes,
+    )
 
 
 def _ranges(found: Sequence[str], parts: Sequence[str]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from grader.answers.outline import Outline
 from grader.answers.readers import READERS, SheetFile, text_of
@@ -11,12 +12,40 @@ from grader.answers.sheet_files import find_sheet
 from grader.answers.splitting import split
 from grader.answers.yaml_sheet import cut_yaml
 from grader.model import Answers, Submission
+from grader.quoting import quote
+
+Editions = Mapping[str, Mapping[str, Sequence[str]]]  # name → a part's label there → what it is called here
 
 
-def read_answers(submission: Submission, parts: Sequence[str], in_code: Iterable[str] = ()) -> Answers:
+def read_answers(
+    submission: Submission, parts: Sequence[str], in_code: Iterable[str] = (), editions: Editions = MappingProxyType({})
+) -> Answers:
     """The answer sheet of a submission, cut into the parts a rubric knows; those `in_code` are not on it."""
-    outline = Outline(parts)
-    return find_sheet(submission, lambda file: _cut(file, outline), in_code)
+    own = Outline(parts)
+    others = {name: Outline(list(edition)) for name, edition in editions.items()}
+
+    def cut(file: SheetFile) -> Answers:
+        found = _cut(file, own)
+        for name, outline in others.items():
+            there = _cut(file, outline)
+            if _places(there) > _places(found):
+                found = _renamed(there, editions[name], f"its parts are numbered as in edition {name}")
+        return found
+
+    return find_sheet(submission, cut, in_code)
+
+
+def _places(answers: Answers) -> int:
+    """How many answers were found; one that was taken for several parts is one."""
+    return len({(answer.file, answer.line) for answer in answers.parts.values()})
+
+
+def _renamed(answers: Answers, edition: Mapping[str, Sequence[str]], note: str) -> Answers:
+    """Answers by another edition's labels, under the names that the parts have here."""
+    parts = {own: replace(answer, part=own) for label, answer in answers.parts.items() for own in edition[label]}
+    unplaced = {own: place for label, place in answers.unplaced.items() for own in edition[label] if own not in parts}
+    file = next(iter(answers.parts.values())).file
+    return replace(answers, parts=parts, notes=(f"{quote(file, 80)}: {note}", *answers.notes), unplaced=unplaced)
 
 
 def cut_into_parts(text: str, file: str, parts: Sequence[str]) -> Answers:

@@ -6,8 +6,7 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from grader.alternatives import is_there, on_the_sheet
-from grader.answers import read_answers
+from grader.alternatives import is_there, on_the_sheet, sheet_of
 from grader.answers.sheet_files import ENDINGS
 from grader.errors import Ambiguous, Missing, StudentFault
 from grader.model import Answers, Check, Problem, Rubric, Submission, is_code
@@ -110,12 +109,12 @@ def _lines(submission: Submission, file: str, wanted: int) -> int:
 
 
 def _sheet(submission: Submission, rubric: Rubric) -> Iterator[str]:
-    on_it = [one for one in rubric.problems if on_the_sheet(one)]
-    written = [one for one in on_it if not one.optional and not _is_code(one, submission)]
+    asked = [one for one in rubric.problems if on_the_sheet(one) and not one.optional]
+    written = [one for one in asked if not _is_code(one, submission)]
     if not written and not _has_sheet(submission):
         return
     try:
-        answers = read_answers(submission, rubric.parts, [one.id for one in rubric.problems if one not in on_it])
+        answers = sheet_of(submission, rubric)
     except StudentFault as fault:
         parts = _named([problem.id for problem in written])
         yield f"{fault.message} ({parts})" if parts else fault.message

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from grader.answers import read_answers
+from grader.alternatives import sheet_of
 from grader.choosing import only
 from grader.errors import StaffFault, StudentFault
 from grader.model import Problem, ProblemResult, is_code
@@ -114,7 +114,7 @@ def _basis(problem: Problem, work: OwnWork) -> str:
             digest.update((submission.folder / file).read_bytes())
     else:
         try:
-            answers = read_answers(submission, work.rubric.parts)
+            answers = sheet_of(submission, work.rubric)
             digest.update(repr(answers.parts.get(problem.id)).encode())
         except StudentFault as fault:
             digest.update(fault.message.encode())
