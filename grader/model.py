@@ -118,6 +118,7 @@ class Answers:
     parts: Mapping[str, Answer]
     notes: tuple[str, ...] = ()  # what in it could not be placed, each with its line
     files: tuple[str, ...] = ()  # what was read
+    guessed: frozenset[str] = frozenset()  # parts that are not plainly labelled as such
     unplaced: Mapping[str, str] = field(default_factory=dict)  # parts not found → where text is that may be theirs
 
 

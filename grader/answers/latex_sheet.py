@@ -32,7 +32,7 @@ _DROPPED = re.compile(
     "label|vspace|hspace|includegraphics|maketitle|newpage|noindent|centering|bigskip|medskip|smallskip|clearpage|"
     "pagebreak|hfill|title|author|date|ref|cite|eqref|caption|tableofcontents|pagestyle|thispagestyle|"
     "indent|LARGE|large|Large|huge|Huge|small|footnotesize|normalsize|bf|bfseries|it|itshape|em|hline|usepackage|item|"
-    "color|definecolor|vfill|linebreak|newline|graphicspath|bibliography|bibliographystyle|hypersetup|lstset|setlength|"
+    "input|include|subfile|color|definecolor|vfill|linebreak|newline|graphicspath|bibliography|bibliographystyle|hypersetup|lstset|setlength|"
     "parindent|parskip|droptotalpoints|points|addpoints|noaddpoints|printanswers|fontsize|selectfont|rule|hrule|fbox"
 )
 _CODE = ("verbatim", "lstlisting", "minted")

@@ -44,8 +44,10 @@ def _renamed(answers: Answers, edition: Mapping[str, Sequence[str]], note: str) 
     """Answers by another edition's labels, under the names that the parts have here."""
     parts = {own: replace(answer, part=own) for label, answer in answers.parts.items() for own in edition[label]}
     unplaced = {own: place for label, place in answers.unplaced.items() for own in edition[label] if own not in parts}
+    guessed = frozenset(own for label in answers.guessed for own in edition[label])
     file = next(iter(answers.parts.values())).file
-    return replace(answers, parts=parts, notes=(f"{quote(file, 80)}: {note}", *answers.notes), unplaced=unplaced)
+    notes = (f"{quote(file, 80)}: {note}", *answers.notes)
+    return replace(answers, parts=parts, notes=notes, guessed=guessed, unplaced=unplaced)
 
 
 def cut_into_parts(text: str, file: str, parts: Sequence[str]) -> Answers:

@@ -23,7 +23,8 @@ NOT_READ = ("docx", "doc", "odt", "rtf", "pages")  # students write sheets in th
 _LOOKED_AT = ("md", "tex", "markdown", "txt")
 _MAX_LOOKED_AT = 40  # files of text: more are data
 _WRITTEN_WORK = re.compile(
-    r"ans(?:wer)?s?|sol(?:ution|n)?s?|written|write-?up|report|theory|homework|hw|assignment|submission", re.IGNORECASE
+    r"(?<![a-z])(?:ans(?:wer)?s?|sol(?:ution|n)?s?|written|write-?up|report|theory|homework|submission)(?![a-z])",
+    re.IGNORECASE,
 )
 _IN_A_NOTEBOOK = "#answers.md"
 _FORMATS = "answers.md (answers.tex and answers.yaml are read too)"
@@ -40,10 +41,16 @@ class _Candidate:
 
     @property
     def qualifies(self) -> bool:
-        """A README may well have a section 3 with a part (a); two parts are no accident."""
-        name = PurePosixPath(self.path).name
-        sure = self.named or self.path.lower().endswith(".tex") or bool(_WRITTEN_WORK.search(name))
-        return len(self.counted) >= (1 if sure else 2)
+        """A README may well have a section 3 with a part (a); two parts that are plainly named are no accident."""
+        if self.named:
+            return bool(self.counted)
+        name = PurePosixPath(self.path.partition("#")[0]).stem
+        likely = self.path.lower().endswith(".tex") or bool(_WRITTEN_WORK.search(name))
+        return len(self.sure) >= (1 if likely else 2)
+
+    @property
+    def sure(self) -> frozenset[str]:
+        return self.counted - self.answers.guessed
 
 
 def find_sheet(submission: Submission, cut: Cut, in_code: Iterable[str] = ()) -> Answers:
@@ -125,8 +132,8 @@ def _different(candidates: list[_Candidate], submission: Submission) -> list[_Ca
 
 
 def _chosen(candidates: list[_Candidate], submission: Submission) -> Answers:
-    candidates = sorted(candidates, key=lambda one: (-one.named, -len(one.counted), one.path.count("/"), one.path))
-    best = max(candidates, key=lambda one: len(one.counted) + (one.named and 2 * len(one.counted)))
+    candidates = sorted(candidates, key=lambda one: (not one.named, -len(one.sure), one.path.count("/"), one.path))
+    best = max(candidates, key=lambda one: (3 if one.named else 1) * len(one.sure))
     sheet, used, left = best.answers, [best], []
     for one in candidates:
         if one is best:
@@ -135,7 +142,7 @@ def _chosen(candidates: list[_Candidate], submission: Submission) -> Answers:
             used.append(one)
             parts = {**one.answers.parts, **sheet.parts}
             sheet = replace(sheet, parts=parts, notes=(*sheet.notes, *one.answers.notes))
-        elif one.named == best.named and (one.named or len(one.counted) == len(best.counted)):
+        elif one.named == best.named and (one.named or len(one.sure) == len(best.sure)):
             raise Ambiguous(
                 f"there are several answer sheets: {_listed(sorted((best.path, one.path)))}; keep one",
                 paths=(best.path, one.path),

@@ -69,6 +69,7 @@ class _Splitter:
         self._stretches = [_Stretch(None, Line(1, []))]
         self._last_words = ""
         self._unplaced: dict[str, str] = {}
+        self._guessed: set[Node] = set()
         self._solves: Node = ()  # where the answer that is marked as one began
 
     def take(self, line: Line, label: Label | None) -> None:
@@ -79,6 +80,7 @@ class _Splitter:
         for written, node, several in self.cursor.notes:
             others = f"may mean {self._names(several)}; it " if several else ""
             self._notes.add(line, f"'{quote(written, 40)}' {others}is taken for {self._outline.name(node)}")
+            self._guessed.add(node)
         self.cursor.notes.clear()
         self._last_words = line.text
 
@@ -181,13 +183,17 @@ class _Splitter:
             for node, part in self._outline.leaves.items()
             if node in found
         }
-        return Answers(parts, self._notes.all(), unplaced=self._unplaced)
+        guessed = {part for node, part in self._outline.leaves.items() if self._is_guessed(node)}
+        return Answers(parts, self._notes.all(), guessed=frozenset(guessed & parts.keys()), unplaced=self._unplaced)
+
+    def _is_guessed(self, node: Node) -> bool:
+        return any(node[:depth] in self._guessed for depth in range(1, len(node) + 1))
 
     def _leave_questions_out(self) -> None:
         asked = []
         marked = any(line.in_solution for stretch in self._stretches for line in stretch.lines)
         for stretch in self._stretches:
-            has_parts = stretch.node is not None and stretch.node not in self._outline.leaves
+            has_parts = stretch.node not in self._outline.leaves and (marked or stretch.node is not None)
             stretch.pieces, line = without_the_question(stretch.lines, has_parts, marked)
             asked += [line] if line else []
         if asked:
@@ -206,6 +212,7 @@ class _Splitter:
             if possible and all(len(leaf) == len(node) + 1 for leaf in possible):
                 # Unlabelled, but plainly about this question: each part looks in it for what it asks.
                 found |= dict.fromkeys(possible, stretch)
+                self._guessed.update(possible)
                 names = " and ".join(self._outline.name(leaf) for leaf in possible)
                 self._notes.add(stretch.begins, f"what stands under {name} is taken for {names}")
             elif possible:
