@@ -101,7 +101,8 @@ def test_a_part_graded_alone_gets_the_same_grade(boxes: BoxRunner) -> None:
         for part in ("1.b.ii", "1.d.i", "3.a"):  # headings `ii.`, `i.` and `(a)`, which other parts have too
             alone = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == part))
             report = grade(alone, submission, boxes, DRAW)
-            assert (report.points, report.notes) == (report.max_points, (NO_SECRET,))
+            read = "written answers were read from answers.md: 1.a.i–2.d, 2.f–3.c"
+            assert (report.points, report.notes) == (report.max_points, (read, NO_SECRET))
 
 
 def _timeless(report: Report) -> dict[str, Any]:
