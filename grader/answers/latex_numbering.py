@@ -15,6 +15,8 @@ _START = re.compile(r"\bstart\s*=\s*(\d{1,3})")
 _RESUMES = re.compile(r"\bresume\b")
 _SET = re.compile(r"\\(?:re)?newcommand\*?\s*\{?\\labelenum(i{1,3}|iv)\}?\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _SET_LIST = re.compile(r"\\setlist\s*\[([^\]\n]*)\]\s*\{((?:[^{}\n]|\{[^{}\n]*\})*)\}")
+# \\renewcommand{\\thequestion}{1.\\arabic{question}}: what is printed before a counter's own number.
+_THE = re.compile(r"\\(?:re)?newcommand\*?\s*\{?\\the([a-z]+)\}?\s*\{\s*(\w[\w.]{0,7}\.)\s*\\arabic\{\1\}\s*\}")
 _DEFAULTS = ("1.", "(a)", "i.", "A.")
 COUNTERS = {"enumi": 0, "enumii": 1, "enumiii": 2, "enumiv": 3}
 # Each counts within the one before it. The exam class has its own names for what \setcounter takes.
@@ -42,6 +44,7 @@ class Numbers:
         self._templates = {COUNTERS[f"enum{found[1]}"]: found[2] for found in _SET.finditer(preamble)}
         for found in _SET_LIST.finditer(preamble):
             self._set_lists(found[1], found[2])
+        self.prefixes = {_CALLED.get(found[1], found[1]): found[2] for found in _THE.finditer(preamble)}
         self._last: dict[int, int] = {}  # what the last list of each depth counted to
 
     def step(self, name: str) -> int:

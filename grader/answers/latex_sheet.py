@@ -180,9 +180,10 @@ class _Reader:
         number = self._here()
         pieces = self._title(number)
         self._skip_arguments()  # its points
-        self._ready.append(
-            Line(number, pieces, level=_EXAM[name], count=self._numbers.step(name), numeral=EXAM_NUMERALS[name])
-        )
+        count = self._numbers.step(name)
+        if prefix := self._numbers.prefixes.get(name):
+            pieces, count = [Piece("prose", f"{prefix}{count}", number), *pieces], 0
+        self._ready.append(Line(number, pieces, level=_EXAM[name], count=count, numeral=EXAM_NUMERALS[name]))
 
     def _problem(self, name: str) -> None:
         """\\begin{problem}{1.b}, or one that is counted."""

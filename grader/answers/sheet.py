@@ -36,8 +36,8 @@ def read_answers(
 
 
 def _places(answers: Answers) -> int:
-    """How many answers were found; one that was taken for several parts is one."""
-    return len({(answer.file, answer.line) for answer in answers.parts.values()})
+    """How many answers were found whose label leaves no choice."""
+    return len({(answer.file, answer.line) for part, answer in answers.parts.items() if part not in answers.guessed})
 
 
 def _renamed(answers: Answers, edition: Mapping[str, Sequence[str]], note: str) -> Answers:

@@ -95,6 +95,12 @@ def test_a_question_of_another_assignment_holds_no_part_of_this_one() -> None:
     assert texts(sheet, "main.tex") == {}
 
 
+def test_questions_may_be_printed_with_the_number_of_their_section() -> None:
+    head = r"\renewcommand{\thequestion}{1.\arabic{question}}\begin{document}\begin{questions}"
+    part = r"\question Heads \begin{parts}\part Why? \begin{solution}%s\end{solution}\end{parts}"
+    assert texts(head + part % "one" + part % "two", "main.tex", DL) == {"1.1.a": "one", "1.2.a": "two"}
+
+
 def test_the_question_is_said_to_be_left_out_once() -> None:
     sheet = EXAM.format(r"\begin{solution}one\end{solution}", r"\begin{solution}two\end{solution}")
     assert len([note for note in notes(sheet, "main.tex") if "question's own words" in note]) == 1
