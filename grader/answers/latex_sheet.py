@@ -177,6 +177,7 @@ class _Reader:
 
     def _exam(self, name: str) -> None:
         self._end_line(opens_block=True)
+        self._solutions, self._groups = 0, []  # an answer, or a brace, that was never closed ends here
         number = self._here()
         pieces = self._title(number)
         self._skip_arguments()  # its points

@@ -47,6 +47,8 @@ We'll look at attention.
         ("\\begin{solution}\\begin{enumerate}\\item one \\item more\\end{enumerate}\\end{solution}", r"\answer{two}",
          {"1.a.i": "1. one 2. more", "1.a.ii": "two"}),
         ("\\ifanswers one \\else \\vspace{1in} \\fi", "\\ifanswers two \\fi", {"1.a.i": "one", "1.a.ii": "two"}),
+        ("\\begin{solution}one", "\\begin{solution}two\\end{solution}", {"1.a.i": "one", "1.a.ii": "two"}),
+        ("\\answer{one", "\\answer{two}", {"1.a.i": "one", "1.a.ii": "two"}),
         ("\n\nThey sum to one.\n", r"\begin{solution}two\end{solution}", {"1.a.ii": "two"}),
     ],
 )  # fmt: skip
