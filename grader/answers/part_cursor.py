@@ -195,11 +195,11 @@ class PartCursor:
             return True
         if not self._is_ahead(found) or _RUNS_ON.search(last_words):
             return False
-        if self._counts_as_before(found, label) or (label.named and not label.rest):
+        if self._is_written_alike(found, label) or (label.named and not label.rest):
             return True
         return bool(_SENTENCE_END.search(last_words)) or not last_words
 
-    def _counts_as_before(self, found: Node, label: Label) -> bool:
+    def _is_written_alike(self, found: Node, label: Label) -> bool:
         """Whether it is written as labels of its depth are here, and none of them was a heading."""
         if self._opened_by_heading:
             return False
@@ -233,7 +233,7 @@ class PartCursor:
         """A list within the answer goes on, unless what would be its next item is the next part, found nowhere else."""
         sibling = (*self.node[:-1], *label.steps[:1])
         is_next = sibling in self.outline.leaves and self.outline.place(sibling) == self.furthest + 1
-        if not is_next or not self._counts_as_before(sibling, label) or self.ahead[(label.styles[0], label.steps[0])]:
+        if not is_next or not self._is_written_alike(sibling, label) or self.ahead[(label.styles[0], label.steps[0])]:
             return None
         self.notes.append((label.written, sibling, []))
         return sibling
