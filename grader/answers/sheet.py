@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -28,16 +28,16 @@ def read_answers(
         found = _cut(file, own)
         for name, outline in others.items():
             there = _cut(file, outline)
-            if _places(there) > _places(found):
+            if _places(there, there.guessed) > _places(found):
                 found = _renamed(there, editions[name], f"its parts are numbered as in edition {name}")
         return found
 
     return find_sheet(submission, cut, in_code)
 
 
-def _places(answers: Answers) -> int:
-    """How many answers were found whose label leaves no choice."""
-    return len({(answer.file, answer.line) for part, answer in answers.parts.items() if part not in answers.guessed})
+def _places(answers: Answers, without: Collection[str] = ()) -> int:
+    """How many answers were found. Our own numbering may be guessed at; another has to be plain."""
+    return len({(answer.file, answer.line) for part, answer in answers.parts.items() if part not in without})
 
 
 def _renamed(answers: Answers, edition: Mapping[str, Sequence[str]], note: str) -> Answers:

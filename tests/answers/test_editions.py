@@ -50,6 +50,7 @@ BY_LABEL = "2.a copies\n2.b average\n2.c.i means\n2.c.ii sways\n2.d steady\n"
             "last",
         ),
         ("## 3.a\nfacts\n## 3.b\ntrust\n## 3.c\nbias\n", {"3.a": "facts", "3.b": "trust", "3.c": "bias"}, ""),
+        ("## (b)\n### i\nM\n### ii\naverage\n", {"1.b.i": "M", "1.b.ii": "average"}, ""),
         ("## 1.a.i\none\n## 1.c.ii\nsways\n## 2.d\nfive\n", {"1.a.i": "one", "1.c.ii": "sways", "2.d": "five"}, ""),
         (
             f"## 1.a\n{ALL_OF_A}\n## 1.c.i\nmeans\n",
