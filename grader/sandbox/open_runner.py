@@ -123,7 +123,9 @@ class _Process:
     def __init__(self, libraries: tuple[str, ...], workspace: Path) -> None:
         written = workspace / "settings.json"
         path = [folder for folder in sys.path if folder]
-        written.write_text(json.dumps({"plain": True, "path": path, "preload": libraries}), encoding="utf-8")
+        written.write_text(
+            json.dumps({"starts": "unboxed_worker", "path": path, "preload": libraries}), encoding="utf-8"
+        )
         self._popen = subprocess.Popen(
             [sys.executable, "-P", str(_BOOT), str(written)],
             env={**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"},

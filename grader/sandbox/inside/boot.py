@@ -23,7 +23,7 @@ def boot() -> None:
     )
     assert spec is not None
     sys.modules["_box"] = importlib.util.module_from_spec(spec)
-    importlib.import_module("_box.unboxed_worker" if settings.get("plain") else "_box.zygote").main(settings)
+    importlib.import_module(f"_box.{settings.get('starts', 'zygote')}").main(settings)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def _only_if_argument_is(argument: int, values: tuple[int, ...]) -> list[_Instru
     return [(_LOAD, 0, 0, _low(argument)), *tests, _give(_errno(_EPERM)), _give(_ALLOW)]
 
 
-def program(machine: str, own_pid: int) -> list[_Instruction]:
+def program(machine: str, own_pid: int, allowed: str = syscalls.ALLOWED) -> list[_Instruction]:
     """The filter for a box whose own process id, as it sees itself, is `own_pid`."""
     conditional = syscalls.numbers(syscalls.CONDITIONAL, machine)
     lines: list[_Instruction] = [(_LOAD, 0, 0, _ARCH), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), _give(_KILL)]
@@ -72,7 +72,7 @@ def program(machine: str, own_pid: int) -> list[_Instruction]:
             (_AT_LEAST, 0, 1, 0x40000000),
             _give(_KILL),
         ]  # the x32 table has the same calls by other numbers
-    for number in syscalls.numbers(syscalls.ALLOWED, machine).values():
+    for number in syscalls.numbers(allowed, machine).values():
         lines += _when(number, [_give(_ALLOW)])
     threads_only = [
         (_LOAD, 0, 0, _low(0)),
@@ -111,17 +111,17 @@ class _Program(ctypes.Structure):
 
 
 @cache
-def compiled(own_pid: int) -> tuple[ctypes.Array[ctypes.c_char], int]:
+def compiled(own_pid: int, allowed: str = syscalls.ALLOWED) -> tuple[ctypes.Array[ctypes.c_char], int]:
     """The filter as the kernel reads it, and how many instructions it has."""
     machine = platform.machine()
     if machine not in _AUDIT_ARCH:
         raise OSError(_ENOSYS, f"no system-call table for {machine}")
-    lines = program(machine, own_pid)
+    lines = program(machine, own_pid, allowed)
     return ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in lines)), len(lines)
 
 
-def install() -> None:
+def install(allowed: str = syscalls.ALLOWED) -> None:
     """Put the filter on this process and every thread it will start. Needs no_new_privs."""
-    code, length = compiled(os.getpid())
+    code, length = compiled(os.getpid(), allowed)
     described = _Program(length, ctypes.addressof(code))
     check_zero(prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(described)), "seccomp")
