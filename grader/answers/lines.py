@@ -9,7 +9,7 @@ from grader.model import Piece
 
 @dataclass
 class Line:
-    number: int  # of its file, from 1; in a PDF, of the page
+    number: int  # of its file, from 1; in a PDF, counted over all pages
     pieces: list[Piece]
     level: int = 0  # of a heading, 1 the highest; 0 for running text
     bold: bool = False  # all of it

@@ -94,11 +94,11 @@ def start() -> None:
         atexit.register(_server.close)
 
 
-def in_killable_child(function: Callable[..., Any], *args: Any) -> Any:
+def in_killable_child(function: Callable[..., Any], *args: Any, cpu_seconds: float = CPU_SECONDS) -> Any:
     """What the function returns, computed in a child with bounded time; TookTooLong if it was killed for it."""
     start()
     assert _server is not None
-    match _server.ask(pickle.dumps((function.__module__, function.__qualname__, args))):
+    match _server.ask(pickle.dumps((function.__module__, function.__qualname__, args, cpu_seconds))):
         case ("found", value):
             return value
         case ("killed", _):
@@ -143,12 +143,13 @@ def _serve() -> None:
             request = _receive(asked)
         except EOFError:
             return
-        module, name, args = pickle.loads(request)
+        module, name, args, cpu_seconds = pickle.loads(request)
         function = getattr(importlib.import_module(module), name)
-        _send(answers, _in_a_child(function, args) if hasattr(os, "fork") else pickle.dumps(_reply(function, args)))
+        can_fork = hasattr(os, "fork")
+        _send(answers, _in_a_child(function, args, cpu_seconds) if can_fork else pickle.dumps(_reply(function, args)))
 
 
-def _in_a_child(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
+def _in_a_child(function: Callable[..., Any], args: tuple[Any, ...], cpu_seconds: float) -> bytes:
     import resource  # not on Windows
 
     reading, writing = os.pipe()
@@ -157,7 +158,7 @@ def _in_a_child(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
         os.close(reading)
         with contextlib.suppress(OSError, ValueError):  # macOS bounds no addresses
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)  # its default action ends the process, in C code too
+        signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # its default action ends the process, in C code too
         _answer(function, args, writing)
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:

@@ -1,0 +1,64 @@
+"""What a check found: a status, a score, and words for every reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+Evidence = Mapping[str, Any]
+
+
+class Status(StrEnum):
+    """Whose fault it is, in one word."""
+
+    PASSED = "passed"
+    PARTIAL = "partial"
+    FAILED = "failed"  # ran, and is wrong
+    CRASHED = "crashed"  # the student's code raised, hung or hit a limit
+    MISSING = "missing"  # nothing handed in
+    SKIPPED = "skipped"  # a check it needs did not pass
+    REVIEW = "review"  # a person decides; points are provisional
+    UNGRADED = "ungraded"  # our fault; never silently zero or full
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found.
+
+    `message` and `evidence` are for every reader. `detail` and `revealing` may give away inputs or expected values:
+    they are shown for public checks and dropped for hidden ones.
+    """
+
+    status: Status
+    score: Fraction
+    message: str
+    detail: str = ""
+    evidence: Evidence = field(default_factory=dict)
+    revealing: Evidence = field(default_factory=dict)
+    trial: int | None = None  # which of the inputs it drew; with the seed, enough to draw it again
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.score <= 1:
+            raise ValueError(f"a score lies between 0 and 1, not at {self.score}")
+        full, none = self.score == 1, self.score == 0
+        if (self.status is Status.PASSED and not full) or (self.status is Status.PARTIAL and (full or none)):
+            raise ValueError(f"'{self.status}' does not go with a score of {self.score}")
+        if self.status not in (Status.PASSED, Status.PARTIAL, Status.REVIEW) and not none:
+            raise ValueError(f"'{self.status}' earns nothing, but the score is {self.score}")
+
+
+def passed(message: str, **more: Any) -> Outcome:
+    return Outcome(Status.PASSED, Fraction(1), message, **more)
+
+
+def failed(message: str, detail: str = "", **more: Any) -> Outcome:
+    return Outcome(Status.FAILED, Fraction(0), message, detail, **more)
+
+
+def scored(score: Fraction, message: str, detail: str = "", **more: Any) -> Outcome:
+    """Passed at full marks, failed at nothing, partial in between."""
+    status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
+    return Outcome(status, score, message, detail, **more)

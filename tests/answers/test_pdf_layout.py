@@ -1,0 +1,106 @@
+"""What rows of a PDF say: indices, powers, fractions, sums, columns, margins. The PDFs are made by pdfs/make.sh."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.answers.pdf_layout.boxes import GlyphBox
+from grader.answers.pdf_layout.row_text import row_text
+from grader.answers.pdf_lines import PdfLines, pdf_lines
+from grader.sandbox.pdf_process import read_pdf
+from tests.hostile_pdfs import PDFS, pages, text_page
+
+
+def _lines(name: str) -> PdfLines:
+    return pdf_lines(read_pdf((PDFS / f"{name}.pdf").read_bytes()))
+
+
+def _formulas(found: PdfLines) -> list[str]:
+    return [piece.text for line in found.lines for piece in line.pieces if piece.kind == "math"]
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("sections", "M = AA^{⊤}"),
+        ("sections", "k_{j}^{⊤}q ≫ k_{i}^{⊤}q"),
+        ("sections", "i ≠ j"),
+        ("sections", r"α_{a} = α_{b} = \frac{e^{β}}{2e^{β} + n − 2} → \frac{1}{2}"),
+        ("sections", r"Σ_{a} = αI + \frac{1}{2}µ_{a}µ_{a}^{⊤}"),
+        ("sections", r"c ≈ \frac{1}{2}(v_{a} + v_{b})"),
+        ("lists", "M = ∑_{i=1}^{m}a_{i}a_{i}^{T}"),
+        ("lists", "q_{1} = 10^{6}µ_{a}, q_{2} = 10^{6}µ_{b}"),
+        ("bold", "M = A(A^{T}A)^{−1}A^{T}"),
+        ("bold", r"\vec{q} = t\vec{k}_{a} + t\vec{k}_{b}"),
+        ("wrong", r"M = \frac{1}{2}AA^{⊤}"),
+        ("wrong", r"q = \frac{k_{a}+k_{b}}{2}"),
+        ("word_processor", "M = AA^{T}"),
+        ("word_processor", "q = β(k_{a} + k_{b})"),
+    ],
+)
+def test_formulas_are_put_together(name: str, formula: str) -> None:
+    assert formula in _formulas(_lines(name))
+
+
+def _box(text: str, left: int, y: int, size: int = 1000) -> GlyphBox:
+    return GlyphBox(text, left, left + 500 * size // 1000, y, y, y + 700, size)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "text", "doubtful"),
+    [
+        ([_box("k", 0, 0), _box("a", 500, -150, 700)], "k_{a}", False),
+        (
+            [_box("k", 0, 0), _box("T", 500, 360, 700), _box("j", 500, -250, 700), _box("q", 900, 0)],
+            "k_{j}^{T}q",
+            False,
+        ),
+        ([_box("e", 0, 0), _box("k", 500, 360, 700), _box("a", 850, 260, 500)], "e^{k_{a}}", False),
+        ([_box("a", 0, 0), _box("b", 900, 0)], "a b", False),
+        ([_box("=", 0, 0), _box("1", 500, 360, 700), _box("2", 500, -350, 700)], "=_{2}^{1}", True),
+        ([_box("A", 0, 0), _box("A", 500, 0), _box("T", 1000, 400)], "AA^{T}", True),
+    ],
+)
+def test_one_row(boxes: list[GlyphBox], text: str, doubtful: bool) -> None:
+    assert row_text(boxes) == (text, doubtful)
+
+
+def test_what_is_stacked_in_another_way_is_doubtful() -> None:
+    found = _lines("stacked")
+    doubtful = [line.text for line in found.lines if line.number in found.doubtful]
+    assert any("M = " in text for text in doubtful)
+    assert any("q = " in text for text in doubtful)
+    assert not _lines("sections").doubtful
+
+
+def test_columns_are_read_one_after_the_other() -> None:
+    texts = [line.text for line in _lines("columns").lines]
+    assert [text for text in texts if text[0].isdigit()] == ["1.a.i", "1.b.i", "1.b.ii", "3.a"]
+
+
+def test_heads_and_numbers_of_pages_are_left_out() -> None:
+    found = _lines("sections")
+    assert not any("spring term" in line.text or line.text in ("1", "2") for line in found.lines)
+    assert {place.page for place in found.places.values()} == {1, 2}
+
+
+def test_words_that_end_a_row_with_a_hyphen_go_on_in_the_next() -> None:
+    rows = ("atten-", "tion is all, and self-", "attention too, non-", "Gaussian")
+    text = " ".join(line.text for line in pdf_lines(read_pdf(pages([text_page(*rows)]))).lines)
+    assert text == "attention is all, and self-attention too, non- Gaussian"
+
+
+def test_white_and_struck_out_text_is_left_out() -> None:
+    found = _lines("unseen")
+    assert _formulas(found) == ["M = A^{⊤}", "q = k_{a} + k_{b}"]
+    assert found.unseen == [1]
+
+
+def test_every_line_has_its_place() -> None:
+    found = _lines("word_processor")
+    first = found.places[found.lines[1].number]
+    assert first.page == 1
+    assert first.box is not None
+    left, bottom, right, top = first.box
+    assert 0 < left < right < 595
+    assert 700 < bottom < top < 842
