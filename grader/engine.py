@@ -15,6 +15,7 @@ from grader.alternatives import files_there, handed_in, sheet_of, undecided, wor
 from grader.answers import about, answer_to
 from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut
+from grader.from_pages import from_pages
 from grader.model import (
     Alternative,
     Answer,
@@ -90,6 +91,7 @@ class _Student:
         self._problem = problem
         self.beside = beside
         self.saw_inputs = False
+        self.read_sheet = False
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         self.saw_inputs = True
@@ -112,6 +114,7 @@ class _Student:
 
     @property
     def answer(self) -> Answer:
+        self.read_sheet = True
         return answer_to(self._problem, self._work.sheet)
 
 
@@ -251,6 +254,7 @@ def _judge(
     """What the check finds, and whether it ran out of time."""
     place = f"{rubric.name}/{problem.id}/{check.id}"
     outcome, printed, timed_out = None, "", False
+    student: _Student | None = None
     for _ in range(attempts):
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
         questions = np.random.default_rng(draw.questions(place))
@@ -267,7 +271,7 @@ def _judge(
                     raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
                 if check.visibility == "hidden" and student.saw_inputs:
                     outcome = concealed(outcome)
-                return with_output(outcome, printed), False
+                return _from_pages(with_output(outcome, printed), student, work, problem), False
         except TimedOut as fault:
             outcome, timed_out = with_output(from_fault(fault, check), printed), True
             if work.slow_in:
@@ -275,7 +279,8 @@ def _judge(
         except Killed as fault:
             outcome, timed_out = with_output(from_fault(fault, check), printed), False
         except StudentFault as fault:
-            return with_output(from_fault(not_started(fault, check, work.submission), check), printed), False
+            outcome = with_output(from_fault(not_started(fault, check, work.submission), check), printed)
+            return _from_pages(outcome, student, work, problem), False
         except BoxRefused:
             raise
         except BoxLost as fault:
@@ -284,6 +289,13 @@ def _judge(
             return _ungraded(fault), False
     assert outcome is not None
     return outcome, timed_out
+
+
+def _from_pages(outcome: Outcome, student: _Student | None, work: _Work, problem: Problem) -> Outcome:
+    """A sheet that cannot be read at all was never cut into parts, so nothing of it was judged."""
+    if student is None or not student.read_sheet or isinstance(work.sheet, StudentFault):
+        return outcome
+    return from_pages(outcome, work.sheet, problem.id)
 
 
 def _ungraded(fault: Exception) -> Outcome:

@@ -22,6 +22,7 @@ from grader.quoting import quote
 from grader.yaml_source import YamlError, read
 
 MAX_DECLARATION_BYTES = 16_384
+MAX_PAGE = 10_000  # in submission.yaml: no PDF has more
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
 _ANSWERS = "answers.md"
@@ -41,6 +42,7 @@ class OpenedSubmission:
     notebooks: tuple[Notebook, ...] = ()
     parts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what notebooks hold of the files asked for
     chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of those that fit a name, what may count
+    pages: dict[str, tuple[int, ...]] = field(default_factory=dict)  # where in a PDF parts are, says submission.yaml
     course_material: tuple[str, ...] = ()
 
     @property
@@ -204,6 +206,7 @@ def _describe(copy: Copy) -> OpenedSubmission:
         places={file: PurePosixPath(place.replace("\\", "/")).as_posix() for file, place in places.items()},
         notes=(*notes, *about_notebooks, *complaints),
         notebooks=tuple(notebooks),
+        pages=declared.get("pages", {}),
     )
 
 
@@ -221,7 +224,7 @@ def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
     except YamlError as error:
         return {}, [f"submission.yaml:{error.line}: {quote(error.cause)}; it was ignored"]
     if not isinstance(data, dict):
-        return {}, ["submission.yaml should hold 'rubric:', 'student:' or 'files:'; it was ignored"]
+        return {}, ["submission.yaml should hold 'rubric:', 'student:', 'files:' or 'pages:'; it was ignored"]
     declared: dict[str, Any] = {}
     complaints = []
     for key, value in data.items():
@@ -232,8 +235,21 @@ def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
                 declared[key] = getattr(value, "text", str(value))
             case "files", dict() if all(isinstance(place, str) for place in value.values()):
                 declared[key] = value
-            case "rubric" | "student" | "files", _:
+            case "pages", dict() if (pages := _pages(value)) is not None:
+                declared[key] = pages
+            case "rubric" | "student" | "files" | "pages", _:
                 complaints.append(f"submission.yaml: '{key}' is not what it should be; it was ignored")
             case _:
                 complaints.append(f"submission.yaml: '{quote(key, 40)}' has no meaning there; it was ignored")
     return declared, complaints
+
+
+def _pages(declared: dict[Any, Any]) -> dict[str, tuple[int, ...]] | None:
+    """`{1.b: 2}` or `{1.b: [2, 3]}`; None if it is anything else. A key such as 1.1 is a number to YAML."""
+    found: dict[str, tuple[int, ...]] = {}
+    for part, pages in declared.items():
+        several = pages if isinstance(pages, list) else [pages]
+        if not several or not all(type(page) is int and 0 < page <= MAX_PAGE for page in several):
+            return None
+        found[str(getattr(part, "text", part)).strip().lower()] = tuple(dict.fromkeys(several))
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.errors import ForAPerson, Missing, StudentFault
+from grader.from_pages import answer_in
 from grader.model import Answer, Answers, Problem, Status
 from grader.quoting import quote
 
@@ -16,6 +17,8 @@ def answer_to(problem: Problem, sheet: Answers | StudentFault) -> Answer:
         if problem.optional or sheet.status is Status.MISSING:
             raise nothing
         raise ForAPerson("a person has to look at the answer sheet; the notes say why") from sheet
+    if sheet.pdf:
+        return answer_in(sheet, problem)
     if problem.id in sheet.parts:
         return sheet.parts[problem.id]
     place = sheet.unplaced.get(problem.id)

@@ -7,10 +7,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from grader.answers.outline import Outline
+from grader.answers.pdf_sheet import pdf_answers, pdfs_of
 from grader.answers.readers import READERS, SheetFile, text_of
 from grader.answers.sheet_files import find_sheet
 from grader.answers.splitting import split
 from grader.answers.yaml_sheet import cut_yaml
+from grader.errors import ForAPerson, Missing
 from grader.model import Answers, Submission
 from grader.quoting import quote
 
@@ -32,7 +34,21 @@ def read_answers(
                 found = _renamed(there, editions[name], f"its parts are numbered as in edition {name}")
         return found
 
-    return find_sheet(submission, cut, in_code)
+    pdfs = pdfs_of(submission)
+    try:
+        answers = find_sheet(submission, cut, in_code)
+    except (Missing, ForAPerson) as nothing:
+        instead = pdf_answers(submission, parts) if "submission.yaml" not in nothing.message else None
+        if instead is None:
+            raise
+        beside = (nothing.message,) if isinstance(nothing, ForAPerson) else ()
+        return replace(instead, notes=(*instead.notes, *beside))
+    if not answers.parts and (instead := pdf_answers(submission, parts)) and instead.parts:
+        return instead
+    if pdfs and answers.parts:
+        unread = f"{quote(pdfs[0], 80)} was not read, because text can be read more surely"
+        return replace(answers, notes=(*answers.notes, unread))
+    return answers
 
 
 def _places(answers: Answers, without: Collection[str] = ()) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
@@ -59,6 +60,7 @@ class _Attempts:
     size_bytes: int = 0
     notes: tuple[str, ...] = ()
     own_files: tuple[str, ...] = ()
+    pages: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def for_rubric(self, rubric: Rubric) -> _Attempts:
         return self

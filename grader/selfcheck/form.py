@@ -17,7 +17,6 @@ from grader.submission import OpenedSubmission
 
 _PARTS_NAMED = 8
 _NEEDED = ("numpy", "torch")  # to check at all; other libraries of a rubric are those that code may use
-_NO_TEXT = ("pdf",)  # students write sheets in it, and it is not read
 
 
 def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) -> Iterator[str]:
@@ -118,7 +117,6 @@ def _sheet(submission: Submission, rubric: Rubric) -> Iterator[str]:
     except StudentFault as fault:
         parts = _named([problem.id for problem in written])
         yield f"{fault.message} ({parts})" if parts else fault.message
-        yield from _unreadable_sheets(submission)
         return
     empty = [part for part in rubric.parts if any(note.endswith(f": {part} is empty") for note in answers.notes)]
     yield from (note for note in answers.notes if not note.endswith(" is empty"))
@@ -129,12 +127,6 @@ def _sheet(submission: Submission, rubric: Rubric) -> Iterator[str]:
         yield f"there is no answer to {_named(absent)}; write a heading above each, such as '## {absent[0]}'"
     for problem in rubric.problems:
         yield from _unread(problem, answers)
-
-
-def _unreadable_sheets(submission: Submission) -> Iterator[str]:
-    for ending in _NO_TEXT:
-        if is_there(f"answers.{ending}", submission):
-            yield f"answers.{ending} is not read, because it is no text; copy what it says into answers.md"
 
 
 def _is_code(problem: Problem, submission: Submission) -> bool:

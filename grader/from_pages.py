@@ -1,0 +1,62 @@
+"""What is read from a PDF is judged with care: a pass may stand; anything else is for a person, with its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from grader.errors import ForAPerson, Missing, StudentFault
+from grader.model import Answer, Answers, Outcome, Place, Problem, Status
+from grader.quoting import quote
+
+# What a reader that took a sign for another would bring about, and what a missing answer may be.
+_UNSURE = (Status.FAILED, Status.PARTIAL, Status.MISSING)
+_DOUBTFUL_PASS = Fraction(1, 2)  # right as it was read, but it may have been written otherwise
+
+
+def answer_in(answers: Answers, problem: Problem) -> Answer:
+    """What was written for a problem. On pages that nobody has read it may be there unseen, and is for a person."""
+    if problem.id in answers.parts:
+        return answers.parts[problem.id]
+    raise _not_found(answers, problem)
+
+
+def _not_found(answers: Answers, problem: Problem) -> StudentFault:
+    pages = answers.pages.get(problem.id, ())
+    if not answers.pdf or (problem.optional and not pages):
+        return Missing(f"there is no answer to {problem.id}")
+    if pages:
+        return ForAPerson(f"a person reads {quote(answers.pdf, 80)}, {pages_named(pages)}")
+    if answers.unread:
+        return ForAPerson(f"a person reads {quote(answers.pdf, 80)}")
+    return ForAPerson(f"no answer to {problem.id} was found in {quote(answers.pdf, 80)}; a person looks for it")
+
+
+def places_of(answers: Answers, part: str) -> tuple[Place, ...]:
+    if part in answers.parts:
+        return answers.parts[part].places
+    return tuple(Place(page) for page in answers.pages.get(part, ()))
+
+
+def from_pages(outcome: Outcome, answers: Answers, part: str) -> Outcome:
+    """The outcome of a check that read this part of a sheet; as it is, if the sheet has no pages."""
+    if not answers.pdf or outcome.status is Status.UNGRADED:
+        return outcome
+    places, answer = places_of(answers, part), answers.parts.get(part)
+    shown = [{"page": place.page, **({"box": list(place.box)} if place.box else {})} for place in places]
+    outcome = replace(outcome, evidence={**outcome.evidence, "file": answers.pdf, "places": shown})
+    if answer is None or not places:
+        return outcome
+    here = f"{quote(answers.pdf, 80)}, {pages_named([place.page for place in places])}"
+    message = outcome.message.removeprefix(f"{answer.file}:{answer.line}: ")
+    if outcome.status is Status.PASSED and answer.doubt:
+        message = f"{here}: {message}; but {answer.doubt}, so a person decides"
+        return replace(outcome, status=Status.REVIEW, score=_DOUBTFUL_PASS, message=message)
+    if outcome.status in _UNSURE:
+        return replace(outcome, status=Status.REVIEW, message=f"{here}, as far as it can be read: {message}")
+    return replace(outcome, message=f"{here}: {message}")
+
+
+def pages_named(pages: Sequence[int]) -> str:
+    return f"page{'s' * (len(pages) > 1)} {', '.join(map(str, pages))}"
