@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import benchmarks.fuzz
+from benchmarks.fuzz import pdf_files
 from benchmarks.fuzz.kinds import KINDS, shared_out
 from benchmarks.fuzz.watching import HANG_SECONDS, Failure, Tally, fuzz, made
 
@@ -74,6 +75,8 @@ def _print(tallies: dict[str, Tally], seed: int, jobs: int, seconds: float) -> N
         table.add_row(kind, *counted, *failed, f"{tally.slowest:.2f} s ({tally.slowest_index})", rate)
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(table)
+    if pdf_files.ENDED.value:
+        print(f"the process that reads PDFs ended {pdf_files.ENDED.value} times, and was replaced")
     for line in _causes(failure for tally in tallies.values() for failure in tally.failures):
         print(line)
 

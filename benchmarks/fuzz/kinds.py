@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.fuzz import answer_sheets, archive_files, declarations, frames, notebook_files, predicted
+from benchmarks.fuzz import answer_sheets, archive_files, declarations, frames, notebook_files, pdf_files, predicted
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,10 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("wire", 540_000, frames.make, frames.read),
+        Kind("wire", 520_000, frames.make, frames.read),
         Kind("answers", 130_000, answer_sheets.make, answer_sheets.read),
         Kind("notebooks", 40_000, notebook_files.make, notebook_files.read),
+        Kind("pdfs", 20_000, pdf_files.make, pdf_files.read),
         Kind("archives", 30_000, archive_files.make, archive_files.read),
         Kind("predictions", 80_000, predicted.make, predicted.read),
         Kind("submission", 180_000, declarations.make, declarations.read),

@@ -83,12 +83,16 @@ def cut_pdf(content: bytes, file: str, outline: Outline, pages: Pages) -> Answer
     placed, notes = _placed(pages, outline)
     try:
         glyphs = read_pdf(content)
+        found: PdfLines = in_killable_child(pdf_lines, glyphs, cpu_seconds=_LAYOUT_SECONDS)
     except PdfNotRead as why:
         return _by_hand(file, str(why), placed, notes)
-    try:
-        found: PdfLines = in_killable_child(pdf_lines, glyphs, cpu_seconds=_LAYOUT_SECONDS)
     except TookTooLong:
         return _by_hand(file, "has letters in so many places that no lines can be made of them", placed, notes)
+    return cut_lines(glyphs, found, file, outline, pages)
+
+
+def cut_lines(glyphs: PdfGlyphs, found: PdfLines, file: str, outline: Outline, pages: Pages) -> Answers:
+    placed, notes = _placed(pages, outline)
     if not found.lines:
         count = f"{glyphs.page_count} page{'s' * (glyphs.page_count != 1)}"
         return _by_hand(file, f"is a scan without text ({count})", placed, notes)
