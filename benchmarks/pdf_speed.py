@@ -3,7 +3,7 @@
     python -m benchmarks.pdf_speed
     python -m benchmarks.pdf_speed FILE.pdf …
 
-Without files, pages of our own making with 3,000 letters each, indices among them. Making lines is in processor seconds;
+Without files, pages of our own making with 3,000 letters each, indices among them. Lines are in processor seconds;
 reading is by the clock, since another process does it.
 """
 
