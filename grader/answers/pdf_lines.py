@@ -105,8 +105,13 @@ class _Writer:
             before = page, row
 
     def _level(self, row: Row, words: Sequence[Word]) -> int:
-        is_title = row.size in self._levels and len(words) <= _HEADING_WORDS
-        return 1 + self._levels.index(row.size) if is_title and not any(word.is_math for word in words[1:]) else 0
+        if len(words) > _HEADING_WORDS or any(word.is_math for word in words[1:]):
+            return 0
+        if row.size in self._levels:
+            return 1 + self._levels.index(row.size)
+        text = " ".join(word.text for word in words)
+        is_bold_title = all(word.is_bold for word in words) and (label := read_label(text, heading=True)) and label.rest
+        return 1 + len(self._levels) if is_bold_title else 0
 
     def _usual_distance(self, pages: Sequence[Sequence[Row]]) -> int:
         apart = [one.y - other.y for page in pages for one, other in pairwise(page)]

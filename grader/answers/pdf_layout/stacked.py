@@ -27,11 +27,18 @@ _MOST_RULES = 300  # of a page: more are a table or a drawing
 def put_together(boxes: Sequence[GlyphBox], rules: Sequence[Rule], body: int) -> list[GlyphBox]:
     """The boxes of a page, with one for each fraction, root, sum and marked letter; struck-out ones say so."""
     found = _marked(boxes)
+    within = [sign for sign in found if any(_is_near(sign, rule) for rule in rules[:_MOST_RULES])]
+    found = _limits(found, within)  # a sum within a fraction is read first, one beside a fraction after it
     for rule in sorted(set(rules[:_MOST_RULES]), key=lambda rule: rule[2] - rule[0]):
         near = [box for box in found if abs(box.y - rule[1]) <= _FAR * box.size]
         whole = _root(near, rule) or _fraction(near, rule, body)
         found = _instead(found, *whole) if whole else _struck(found, rule)
-    return _limits(found)
+    return _limits(found, found)
+
+
+def _is_near(sign: GlyphBox, rule: Rule) -> bool:
+    left, bottom, right, _ = rule
+    return sign.text in _WITH_LIMITS and left <= sign.middle <= right and abs(sign.y - bottom) <= 2 * sign.size
 
 
 def _marked(boxes: Sequence[GlyphBox]) -> list[GlyphBox]:
@@ -140,8 +147,8 @@ def _struck(boxes: list[GlyphBox], rule: Rule) -> list[GlyphBox]:
     return [replace(box, is_struck=True) if id(box) in gone else box for box in boxes]
 
 
-def _limits(boxes: list[GlyphBox]) -> list[GlyphBox]:
-    for sign in [box for box in boxes if box.text in _WITH_LIMITS]:
+def _limits(boxes: list[GlyphBox], signs: Sequence[GlyphBox]) -> list[GlyphBox]:
+    for sign in [box for box in signs if box.text in _WITH_LIMITS and box.is_large_sign]:
         middle = (sign.bottom + sign.top) // 2
         y = round(middle - _AXIS * sign.size)
         small = [box for box in boxes if box is not sign and box.size < SMALLER * sign.size]
