@@ -30,6 +30,8 @@ def _not_found(answers: Answers, problem: Problem) -> StudentFault:
         return ForAPerson(f"a person reads {quote(answers.pdf, 80)}, {pages_named(pages)}")
     if answers.unread:
         return ForAPerson(f"a person reads {quote(answers.pdf, 80)}")
+    if place := answers.unplaced.get(problem.id):
+        return ForAPerson(f"what stands at {place} names no part; a person looks whether it answers {problem.id}")
     return ForAPerson(f"no answer to {problem.id} was found in {quote(answers.pdf, 80)}; a person looks for it")
 
 

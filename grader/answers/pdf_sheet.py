@@ -111,7 +111,7 @@ def cut_lines(glyphs: PdfGlyphs, found: PdfLines, file: str, outline: Outline, p
 
 def _by_hand(file: str, why: str, pages: Pages, notes: Sequence[str]) -> Answers:
     hint = "" if pages else "; 'pages: {1.b: 2}' in submission.yaml says on which page a part is"
-    return Answers({}, (f"{quote(file, 80)} {why}: a person reads it{hint}", *notes), file, why, pages)
+    return Answers({}, (f"{quote(file, 80)} {why}: a person reads it{hint}", *notes), pdf=file, unread=why, pages=pages)
 
 
 def _placed(pages: Pages, outline: Outline) -> tuple[dict[str, tuple[int, ...]], list[str]]:
