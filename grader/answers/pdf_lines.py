@@ -36,6 +36,8 @@ _ENDS_WITH_HYPHEN = re.compile(r"(?<=[^\W\d_])-$")
 _KEEPS_HYPHEN = word_lists.words(
     "self multi cross low high non one two soft hard fully dot inner well long short key query"
 )
+_SOLUTION = re.compile(r"Solutions?[:.]")
+_TEMPLATE = 3  # as many rows that begin with "Solution:" come from a template, and questions stand before them
 _FEW_LETTERS = 150  # two rows: a heading, a name, a number of the page
 _WRITTEN_BY_HAND = 20  # strokes of a pen; frames and tables have fewer
 _MOST_UNREADABLE = 0.2  # of the letters of a page: then its fonts say nothing
@@ -87,6 +89,7 @@ class _Writer:
         rows = [(number, row) for number, page in enumerate(pages, start=1) for row in page if row.boxes]
         written_rows = [_without_number(row.words) for _, row in rows]
         _join_hyphens(written_rows)
+        solutions = sum(bool(written) and bool(_SOLUTION.match(written[0].text)) for written in written_rows)
         usual = self._usual_distance(pages)
         reach = self._usual_reach(pages)
         before: tuple[int, Row] | None = None
@@ -97,6 +100,7 @@ class _Writer:
             line = Line(number, _pieces(written, number), level=self._level(row, written), page=page)
             line.bold = all(word.is_bold for word in written)
             line.opens_block = self._opens_block(before, (page, row), line, usual, reach)
+            line.opens_solution = solutions >= _TEMPLATE and bool(_SOLUTION.match(written[0].text))
             self._found.lines.append(line)
             box = row.left / 100, row.bottom / 100, row.right / 100, row.top / 100
             self._found.places[number] = Place(page, box)
