@@ -6,6 +6,8 @@ Every answer of tests/prose names the ideas and wrong claims a careful reader fi
 while the phrasings were written. `heldout` answers were written before them and only ever measured, yet by the same
 hand, which remembered them. `later` answers were written last: they say most
 about answers to come, though some phrasings of dl-hw3's 1.1 and 1.2.a were changed after their mistakes had been seen.
+`kinds` are answers of the kinds that went wrong on real work, written before these were mended; `fresh` ones came
+after that. Both also have a band: the points a fair TA gives for the prose of that part.
 """
 
 from __future__ import annotations
@@ -17,15 +19,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.model import Check, Piece
-from grader.prose import judge
+import numpy as np
+
+from grader.answers.sheet import cut_into_parts
+from grader.checks.prose import gives_the_ideas
+from grader.model import Answer, Check, Piece
+from grader.prose import Judgement, judge
 from grader.rubric import load_rubric
 from grader.yaml_source import read
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = REPOSITORY / "tests" / "prose"
 RUBRICS = ("nlp-a5", "dl-hw3")
-GROUPS = ("tuned", "heldout", "later")
+GROUPS = ("tuned", "heldout", "later", "kinds", "fresh")
+BANDED = ("kinds", "fresh")
+_ROUNDED = 0.01  # points: two thirds are written 0.67
+_UNUSED = np.random.default_rng(0)  # prose has nothing random
 
 
 @dataclass(frozen=True)
@@ -64,12 +73,52 @@ def decisions(group: str, rubric: str) -> Iterator[Decision]:
         part, text = str(answer["part"]), answer["text"]
         for check in checks[part]:
             ideas, claims = check.parameters["ideas"], check.parameters.get("wrong", [])
-            judged = judge((Piece("prose", text, 1),), ideas, claims, check.parameters.get("prompt", ""))
+            judged = _judged(check, text)
             for idea in ideas:
                 yield Decision(rubric, group, part, idea.id, idea.id in answer["ideas"], idea.id in judged.found, text)
             for claim in claims:
                 there = claim.id in answer.get("wrong", [])
                 yield Decision(rubric, group, part, f"wrong:{claim.id}", there, claim.id in judged.wrong, text)
+
+
+def _judged(check: Check, text: str) -> Judgement:
+    given = {name: check.parameters[name] for name in ("wrong", "prompt", "index") if name in check.parameters}
+    return judge((Piece("prose", text, 1),), check.parameters["ideas"], **given)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A student of whom only the answer counts."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The provisional points of one answer, and those that a fair TA gives."""
+
+    part: str
+    about: str
+    points: float
+    band: tuple[float, float]
+    text: str
+
+    @property
+    def place(self) -> str:
+        low, high = self.band
+        return "too low" if self.points < low - _ROUNDED else "too high" if self.points > high + _ROUNDED else "in band"
+
+
+def graded(group: str, rubric: str) -> Iterator[Graded]:
+    """The answers that have a band, read as Markdown."""
+    checks = checks_of(rubric)
+    for one in answers_of(group, rubric):
+        part, text = str(one["part"]), one["text"]
+        sheet: Any = Sheet(cut_into_parts(f"## {part}\n\n{text}\n", "answers.md", list(checks)).parts[part])
+        outcomes = [(gives_the_ideas(sheet, _UNUSED, **check.parameters), check.points) for check in checks[part]]
+        points = sum(float(outcome.score * worth) for outcome, worth in outcomes)
+        low, high = one["band"]
+        yield Graded(part, one.get("about", ""), points, (low, high), text)
 
 
 def main() -> None:
@@ -81,6 +130,11 @@ def main() -> None:
     for group in GROUPS:
         _print(group, [decision for decision in made if decision.group == group])
     _print("all", made)
+    print(f"\n{'':<16}{'in band':>12}{'too high':>13}{'too low':>14}")
+    for group in BANDED:
+        points = [one for rubric in RUBRICS for one in graded(group, rubric)]
+        for about in dict.fromkeys(one.about for one in points):
+            _print_bands(about or group, [one for one in points if one.about == about])
     if "--mistakes" in sys.argv:  # of the tuned half only: looking at the others would be tuning on them
         for decision in made:
             if decision.group == "tuned" and decision.verdict != "right":
@@ -92,6 +146,13 @@ def _print(label: str, made: list[Decision]) -> None:
     share = verdicts["right"] / len(made)
     right = f"{verdicts['right']}/{len(made)}"
     print(f"{label:<16}{right:>9} {share:>6.1%}{verdicts['false found']:>9}{verdicts['false missed']:>14}")
+
+
+def _print_bands(label: str, made: list[Graded]) -> None:
+    places = Counter(one.place for one in made)
+    inside = f"{places['in band']}/{len(made)}"
+    share = places["in band"] / len(made)
+    print(f"{label:<16}{inside:>9} {share:>6.1%}{places['too high']:>9}{places['too low']:>14}")
 
 
 if __name__ == "__main__":

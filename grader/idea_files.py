@@ -73,6 +73,7 @@ class IdeaFile:
             about = written if isinstance(written, dict) else {"label": written}
             faults += [((name, key), self._has_no_meaning(key, known)) for key in about if key not in known]
             items.append({"id": name, **{key: about[key] for key in known if key in about}})
+            faults += self._denies_nothing(part, name, about)
             if (entry := self._entries.get((part, parameter.name, name))) is None:
                 faults += self._lacks(part, parameter.name, name)
             items[-1] |= entry or _UNREADABLE
@@ -81,6 +82,13 @@ class IdeaFile:
             except ValueError as error:
                 faults.append(((name,), str(error)))
         return items, faults
+
+    def _denies_nothing(self, part: str, name: str, about: dict[str, Any]) -> list[Fault]:
+        """A claim may stand against ideas of its part only."""
+        ideas, against = self._named[part].get("ideas", set()), about.get("against", [])
+        unknown = [idea for idea in against if idea not in ideas] if isinstance(against, list) else []
+        told = "'against' names '{}', which is no idea of this part{}"
+        return [((name, "against"), told.format(idea, did_you_mean(str(idea), ideas))) for idea in unknown]
 
     def pass_over(self, part: str) -> None:
         """Complain about nothing in this part: a check that does not exist may be the one that names it."""

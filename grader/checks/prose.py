@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from grader.errors import Missing
 from grader.model import Outcome, Status, Student, failed, scored
@@ -15,6 +16,7 @@ from grader.quoting import quote
 from grader.registry import HoldsTheAnswer, Prompt, check
 
 _QUOTED = 90  # characters of each quotation: a line
+Index = Annotated[str, Field(pattern="^([a-z]{2})?$")]  # `ji`: the subscript that the question singles out, the others'
 
 
 @check(prose=True)
@@ -26,11 +28,12 @@ def gives_the_ideas(
     wrong: Annotated[Claims, HoldsTheAnswer()] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
     prompt: Prompt = "",
     need: int = 0,
+    index: Index = "",
     review: bool = True,
 ) -> Outcome:
     """The answer gives the ideas the question asks for, in words or in symbols."""
     answer = student.answer
-    judgement = judge(answer.pieces, ideas, wrong, prompt)
+    judgement = judge(answer.pieces, ideas, wrong, prompt, items=answer.items, index=index, distinct=need > 0)
     if judgement.empty:
         raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
     if judgement.copied:
@@ -57,11 +60,13 @@ def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: in
 def _detail(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], asked: int) -> str:
     """Behind the count of ideas found: which, and which not as long as one is still asked for."""
     found = [f"{idea.label} (“{_words(judgement.found[idea.id])}”)" for idea in ideas if idea.id in judgement.found]
-    missing = [idea.label for idea in ideas if idea.id not in judgement.found and len(found) < asked]
+    told = {*judgement.found, *judgement.same_reason}
+    missing = [idea.label for idea in ideas if idea.id not in told and len(found) < asked]
     claims = [
         f"{claim.label} (“{_words(judgement.wrong[claim.id])}”)" for claim in wrong if claim.id in judgement.wrong
     ]
-    lists = {"": found, "not found: ": missing, "looks wrong: ": claims}
+    effects = [idea.label for idea in ideas if idea.id in judgement.same_reason]
+    lists = {"": found, "a cause or an effect of it: ": effects, "not found: ": missing, "looks wrong: ": claims}
     return "; ".join(f"{name}{', '.join(labels)}" for name, labels in lists.items() if labels)
 
 

@@ -11,8 +11,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from grader.model import Piece
+from grader.prose.index_letters import letters_for
 from grader.prose.phrasings import Found, Reading, find, parse
-from grader.prose.plain_spelling import plain
+from grader.prose.plain_spelling import NAMES_IN_FORMULAS, plain
+from grader.prose.reasons import distinct_reasons
 from grader.prose.word_tokens import FUNCTION_WORDS, Token
 from grader.registry import SaidInFeedback
 
@@ -84,6 +86,7 @@ class Claim(_Said):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     at_most: Annotated[Fraction, BeforeValidator(_share)] = Fraction(1)  # 1/3 is a third: thirds make whole points
+    against: list[str] = []  # ideas that it is the contrary of: beside it they do not count
 
 
 Claims = Annotated[list[Claim], PhrasedApart(Claim)]
@@ -97,36 +100,62 @@ class Judgement:
     copied: bool
     remarks: tuple[str, ...]  # for the person who reviews
     suspicious: bool  # what was found is not to be believed unread
+    same_reason: tuple[str, ...] = ()  # ideas told as the cause or the effect of one that was found
 
 
-def judge(pieces: tuple[Piece, ...], ideas: Sequence[Idea], wrong: Sequence[Claim] = (), prompt: str = "") -> Judgement:
-    """Look for the ideas in what was written, leaving out what is the question's own words."""
+def judge(
+    pieces: tuple[Piece, ...],
+    ideas: Sequence[Idea],
+    wrong: Sequence[Claim] = (),
+    prompt: str = "",
+    *,
+    items: frozenset[int] = frozenset(),
+    index: str = "",
+    distinct: bool = False,
+) -> Judgement:
+    """Look for the ideas in what was written, leaving out what is the question's own words.
+
+    `items` are the lines on which items of lists begin; of `index`, its first letter is the subscript that the question
+    singles out, and its second that of all others. Where reasons are to be `distinct`, a cause and its effect are one.
+    """
     length = sum(len(piece.text) for piece in pieces)
-    text = plain(pieces, _LIMIT)
+    text = plain(pieces, _LIMIT, items)
     reading = Reading(text)
     if not any(letter.isalnum() for letter in reading.text):
         return Judgement({}, {}, empty=True, copied=False, remarks=(), suspicious=False)
     own = _without_copied(reading, prompt)
     if own is None:
         return Judgement({}, {}, empty=False, copied=True, remarks=(), suspicious=False)
-    found = {idea.id: quote for idea in ideas if (quote := _said(idea, own, idea.times))}
-    claims = {claim.id: quote for claim in wrong if (quote := _said(claim, own, 1))}
+    own = Reading(own.text, letters_for(index, pieces, own.tokens)) if index else own
+    claims = {claim.id: own.quote(places[0]) for claim in wrong if (places := _places(claim, own))}
+    denied = {idea for claim in wrong if claim.id in claims for idea in claim.against}
+    places_of = {idea.id: places for idea in ideas if len(places := _places(idea, own)) >= idea.times}
+    told = {name: places for name, places in places_of.items() if name not in denied}
+    reasons = distinct_reasons(told, own) if distinct else told.keys()
+    times = {idea.id: idea.times for idea in ideas}
+    found = {name: " … ".join(own.quote(place) for place in told[name][: times[name]]) for name in reasons}
     remarks, suspicious = _remarks(pieces, own, len(found))
     if length > _LIMIT:
         remarks.append(f"only the first {_LIMIT} of {length} characters were read")
-    return Judgement(found, claims, empty=False, copied=False, remarks=tuple(remarks), suspicious=suspicious)
+    same_reason = tuple(name for name in told if name not in found)
+    return Judgement(found, claims, False, False, tuple(remarks), suspicious, same_reason)
 
 
-def _said(what: _Said, reading: Reading, times: int) -> str:
-    taken_back = {place.sentence for phrasing in what.unless for place in find(phrasing, reading)}
+def _places(what: _Said, reading: Reading) -> list[Found]:
+    """Where it is said, one place for each sentence, the first phrasing's first.
+
+    What is in brackets takes back what is said in that clause, and anything else what is said in that sentence.
+    """
+    taken_back: set[int] = set()  # tokens
+    for phrasing in what.unless:
+        for place in find(phrasing, reading):
+            taken_back.update(reading.around(place, clause=phrasing.startswith("(")))
     places: dict[int, Found] = {}
     for phrasing in what.says:
         for place in find(phrasing, reading):
-            if place.sentence not in taken_back:
+            if taken_back.isdisjoint((place.first, place.last)):
                 places.setdefault(place.sentence, place)
-        if len(places) >= times:
-            return " … ".join(reading.quote(place) for place in list(places.values())[:times])
-    return ""
+    return list(places.values())
 
 
 def _without_copied(reading: Reading, prompt: str) -> Reading | None:
@@ -153,7 +182,7 @@ def _without_copied(reading: Reading, prompt: str) -> Reading | None:
 
 
 def _is_word(token: Token) -> bool:
-    return len(token.form) > 1 and token.form.isalpha()
+    return len(token.raw) > 1 and token.raw.isalpha()  # numbers in words are among them
 
 
 def _stretches(places: list[int]) -> list[tuple[int, int]]:
@@ -173,13 +202,14 @@ def _remarks(pieces: tuple[Piece, ...], reading: Reading, found: int) -> tuple[l
         remarks.append("it has invisible characters in it")
     letters = [letter for letter in written if letter.isalpha()]
     foreign = sum(not _latin_or_greek(letter) for letter in letters)
-    words = [token for token in reading.tokens if token.raw.isalpha() and len(token.raw) > 1]
+    words = [token for token in reading.tokens if _is_word(token) and token.raw.lower() not in NAMES_IN_FORMULAS]
     function_words = sum(token.raw.lower() in FUNCTION_WORDS for token in words)
     few = len(words) >= _LIST_WORDS and function_words < _SENTENCE_SHARE * len(words)
-    relations = sum(token.form in "=≈→≥≫≤>" for token in reading.tokens)
-    if 4 * foreign > len(letters) or (few and not found):
+    relations = sum(token.form in "=≈→≥≫≤>∈∝" for token in reading.tokens)
+    in_formulas = 8 * relations >= len(words)  # which are in no language
+    if 4 * foreign > len(letters) or (few and not found and not in_formulas):
         remarks.append("it does not seem to be in English")
-    elif few and 8 * relations < len(words):
+    elif few and not in_formulas:
         remarks.append("it reads like a list of key words")
         return remarks, True
     return remarks, False

@@ -6,6 +6,8 @@
     vari*                  every word that begins so
     "Σ α ≈ 1"              symbols in this order; α stands for α_i too; ≈ also reads =, →; `..` skips a few
     !stable                denied: "not stable", "never stays stable"
+    (ViT sine)             both in one clause
+    (c v_a) & (c v_b)      phrasings in the same sentence or in two that follow each other
 
 Without `!` a word counts only where it is not denied. A word of six letters or more may have one typing mistake.
 """
@@ -13,14 +15,20 @@ Without `!` a word counts only where it is not denied. A word of six letters or 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
+from operator import attrgetter
 
+from grader.prose.clause_tokens import clauses_of
+from grader.prose.index_letters import renamed
 from grader.prose.thesaurus import THESAURUS
-from grader.prose.word_tokens import forms, tokens_of
+from grader.prose.word_tokens import forms
 
 _SPAN = 22  # tokens from the first to the last word of a phrasing: about two clauses
+_MANY = 200  # places of a phrasing in two parts: a page says it ten times
 _GAP = 6  # tokens that `..` may skip
 _LONG = 6  # letters; shorter stems have too many neighbours one letter away
 _LOOSE = {
@@ -52,6 +60,14 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What has to stand in one sentence, or in one clause."""
+
+    terms: tuple[Term, ...]
+    in_one_clause: bool
+
+
+@dataclass(frozen=True)
 class Found:
     """Where a phrasing stands, from the first token to the last."""
 
@@ -61,9 +77,17 @@ class Found:
 
 
 @lru_cache(maxsize=4096)
-def parse(phrasing: str) -> tuple[Term, ...]:
-    """The terms of a phrasing; ValueError in one line if it cannot be read."""
-    text, position, terms = phrasing.strip(), 0, []
+def parse(phrasing: str) -> tuple[Part, ...]:
+    """The parts of a phrasing; ValueError in one line if it cannot be read."""
+    return tuple(_part(part, phrasing) for part in phrasing.split(" & "))
+
+
+def _part(text: str, phrasing: str) -> Part:
+    text, position, terms = text.strip(), 0, []
+    if in_one_clause := text.startswith("("):
+        if not text.endswith(")"):
+            raise ValueError(f"the phrasing {phrasing!r} has a bracket without its partner")
+        text = text[1:-1].strip()
     while position < len(text):
         found = _TERM.match(text, position)
         if found is None:
@@ -74,7 +98,7 @@ def parse(phrasing: str) -> tuple[Term, ...]:
         position = found.end()
     if not terms:
         raise ValueError("a phrasing is empty")
-    return tuple(terms)
+    return Part(tuple(terms), in_one_clause)
 
 
 def _quoted(text: str) -> Run:
@@ -110,8 +134,10 @@ def _atoms(word: str) -> tuple[Atom, ...]:
 class Reading:
     """A text, indexed so that looking for an atom costs no more than the places where it is."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.tokens = tokens_of(text)
+    def __init__(self, text: str, letters: Mapping[str, str] | None = None) -> None:
+        """`letters`: subscripts that are read as others."""
+        self.text, tokens = clauses_of(text)
+        self.tokens = [renamed(token, letters) for token in tokens] if letters else tokens
         self._places: dict[str, list[int]] = {}
         self._symbols: dict[str, list[int]] = {}
         for index, token in enumerate(self.tokens):
@@ -127,6 +153,12 @@ class Reading:
         if atom not in self._known:
             self._known[atom] = sorted(self._look_for(atom))
         return self._known[atom]
+
+    def around(self, found: Found, clause: bool) -> range:
+        """The tokens of its clause, or of its sentence."""
+        whole = attrgetter("clause" if clause else "sentence")
+        low, high = whole(self.tokens[found.first]), whole(self.tokens[found.last])
+        return range(bisect_left(self.tokens, low, key=whole), bisect_right(self.tokens, high, key=whole))
 
     def quote(self, found: Found) -> str:
         return self.text[self.tokens[found.first].start : self.tokens[found.last].end]
@@ -172,18 +204,31 @@ def _one_edit_apart(one: str, other: str) -> bool:
 
 
 def find(phrasing: str, reading: Reading) -> list[Found]:
-    """Where it is said, the narrowest place of each sentence."""
-    terms = parse(phrasing)
-    some_denied = any(term.denied for term in terms)
-    by_sentence: dict[int, list[tuple[int, int, int]]] = {}
-    for number, term in enumerate(terms):
+    """Where it is said, the narrowest place of each sentence; of two parts in two sentences, from one to the other."""
+    first, *others = (_find_part(part, reading) for part in parse(phrasing))
+    for other in others:
+        pairs = ((one, near) for one in first for near in other if 0 <= near.sentence - one.sentence <= 1)
+        first = [_from_to(one, near) for one, near in islice(pairs, _MANY)]
+    return first
+
+
+def _from_to(one: Found, other: Found) -> Found:
+    return Found(min(one.first, other.first), max(one.last, other.last), other.sentence)
+
+
+def _find_part(part: Part, reading: Reading) -> list[Found]:
+    some_denied = any(term.denied for term in part.terms)
+    together: dict[int, list[tuple[int, int, int]]] = {}  # by sentence, or by clause
+    for number, term in enumerate(part.terms):
         here: dict[int, list[tuple[int, int, int]]] = {}
         for first, last in _places_of(term, reading, mind_denials=not some_denied):
-            here.setdefault(reading.tokens[first].sentence, []).append((first, last, number))
-        common = here if number == 0 else by_sentence.keys() & here.keys()
-        by_sentence = {sentence: by_sentence.get(sentence, []) + here[sentence] for sentence in common}
-    found = (_narrowest(sorted(places), len(terms), sentence) for sentence, places in by_sentence.items())
-    return sorted((place for place in found if place), key=lambda place: place.first)
+            token = reading.tokens[first]
+            here.setdefault(token.clause if part.in_one_clause else token.sentence, []).append((first, last, number))
+        common = here if number == 0 else together.keys() & here.keys()
+        together = {where: together.get(where, []) + here[where] for where in common}
+    found = (_narrowest(sorted(places), len(part.terms)) for places in together.values())
+    placed = (Found(first, last, reading.tokens[first].sentence) for first, last in filter(None, found))
+    return sorted(placed, key=lambda place: place.first)
 
 
 def _places_of(term: Term, reading: Reading, mind_denials: bool) -> Iterator[tuple[int, int]]:
@@ -195,7 +240,7 @@ def _places_of(term: Term, reading: Reading, mind_denials: bool) -> Iterator[tup
 
 
 def _runs_at(run: Run, reading: Reading) -> Iterator[tuple[int, int]]:
-    """Every stretch of neighbours that fits, within one sentence."""
+    """Every stretch of neighbours that fits, within one clause."""
     ends: dict[int, int] = {}  # where a stretch has come to → where it began
     gap = 1
     for number, step in enumerate(run):
@@ -212,14 +257,14 @@ def _runs_at(run: Run, reading: Reading) -> Iterator[tuple[int, int]]:
             ends = follow
         gap = 1
     for end, began in ends.items():
-        if reading.tokens[began].sentence == reading.tokens[end].sentence:
+        if reading.tokens[began].clause == reading.tokens[end].clause:
             yield began, end
 
 
-def _narrowest(places: list[tuple[int, int, int]], terms: int, sentence: int) -> Found | None:
+def _narrowest(places: list[tuple[int, int, int]], terms: int) -> tuple[int, int] | None:
     """The shortest stretch with every term in it, no token serving two of them."""
     latest: dict[int, list[tuple[int, int]]] = {}  # the last two places of each term: one may be another term's
-    best: Found | None = None
+    best: tuple[int, int] | None = None
     for first, last, term in places:
         latest[term] = [*latest.get(term, [])[-1:], (first, last)]
         if len(latest) < terms:
@@ -229,6 +274,6 @@ def _narrowest(places: list[tuple[int, int, int]], terms: int, sentence: int) ->
             if other != term and (free := [place for place in candidates if place not in chosen.values()]):
                 chosen[other] = free[-1]
         start, end = min(f for f, _ in chosen.values()), max(e for _, e in chosen.values())
-        if len(chosen) == terms and end - start < _SPAN and (best is None or end - start < best.last - best.first):
-            best = Found(start, end, sentence)
+        if len(chosen) == terms and end - start < _SPAN and (best is None or end - start < best[1] - best[0]):
+            best = start, end
     return best

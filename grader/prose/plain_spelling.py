@@ -31,11 +31,11 @@ _COMMANDS = (
     | {"Sigma": "Σ ", "sum": "Σ", "sqrt": "√", "infty": "∞", "partial": "∂", "top": "⊤", "intercal": "⊤"}
     | {"langle": "(", "rangle": ")"}
 )
-# Words that stand in formulas as they are; any other short run of letters there is a product of symbols.
-_NAMES = FUNCTIONS.keys() | words(
-    "sin cos mean var relu diag argmax ffn mlp layernorm sublayer attention head "
-    "concat for all if and where so as with the is of to or not any each every while since"
+NAMES_IN_FORMULAS = FUNCTIONS.keys() | words(
+    "sin cos mean var relu diag argmax softargmax ffn mlp layernorm sublayer attention head multihead concat"
 )
+# Words that stand in formulas as they are; any other short run of letters there is a product of symbols.
+_WORDS = NAMES_IN_FORMULAS | words("for all if and where so as with the is of to or not any each every while since")
 
 _SUM = re.compile(r"(?:\\sum(?:\\limits)?|[Σ∑])(?:\s?[_^](?:\{[^{}]*\}|\([^()]*\)|[A-Za-z0-9]))*")
 _STYLE = re.compile(rf"\\(?:{FACE_NAMES}|{any_of(MARKS)})\s?\{{([^{{}}]*)\}}")
@@ -44,25 +44,38 @@ _ROOT = re.compile(r"\\sqrt\s?\{([^{}]*)\}")
 _SUBSCRIPT = re.compile(r"\s?_\s?\{([^{}]*)\}")
 _POWER = re.compile(r"\^\s?\{([^{}]*)\}")
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}")
-_SHORT_FRACTION = re.compile(r"\\[dt]?frac\s?(\d)\s?(\d)")
+_SHORT_FRACTION = re.compile(r"\\[dt]?frac(?:\s?(\d)|\s([A-Za-z]))\s?([A-Za-z\d])")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _SMALL = re.compile(f"[{''.join(SUBSCRIPTS)}]+")
 _POWER_OF_E = re.compile(r"(?<![A-Za-z])e\s?\^")
 _LETTERS = re.compile(r"(?<![_A-Za-z])[A-Za-z]{2,4}(?![A-Za-z])")
 _MATHEMATICS = re.compile(r"\$\$?([^$]+)\$\$?|\\\(([^$]{1,400}?)\\\)|\\\[([^$]{1,400}?)\\\]")
+_CAPITAL = re.compile(r"\s*[A-Z][a-z]")
+_NEW_SENTENCE = "\n\n"
 _SPACES = re.compile(r"[^\S\n]+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
-def plain(pieces: tuple[Piece, ...], limit: int) -> str:
-    """What was written, in one spelling and at most `limit` characters."""
+def plain(pieces: tuple[Piece, ...], limit: int, items: frozenset[int] = frozenset()) -> str:
+    """What was written, in one spelling and at most `limit` characters; on lines `items` an item of a list begins."""
     parts, left = [], limit
-    for piece in pieces:
+    for before, piece in zip((None, *pieces), pieces, strict=False):
         text = piece.text[:left]
         left -= len(text)
         text = _EMPTY_LINES.sub("\n\n", "\n".join(line.strip() for line in _SPACES.sub(" ", text).split("\n")))
+        parts.append(_NEW_SENTENCE if before and _begins_a_sentence(piece, before, items) else " ")
         parts.append(_symbols(text) if piece.kind == "math" else _MATHEMATICS.sub(_inside_dollars, text))
-    return _words(" ".join(parts))[: 2 * limit]  # one letter of Unicode can unfold into eighteen
+    return _words("".join(parts))[: 2 * limit]  # one letter of Unicode can unfold into eighteen
+
+
+def _begins_a_sentence(piece: Piece, before: Piece, items: frozenset[int]) -> bool:
+    """An item of a list does, and what is written with a capital below a formula that stands alone."""
+    below = piece.line - before.line - before.text.count("\n")
+    if below > 0 and piece.line in items:
+        return True
+    if before.kind == "math":
+        return below > 0 and bool(_CAPITAL.match(piece.text))
+    return below > 1 and piece.kind == "prose"  # after an empty line
 
 
 def _inside_dollars(found: re.Match[str]) -> str:
@@ -72,7 +85,7 @@ def _inside_dollars(found: re.Match[str]) -> str:
 def _symbols(text: str) -> str:
     """A formula, with `Mv_a` taken apart into M and v_a."""
     text = _latex(text.replace("&", " ").replace("\\\\", " , "))
-    return _LETTERS.sub(lambda run: run[0] if run[0].lower() in _NAMES else " ".join(run[0]), text)
+    return _LETTERS.sub(lambda run: run[0] if run[0].lower() in _WORDS else " ".join(run[0]), text)
 
 
 def _latex(text: str) -> str:
@@ -83,7 +96,7 @@ def _latex(text: str) -> str:
     text = _POWER.sub(r"^(\1)", text)
     for _ in range(3):  # fractions within fractions, as deep as students nest them
         text = _FRACTION.sub(_over, text)
-    return _commands(_SHORT_FRACTION.sub(r" \1/\2 ", text))
+    return _commands(_SHORT_FRACTION.sub(lambda found: f" {found[1] or found[2]}/{found[3]} ", text))
 
 
 def _commands(text: str) -> str:

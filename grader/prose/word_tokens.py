@@ -21,14 +21,14 @@ _NUMBERS = {
 }  # fmt: skip
 # What follows is a pause in prose; people type ~ for ∼, and ~= for ≈.
 _RELATIONS = RELATIONS | {"=>": ",", "~=": "≈", "~": "~", "∼": "~", "∑": "Σ"}
-_PAUSE, _STOP = ",", "."
+PAUSE, STOP = ",", "."
 
 _PIECE = re.compile(
     r"(?P<by>\d+\s?[x×]\s?\d+)"
     r"|(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:\s?/\s?\d+|%)?)"
     r"|(?P<relation><=|>=|>>|<<|->|=>|!=|~=|==|[=≈≃≅∼~→≥≤>≫<≪≠∈∉∝Σ∑+−√∞∀∂]|\^\d|(?<=\s)-(?=\s)|/)"
     r"|(?P<word>[^\W\d_]+(?:'(?:s|t|re|ve|ll|d|m)\b)?\d?(?:_[^\W_]+(?:[≠=][^\W_]+)?)?)"
-    r"|(?P<end>[.!?]+(?=\s|$)|;|\n\s*\n|\x1e)"
+    r"|(?P<end>[.!?]+(?=[)\]\"'”’]?(?:\s|$))|(?<=[a-z][a-z])[.!?](?=[A-Z][a-z]*\b)|;|\n\s*\n|\x1e)"
     r"|(?P<pause>[,:()\[\]—–|]|(?<=\s)-(?=\w))"
 )
 _LIST_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\(?\d{1,2}[.)]|\(?[ivx]{1,4}[.)])[ \t]+", re.MULTILINE)
@@ -55,6 +55,7 @@ class Token:
     end: int
     sentence: int
     denied: bool = False
+    clause: int = 0  # `clause_tokens` counts them
 
     @property
     def base(self) -> str:
@@ -63,7 +64,7 @@ class Token:
 
 
 def tokens_of(text: str) -> tuple[str, list[Token]]:
-    """The text as it was cut (for quoting), and its tokens in order."""
+    """The text as it was cut (for quoting), and its tokens in order, pauses and stops among them."""
     text = _LIST_ITEM.sub("\x1e ", _JOINED.sub(r"\1", _ABBREVIATION.sub(lambda found: found[0].replace(".", ""), text)))
     return text, list(_with_denials(_cut(text)))
 
@@ -107,12 +108,12 @@ def _has_greek(word: str) -> bool:
     return any("α" <= letter <= "ω" for letter in word)
 
 
-def _forms_of(spelled_out: Iterable[str]) -> frozenset[str]:
+def forms_of(spelled_out: Iterable[str]) -> frozenset[str]:
     return frozenset(form for word in spelled_out for form in forms(word))
 
 
-_NO_DENIAL_BEFORE = _forms_of(NO_DENIAL_BEFORE)
-_CLAUSE_BEGINS = _forms_of(
+_NO_DENIAL_BEFORE = forms_of(NO_DENIAL_BEFORE)
+_CLAUSE_BEGINS = forms_of(
     CONTRASTS | CONSEQUENCES | words("while whereas because since and which when if as → then or")
 )
 
@@ -124,9 +125,9 @@ def _cut(text: str) -> Iterator[Token]:
         match found.lastgroup:
             case "end":
                 sentence += 1
-                yield Token(_STOP, raw, start, end, sentence)
+                yield Token(STOP, raw, start, end, sentence)
             case "pause":
-                yield Token(_PAUSE, raw, start, end, sentence)
+                yield Token(PAUSE, raw, start, end, sentence)
             case "word":
                 if raw.lower().endswith("n't"):
                     yield Token("cannot" if raw.lower() == "can't" else "not", raw, start, end, sentence)
@@ -149,8 +150,8 @@ def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
     ahead = [*tokens]
     reach, since, denial = 0, _REACH, ""
     for index, token in enumerate(ahead):
-        following = ahead[index + 1].form if index + 1 < len(ahead) else _STOP
-        if token.form in (_PAUSE, _STOP) or (token.form in _CLAUSE_BEGINS and since > 1):
+        following = ahead[index + 1].form if index + 1 < len(ahead) else STOP
+        if token.form in (PAUSE, STOP) or (token.form in _CLAUSE_BEGINS and since > 1):
             reach = 0
         elif _denies(token, following):
             taken_back = reach and since < _DOUBLE and denial != "without"
@@ -160,8 +161,7 @@ def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
             token = replace(token, denied=True)
             reach -= 1
         since += 1
-        if token.form not in (_PAUSE, _STOP):
-            yield token
+        yield token
 
 
 def _denies(token: Token, following: str) -> bool:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.prose_accuracy import GROUPS, RUBRICS, answers_of, checks_of, decisions
+from benchmarks.prose_accuracy import BANDED, GROUPS, RUBRICS, answers_of, checks_of, decisions, graded
 from grader.checks.prose import gives_the_ideas
 from grader.errors import Missing, RubricError
 from grader.model import Answer, Check, Outcome, Piece, Status
@@ -77,7 +77,7 @@ NOT_SAID = [
 
 
 def _idea(*says: str, **more: Any) -> Idea:
-    return Idea(id=more.pop("id", "it"), label="what it is about", says=list(says), **more)
+    return Idea(**{"id": "it", "label": "what it is about", "says": list(says), **more})
 
 
 def _pieces(text: str) -> tuple[Piece, ...]:
@@ -168,6 +168,45 @@ def test_a_wrong_claim_caps_the_score_and_is_shown() -> None:
     outcome = _judged("They are positive, sum to one, and in total give n.", wrong=wrong)
     assert outcome.score == Fraction(1, 10)
     assert "looks wrong: that the total is n" in outcome.detail
+
+
+def test_an_idea_does_not_count_beside_its_contrary() -> None:
+    wrong = [Claim(id="n", label="what the total is", says=["total n"], against=["sums"])]
+    outcome = _judged("They are positive and sum to one. The total is n.", wrong=wrong)
+    assert outcome.score == Fraction(3, 4)
+    assert outcome.revealing["found"].keys() == {"sign"}
+    assert "looks wrong: what the total is" in outcome.detail
+
+
+def test_an_effect_is_shown_and_not_asked_for_again() -> None:
+    ideas = [_idea(word, id=word, label=f"of {word}") for word in ("trust", "law", "harm")]
+    outcome = _judged("It does harm, so there is a law.", ideas=ideas, need=2)
+    assert outcome.score == Fraction(1, 2)
+    assert "a cause or an effect of it: of harm; not found: of trust" in outcome.detail
+
+
+FORMULAS = [
+    r"$\alpha_i = \frac{\exp(x_i)}{\sum_j \exp(x_j)}$, $\exp \log \max \min \exp \log \max \min \exp \log \max \min x$",
+    "LayerNorm(x + Sublayer(x)) ; FFN(x) = max(0, xW1 + b1)W2 + b2 ; MultiHead = Concat(head1, head2) WO ; dm = dk",
+    "Var(kaq) = beta ; softmax(kaq, kbq) = sigma(delta) ; cov(ca, cb) = zero ; kaq = kbq ; qka = qkb ; mua = mub",
+]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas_are_in_no_language(text: str) -> None:
+    assert _judged(text, ideas=[_idea("zebra")]).message == "found 0 of 1 idea"
+
+
+def test_numbers_in_words_are_the_questions_words_too() -> None:
+    prompt = "When is it a copy of one value vector?"
+    assert not judge(_pieces("It is a copy of one value vector, then."), [_idea("copy one")], prompt=prompt).found
+
+
+@pytest.mark.parametrize("group", BANDED)
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_nine_of_ten_answers_earn_what_a_fair_reader_gives(group: str, rubric: str) -> None:
+    places = [one.place for one in graded(group, rubric)]
+    assert places.count("in band") >= 0.9 * len(places)
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "...", "—", "$$ $$"])
@@ -318,6 +357,7 @@ def _plain(item: dict[str, Any]) -> dict[str, Any]:
         ('"Σ α', "has a quotation mark without its partner"),
         ("sum||add", "has an alternative that is empty"),
         ("one-", "has a hyphen without a word on both sides"),
+        ("(one two", "has a bracket without its partner"),
         ("  ", "a phrasing is empty"),
     ],
 )
