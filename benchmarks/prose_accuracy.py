@@ -7,7 +7,7 @@ while the phrasings were written. `heldout` answers were written before them and
 hand, which remembered them. `later` answers were written last: they say most
 about answers to come, though some phrasings of dl-hw3's 1.1 and 1.2.a were changed after their mistakes had been seen.
 `kinds` are answers of the kinds that went wrong on real work, written before these were mended; `fresh` ones came
-after that. Both also have a band: the points a fair TA gives for the prose of that part.
+after that, and `traps`, of the same kinds, last. All three have a band: the points a fair TA gives for a part's prose.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from grader.yaml_source import read
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = REPOSITORY / "tests" / "prose"
 RUBRICS = ("nlp-a5", "dl-hw3")
-GROUPS = ("tuned", "heldout", "later", "kinds", "fresh")
-BANDED = ("kinds", "fresh")
+GROUPS = ("tuned", "heldout", "later", "kinds", "fresh", "traps")
+BANDED = ("kinds", "fresh", "traps")
 _ROUNDED = 0.01  # points: two thirds are written 0.67
 _UNUSED = np.random.default_rng(0)  # prose has nothing random
 
@@ -133,8 +133,9 @@ def main() -> None:
     print(f"\n{'':<16}{'in band':>12}{'too high':>13}{'too low':>14}")
     for group in BANDED:
         points = [one for rubric in RUBRICS for one in graded(group, rubric)]
-        for about in dict.fromkeys(one.about for one in points):
-            _print_bands(about or group, [one for one in points if one.about == about])
+        for about in dict.fromkeys(one.about for one in points if one.about):
+            _print_bands(f"{group} {about}", [one for one in points if one.about == about])
+        _print_bands(group, points)
     if "--mistakes" in sys.argv:  # of the tuned half only: looking at the others would be tuning on them
         for decision in made:
             if decision.group == "tuned" and decision.verdict != "right":

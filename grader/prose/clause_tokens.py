@@ -15,7 +15,7 @@ _BEGINS = forms_of(CONTRASTS | CONSEQUENCES | words("while whereas because since
 _JOINS = words("and or")  # words as well as clauses; a clause if one of these follows
 _SUBJECTS = words("it they the a an we this that these those its their there here now all then so no c h")
 # What begins so belongs to what follows its comma: "in ViT, …", "if γ > 1, …".
-_INTRODUCES = words("in if when for with at during under on by after before while whereas given once as")
+_INTRODUCES = words("in if when for with without at during under on by after before while whereas given once as")
 _INTRODUCTION = 4  # words; a longer one has a verb of its own, as a rule
 _OPENING, _CLOSING = "([", ")]"
 _BRACKETS = _OPENING + _CLOSING
@@ -81,7 +81,8 @@ def _completed(tokens: list[Token]) -> Iterator[Token]:
                 yield from (_again(token, at, denied=True) for token in content[-_REPEATED:])
             elif _TAKEN_UP.search(said):
                 yield from (_again(token, at, denied=False) for token in content[-_REPEATED:] if token.denied)
-        before = [*before, *spoken] if spoken[0].sentence == sentence else spoken
+        goes_on = spoken[0].sentence == sentence or len(spoken) < _ENOUGH  # "Without it, it doesn't."
+        before = [*before, *spoken] if goes_on else spoken
         sentence = spoken[0].sentence
 
 

@@ -168,4 +168,6 @@ def _denies(token: Token, following: str) -> bool:
     word = token.raw.lower()  # its stem would not do: that of "hardly" is "hard"
     if word in _DENIED_WITH:
         return following == _DENIED_WITH[word]
-    return (word in DENIALS_IN_PROSE or token.form in DENIALS_IN_PROSE) and following not in _NO_DENIAL_BEFORE
+    if following in _NO_DENIAL_BEFORE and (following != "matter" or word == "no"):  # "it does not matter" denies
+        return False
+    return word in DENIALS_IN_PROSE or token.form in DENIALS_IN_PROSE
