@@ -11,7 +11,8 @@ from grader.prose.phrasings import Found, Reading
 from grader.prose.word_tokens import forms_of
 
 _LINKS = forms_of(CONSEQUENCES | words("consequence result because cause lead since then thereby"))
-_NEXT = forms_of(words("second secondly another also furthermore moreover addition besides finally other third"))
+_EXAMPLES = forms_of(words("example instance eg"))  # what stands in an example of a reason is no other reason
+_NEXT = forms_of(words("two second secondly another also furthermore moreover addition besides finally other third"))
 
 
 def distinct_reasons(places: Mapping[str, Sequence[Found]], reading: Reading) -> list[str]:
@@ -35,4 +36,9 @@ def _linked(earlier: Found, later: Found, reading: Reading) -> bool:
     if later.sentence - earlier.sentence > 1 or any(token.form in _NEXT for token in between):
         return False
     joint = [token for token in between if token.sentence == later.sentence]
-    return later.first <= earlier.last or any(token.form in _LINKS for token in joint)
+    behind = max(
+        (n for n, token in enumerate(joint) if token.form == "and"), default=-1
+    )  # "rumours, e.g. …, and trust"
+    # "rumours, e.g. about a singer, and trust" are two
+    is_example = any(token.form in _EXAMPLES for token in joint[behind + 1 :])
+    return later.first <= earlier.last or is_example or any(token.form in _LINKS for token in joint)

@@ -13,6 +13,7 @@ TWO = [
     "It spreads rumours. It costs trust.",
     "Rumours and law are two worries.",
     "First, rumours. Second, people lose trust because of mistakes.",
+    "Rumours, e.g. about a singer, and trust, e.g. in a bank.",
     "It spreads rumours. Also, so many mistakes cost trust.",
     "Rumours cost trust, so they are bad. Apart from that, think of all the rest. Trust is a reason of its own.",
 ]
@@ -21,6 +22,7 @@ ONE = [
     "It spreads rumours. As a result, people lose trust.",
     "People lose trust because of the rumours.",
     "Rumours lead to a loss of trust.",
+    "It spreads rumours. For example, a man of law believes them.",
 ]
 
 
