@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ class Decision:
         return "right" if self.there == self.found else "false found" if self.found else "false missed"
 
 
+@cache
 def checks_of(rubric: str) -> dict[str, list[Check]]:
     """The prose checks by part; of what may be answered in several ways, those of the written one."""
     found = {}
@@ -73,15 +75,16 @@ def decisions(group: str, rubric: str) -> Iterator[Decision]:
         part, text = str(answer["part"]), answer["text"]
         for check in checks[part]:
             ideas, claims = check.parameters["ideas"], check.parameters.get("wrong", [])
-            judged = _judged(check, text)
+            made = judged(check, text)
             for idea in ideas:
-                yield Decision(rubric, group, part, idea.id, idea.id in answer["ideas"], idea.id in judged.found, text)
+                yield Decision(rubric, group, part, idea.id, idea.id in answer["ideas"], idea.id in made.found, text)
             for claim in claims:
                 there = claim.id in answer.get("wrong", [])
-                yield Decision(rubric, group, part, f"wrong:{claim.id}", there, claim.id in judged.wrong, text)
+                yield Decision(rubric, group, part, f"wrong:{claim.id}", there, claim.id in made.wrong, text)
 
 
-def _judged(check: Check, text: str) -> Judgement:
+def judged(check: Check, text: str) -> Judgement:
+    """What a check finds in an answer of one paragraph."""
     given = {name: check.parameters[name] for name in ("wrong", "prompt", "index") if name in check.parameters}
     return judge((Piece("prose", text, 1),), check.parameters["ideas"], **given)
 
