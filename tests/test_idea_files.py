@@ -123,6 +123,11 @@ def test_a_slip_in_the_phrasings_is_named_with_its_line(
         ("weight: 2", "wieght: 2", "13: gives_the_ideas: 'wieght' has no meaning here; did you mean 'weight'?"),
         ("weight: 2", "weight: 0", "13: gives_the_ideas: 'ideas.sign.weight' should be greater than or equal to 1"),
         ("at_most: 1/3", "at_most: 3", "15: gives_the_ideas: 'wrong.softmax.at_most' should be a share from 0 to 1"),
+        (
+            "at_most: 1/3",
+            "against: [sum]",
+            "15: gives_the_ideas: 'against' names 'sum', which is no idea of this part; did you mean 'sums'?",
+        ),
         ("weight: 2", "says: [x]", "13: gives_the_ideas: 'says' belongs in tiny/ideas.yaml; or write a list"),
         ("sums: what they make together\n", "sums: 3\n", "12: gives_the_ideas: 'ideas.sums.label' should be a valid"),
         ("label: which values one can take, ", "", "13: gives_the_ideas: 'ideas.sign.label' Field required"),

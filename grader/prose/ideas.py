@@ -153,7 +153,7 @@ def _places(what: _Said, reading: Reading) -> list[Found]:
     places: dict[int, Found] = {}
     for phrasing in what.says:
         for place in find(phrasing, reading):
-            if taken_back.isdisjoint((place.first, place.last)):
+            if place.sentence not in reading.asked and taken_back.isdisjoint((place.first, place.last)):
                 places.setdefault(place.sentence, place)
     return list(places.values())
 

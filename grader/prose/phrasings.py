@@ -22,10 +22,11 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from operator import attrgetter
 
+from grader.notation.word_lists import words
 from grader.prose.clause_tokens import clauses_of
 from grader.prose.index_letters import renamed
 from grader.prose.thesaurus import THESAURUS
-from grader.prose.word_tokens import forms
+from grader.prose.word_tokens import Token, forms
 
 _SPAN = 22  # tokens from the first to the last word of a phrasing: about two clauses
 _MANY = 200  # places of a phrasing in two parts: a page says it ten times
@@ -38,6 +39,8 @@ _LOOSE = {
     "≪": ("≪", "<"),
     "-": ("-", "−"),
 }
+_ASKING = words("what why how when which who where whether can could does do did is are will would should may")
+_ASKED = re.compile(r"[\s)\]]{0,3}\?")
 _TERM = re.compile(r'(!?)((?:"[^"]+"|[^\s"])+)(?:\s+|$)')
 _ALTERNATIVE = re.compile(r'(?:"[^"]*"|[^|"])*(?:\||$)')
 
@@ -153,6 +156,17 @@ class Reading:
         if atom not in self._known:
             self._known[atom] = sorted(self._look_for(atom))
         return self._known[atom]
+
+    @cached_property
+    def asked(self) -> frozenset[int]:
+        """Sentences that ask: what the question says is not the answer, and "Could it reach u_b?" claims nothing."""
+        first: dict[int, Token] = {}
+        last: dict[int, Token] = {}
+        for token in self.tokens:
+            first.setdefault(token.sentence, token)
+            last[token.sentence] = token
+        ask = {number for number, token in first.items() if token.raw.lower() in _ASKING}
+        return frozenset(number for number in ask if _ASKED.match(self.text, last[number].end))
 
     def around(self, found: Found, clause: bool) -> range:
         """The tokens of its clause, or of its sentence."""

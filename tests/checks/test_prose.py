@@ -197,6 +197,13 @@ def test_formulas_are_in_no_language(text: str) -> None:
     assert _judged(text, ideas=[_idea("zebra")]).message == "found 0 of 1 idea"
 
 
+def test_what_is_only_asked_is_neither_an_idea_nor_a_claim() -> None:
+    wrong = [Claim(id="n", label="what the total is", says=["total n"], at_most=0)]
+    assert _judged("Why is the total (of all) not n? They sum to one.", wrong=wrong).score == Fraction(1, 4)
+    assert _judged("Do they sum to one? They are positive.").score == Fraction(3, 4)
+    assert _judged("They sum to one, I think?").score == Fraction(1, 4)
+
+
 def test_numbers_in_words_are_the_questions_words_too() -> None:
     prompt = "When is it a copy of one value vector?"
     assert not judge(_pieces("It is a copy of one value vector, then."), [_idea("copy one")], prompt=prompt).found
