@@ -19,7 +19,8 @@ DENIALS_OF_A_FORMULA = DENIALS_OF_A_COST | {"unlike"}
 VERDICTS = WRONG | {"mistake", "invalid", "fails", "contradiction"}
 # In a sentence of prose, where whole clauses are denied and what is hardly so is not so.
 DENIALS_IN_PROSE = NOT | NEITHER | HARDLY | FAILING | {"no", "none", "nobody", "without"}
-NO_DENIAL_BEFORE = words("only just mere merely matter doubt simply")  # "not only", "no matter"
+NO_DENIAL_BEFORE = words("only just mere merely simply")  # "not only"
+NO_DENIAL_WITH_NO = words("matter doubt")  # "no matter", while "it does not matter" denies
 
 # Said of the formula before: that it may be wrong ("if that is not right …"), or where it does not do.
 DOUBTS = WRONG | {"not", "isn"}

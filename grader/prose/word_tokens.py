@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from grader.notation.denials import CONSEQUENCES, CONTRASTS, DENIALS_IN_PROSE, NO_DENIAL_BEFORE
+from grader.notation.denials import CONSEQUENCES, CONTRASTS, DENIALS_IN_PROSE, NO_DENIAL_BEFORE, NO_DENIAL_WITH_NO
 from grader.notation.operators import RELATIONS
 from grader.notation.word_lists import words
 from grader.prose.plain_spelling import GREEK_NAMES
@@ -113,6 +113,7 @@ def forms_of(spelled_out: Iterable[str]) -> frozenset[str]:
 
 
 _NO_DENIAL_BEFORE = forms_of(NO_DENIAL_BEFORE)
+_NO_DENIAL_WITH_NO = forms_of(NO_DENIAL_WITH_NO)
 _CLAUSE_BEGINS = forms_of(
     CONTRASTS | CONSEQUENCES | words("while whereas because since and which when if as → then or")
 )
@@ -168,6 +169,6 @@ def _denies(token: Token, following: str) -> bool:
     word = token.raw.lower()  # its stem would not do: that of "hardly" is "hard"
     if word in _DENIED_WITH:
         return following == _DENIED_WITH[word]
-    if following in _NO_DENIAL_BEFORE and (following != "matter" or word == "no"):  # "it does not matter" denies
+    if following in _NO_DENIAL_BEFORE or (word == "no" and following in _NO_DENIAL_WITH_NO):
         return False
     return word in DENIALS_IN_PROSE or token.form in DENIALS_IN_PROSE

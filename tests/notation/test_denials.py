@@ -53,6 +53,11 @@ def test_not_only_denies_nothing(word: str) -> None:
     assert not _denied(f"not {word} stable")
 
 
+@pytest.mark.parametrize("word", sorted(denials.NO_DENIAL_WITH_NO))
+def test_no_matter_denies_nothing_and_not_matter_does(word: str) -> None:
+    assert (_denied(f"no {word} stable"), _denied(f"it does not {word} stable")) == (False, True)
+
+
 @pytest.mark.parametrize("word", sorted(denials.CONTRASTS | denials.CONSEQUENCES))
 def test_a_denial_reaches_to_the_next_clause(word: str) -> None:
     assert not _denied(f"it is not small {word} it is stable")
