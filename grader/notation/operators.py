@@ -35,6 +35,7 @@ OPERATORS = spelled(
         "*": "∗ ast *",
         "@": "@",
         "⊗": "⊗ otimes",
+        "∘": "∘ circ",
         "/": "/ ÷ div ∕ ⁄ slash",
     }
 )

@@ -18,6 +18,7 @@ from grader.formulas.answer.statements import Proposed, read_statements
 from grader.formulas.answer.token_stream import tokens_of
 from grader.formulas.lexing.lexer import read_tokens
 from grader.formulas.lexing.tokens import Token
+from grader.formulas.provers.verdicts import Verdict
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.vocabulary import Vocabulary
@@ -313,9 +314,9 @@ def test_statements_know_what_an_answer_defines(text: str, definitions: dict[str
         ("A A^T = M", "A A^T = M"),
         ("M = A(", "M = A"),
         ("M = (A", "the formula for M could not be read"),
-        ("M is not A A^T", "answers.md:1: no 'M = …' was found: no formula stands there"),
+        ("M is not A A^T", "answers.md:1: no 'M = …' was found: 'A A^T' was read"),
         ("it is not M = A", "no formula for M is stated"),
-        ("$A A^T$ $B B^T$", "answers.md:1: no 'M = …' was found: several formulas stand there, none as 'M = …'"),
+        ("$A A^T$ $B B^T$", "answers.md:1: no 'M = …' was found: 'A A^T', 'B B^T' were read"),
         ("M = A A^T $M = \\foo$", "the formula for M could not be read"),
         ("words", "answers.md:1: no 'M = …' was found: no formula stands there"),
     ],
@@ -412,3 +413,19 @@ def test_every_stage_has_its_line_down_to_where_reading_stops(
 ) -> None:
     expected = ("d", "1") if name == "q" else ("d", "d")
     assert dict(stages_of(how_read(answer(text), vocabulary, AskedName(name, expected=expected)))) == stages
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (r"$k_a^\top q = \beta$ and $k_i^\top q = 0$", r"'k_a^\top q = \beta', 'k_i^\top q = 0' were read"),
+        (r"$k_a^\top q = \beta k_a^\top (k_a + k_b) = \beta$", "was read"),
+        ("ka . q = L, kb . q = L, ki . q = 0, so ka . q = kb . q", "and 1 more were read"),
+        ("$c = 1$", "'c = 1' was read"),
+        ("large along both keys", "no formula stands there"),
+    ],
+)
+def test_formulas_that_do_not_answer_are_listed(text: str, said: str) -> None:
+    found = found_for(AskedName("q", expected=("d", "1")), read_statements(answer(text), KEYS))
+    assert isinstance(found, Verdict)
+    assert found.message.endswith(said)

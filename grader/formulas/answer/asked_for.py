@@ -24,6 +24,7 @@ from grader.notation.letters import LETTERS
 from grader.quoting import quote
 
 MISFIT, UNREAD = "does_not_fit", "not_read"
+_SHOWN_FORMULAS, _SHOWN_FORMULA = 3, 50  # how many formulas a message lists, and how much of each
 OFFERED = "alternatives"  # evidence that a person has to choose between answers
 Judge = Callable[[Typed, Statements, Proposed], Verdict]
 
@@ -52,7 +53,9 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
     """The equation that counts: the last one stated for the name, or the only bare expression."""
     written = question.written(statements.vocabulary)
     names = {name for name in written if isinstance(name, Symbol)}
-    proposals = with_alternatives(statements.proposals(written), statements)
+    proposals = with_alternatives(
+        statements.proposals(written) or statements.proposals(_in_capitals(names, statements)), statements
+    )
     if statements.answer.file.endswith((".yaml", ".yml")):  # the field is the answer; the reason only talks about it
         proposals = [one for one in proposals if one.kind != "prose"] or proposals
     stated = [one for one in proposals if one.assertion == "stated"]
@@ -77,9 +80,24 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
         return bare[-1]
     if statements.faults:
         return _unreadable(question, [str(fault) for fault in statements.faults])
-    hint = f"several formulas stand there, none as '{question.name} = …'" if distinct else "no formula stands there"
     where = f"{statements.answer.file}:{statements.answer.line}"
-    return undecided(f"{where}: no '{question.name} = …' was found: {hint}")
+    return undecided(f"{where}: no '{question.name} = …' was found: {_what_was_read(statements)}")
+
+
+def _what_was_read(statements: Statements) -> str:
+    """The formulas of an answer none of which says what was asked."""
+    texts = list(dict.fromkeys(quote(text, _SHOWN_FORMULA) for text in statements.formulas))
+    if not texts:
+        return "no formula stands there"
+    shown = ", ".join(f"'{text}'" for text in texts[:_SHOWN_FORMULAS])
+    more = f" and {len(texts) - _SHOWN_FORMULAS} more" if len(texts) > _SHOWN_FORMULAS else ""
+    return f"{shown}{more} {'was' if len(texts) == 1 else 'were'} read"
+
+
+def _in_capitals(names: set[Symbol], statements: Statements) -> list[Expression]:
+    """The asked names as capital letters, where those mean nothing else: Q = β(K_a + K_b)."""
+    capitals = [replace(name, name=name.name.upper()) for name in names]
+    return [one for one in capitals if one not in names and not statements.vocabulary.knows(one)]
 
 
 def _with_rivals(found: Proposed, question: AskedName) -> Proposed:

@@ -18,6 +18,7 @@ _EQUAL = ("=", "≈", "∝", "∼")
 _COPULAS = frozenset(
     """
     is be should must will equals equal to becomes gives chosen as given by simply just then defined set either
+    usually typically commonly often normally generally
     """.split()  # noqa: SIM905 - words read better than a list of strings
 )
 _MAX_COPULAS = 5

@@ -21,6 +21,8 @@ from grader.quoting import quote
 _EQUAL = ("=", "≈", "∝", "∼")
 _MAX_SUBSTITUTIONS = 12  # definitions within definitions; more are a circle
 _GOES_ON = frozenset(["over", "divided", "plus", "minus", "multiplied", "squared"])
+_LEADING = frozenset(["is", "to", "be", "as", "choose", "take", "use", "pick", "set"])  # words right before an answer
+_JOINING = ("TRANSPOSE", "OPERATOR", "+", "^", "FRACTION")  # what only formulas have, in prose too
 _MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
 
 
@@ -111,13 +113,33 @@ class Statements:
         return None
 
     def bare(self) -> list[Proposed]:
-        """Expressions that stand alone in mathematics or code and are more than a letter."""
+        """Expressions that stand alone in mathematics or code and are more than a letter; else those of prose."""
+        alone = [clause for clause in self.clauses if len(clause.members) == 1 and len(clause.members[0]) > 1]
+        marked = [clause for clause in alone if clause.kind != "prose"]
+        found = []
+        for clause in marked or [clause for clause in alone if self._is_given(clause)]:
+            expression = self.read(clause.members[0])
+            if expression is not None and not isinstance(expression, (Symbol, Number)):
+                found.append(self.alone(clause, expression))
+        return found
+
+    def _is_given(self, clause: Clause) -> bool:
+        """Whether a formula in prose is all that its line says, or is what the sentence leads to: "it is set to …"."""
+        before = self.tokens[clause.order - 1] if clause.order else None
+        after = self.tokens[clause.ends] if clause.ends < len(self.tokens) else None
+        opens = before is None or before.kind in ("ROW", "BREAK") or str(before.value).lower() in _LEADING
+        return opens and (after is None or after.kind in ("ROW", "BREAK"))
+
+    @property
+    def formulas(self) -> list[str]:
+        """Everything that is read as a formula, as it was written: equations, and what stands alone."""
         found = []
         for clause in self.clauses:
-            if len(clause.members) == 1 and clause.kind != "prose" and len(clause.members[0]) > 1:
-                expression = self.read(clause.members[0])
-                if expression is not None and not isinstance(expression, (Symbol, Number)):
-                    found.append(self.alone(clause, expression))
+            related = len(clause.members) > 1 and all(clause.members)
+            joined = any(token.kind in _JOINING for token in clause.members[0]) or clause.kind != "prose"
+            if related or (joined and len(clause.members[0]) > 1):
+                written = [token for member in clause.members for token in member]
+                found.append(clause.piece.text[written[0].start : written[-1].end])
         return found
 
     def alone(self, clause: Clause, expression: Expression) -> Proposed:

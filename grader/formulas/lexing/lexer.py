@@ -12,7 +12,7 @@ from grader.formulas.lexing.cursor import Cursor
 from grader.formulas.lexing.latex_commands import read_command
 from grader.formulas.lexing.numerals import read_number
 from grader.formulas.lexing.numpy_calls import read_attribute, read_dotted
-from grader.formulas.lexing.plain_words import articles_apart, scales_in_words
+from grader.formulas.lexing.plain_words import articles_apart, scales_below, scales_in_words
 from grader.formulas.lexing.signs import read_sign
 from grader.formulas.lexing.symbols import read_word
 from grader.formulas.lexing.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, Unreadable
@@ -55,7 +55,7 @@ def read_tokens(text: str, vocabulary: Vocabulary, *, prose: bool = False) -> li
         tokens.append(replace(token, start=source.places[token.start], end=source.places[token.end]))
         if len(tokens) > MAX_TOKENS:
             raise Unreadable(f"it has more than {MAX_TOKENS:,} symbols", tokens[-1].start)
-    return scales_in_words(articles_apart(tokens) if prose else tokens, prose)
+    return scales_below(scales_in_words(articles_apart(tokens) if prose else tokens, prose))
 
 
 def _tokens(cursor: Cursor, vocabulary: Vocabulary) -> Iterator[Token]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.syntax.expressions import Symbol
+from grader.notation.letters import LETTERS
 from grader.notation.size_words import FILLER_WORDS, SCALE_WORDS
 
 
@@ -16,6 +17,8 @@ def articles_apart(tokens: Sequence[Token]) -> list[Token]:
 
 def _article(token: Token, after: Token | None) -> Token:
     alone = token.kind in ("NAME", "IDENTITY") and token.end - token.start == 1
+    if after is not None and after.value == "times":  # A times B
+        return token
     letter = "I" if token.kind == "IDENTITY" else str(token.value)
     if alone and letter in ("a", "A", "I") and after is not None and after.kind == "WORD":
         return Token("WORD", letter, token.start, token.end)
@@ -36,6 +39,8 @@ def scales_in_words(tokens: Sequence[Token], prose: bool) -> list[Token]:
             end += 1
         before = found[-1] if found else None
         after = tokens[end] if end < len(tokens) else None
+        if [one.kind for one in (*found[-2:], *tokens[end : end + 2])] == ["RELATION", "(", ")", "("]:
+            after = tokens[end + 1]  # q = (a large constant)(k_a + k_b)
         found.extend(_said(tokens[at:end], before, after, prose))
         at = end
     return found
@@ -61,3 +66,15 @@ def _said(run: Sequence[Token], before: Token | None, after: Token | None, prose
 def _is_a_scale(words: Sequence[str]) -> bool:
     parts = {part for word in words for part in word.split("_")}
     return bool(parts & SCALE_WORDS) and parts <= SCALE_WORDS | FILLER_WORDS
+
+
+def scales_below(tokens: Sequence[Token]) -> list[Token]:
+    """`softargmax β (KᵀQ)`: the letter stands below, or multiplies the argument, which is the same."""
+    found: list[Token] = []
+    for at, token in enumerate(tokens):
+        before, after = found[-1:], tokens[at + 1 : at + 2]
+        greek = token.kind == "NAME" and isinstance(token.value, Symbol) and token.value.name in LETTERS.values()
+        if greek and before and after and (before[0].value, after[0].kind) == ("softmax", "("):
+            found.append(Token("_", "", token.start, token.start))
+        found.append(token)
+    return found

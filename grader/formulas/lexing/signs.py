@@ -18,6 +18,7 @@ from grader.quoting import quote
 _COLUMN = re.compile(r"\s*:\s*,\s*(\w)\s*\]")
 _EQUATES = re.compile(r"\s*(?:=|≈|:=)")
 _IN_BRACKETS = re.compile(r"""["']?([a-z])["']?\]""")
+_FACTOR = re.compile(r" (\(|[^\W\d_]+)(?! [a-z]{2,})")  # behind a full stop `A is …` begins a sentence
 _EUCLIDEAN = re.compile(r"\s*(?:2|\{\s*2\s*\})")
 
 
@@ -65,6 +66,8 @@ def read_sign(cursor: Cursor, vocabulary: Vocabulary, sign: str, start: int) -> 
             yield cursor.token("COMMA" if cursor.depth > 0 else "BREAK", sign, start)
         case "&":
             pass  # only says where lines are aligned
+        case "." if _multiplies(cursor, vocabulary, start):
+            yield cursor.token("OPERATOR", "·", start)
         case "." | ":" | "?" | "$" | '"' | "#" | "“" | "”":
             yield cursor.token("BREAK", sign, start)
         case _ if sign in ELLIPSES:
@@ -77,6 +80,13 @@ def read_sign(cursor: Cursor, vocabulary: Vocabulary, sign: str, start: int) -> 
             yield cursor.token("BREAK", sign, start)
         case _:
             raise Unreadable(f"the character '{quote(sign)}' has no meaning here", start)
+
+
+def _multiplies(cursor: Cursor, vocabulary: Vocabulary, start: int) -> bool:
+    """Whether a full stop with blanks around it stands for a product: `ki . q`."""
+    spaced = cursor.text[max(0, start - 1) : start] == " " and cursor.last_is("NAME", ")", "TRANSPOSE", "PRIME")
+    factor = cursor.ahead(_FACTOR) if spaced else None
+    return factor is not None and (factor[1] == "(" or factor[1] in vocabulary.recognised)
 
 
 def _label(cursor: Cursor, vocabulary: Vocabulary) -> str:

@@ -17,6 +17,7 @@ from grader.notation.size_words import SHORT_WORDS
 from grader.quoting import quote
 
 _DIGITS = re.compile(r"\d+")
+_FALLEN = re.compile(r" ([A-Za-z0-9])(?![\w^'’]| [a-z]{2,})")
 _EQUALS_SIGN = re.compile(r"\s*=")
 _MORE_WORDS = re.compile(r"(?:_[A-Za-z]{2,})+")
 _BELOW = re.compile(r"\s*_")
@@ -50,6 +51,11 @@ def read_word(cursor: Cursor, vocabulary: Vocabulary, word: str, start: int) -> 
     elif (digits := cursor.ahead(_DIGITS)) and word + digits[0] in vocabulary.words:  # q1, k2
         cursor.at = digits.end()
         yield finished_name(cursor, vocabulary, word + digits[0], "", start)
+    elif fallen := _fallen_index(cursor, vocabulary, word):
+        cursor.at = fallen.end()
+        yield finished_name(cursor, vocabulary, word + fallen[1], "", start)
+    elif word in ("transpose", "transposed") and cursor.last_is("NAME", ")") and not cursor.ahead(_APPLIED):
+        yield cursor.token("TRANSPOSE", word, start)  # A transpose
     elif pieces := _split(cursor, vocabulary, word):
         yield from _run(cursor, vocabulary, pieces, start)
     else:
@@ -57,10 +63,20 @@ def read_word(cursor: Cursor, vocabulary: Vocabulary, word: str, start: int) -> 
         yield cursor.token("WORD", word + (longer[0] if longer else ""), start)
 
 
+def _fallen_index(cursor: Cursor, vocabulary: Vocabulary, word: str) -> re.Match[str] | None:
+    """The index of a letter that means nothing without one, a blank behind it: `k a`, as it is pasted from a PDF."""
+    found = cursor.ahead(_FALLEN) if cursor.prose and word != "a" else None
+    if found is None or word + found[1] not in vocabulary.words or vocabulary.find(word) is not None:
+        return None
+    return found
+
+
 def _split(cursor: Cursor, vocabulary: Vocabulary, word: str) -> list[str] | None:
     """The fewest symbols a run of letters is made of; None if it is a word of prose."""
     known, prose = vocabulary.recognised, cursor.prose
-    if prose and word.lower() in SHORT_WORDS and word not in known:
+    in_a_formula = cursor.last_is("RELATION", "NAME", "OPERATOR", "TRANSPOSE", "+", "-", "(", ")", "ELLIPSIS")
+    in_a_formula = in_a_formula or cursor.text.strip() == word
+    if prose and word.lower() in SHORT_WORDS and not (in_a_formula and (word in known or _is_turned(word))):
         return None
     if word == "or" and _stands_apart(cursor, word):  # `$M = A^\top or AA^\top$`
         return None
@@ -85,6 +101,11 @@ def _split(cursor: Cursor, vocabulary: Vocabulary, word: str) -> list[str] | Non
     return found
 
 
+def _is_turned(word: str) -> bool:
+    """AT, which is Aᵀ with its T fallen to the line, and not the word."""
+    return len(word) > 1 and word.isupper() and word.endswith("T")
+
+
 def _stands_apart(cursor: Cursor, word: str) -> bool:
     """Whether blanks stand around the word that was just taken."""
     begins = cursor.at - len(word)
@@ -94,22 +115,34 @@ def _stands_apart(cursor: Cursor, word: str) -> bool:
 def _run(cursor: Cursor, vocabulary: Vocabulary, pieces: list[str], start: int) -> Iterator[Token]:
     """The symbols of a run of letters; only the last of them carries an index."""
     *before, last = pieces
-    for piece in before:
+    for place, piece in enumerate(before):
         after, cursor.at = cursor.at, start + len(piece)
-        yield read_name(cursor, vocabulary, piece, start)
+        if FUNCTIONS.get(piece) == "softmax" and place == len(before) - 1:  # softargmaxβ: the scale stands below
+            yield cursor.token("FUNCTION", "softmax", start)
+            yield cursor.token("_", "", cursor.at)
+        else:
+            yield read_name(cursor, vocabulary, piece, start)
         start, cursor.at = start + len(piece), after
     yield _last_of_run(cursor, vocabulary, last, start)
 
 
 def _last_of_run(cursor: Cursor, vocabulary: Vocabulary, piece: str, start: int) -> Token:
     after_a_letter = start > 0 and cursor.text[start - 1].isalpha() and cursor.last_is("NAME")
-    if piece == "T" and after_a_letter and vocabulary.find("T") is None:
-        return cursor.token("TRANSPOSE", "T", start)  # AAT
+    after_a_matrix = cursor.prose and cursor.text[max(0, start - 1) : start] == " " and _is_a_matrix(cursor, vocabulary)
+    if piece == "T" and (after_a_letter or after_a_matrix) and vocabulary.find("T") is None:
+        return cursor.token("TRANSPOSE", "T", start)  # AAT, and A A T
     if piece in vocabulary.functions and cursor.ahead(_ARGUMENT):
         return cursor.token("FUNCTION", piece, start)
     if piece in FUNCTIONS and piece not in vocabulary.words:
         return read_function(cursor, FUNCTIONS[piece], start)
     return read_name(cursor, vocabulary, piece, start)
+
+
+def _is_a_matrix(cursor: Cursor, vocabulary: Vocabulary) -> bool:
+    """Whether what was read last is a matrix of the question."""
+    name = cursor.last.value if cursor.last is not None else None
+    known = vocabulary.find(name.name, name.index) if isinstance(name, Symbol) else None
+    return known is not None and "1" not in known[0].shape
 
 
 def read_function(cursor: Cursor, name: str, start: int) -> Token:

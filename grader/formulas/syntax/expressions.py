@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-Operator = Literal["", "·", "*", "@", "⊗"]  # how a product was written: juxtaposed, dotted, starred, numpy's, outer
+Operator = Literal[
+    "", "·", "*", "@", "⊗", "∘"
+]  # how a product was written: juxtaposed, dotted, starred, numpy's, outer
 
 
 @dataclass(frozen=True)

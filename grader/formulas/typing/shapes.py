@@ -160,6 +160,9 @@ class _Typing:
         if SCALAR in (left.shape, right.shape):
             shape = right.shape if left.shape == SCALAR else left.shape
             return Typed(Multiply(left.expression, right.expression), shape)
+        if operator == "∘" and left.shape == right.shape:
+            both = f"{plain(left.expression)} and {plain(right.expression)}"
+            raise Unreadable(f"'∘' between {both} may be a product entry by entry or a dot product")
         if operator == "⊗" and left.shape[1] == ONE and right.shape[1] == ONE:
             return Typed(Multiply(left.expression, Transpose(right.expression)), (left.shape[0], right.shape[0]))
         if left.shape[1] == right.shape[0]:

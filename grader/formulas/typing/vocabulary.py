@@ -12,6 +12,7 @@ from grader.notation.letters import LETTERS
 
 ONE = "1"
 SCALAR = (ONE, ONE)
+_BELOW_A_WIDTH = ("k", "key", "head", "model")
 Shape = tuple[str, str]  # rows and columns, each the name of a dimension or a number
 
 
@@ -70,11 +71,15 @@ class Vocabulary:
             for spelling in one.spellings:
                 if not one.runs_to:
                     found.setdefault(spelling, (one.name, ()))
-                for label in (*one.labels, *(("i", "j", "1", "2") if one.runs_to else ())):
+                for label in (*one.labels, *(("i", "j", "1", "2", *one.runs_to) if one.runs_to else ())):
                     found.setdefault(f"{spelling}{label}", (one.name, (label,)))
+                    if self.find(spelling.upper()) is None and spelling.upper() not in self.dimensions:
+                        found.setdefault(f"{spelling.upper()}{label}", (one.name, (label,)))  # Ka
         for name in (*self.dimensions, *self.asked):
             letter, _, below = name.partition("_")
             found.setdefault(letter + below, (letter, (below,) if below else ()))
+        if "d" in self.dimensions:  # dk and dmodel are d_k and d_model, which are d
+            found |= {f"d{below}": ("d", ()) for below in _BELOW_A_WIDTH if f"d{below}" not in found}
         return found
 
     @cached_property
@@ -111,7 +116,7 @@ def _as_indices(one: Declared, index: tuple[str, ...]) -> tuple[str, ...] | None
         index = tuple(index[0])
     if len(index) != wanted:
         return None
-    if not one.runs_to and one.labels and index[0] not in one.labels:
-        lowered = tuple(label.lower() for label in index)
-        return lowered if lowered[0] in one.labels else None
-    return index
+    lowered = tuple(label.lower() for label in index)
+    if one.labels and index[0] not in one.labels and lowered[0] in one.labels:  # K_A
+        return lowered
+    return index if one.runs_to or not one.labels or index[0] in one.labels else None
