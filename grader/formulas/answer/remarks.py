@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from grader.formulas.lexing.tokens import Token
+from grader.formulas.lexing.tokens import WORDS, Token
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.notation.denials import INTERJECTIONS, PERHAPS
@@ -44,7 +44,12 @@ def remarks_apart(tokens: Sequence[Token], text: str, vocabulary: Vocabulary, pr
         elif token.kind == ")" and opened:
             begin = opened.pop()
             inner = tokens[begin + 1 : at]
-            if _is_remark(inner) or _are_dimensions(inner, text[token.start - 8 : token.end], vocabulary):
+            comma = _remark_inside(tokens, begin, at)
+            if comma is not None:  # β(k_a + k_b, where β is large): the bracket of the formula ends at the comma
+                found[comma], found[at] = replace(tokens[comma], kind=")", value=")"), _break(token)
+            elif _is_remark(inner) and _is_a_factor(tokens, begin, at):
+                found[begin] = replace(tokens[begin], kind="OPAQUE", value=WORDS)
+            elif _is_remark(inner) or _are_dimensions(inner, text[token.start - 8 : token.end], vocabulary):
                 for place in (begin, at, *_commas_of(tokens, begin, at)):
                     found[place] = _break(tokens[place])
     for at in range(len(found) - 1):
@@ -73,6 +78,22 @@ def _break(token: Token) -> Token:
 def _is_remark(inner: Sequence[Token]) -> bool:
     words = [str(token.value).lower() for token in inner if token.kind == "WORD"]
     return len(words) >= _MANY_WORDS or any(word in _STARTERS | LARGE_WORDS | SMALL_WORDS for word in words)
+
+
+def _is_a_factor(tokens: Sequence[Token], begin: int, end: int) -> bool:
+    """Whether a bracket touches the letter before it and names something: β(the key k_a plus k_b) is no remark."""
+    before = tokens[begin - 1] if begin else None
+    touches = before is not None and before.kind == "NAME" and before.end == tokens[begin].start
+    return touches and any(isinstance(token.value, Symbol) and token.value.index for token in tokens[begin + 1 : end])
+
+
+def _remark_inside(tokens: Sequence[Token], begin: int, end: int) -> int | None:
+    """The comma behind which a bracket that begins as a factor goes on in words."""
+    said = next((at for at in range(begin + 1, end) if tokens[at].kind == "WORD"), end)
+    comma = said - 1
+    if not _is_a_factor(tokens, begin, comma) or tokens[comma].kind != "COMMA" or not _is_remark(tokens[said:end]):
+        return None
+    return comma
 
 
 def _are_dimensions(inner: Sequence[Token], text: str, vocabulary: Vocabulary) -> bool:

@@ -10,7 +10,7 @@ from grader.formulas.answer.assertions import Assertion, assertion_of
 from grader.formulas.answer.clauses import Clause, clauses_in
 from grader.formulas.answer.growth_claims import SIZING, GrowthClaim, said_by_interval, said_in_symbols, said_in_words
 from grader.formulas.answer.token_stream import UnreadRow, tokens_of
-from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.lexing.tokens import Token, Unclosed, Unreadable
 from grader.formulas.syntax.expressions import Expression, Number, Power, Symbol, Transpose, rebuilt, symbols_in
 from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.size_limits import refuse_unbounded
@@ -282,6 +282,8 @@ class Statements:
 
     def _fault(self, clause: Clause, fault: Unreadable, tokens: tuple[Token, ...]) -> Fault:
         at = fault.place or (tokens[0].start if tokens else 0)
+        if isinstance(fault, Unclosed):
+            fault = fault.within(clause.piece.text, fault.place)
         return Fault(fault.cause, self._place(clause, at), clause.text_of(tokens) or clause.piece.text)
 
 

@@ -12,7 +12,7 @@ from grader.formulas.answer.clauses import Stream
 from grader.formulas.answer.implicit_equations import with_implicit_equations
 from grader.formulas.answer.remarks import begins_equation, remarks_apart, without_numbers
 from grader.formulas.lexing.lexer import read_tokens
-from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.lexing.tokens import Token, Unclosed, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Answer, Piece
@@ -53,6 +53,8 @@ def tokens_of(answer: Answer, vocabulary: Vocabulary) -> tuple[Stream, list[Unre
                 row = remarks_apart(row, text, vocabulary, piece.kind == "prose")
             except Unreadable as fault:
                 defines = _defined_in(text[: fault.place], vocabulary)
+                if isinstance(fault, Unclosed):
+                    fault = fault.within(piece.text, start + fault.place)
                 unread.append(UnreadRow(piece, text, fault.cause, start + fault.place, defines))
                 continue
             if (tokens or start) and not _goes_on(tokens, row):
@@ -83,9 +85,19 @@ def _rows(piece: Piece) -> Iterator[tuple[int, str]]:
     for found in pattern.finditer(text):
         if any(begin < found.start() < end for begin, end in whole):
             continue
+        if found[0] == "\n" and _is_open(text[start : found.start()], text[found.end() :].partition("\n")[0]):
+            continue
         yield start, text[start : found.start()]
         start = found.end()
     yield start, text[start:]
+
+
+def _is_open(row: str, following: str) -> bool:
+    """Whether a line ends within a bracket of its formula that the next one closes: `q = β(k_a +` and `k_b)`."""
+    _, equals, formula = row.rpartition("=")
+    opened = formula.count("(") - formula.count(")")
+    closing = following.partition(")")
+    return bool(equals) and opened == 1 and bool(closing[1]) and "(" not in closing[0] and "=" not in closing[0]
 
 
 def _blank(found: re.Match[str]) -> str:

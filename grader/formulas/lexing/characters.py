@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from grader.formulas.lexing.stacked import lists_of_columns
 from grader.formulas.lexing.tokens import Unreadable
 from grader.notation.faces import COMBINING
 from grader.notation.letters import SAME_LETTER, SUBSCRIPTS, SUPERSCRIPTS
@@ -62,7 +63,8 @@ def written_out(text: str) -> Source:
             put(_plain(letter), place)
     if inside:
         put("}", len(text))
-    return _kets_written_out(_sum_written_out(Source("".join(letters), [*places, len(text)])))
+    source = Source("".join(letters), [*places, len(text)])
+    return _kets_written_out(_sum_written_out(_matrices_as_lists(source)))
 
 
 def _plain(letter: str) -> str:
@@ -71,6 +73,15 @@ def _plain(letter: str) -> str:
     if unicodedata.category(letter) in ("Zs", "Zl", "Zp"):
         return " "
     return SAME_LETTER.get(letter, letter)
+
+
+def _matrices_as_lists(source: Source) -> Source:
+    text, places, at = "", list[int](), 0
+    for start, end, listed in lists_of_columns(source.text):
+        text += source.text[at:start] + listed
+        places += [*source.places[at:start], *[source.places[start]] * (len(listed) - 1), source.places[end - 1]]
+        at = end
+    return Source(text + source.text[at:], [*places, *source.places[at:]]) if at else source
 
 
 def _sum_written_out(source: Source) -> Source:

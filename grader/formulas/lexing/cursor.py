@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from grader.formulas.lexing.tokens import MAX_DEPTH, Token, Unreadable
+from grader.formulas.lexing.tokens import MAX_DEPTH, Token, Unclosed, Unreadable
 
 _ONE_THING = re.compile(r"\\[A-Za-z]+(?:\s*\{[^{}]*\})?|\d+|[^\W\d_]|.", re.DOTALL)
 _SPACES = re.compile(r"[ \t\n]*")
@@ -78,7 +78,7 @@ class Cursor:
         opened, sign = self.at, self.text[self.at]
         if sign == "{" or (sign == "(" and self.text[opened - 1] in "_^"):
             if opened not in self._closing:
-                raise Unreadable(f"the bracket '{sign}' is never closed", opened)
+                raise Unclosed(sign, opened)
             self.at = self._closing[opened] + 1
             return self.text[opened + 1 : self.at - 1]
         found = self.take(_ONE_THING)

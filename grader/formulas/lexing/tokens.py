@@ -14,6 +14,10 @@ MAX_NAME = 40
 MAX_DECIMAL_EXPONENT = 300  # floats end at 1e308
 
 
+WORDS = "words in a bracket"  # of a token that stands for them
+_PARTNERS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
+
+
 class Unreadable(Exception):
     """What is written cannot be read; `place` is the character where it goes wrong."""
 
@@ -21,6 +25,24 @@ class Unreadable(Exception):
         super().__init__(cause)
         self.cause = cause
         self.place = place
+
+
+class Unclosed(Unreadable):
+    """A bracket that is not closed where the formula ends; perhaps it is closed behind that."""
+
+    def __init__(self, bracket: str, place: int) -> None:
+        super().__init__(f"the bracket '{bracket}' is never closed", place)
+        self.bracket = bracket
+
+    def within(self, text: str, place: int) -> Unreadable:
+        """What to say of the bracket at this place of a whole text, where it may be closed after all."""
+        closing = _PARTNERS.get(self.bracket, self.bracket)
+        depth = 0
+        for letter in text[place:]:
+            depth += (letter == self.bracket) - (letter == closing)
+            if depth == 0:
+                return Unreadable(f"the bracket '{self.bracket}' holds something that is not read", self.place)
+        return self
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from lark import Token as LarkToken
 from lark.exceptions import VisitError
 from lark.lexer import Lexer
 
-from grader.formulas.lexing.tokens import Token, Unreadable
+from grader.formulas.lexing.tokens import WORDS, Token, Unclosed, Unreadable
 from grader.formulas.syntax.ellipsis import ellipses_filled
 from grader.formulas.syntax.expressions import Expression
 from grader.formulas.syntax.tree_builder import Builder
@@ -58,6 +58,8 @@ def parse(tokens: Sequence[Token], vocabulary: Vocabulary) -> Expression:
     if not tokens:
         raise Unreadable("one side of '=' is empty")
     for token in tokens:
+        if token.kind == "OPAQUE" and token.value == WORDS:
+            raise Unreadable("a bracket holds words that are not read; use symbols", token.start)
         if token.kind == "OPAQUE":
             raise Unreadable(f"'{token.value}', written out entry by entry, is not read; use symbols", token.start)
     if len(tokens) > MAX_FORMULA_TOKENS:
@@ -79,7 +81,7 @@ def _explained(error: UnexpectedInput, tokens: Sequence[Token]) -> Unreadable:
         opened = [one for one in tokens if one.kind in ("(", "{", "⟨", "NORM_OPEN", "BAR_OPEN")]
         closed = [one for one in tokens if one.kind in (")", "}", "⟩", "NORM_CLOSE", "BAR_CLOSE")]
         if len(opened) > len(closed):
-            return Unreadable(f"the bracket '{quote(str(opened[-1].value))}' is never closed", opened[-1].start)
+            return Unclosed(quote(str(opened[-1].value)), opened[-1].start)
         return Unreadable("the formula breaks off here", tokens[-1].end)
     found: Token = token.value
     if found.kind in (")", "}", "⟩"):

@@ -23,17 +23,20 @@ _SIGNS = tuple(
     )
 )
 _WITHOUT_MEANING = re.compile(rf"{FACE.pattern}|\\(?:substack|limits|left|right|quad)\b|[{{}}\s$]|\\(?=[{{}},;! ])")
-_LABEL = r"[A-Za-z0-9α-ωℓ]+"
+_LABEL = r"[A-Za-z0-9α-ωℓ]+(?:[+-]\d{1,2})?"
+_NEAR = re.compile(r"\|([A-Za-zα-ωℓ])-([A-Za-zα-ωℓ])\|≤(\d)")
 _RANGED = re.compile(rf"(\d+)[≤<]({_LABEL})[≤<]({_LABEL})")
 _CHOSEN = re.compile(rf"({_LABEL})∈({_LABEL}(?:,{_LABEL})*)")
-_FROM = re.compile(rf"({_LABEL})(?:=(-?\w+))?")
+_FROM = re.compile(r"([A-Za-z0-9α-ωℓ]+)(?:=(-?\w+(?:[+-]\d{1,2})?))?")
 
 
 def domain(low: str, high: str, place: int) -> Domain:
     """From what stands below a sum and above it."""
     text = _plain(low)
-    end = re.sub(r"[{}\s$\\]", "", high)
+    end = re.sub(r"[{}()\s$\\]", "", high).replace("−", "-")
     end = LETTERS.get(end, end)
+    if near := _NEAR.fullmatch(text):  # |l − j| ≤ 1
+        return Domain(near[1], f"{near[2]}-{near[3]}", f"{near[2]}+{near[3]}")
     if ranged := _RANGED.fullmatch(text):
         return Domain(ranged[2], ranged[1], ranged[3])
     if chosen := _CHOSEN.fullmatch(text):
@@ -52,6 +55,8 @@ def _plain(low: str) -> str:
     for command, sign in _SIGNS:
         low = command.sub(sign, low)
     low = _WITHOUT_MEANING.sub("", low)
+    low = re.sub(r"\\([A-Za-z]+)", lambda found: LETTERS.get(found[1], found[0]), low)
+    low = re.sub(r"\\[lr]?vert(?![A-Za-z])", "|", low.replace("−", "-"))
     low = low.replace("!=", "≠").replace("\\", "").replace("<=", "≤")
     return re.sub(r"[∖\[\]]", "", low)
 

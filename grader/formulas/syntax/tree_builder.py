@@ -26,6 +26,7 @@ from grader.formulas.syntax.expressions import (
     Transpose,
     negative,
 )
+from grader.formulas.syntax.windows import window_written_out
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.notation.function_names import KEYWORDS
 from grader.quoting import quote
@@ -34,8 +35,9 @@ from grader.quoting import quote
 class _List:
     """Several expressions between brackets; only some functions and matrices of columns know what to do with it."""
 
-    def __init__(self, items: list[Any]) -> None:
+    def __init__(self, items: list[Any], stacked: bool = False) -> None:
         self.items = items
+        self.stacked = stacked  # parted by semicolons, as rows are
 
 
 class Builder(Transformer[LarkToken, Any]):
@@ -75,17 +77,27 @@ class Builder(Transformer[LarkToken, Any]):
 
     def bracketed(self, items: list[Any]) -> Expression:
         found: Expression = items[1]
-        return found
+        return self._of_columns(_juxtaposed(found)) or found
 
     def matrix(self, items: list[Any]) -> Expression:
         listed = items[1].items
+        if found := self._of_columns(listed):
+            return found
+        rows = [item.of if isinstance(item, Transpose) else item for item in listed]
+        turned = items[1].stacked and isinstance(listed[0], Transpose)
+        if turned and (found := self._of_columns(rows)):
+            return Transpose(found)
+        raise Unreadable("a list of values cannot stand here; write sums and products", items[0].value.start)
+
+    def _of_columns(self, listed: list[Any]) -> Expression | None:
+        """The matrix that a_1, …, a_m are the columns of."""
         columns = [item for item in listed if item != ELLIPSIS]
         first = columns[0] if columns else None
         if isinstance(first, Symbol) and all(isinstance(item, Symbol) and item.name == first.name for item in columns):
             declared = self._vocabulary.find(first.name, first.index)
             if declared and declared[0].columns_of and ELLIPSIS in listed:
                 return Symbol(declared[0].columns_of)
-        raise Unreadable("a list of values cannot stand here; write sums and products", items[0].value.start)
+        return None
 
     def plus(self, items: list[Any]) -> Expression:
         found: Expression = items[1]
@@ -114,7 +126,7 @@ class Builder(Transformer[LarkToken, Any]):
         return Divide(items[1], items[2])
 
     def big_sum(self, items: list[Any]) -> Expression:
-        return Sum(items[0].value.value, items[1])
+        return window_written_out(Sum(items[0].value.value, items[1]), self._vocabulary)
 
     def power(self, items: list[Any]) -> Expression:
         return Power(items[0], items[2])
@@ -177,7 +189,8 @@ class Builder(Transformer[LarkToken, Any]):
         return (str(items[0].value.value), items[2].value.value)
 
     def listed(self, items: list[Any]) -> _List:
-        return _List([item for item in items if not isinstance(item, LarkToken)])
+        parted = [item.value.value for item in items if isinstance(item, LarkToken)]
+        return _List([item for item in items if not isinstance(item, LarkToken)], ";" in parted)
 
     def argument(self, items: list[Any]) -> _List:
         kept = [item for item in items if not isinstance(item, LarkToken)]
@@ -224,3 +237,10 @@ class Builder(Transformer[LarkToken, Any]):
         if name.startswith("softmax over"):
             name, axis = "softmax", 1 if name.endswith("rows") else 0
         return Apply(name, tuple(arguments), below, None if axis is None else int(axis))
+
+
+def _juxtaposed(expression: Expression) -> list[Expression]:
+    """What stands side by side without a sign between."""
+    if isinstance(expression, Multiply) and not expression.operator:
+        return [*_juxtaposed(expression.left), expression.right]
+    return [expression]
