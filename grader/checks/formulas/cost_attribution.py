@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from grader.checks.formulas.own_letters import letters_said
 from grader.formulas.answer.explaining import NotRead, Reading, read_as
 from grader.formulas.answer.hedges import offers
 from grader.formulas.answer.statements import Statements, read_statements
 from grader.formulas.lexing.tokens import Token
-from grader.formulas.syntax.expressions import Apply, Expression, Symbol, symbols_in, walk
+from grader.formulas.syntax.expressions import Apply, Expression, Symbol, rebuilt, symbols_in, walk
 from grader.formulas.typing.vocabulary import Declared, Vocabulary
 from grader.model import Answer
 from grader.notation.denials import DENIALS_OF_A_COST
@@ -32,6 +33,7 @@ _OF_OTHER_THINGS = (
     *("memory", "space", "storage", "ram", "parameters", "activations"),
     *("ratio", "speedup", "saving", "savings", "reduction", "improvement"),
 )
+_OF_SIZES = ("dimension", "dimensions", "dim", "size", "length", "width", "latents", "vectors")
 _GENERAL = ("transformer", "transformers", "full", "normal", "regular", "gpt")  # a Perceiver is a transformer, too
 
 
@@ -55,17 +57,43 @@ def costs_by_subject(statements: Statements, words: Mapping[str, list[str]]) -> 
     return _Owners(statements, words).found()
 
 
-def vocabulary_of_costs(variables: dict[str, list[str]], fixed: list[str]) -> Vocabulary:
-    declared = [Declared(name, aliases=tuple(others)) for name, others in variables.items()]
-    declared += [Declared(name) for name in fixed]
-    return Vocabulary(tuple(declared), functions=frozenset({*MARKS, "o"}))
+@dataclass(frozen=True)
+class CostLetters:
+    """What letters mean in costs: the question's own, its other spellings, and those that the answer defines."""
+
+    means: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls, answer: Answer, variables: dict[str, list[str]], fixed: list[str], said: dict[str, list[str]]
+    ) -> CostLetters:
+        spelled = {spelling: name for name, others in variables.items() for spelling in (name, *others)}
+        return cls({**spelled, **{name: name for name in fixed}, **letters_said(answer, said)})
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(tuple(Declared(letter) for letter in self.means), functions=frozenset({*MARKS, "o"}))
+
+    def in_the_questions(self, cost: Expression) -> Expression:
+        """A cost with the question's letters in place of its own."""
+        return rebuilt(
+            cost,
+            lambda part: Symbol(self.means.get(part.name, part.name), part.index) if isinstance(part, Symbol) else part,
+        )
 
 
 def costs_as_read(
-    answer: Answer, *, words: dict[str, list[str]], variables: dict[str, list[str]], fixed: list[str], **_: object
+    answer: Answer,
+    *,
+    words: dict[str, list[str]],
+    variables: dict[str, list[str]],
+    fixed: list[str],
+    said: dict[str, list[str]] | None = None,
+    **_: object,
 ) -> list[Reading]:
-    statements = read_statements(answer, vocabulary_of_costs(variables, fixed))
-    said = {name: listed[-1][-1] for name, listed in costs_by_subject(statements, words).items()}
+    letters = CostLetters.of(answer, variables, fixed, said or {})
+    statements = read_statements(answer, letters.vocabulary)
+    costs = {name: listed[-1][-1] for name, listed in costs_by_subject(statements, words).items()}
     cause = f"no cost was found for it; write for example '{next(iter(words))}: O(…)'"
     faults = statements.faults
     unread = (
@@ -74,7 +102,7 @@ def costs_as_read(
         else NotRead(cause, statements=statements)
     )
     return [
-        read_as(f"cost of the {name} model", (said[name],), statements) if name in said else unread for name in words
+        read_as(f"cost of the {name} model", (costs[name],), statements) if name in costs else unread for name in words
     ]
 
 
@@ -131,7 +159,7 @@ class _Owners:
                 if not set(said) & set(spellings):
                     continue
                 other = last is not None and last.subject != subject and self._is_one_sentence(last.at, at)
-                if (other and said[-1] in _GENERAL) or self._is_compared(at):
+                if (other and said[-1] in _GENERAL) or self._is_compared(at) or self._is_a_size(at):
                     continue
                 last = _Mention(at, subject)
                 yield last
@@ -146,6 +174,11 @@ class _Owners:
         after = self._said(at + 1, at + 2 * _NEAR)
         goes_on = next((word for word in after if word not in ("model", "one", "transformer", "attention")), "")
         return any(word in _COMPARISONS for word in before) and goes_on not in _RELATIVE
+
+    def _is_a_size(self, at: int) -> bool:
+        """Whether a word names a size: "the bottleneck dimension", "length after the bottleneck", "m = bottleneck"."""
+        near = {*self._said(at + 1, at + 2), *self._words_before(at)}
+        return bool(near & set(_OF_SIZES)) or (at > 0 and self._tokens[at - 1].value == "=")
 
     # ---- costs ----
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from grader.checks.formulas.cost_attribution import costs_as_read, costs_by_subject, vocabulary_of_costs
+from grader.checks.formulas.cost_attribution import CostLetters, costs_as_read, costs_by_subject
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome
 from grader.checks.formulas.readable import costs_can_be_read
 from grader.formulas.answer.asked_for import expression
@@ -34,10 +34,11 @@ def grows_like_the_key(
     variables: dict[str, list[str]],
     at_most: list[list[str]],
     fixed: list[str],
+    said: dict[str, list[str]] = {},  # noqa: B006 - read only: the words by which letters of one's own are defined
     partial: Share = HALF,
 ) -> Outcome:
     """The costs grow as they should in every variable; constants and lower-order terms do not matter."""
-    return formula_outcome(_grows, student, partial, costs, words, variables, at_most, fixed)
+    return formula_outcome(_grows, student, partial, costs, words, variables, at_most, fixed, said)
 
 
 def _grows(
@@ -47,18 +48,19 @@ def _grows(
     variables: dict[str, list[str]],
     at_most: list[list[str]],
     fixed: list[str],
+    said: dict[str, list[str]],
 ) -> Verdict:
-    vocabulary = vocabulary_of_costs(variables, fixed)
-    statements = read_statements(answer, vocabulary)
-    said = costs_by_subject(statements, words)
-    if not said:
+    letters = CostLetters.of(answer, variables, fixed, said)
+    statements = read_statements(answer, letters.vocabulary)
+    found_costs = costs_by_subject(statements, words)
+    if not found_costs:
         if statements.faults:
             return undecided("the costs could not be read", str(statements.faults[0]))
         names = " and ".join(costs)
         where = f"{answer.file}:{answer.line}"
         return undecided(f"{where}: no cost was found for {names}; write for example '{next(iter(costs))}: O(…)'")
     pairs = [(low, high) for low, high in at_most]
-    given: dict[str, list[Expression]] = {name: listed[-1] for name, listed in said.items()}
+    given: dict[str, list[Expression]] = {name: listed[-1] for name, listed in found_costs.items()}
     evidence = {name: plain(given[name][-1]) for name in costs if name in given}
     faults: list[_Fault] = []
     unclear: dict[str, Fraction] = {}  # of which of its costs are right
@@ -66,9 +68,11 @@ def _grows(
         if name not in given:
             faults.append(_Fault(f"the cost of the {name} model is missing"))
             continue
-        wanted = expression(key, vocabulary)
+        wanted = expression(key, CostLetters(dict.fromkeys([*variables, *fixed], "")).vocabulary)
         try:
-            found = [_fault(name, cost, wanted, statements, list(variables), pairs, fixed) for cost in given[name]]
+            found = [
+                _fault(name, cost, wanted, statements, letters, list(variables), pairs, fixed) for cost in given[name]
+            ]
         except Unreadable as unread:
             cause = f"{answer.file}:{answer.line}: {unread.cause}"
             return undecided(f"the cost of the {name} model could not be read", cause)
@@ -104,19 +108,20 @@ def _fault(
     cost: Expression,
     key: Expression,
     statements: Statements,
+    letters: CostLetters,
     variables: list[str],
     at_most: list[tuple[str, str]],
     fixed: list[str],
 ) -> _Fault | None:
     """What is wrong with one model's cost."""
     whose = f"the cost of the {name} model"
-    if statements.vocabulary.free(cost):
-        return _Fault(f"{whose} uses a letter the question does not have", plain(cost))
+    if unknown := statements.vocabulary.free(statements.expanded(cost)):
+        raise Unreadable(f"in {plain(cost)} it is not said what {plain(unknown[0])} is")
     try:
         known = typed(statements.expanded(cost), statements.vocabulary).expression
     except Misfit as misfit:
         return _Fault(f"{whose} does not fit together", misfit.what)
-    difference = growth.compared(known, key, variables, at_most, fixed)
+    difference = growth.compared(letters.in_the_questions(known), key, variables, at_most, fixed)
     if difference is None:
         return None
     sizes = ", ".join(f"{letter} = {size:g}" for letter, size in difference.at.items())

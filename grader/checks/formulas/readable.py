@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.formulas.cost_attribution import costs_as_read, costs_by_subject, vocabulary_of_costs
+from grader.checks.formulas.cost_attribution import CostLetters, costs_as_read, costs_by_subject
 from grader.checks.formulas.formula_outcomes import formula_outcome
 from grader.checks.formulas.key_variants import AskedFor, formula_as_read, vocabulary_of
 from grader.errors import Missing
@@ -62,15 +62,20 @@ def costs_can_be_read(
     words: dict[str, list[str]],
     variables: dict[str, list[str]],
     fixed: list[str],
+    said: dict[str, list[str]] = {},  # noqa: B006 - read only
 ) -> Outcome:
     """A cost is found for each model, and it can be read; whether it is right is judged later."""
-    return formula_outcome(_read_costs, student, HALF, words, variables, fixed)
+    return formula_outcome(_read_costs, student, HALF, words, variables, fixed, said)
 
 
 def _read_costs(
-    answer: Answer, words: dict[str, list[str]], variables: dict[str, list[str]], fixed: list[str]
+    answer: Answer,
+    words: dict[str, list[str]],
+    variables: dict[str, list[str]],
+    fixed: list[str],
+    said: dict[str, list[str]],
 ) -> Verdict:
-    statements = read_statements(answer, vocabulary_of_costs(variables, fixed))
+    statements = read_statements(answer, CostLetters.of(answer, variables, fixed, said).vocabulary)
     found = costs_by_subject(statements, words)
     if missing := [name for name in words if name not in found]:
         cause = str(statements.faults[0]) if statements.faults else f"write for example '{missing[0]}: O(…)'"

@@ -14,7 +14,7 @@ from grader.formulas.lexing.tokens import WORDS, Token
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.notation.denials import INTERJECTIONS, PERHAPS
-from grader.notation.size_words import LARGE_WORDS, LINKING_WORDS, SMALL_WORDS
+from grader.notation.size_words import FILLER_WORDS, LARGE_WORDS, LINKING_WORDS, SCALE_WORDS, SMALL_WORDS
 from grader.notation.word_lists import words
 
 _NUMBERED = re.compile(r"\A\s*\(\d{1,2}[a-z]?\)(?=\s*\S.*(?:=|≈))|(?:\.{4,}|…{2,}|\s{3,})\s*\(\d{1,2}[a-z]?\)\s*\Z")
@@ -77,7 +77,10 @@ def _break(token: Token) -> Token:
 
 def _is_remark(inner: Sequence[Token]) -> bool:
     words = [str(token.value).lower() for token in inner if token.kind == "WORD"]
-    return len(words) >= _MANY_WORDS or any(word in _STARTERS | LARGE_WORDS | SMALL_WORDS for word in words)
+    joins = any(token.kind in ("+", "-", "OPERATOR", "^", "/") for token in inner)
+    names_only = bool(words) and not joins and not set(words) <= SCALE_WORDS | FILLER_WORDS  # (K layers, n tokens)
+    known = any(word in _STARTERS | LARGE_WORDS | SMALL_WORDS for word in words)
+    return names_only or len(words) >= _MANY_WORDS or known
 
 
 def _is_a_factor(tokens: Sequence[Token], begin: int, end: int) -> bool:
