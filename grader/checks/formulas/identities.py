@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from grader.checks.formulas.key_variants import (
 )
 from grader.checks.formulas.readable import formula_can_be_read
 from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expression, of_alternatives
+from grader.formulas.answer.softmax_direction import directed, direction_said
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import identity
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
@@ -26,6 +29,8 @@ from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, check, read_by
+
+_DIRECTION = "direction_said"  # evidence that words give a softmax another direction than the formula needs
 
 
 @read_by(formula_as_read)
@@ -61,9 +66,9 @@ def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdic
 def _best(verdicts: Sequence[Verdict]) -> Verdict:
     """Of one formula, by the reading that is kindest to it."""
     decided = [verdict for verdict in verdicts if verdict.score is not None]
-    unread = [verdict for verdict in verdicts if UNREAD in verdict.evidence]
-    if unread and not any(verdict.score for verdict in decided):  # another reading only fails it for its shapes
-        return unread[0]
+    unsure = [verdict for verdict in verdicts if {UNREAD, _DIRECTION} & verdict.evidence.keys()]
+    if unsure and not any(verdict.score for verdict in decided):  # another reading only fails it for its shapes
+        return max(unsure, key=lambda verdict: verdict.provisional)
     return max(decided, key=lambda verdict: verdict.score or 0) if decided else verdicts[0]
 
 
@@ -91,6 +96,19 @@ def _equals_reading(answer: Answer, reading: Reading, seed: int) -> list[Judged]
 
 
 def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
+    """By the direction that the words beside a softmax give it, if they do; by the reading's own else."""
+    said = direction_said(statements.answer.pieces)
+    if said is None:
+        return _in_one_direction(found, statements, reading, rng)
+    told = _in_one_direction(replace(found, expression=directed(found.expression, said)), statements, reading, rng)
+    untold = _in_one_direction(found, statements, reading, rng)
+    if (worth := untold.score or Fraction(0)) > (told.score or 0):
+        message = f"the formula would earn more if its softmax did not go over each {said}, as the words beside it say"
+        return undecided(f"{message}; a person decides", told.detail, {_DIRECTION: said}, worth / 2)
+    return told
+
+
+def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
     """With every key, then with every known mistake."""
     vocabulary = statements.vocabulary
     axis = {"rows": 0, "columns": 1}[reading.softmax_over]
