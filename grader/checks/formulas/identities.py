@@ -30,6 +30,7 @@ from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, check, read_by
 
+_DIFFERS = "has_another_value"  # evidence that a formula was computed, and is another than the key
 _DIRECTION = "direction_said"  # evidence that words give a softmax another direction than the formula needs
 
 
@@ -66,10 +67,13 @@ def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdic
 def _best(verdicts: Sequence[Verdict]) -> Verdict:
     """Of one formula, by the reading that is kindest to it."""
     decided = [verdict for verdict in verdicts if verdict.score is not None]
-    unsure = [verdict for verdict in verdicts if {UNREAD, _DIRECTION} & verdict.evidence.keys()]
-    if unsure and not any(verdict.score for verdict in decided):  # another reading only fails it for its shapes
-        return max(unsure, key=lambda verdict: verdict.provisional)
-    return max(decided, key=lambda verdict: verdict.score or 0) if decided else verdicts[0]
+    if any(verdict.score for verdict in decided):
+        return max(decided, key=lambda verdict: verdict.score or 0)
+    told = [verdict for verdict in verdicts if _DIRECTION in verdict.evidence]
+    unread = [verdict for verdict in verdicts if UNREAD in verdict.evidence]
+    if unread and not any(_DIFFERS in verdict.evidence for verdict in decided):  # only shapes fail it
+        told += unread
+    return max(told or decided or verdicts, key=lambda verdict: (verdict.provisional, verdict.score or 0))
 
 
 def _states(answer: Answer, reading: Reading, name: str, text: str, seed: int) -> bool:
@@ -104,7 +108,8 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
     untold = _in_one_direction(found, statements, reading, rng)
     if (worth := untold.score or Fraction(0)) > (told.score or 0):
         message = f"the formula would earn more if its softmax did not go over each {said}, as the words beside it say"
-        return undecided(f"{message}; a person decides", told.detail, {_DIRECTION: said}, worth / 2)
+        where = f"{statements.answer.file}:{statements.answer.line}"
+        return undecided(f"{message}; a person decides", f"{where}: {told.detail}", {_DIRECTION: said}, worth / 2)
     return told
 
 
@@ -139,4 +144,5 @@ def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rn
     nearest = min(tried, key=lambda agreement: agreement.off_by)
     off = f"it is off by {nearest.off_by:.2g}" if np.isfinite(nearest.off_by) else "it differs"
     where = f" (sampled with {nearest.sizes})" if nearest.sizes else ""
+    evidence[_DIFFERS] = True
     return wrong(f"the formula for {reading.name} is not right", f"{formula}: {off} for random values{where}", evidence)

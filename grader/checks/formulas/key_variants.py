@@ -55,7 +55,10 @@ def _shape(text: str) -> Shape:
 
 
 def vocabulary_of(reading: AskedFor) -> Vocabulary:
-    """`{Q: d×n, k_i: d for i in m, β: scalar, d: size}`; `ℓ/l: scalar` gives ℓ another spelling."""
+    """`{Q: d×n, k_i: d for i in m, β: scalar, d: size}`; `ℓ/l: scalar` gives ℓ another spelling.
+
+    `k_i: d for i in m, column of K` says that k_i is a column of K, and `row of K` the same of rows.
+    """
     declared, dimensions = [], []
     for spelled, meaning in reading.symbols.items():
         name, *aliases = spelled.split("/")
@@ -65,7 +68,24 @@ def vocabulary_of(reading: AskedFor) -> Vocabulary:
             dimensions.append(name)
         elif family:
             runs_to = tuple(family.split(" in ")[1].split(", "))
-            declared.append(Declared(letter, _shape(what), runs_to, tuple(reading.at), aliases=tuple(aliases)))
+            belongs = {
+                kind: one.removeprefix(f"{kind} of ")
+                for one in runs_to
+                for kind in ("column", "row")
+                if f"{kind} of " in one
+            }
+            runs_to = tuple(one for one in runs_to if " of " not in one)
+            declared.append(
+                Declared(
+                    letter,
+                    _shape(what),
+                    runs_to,
+                    tuple(reading.at),
+                    belongs.get("column", ""),
+                    tuple(aliases),
+                    belongs.get("row", ""),
+                )
+            )
         elif index:
             declared.append(Declared(letter, _shape(what), labels=(index,), aliases=tuple(aliases)))
         else:

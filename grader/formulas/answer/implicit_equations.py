@@ -36,7 +36,7 @@ def with_implicit_equations(stream: Stream, vocabulary: Vocabulary) -> Stream:
             continue
         for at in places:
             end = _copula(tokens, at)
-            if end is None or not _is_formula(tokens[end:]):
+            if end is None or not _is_formula(tokens[end:], vocabulary):
                 continue
             for place in range(at + 1, end):
                 found[place] = (Token("SOFT", "", tokens[place].start, tokens[place].end), found[place][1])
@@ -69,7 +69,9 @@ def _copula(tokens: Sequence[Token], at: int) -> int | None:
     return at + 1 + len(said) if said and fits and str(said[0].value).lower() in _COPULAS else None
 
 
-def _is_formula(tokens: Sequence[Token]) -> bool:
-    """Whether a formula stands here that is nobody else's side of an equation."""
+def _is_formula(tokens: Sequence[Token], vocabulary: Vocabulary) -> bool:
+    """Whether a formula stands here that is nobody else's side of an equation, nor a size (d × d)."""
     member = list(takewhile(lambda token: token.kind not in _ENDS, tokens))
+    if [one.kind for one in member] == ["NAME", "OPERATOR", "NAME"]:
+        return not {str(one.value) for one in (member[0], member[2])} <= set(vocabulary.dimensions)
     return bool(member) and member[0].kind in _BEGINS and not any(token.kind == "RELATION" for token in member)

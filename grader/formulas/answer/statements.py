@@ -11,7 +11,18 @@ from grader.formulas.answer.clauses import Clause, clauses_in
 from grader.formulas.answer.growth_claims import SIZING, GrowthClaim, said_by_interval, said_in_symbols, said_in_words
 from grader.formulas.answer.token_stream import UnreadRow, tokens_of
 from grader.formulas.lexing.tokens import Token, Unclosed, Unreadable
-from grader.formulas.syntax.expressions import Expression, Number, Power, Symbol, Transpose, rebuilt, symbols_in
+from grader.formulas.syntax.expressions import (
+    Entries,
+    Expression,
+    Multiply,
+    Number,
+    Power,
+    Symbol,
+    Transpose,
+    rebuilt,
+    row_and_column,
+    symbols_in,
+)
 from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.size_limits import refuse_unbounded
 from grader.formulas.typing.vocabulary import Vocabulary
@@ -119,9 +130,15 @@ class Statements:
         found = []
         for clause in marked or [clause for clause in alone if self._is_given(clause)]:
             expression = self.read(clause.members[0])
-            if expression is not None and not isinstance(expression, (Symbol, Number)):
+            if expression is not None and not (isinstance(expression, (Symbol, Number)) or self._is_a_size(expression)):
                 found.append(self.alone(clause, expression))
         return found
+
+    def _is_a_size(self, expression: Expression) -> bool:
+        """m × n, which says how large a matrix is."""
+        sides = (expression.left, expression.right) if isinstance(expression, Multiply) else ()
+        names = [side.name for side in sides if isinstance(side, Symbol)]
+        return len(names) == 2 and set(names) <= set(self.vocabulary.dimensions)
 
     def _is_given(self, clause: Clause) -> bool:
         """Whether a formula in prose is all that its line says, or is what the sentence leads to: "it is set to …"."""
@@ -153,7 +170,9 @@ class Statements:
         if not sides:
             return None
         relation = sides[0][1]
-        flipped = isinstance(self.read(clause.members[place]), Transpose)  # qᵀ = … says what q is
+        left = self.read(clause.members[place])
+        flipped = isinstance(left, Transpose)  # qᵀ = … says what q is
+        pair = row_and_column(left) if isinstance(left, Symbol) and str(left) not in self.vocabulary.asked else None
         chains: list[list[Expression]] = [[]]
         faults = []
         if any(not tokens for tokens, _ in sides):  # `q = = x`: what is missing is the fault to report
@@ -167,6 +186,8 @@ class Statements:
                 faults.append(self._fault(clause, fault, tokens))
                 continue
             if not (isinstance(expression, Symbol) and str(expression) in self.vocabulary.asked):
+                if pair:  # M_ij = … says it entry by entry
+                    expression = Entries(*pair, expression)
                 chains[-1].append(Transpose(expression) if flipped else expression)
         following = self.tokens[clause.ends] if clause.ends < len(self.tokens) else None
         if following is not None and following.kind == "WORD" and str(following.value).lower() in _GOES_ON:
@@ -210,6 +231,8 @@ class Statements:
                     continue
                 if str(left) in self.vocabulary.asked or self.vocabulary.find(left.name, left.index):
                     continue
+                if pair := row_and_column(left):
+                    self._define_by_entries(left, pair, self.read(clause.members[place + 1]), found)
                 if left.name in self.vocabulary.dimensions:  # `e.g. d = 1` is an example
                     continue
                 if set(left.index) & {"i", "j", "l"}:  # `β_i = 0 otherwise` defines a family, with exceptions
@@ -218,6 +241,15 @@ class Statements:
                 if right is not None and left not in symbols_in(right):
                     found[left] = right
         return found
+
+    def _define_by_entries(
+        self, left: Symbol, pair: tuple[str, str], body: Expression | None, found: dict[Symbol, Expression]
+    ) -> None:
+        """A_ij = … says what A is, and a_ij = … too, unless the question has such a letter."""
+        whole = Symbol(left.name.upper())
+        known = self.vocabulary.find(whole.name) or whole.name in (*self.vocabulary.asked, *self.vocabulary.dimensions)
+        if body is not None and not known and whole not in found:
+            found[whole] = Entries(*pair, body)
 
     @cached_property
     def redefined(self) -> frozenset[str]:
@@ -314,5 +346,6 @@ def _same_name(left: Expression, asked: Expression) -> bool:
     if isinstance(left, Power) and isinstance(left.base, Symbol) and isinstance(left.exponent, Number):
         left = Symbol(left.base.name, (str(left.exponent.value),))
     if isinstance(left, Symbol) and isinstance(asked, Symbol):
-        return (left.name, left.index) == (asked.name, asked.index)
+        entrywise = left.name == asked.name and not asked.index and left.name.isupper() and row_and_column(left)
+        return bool(entrywise) or (left.name, left.index) == (asked.name, asked.index)
     return left == asked

@@ -17,6 +17,8 @@ from grader.formulas.syntax.expressions import (
     Constant,
     Divide,
     Domain,
+    Entries,
+    Entry,
     Expression,
     Identity,
     Multiply,
@@ -97,6 +99,12 @@ class _Evaluation:
                 return self._applied(expression, bound)
             case Sum(domain, body):
                 return self._sum(domain, body, bound)
+            case Entry(of, row, column):
+                return self.value(of, bound)[bound[row] - 1 : bound[row], bound[column] - 1 : bound[column]]
+            case Entries(row, column, body, rows, columns):
+                places = [range(1, self._size(side) + 1) for side in (rows, columns)]
+                entries = [[self.value(body, {**bound, row: i, column: j})[0, 0] for j in places[1]] for i in places[0]]
+                return np.array(entries)
 
     def _size(self, name: str) -> int:
         if name == ONE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from grader.formulas.lexing.tokens import Token
 from grader.formulas.syntax.expressions import Symbol
@@ -12,7 +13,11 @@ from grader.notation.size_words import FILLER_WORDS, SCALE_WORDS
 
 def articles_apart(tokens: Sequence[Token]) -> list[Token]:
     """In prose `a` and `I` before a word are words themselves."""
-    return [_article(token, after) for token, after in zip(tokens, [*tokens[1:], None], strict=True)] if tokens else []
+    found = [_article(token, after) for token, after in zip(tokens, [*tokens[1:], None], strict=True)] if tokens else []
+    *_, said, last = [None, None, *found]
+    if said and last and str(last.value) == "a" and str(said.value).lower() in ("be", "is", "as"):
+        found[-1] = replace(last, kind="WORD", value="a")  # "let M be a", and then mathematics
+    return found
 
 
 def _article(token: Token, after: Token | None) -> Token:

@@ -21,6 +21,7 @@ _FALLEN = re.compile(r" ([A-Za-z0-9])(?![\w^'’]| [a-z]{2,})")
 _EQUALS_SIGN = re.compile(r"\s*=")
 _MORE_WORDS = re.compile(r"(?:_[A-Za-z]{2,})+")
 _BELOW = re.compile(r"\s*_")
+_ROW_AND_COLUMN = re.compile(r"[ijkl]{2}(?![A-Za-z_])")  # A_ij of a matrix that the answer defines
 _TWO_INDICES = re.compile(r"[a-z]{2}(?![A-Za-z_])")
 _APPLIED = re.compile(r"\s*(?:\\left\s*)?[(\[]")
 _ARGUMENT = re.compile(r"\s*(?:[({\[\\]|\Z)")
@@ -190,8 +191,11 @@ def _indices(cursor: Cursor, vocabulary: Vocabulary, name: str) -> tuple[str, ..
     """What stands below a name."""
     found: tuple[str, ...] = ()
     carries_two = any(name in one.spellings and len(one.runs_to) == 2 for one in vocabulary.declared)
+    is_family = any(name in one.spellings and one.runs_to for one in vocabulary.declared)
     while cursor.take(_BELOW):
-        if carries_two and (pair := cursor.take(_TWO_INDICES)):  # a_ij without braces
+        if (not is_family and (pair := cursor.take(_ROW_AND_COLUMN))) or (
+            carries_two and (pair := cursor.take(_TWO_INDICES))
+        ):
             found = (*found, pair[0])
         else:
             found = (*found, *labels_in(cursor.group()))

@@ -107,6 +107,11 @@ def _drawn(vocabulary: Vocabulary, free: Sequence[Symbol], rng: np.random.Genera
         else:
             is_number = one.shape == SCALAR
             arrays[one.name] = rng.uniform(*_NUMBERS, (1, 1)) if is_number else rng.standard_normal((rows, columns))
+    for one in vocabulary.declared:
+        if one.columns_of in arrays:
+            families[one.name] = arrays[one.columns_of].T
+        elif one.rows_of in arrays:
+            families[one.name] = arrays[one.rows_of]
     scalars = {symbol: float(rng.uniform(*_NUMBERS)) for symbol in free}
     labels = {label: place for one in vocabulary.declared if one.runs_to for place, label in enumerate(one.labels)}
     return Values(sizes, arrays, families, labels, scalars, softmax_axis=axis)

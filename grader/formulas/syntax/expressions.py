@@ -105,9 +105,50 @@ class Sum:
     body: Expression
 
 
+@dataclass(frozen=True)
+class Entry:
+    """One number of a matrix: A_ik, with indices that something around it binds."""
+
+    of: Expression
+    row: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A matrix by its entries: `body` is the one in a row and column; `rows` and `columns` say how many there are."""
+
+    row: str
+    column: str
+    body: Expression
+    rows: str = ""
+    columns: str = ""
+
+
 Expression = (
-    Number | Constant | Symbol | Identity | Add | Multiply | Divide | Power | Transpose | PseudoInverse | Apply | Sum
+    Number
+    | Constant
+    | Symbol
+    | Identity
+    | Add
+    | Multiply
+    | Divide
+    | Power
+    | Transpose
+    | PseudoInverse
+    | Apply
+    | Sum
+    | Entry
+    | Entries
 )
+
+
+def row_and_column(symbol: Symbol) -> tuple[str, str] | None:
+    """The two indices of an entry, A_ij or A_{i,j}; None if it has others."""
+    labels = "".join(symbol.index)
+    if len(labels) != 2 or not labels.isalpha() or labels[0] == labels[1] or symbol.mark:
+        return None
+    return labels[0], labels[1]
 
 
 def negative(expression: Expression) -> Expression:

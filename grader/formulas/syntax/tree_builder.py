@@ -15,6 +15,7 @@ from grader.formulas.syntax.expressions import (
     Apply,
     Constant,
     Divide,
+    Entry,
     Expression,
     Identity,
     Multiply,
@@ -25,6 +26,7 @@ from grader.formulas.syntax.expressions import (
     Symbol,
     Transpose,
     negative,
+    row_and_column,
 )
 from grader.formulas.syntax.windows import window_written_out
 from grader.formulas.typing.vocabulary import Vocabulary
@@ -64,6 +66,10 @@ class Builder(Transformer[LarkToken, Any]):
                 return Constant("e")
             if symbol.name == "π":
                 return Constant("π")
+        pair = row_and_column(symbol)
+        known = self._vocabulary.find(symbol.name) if pair else None
+        if pair and known and "1" not in known[0].shape and self._vocabulary.find(symbol.name, symbol.index) is None:
+            return Entry(Symbol(known[0].name), *pair)
         return symbol
 
     def constant(self, items: list[Any]) -> Expression:

@@ -10,6 +10,8 @@ from grader.formulas.syntax.expressions import (
     Constant,
     Divide,
     Domain,
+    Entries,
+    Entry,
     Expression,
     Identity,
     Multiply,
@@ -82,6 +84,10 @@ class _Plain:
                 return self._applied(expression), _ATOM
             case Sum(domain, body):
                 return f"{self._big_sum(domain)} {self._at(body, _PRODUCT)}", _SUM
+            case Entry(of, row, column):
+                return f"{self._at(of, _ATOM)}_{{{row}{column}}}", _ATOM
+            case Entries(row, column, body):
+                return f"[{self.write(body)}]_{{{row}{column}}}", _ATOM
 
     _transpose = "ᵀ"
 

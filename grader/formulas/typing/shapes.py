@@ -12,6 +12,8 @@ from grader.formulas.syntax.expressions import (
     Apply,
     Constant,
     Divide,
+    Entries,
+    Entry,
     Expression,
     Identity,
     Multiply,
@@ -23,6 +25,7 @@ from grader.formulas.syntax.expressions import (
     Symbol,
     Transpose,
     symbols_in,
+    walk,
 )
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Shape, Vocabulary
@@ -95,6 +98,12 @@ class _Typing:
                 return self._application(expression, bound)
             case Sum():
                 return self._big_sum(expression, bound)
+            case Entry(of, row, column):
+                if unbound := [label for label in (row, column) if label not in bound]:
+                    raise Misfit(f"{plain(expression)} stands where nothing says what {unbound[0]} is")
+                return Typed(Entry(self.infer(of, bound).expression, row, column), SCALAR)
+            case Entries():
+                return self._entries(expression, bound)
 
     def _symbol(self, symbol: Symbol, bound: Mapping[str, str]) -> Typed:
         found = self._vocabulary.find(symbol.name, symbol.index)
@@ -240,6 +249,15 @@ class _Typing:
         settled = replace(domain, index=index, high=domain.high or runs_to)
         return Typed(Sum(settled, inner.expression), inner.shape)
 
+    def _entries(self, found: Entries, bound: Mapping[str, str]) -> Typed:
+        rows, columns = (self._runs_to(found.body, index) for index in (found.row, found.column))
+        if not rows or not columns:
+            raise Unreadable(f"it is not clear how many values {found.column if rows else found.row} has")
+        inner = self.infer(found.body, {**bound, found.row: rows, found.column: columns})
+        if inner.shape != SCALAR:
+            raise Misfit(f"{plain(inner.expression)} is {shown(inner.shape)}, and an entry of a matrix is a number")
+        return Typed(Entries(found.row, found.column, inner.expression, rows, columns), (rows, columns))
+
     def _only_index(self, body: Expression, bound: Mapping[str, str]) -> str:
         free = {
             label
@@ -260,6 +278,9 @@ class _Typing:
             if found and index in found[1]:
                 runs = found[0].runs_to
                 return runs[found[1].index(index)] if runs else ""
+        for part in walk(body):
+            if isinstance(part, Entry) and index in (part.row, part.column):
+                return self.infer(part.of, {}).shape[0 if part.row == index else 1]
         return ""
 
 

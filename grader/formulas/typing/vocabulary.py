@@ -26,6 +26,7 @@ class Declared:
     labels: tuple[str, ...] = ()  # indices with names of their own; without `runs_to` they are the only ones
     columns_of: str = ""  # a_i is column i of A
     aliases: tuple[str, ...] = ()
+    rows_of: str = ""  # k_i is row i of K, where tokens stand in rows
 
     @property
     def spellings(self) -> tuple[str, ...]:
