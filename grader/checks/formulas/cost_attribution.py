@@ -93,7 +93,8 @@ def costs_as_read(
 ) -> list[Reading]:
     letters = CostLetters.of(answer, variables, fixed, said or {})
     statements = read_statements(answer, letters.vocabulary)
-    costs = {name: listed[-1][-1] for name, listed in costs_by_subject(statements, words).items()}
+    found = costs_by_subject(statements, words)
+    costs = {name: letters.in_the_questions(listed[-1][-1]) for name, listed in found.items()}
     cause = f"no cost was found for it; write for example '{next(iter(words))}: O(…)'"
     faults = statements.faults
     unread = (
