@@ -179,7 +179,13 @@ class _Owners:
     def _is_a_size(self, at: int) -> bool:
         """Whether a word names a size: "the bottleneck dimension", "length after the bottleneck", "m = bottleneck"."""
         near = {*self._said(at + 1, at + 2), *self._words_before(at)}
-        return bool(near & set(_OF_SIZES)) or (at > 0 and self._tokens[at - 1].value == "=")
+        before = [one for one in self._tokens[max(0, at - 3) : at] if not _is_seam(one) and str(one.value) != "the"][
+            -1:
+        ]
+        defines = bool(before) and (
+            before[0].value == "=" or before[0].kind == "NAME"
+        )  # "m = bottleneck", "m the bottleneck"
+        return bool(near & set(_OF_SIZES)) or defines
 
     # ---- costs ----
 

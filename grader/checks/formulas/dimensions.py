@@ -24,7 +24,7 @@ _NAMES = rf"(?P<names>{_MATRIX}(?:\s*(?:,|and|;|&)\s*{_MATRIX})*)"
 # What the projections give: Q_i, H_i or A, alone or with the product that it is.
 _RESULT = (
     r"(?<![\w}^_\\])(?P<name>[QKVHA])(?P<head>\s*[_^]\s*(?:\{\s*\(?[ijh]\)?\s*\}|\([ijh]\)|[ijh]))?"
-    r"(?P<product>\s*=[^∈;.\n=]{1,160}?)?"
+    r"(?P<product>\s*=(?:(?!\b(?:with|where|and|for|is|of)\b)[^∈;.\n=]){1,160}?)?"
 )
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 # All but the blackboard's, which tells ℝ.

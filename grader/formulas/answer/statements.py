@@ -32,7 +32,8 @@ from grader.quoting import quote
 _EQUAL = ("=", "≈", "∝", "∼")
 _MAX_SUBSTITUTIONS = 12  # definitions within definitions; more are a circle
 _GOES_ON = frozenset(["over", "divided", "plus", "minus", "multiplied", "squared"])
-_LEADING = frozenset(["is", "to", "be", "as", "choose", "take", "use", "pick", "set"])  # words right before an answer
+_LEADING = ("choose", "take", "use", "pick", "set to", "chosen as")  # words right before an answer
+_ENDS_A_LINE = ("", ".", "\n", ",")
 _JOINING = ("TRANSPOSE", "OPERATOR", "+", "^", "FRACTION")  # what only formulas have, in prose too
 _MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
 
@@ -142,10 +143,12 @@ class Statements:
 
     def _is_given(self, clause: Clause) -> bool:
         """Whether a formula in prose is all that its line says, or is what the sentence leads to: "it is set to …"."""
-        before = self.tokens[clause.order - 1] if clause.order else None
+        before = self.tokens[max(0, clause.order - 2) : clause.order]
+        words = " ".join(str(token.value).lower() for token in before if token.kind == "WORD")
         after = self.tokens[clause.ends] if clause.ends < len(self.tokens) else None
-        opens = before is None or before.kind in ("ROW", "BREAK") or str(before.value).lower() in _LEADING
-        return opens and (after is None or after.kind in ("ROW", "BREAK"))
+        ends = after is None or after.kind == "ROW" or (after.kind == "BREAK" and after.value in _ENDS_A_LINE)
+        opens = not before or before[-1].kind in ("ROW", "BREAK") or words.endswith(_LEADING)
+        return opens and ends and assertion_of(self.tokens, clause.order, clause.ends) == "stated"
 
     @property
     def formulas(self) -> list[str]:

@@ -75,7 +75,7 @@ def _fallen_index(cursor: Cursor, vocabulary: Vocabulary, word: str) -> re.Match
 def _split(cursor: Cursor, vocabulary: Vocabulary, word: str) -> list[str] | None:
     """The fewest symbols a run of letters is made of; None if it is a word of prose."""
     known, prose = vocabulary.recognised, cursor.prose
-    in_a_formula = cursor.last_is("RELATION", "NAME", "OPERATOR", "TRANSPOSE", "+", "-", "(", ")", "ELLIPSIS")
+    in_a_formula = cursor.last_is("RELATION", "NAME", "OPERATOR", "TRANSPOSE", "+", "-", "(", ")", "COMMA", "ELLIPSIS")
     in_a_formula = in_a_formula or cursor.text.strip() == word
     if prose and word.lower() in SHORT_WORDS and not (in_a_formula and (word in known or _is_turned(word))):
         return None
