@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from grader.formulas.answer.asked_for import AskedName, found_for
-from grader.formulas.answer.statements import Fault, Place, Proposed, Statements, read_statements
+from grader.formulas.answer.places import Fault, Place
+from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.provers.verdicts import Verdict
 from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in

@@ -9,6 +9,7 @@ from functools import cached_property
 from grader.formulas.answer.assertions import Assertion, assertion_of
 from grader.formulas.answer.clauses import Clause, clauses_in
 from grader.formulas.answer.growth_claims import SIZING, GrowthClaim, said_by_interval, said_in_symbols, said_in_words
+from grader.formulas.answer.places import Fault, Place
 from grader.formulas.answer.token_stream import UnreadRow, tokens_of
 from grader.formulas.lexing.tokens import Token, Unclosed, Unreadable
 from grader.formulas.syntax.expressions import (
@@ -36,32 +37,6 @@ _LEADING = ("choose", "take", "use", "pick", "set to", "chosen as")  # words rig
 _ENDS_A_LINE = ("", ".", "\n", ",")
 _JOINING = ("TRANSPOSE", "OPERATOR", "+", "^", "FRACTION")  # what only formulas have, in prose too
 _MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
-
-
-@dataclass(frozen=True, order=True)
-class Place:
-    """Where in the answer sheet something stands."""
-
-    file: str
-    piece: int  # its number among the answer's pieces: columns count from where a piece begins
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Something written that cannot be read."""
-
-    cause: str
-    place: Place
-    text: str
-    defines: frozenset[Symbol] = frozenset()  # the letters that were being defined when it went wrong
-
-    def __str__(self) -> str:
-        return f"{self.place}: in '{quote(self.text, 60)}' {self.cause}"
 
 
 @dataclass(frozen=True)
