@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from grader.formulas.lexing.stacked import lists_of_columns
+from grader.formulas.lexing.stacked_rows import lists_of_columns
 from grader.formulas.lexing.tokens import Unreadable
 from grader.notation.faces import COMBINING
 from grader.notation.letters import SAME_LETTER, SUBSCRIPTS, SUPERSCRIPTS
