@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -71,9 +72,12 @@ def _as_read(answer: Answer, **_: object) -> list[Reading]:
 @read_by(_as_read, alone=False)
 @check
 def dimensions_fit(
-    student: Student, rng: np.random.Generator, *, operands: dict[str, list[str]], features: dict[str, str]
+    student: Student, rng: np.random.Generator, *, operands: dict[str, list[str]], features: dict[str, str | list[str]]
 ) -> Outcome:
-    """The dimensions stated for the projections, their products and the output layer fit together."""
+    """The dimensions stated for the projections, their products and the output layer fit together.
+
+    `features` names the size of each input; several, if the question allows each of them.
+    """
     answer = student.answer
     where = f"{answer.file}:{answer.line}"
     text = _plain(answer)
@@ -85,7 +89,10 @@ def dimensions_fit(
         return Outcome(Status.REVIEW, Fraction(0), f"{where}: the size of {quote(unread[0], 60)} could not be read")
     if not stated:
         return Outcome(Status.REVIEW, Fraction(0), f"{where}: {_NONE_FOUND}", _FOR_EXAMPLE)
-    clashes = list(_Layer(text, stated, sizes, operands, features).clashes())
+    choices = [[size] if isinstance(size, str) else size for size in features.values()]
+    readings = (dict(zip(features, chosen, strict=True)) for chosen in itertools.product(*choices))
+    every = [list(_Layer(text, stated, sizes, operands, reading).clashes()) for reading in readings]
+    clashes = min(every, key=_worst)
     for clash in clashes:
         if clash.certain:
             return failed("the stated dimensions do not fit the products they stand in", clash.what)
@@ -93,6 +100,10 @@ def dimensions_fit(
         message = f"{where}: whether the stated dimensions fit hangs on letters that are not explained"
         return Outcome(Status.REVIEW, Fraction(1, 2), message, clashes[0].what)
     return passed("the stated dimensions fit", evidence={"matrices": len(stated)})
+
+
+def _worst(clashes: list[_Clash]) -> tuple[bool, bool]:
+    return any(clash.certain for clash in clashes), bool(clashes)
 
 
 def _plain(answer: Answer) -> str:

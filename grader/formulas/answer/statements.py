@@ -33,7 +33,17 @@ from grader.quoting import quote
 _EQUAL = ("=", "≈", "∝", "∼")
 _MAX_SUBSTITUTIONS = 12  # definitions within definitions; more are a circle
 _GOES_ON = frozenset(["over", "divided", "plus", "minus", "multiplied", "squared"])
-_LEADING = ("choose", "take", "use", "pick", "set to", "chosen as")  # words right before an answer
+_LEADING = (
+    "choose",
+    "take",
+    "use",
+    "pick",
+    "set to",
+    "chosen as",
+    "that is",
+    "to be",
+    "namely",
+)  # words right before an answer
 _ENDS_A_LINE = ("", ".", "\n", ",")
 _JOINING = ("TRANSPOSE", "OPERATOR", "+", "^", "FRACTION")  # what only formulas have, in prose too
 _MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three

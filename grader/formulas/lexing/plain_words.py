@@ -10,17 +10,22 @@ from grader.formulas.syntax.expressions import Symbol
 from grader.notation.letters import LETTERS
 from grader.notation.size_words import FILLER_WORDS, SCALE_WORDS
 
+_MUST_FOLLOW = ("RELATION", "OPERATOR", "+", "-")  # something of mathematics has to
+
 
 def articles_apart(tokens: Sequence[Token]) -> list[Token]:
     """In prose `a` and `I` before a word are words themselves."""
-    found = [_article(token, after) for token, after in zip(tokens, [*tokens[1:], None], strict=True)] if tokens else []
+    around = zip([None, *tokens[:-1]], tokens, [*tokens[1:], None], strict=True) if tokens else ()
+    found = [_article(before, token, after) for before, token, after in around]
     *_, said, last = [None, None, *found]
     if said and last and str(last.value) == "a" and str(said.value).lower() in ("be", "is", "as"):
         found[-1] = replace(last, kind="WORD", value="a")  # "let M be a", and then mathematics
     return found
 
 
-def _article(token: Token, after: Token | None) -> Token:
+def _article(before: Token | None, token: Token, after: Token | None) -> Token:
+    if before is not None and before.kind in _MUST_FOLLOW and token.kind == "IDENTITY":  # Q = I and V = …
+        return token
     alone = token.kind in ("NAME", "IDENTITY") and token.end - token.start == 1
     if after is not None and after.value == "times":  # A times B
         return token
