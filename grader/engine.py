@@ -16,6 +16,7 @@ from grader.answers import about, answer_to
 from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut
 from grader.from_pages import from_pages
+from grader.judged import Judging
 from grader.model import (
     Alternative,
     Answer,
@@ -132,9 +133,11 @@ def grade(
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
     work = _Work(submission, rubric)
+    judging = Judging(submission, lambda: work.sheet)
     problems: list[ProblemResult] = []
     for problem in rubric.problems:
-        problems.append(_grade_problem(rubric, problem, work, runner, draw, progress))
+        result = _grade_problem(rubric, problem, work, runner, draw, progress)
+        problems.append(replace(result, judged=judging.of(problem, result.chosen)))
         finished(problems[-1])
     seconds = time.perf_counter() - began
     return Report(

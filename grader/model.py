@@ -287,6 +287,7 @@ class ProblemResult:
     points: Fraction
     checks: tuple[CheckResult, ...]
     chosen: str = ""  # which alternative was handed in
+    judged: Mapping[str, Any] = field(default_factory=dict)  # what the verdict rests on, as judged.py describes it
 
     @property
     def max_points(self) -> Fraction:

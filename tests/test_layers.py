@@ -41,6 +41,7 @@ LAYERS = [
         "grader.from_pages",
         "grader.stubs",
         "grader.idea_files",
+        "grader.judged",
         "grader.notebooks",
         "grader.private_copy",
         "grader.proving",

@@ -34,6 +34,10 @@ def of_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def of_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def of_conditions(rubric: Rubric, seed: int, secret: str) -> str:
     """The course's data, the grader's own source, the seed, the secret's fingerprint, and which problems were asked."""
     found = {Path(name) for problem in rubric.problems for name in _data_files(problem)}

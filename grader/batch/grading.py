@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from grader.alternatives import stand_in
 from grader.batch import fingerprints
@@ -114,16 +115,24 @@ class Grading:
         if stored is not None and self._still_holds(stored, content) and self._rubric.sha256 == stored.rubric_sha256:
             return Graded(handed_in, None)
         why = why.replace(quote(str(handed_in.path)), quote(handed_in.path.name))
-        report = self._one_verdict(handed_in, CAN_BE_OPENED, Outcome(Status.REVIEW, Fraction(0), why))
+        archive = {"kind": "file", "file": handed_in.path.name, "sha256": content}
+        judged = {
+            "sha256": content or fingerprints.of_text(why),
+            "kind": "files",
+            "pieces": [archive] if content else [],
+        }
+        report = self._one_verdict(handed_in, CAN_BE_OPENED, Outcome(Status.REVIEW, Fraction(0), why), judged)
         return self._result(handed_in, report, content, "not opened")
 
-    def _one_verdict(self, handed_in: HandedIn, name: str, outcome: Outcome) -> Report:
+    def _one_verdict(
+        self, handed_in: HandedIn, name: str, outcome: Outcome, judged: Mapping[str, Any] | None = None
+    ) -> Report:
         """A report with one verdict for every problem."""
         problems = []
         for problem in self._rubric.problems:
             check = stand_in(name, problem.points)
             result = CheckResult(check, outcome, Fraction(0), 0.0)
-            problems.append(ProblemResult(problem, outcome.status, Fraction(0), (result,)))
+            problems.append(ProblemResult(problem, outcome.status, Fraction(0), (result,), judged=judged or {}))
         draw = self._plan.draw
         return Report(
             submission=handed_in.student,

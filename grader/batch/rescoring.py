@@ -94,7 +94,8 @@ def _problem(
         if check.gate:
             gates.append(check.id)
     points = sum((result.points for result in results), Fraction(0))
-    return ProblemResult(problem, status_of(results, points, problem.points), points, tuple(results), chosen)
+    status, judged = status_of(results, points, problem.points), stored.get("judged", {})
+    return ProblemResult(problem, status, points, tuple(results), chosen, judged)
 
 
 def _without_checks(problem: Definition) -> dict[str, Any]:

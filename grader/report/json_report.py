@@ -49,6 +49,7 @@ def _problem(result: ProblemResult) -> dict[str, Any]:
         "status": str(result.status),
         "points": rounded(result.points),
         "max_points": rounded(result.max_points),
+        **({"judged": _plain(result.judged)} if result.judged else {}),
         "checks": [_check(check) for check in result.checks],
     }
 
