@@ -16,7 +16,11 @@ from grader import __version__
 COMMANDS = {
     "run": ("grader", "Grade one submission."),
     "batch": ("grader.batch", "Grade a whole class."),
-    "override": ("grader.batch", "Decide a part by hand."),
+    "override": ("grader.batch.deciding", "Decide a part by hand."),
+    "accept": ("grader.batch.deciding", "Accept the points that the grader proposes, where every idea was found."),
+    "undo": ("grader.batch.deciding", "Take back the last thing this person did."),
+    "status": ("grader.batch.deciding", "Say what is open, part by part."),
+    "report": ("grader.batch.deciding", "Write the pages, the table and the JSON reports anew."),
     "rescore": ("grader.batch", "Give new points for what was found before."),
     "export": ("grader.report", "Write grades for another program."),
     "gradescope": ("grader.report", "Grade on Gradescope."),

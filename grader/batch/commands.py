@@ -1,4 +1,4 @@
-"""`grader batch`, `override` and `rescore`: what they are asked, and what they print."""
+"""`grader batch` and `rescore`: what they are asked, and what they print."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -26,12 +25,12 @@ from grader.errors import UsageError
 from grader.exits import EXIT_STOPPED, EXIT_UNGRADED
 from grader.options import DataOption, PartOption, RubricOption, StudentOption, UnsafeOption, room_of_commands
 from grader.progress_bar import progress_bar
-from grader.quoting import quote
-from grader.report.points import shown
 from grader.rubric import find_rubric, load_rubric
 
 _FAULTS_SHOWN = 20
 
+
+GradesArgument = Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `grader batch` wrote.")]
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the gradebook and its files go.")]
 
 
@@ -107,30 +106,8 @@ def _progress() -> Iterator[Watch]:
         yield watch
 
 
-def override(
-    student: Annotated[str, typer.Argument(help="As in the gradebook.")],
-    part: Annotated[str, typer.Argument(help="The part's id, such as 1.c.ii.")],
-    points: Annotated[str, typer.Argument(help="Such as 2.5; 'withdraw' takes the last override back.")],
-    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides.")],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The student reads it.")],
-    out: OutOption = Path("grades"),
-) -> None:
-    """Decide a part by hand. Every decision is kept, with what was there before, and survives grading again."""
-    try:
-        decided = None if points == "withdraw" else Fraction(points)
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"'{quote(points, 40)}' is no number of points, such as 2.5") from None
-    with Gradebook(out) as gradebook:
-        made = gradebook.override(student, part, decided, quote(by), quote(why, 1000))
-        write_files(gradebook, out)
-        latest = gradebook.latest(student)
-    assert latest is not None
-    stands = made.new if made.new is not None else Fraction(latest.exact["points"][part])
-    print(f"{student} {part}: {shown(made.old)} → {shown(stands)}, by {made.by}: {made.why}")
-
-
 def rescore(
-    out: Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `grader batch` wrote.")],
+    out: GradesArgument,
     rubric: Annotated[str, typer.Option("--rubric", metavar="NAME|PATH", help="With the new points.")],
     data: DataOption = None,
 ) -> None:
@@ -169,4 +146,4 @@ def rescore(
     print(f"{students} submissions rescored. {out / 'gradebook.csv'}")
 
 
-app = room_of_commands(batch, override, rescore)
+app = room_of_commands(batch, rescore)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.gradebook import Gradebook
-from grader.batch.grades import grade_of
+from grader.batch.grades import current_grade
 from grader.errors import StaffFault
 from grader.model import Status
 from grader.report.class_summary import needed_for_class_page
@@ -34,7 +34,7 @@ def write_files(gradebook: Gradebook, folder: Path) -> None:
     """
     rows, reports, title = [], [], ""
     for result in gradebook.everyone():
-        data = grade_of(result, gradebook.standing(result.student))
+        data = current_grade(gradebook, result)
         place = folder / file_name(data["submission"])
         _write(place.with_name(f"{place.name}.json"), json.dumps(data, ensure_ascii=False, indent=2) + "\n")
         _write(place.with_name(f"{place.name}.html"), student_page(data))
@@ -56,7 +56,7 @@ def _row(data: dict[str, Any], name: str) -> dict[str, Any]:
         "points": data["points"],
         "max_points": data["max_points"],
         "provisional": "yes" if data["provisional"] else "no",
-        "overridden": " ".join(one["id"] for one in problems if "override" in one),
+        "decided": " ".join(one["id"] for one in problems if "decision" in one),
         "ungraded": " ".join(one["id"] for one in problems if one["status"] == Status.UNGRADED),
     }
 
@@ -76,7 +76,7 @@ def as_csv(grades: list[dict[str, Any]]) -> str:
     parts = list(dict.fromkeys(part for grade in grades for part in grade["parts"]))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    after = ("points", "max_points", "provisional", "overridden", "ungraded")
+    after = ("points", "max_points", "provisional", "decided", "ungraded")
     table.writerow(["student", "name", *map(_harmless, parts), *after])
     for grade in grades:
         own = [grade["parts"].get(part, "") for part in parts]

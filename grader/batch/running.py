@@ -14,7 +14,8 @@ from pathlib import Path
 from grader import __version__
 from grader.batch.files import write_files
 from grader.batch.finding import Found, HandedIn, find_submissions
-from grader.batch.gradebook import Gradebook, GradebookFault, Run
+from grader.batch.gradebook import Gradebook, Run
+from grader.batch.gradebook_file import GradebookFault
 from grader.batch.grading import Graded, Plan
 from grader.batch.jobs import Jobs
 from grader.choosing import choose_rubric, only, refuse_rubric_inside

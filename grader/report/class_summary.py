@@ -12,7 +12,7 @@ _Data = Mapping[str, Any]
 _BINS = 10
 _REPLAY = re.compile(r" \(seed \d+, trial \d+\)$")
 _NUMERAL = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,/×]\d+)*(?:e[-+]?\d+)?(?!\w|\.\w)")  # not the 1 of q_1 or 1.b.ii
-_OF_A_PROBLEM = ("id", "title", "status", "points", "max_points", "override")
+_OF_A_PROBLEM = ("id", "title", "status", "points", "max_points", "decision", "decided_before")
 _EVIDENCE = ("looks_like", "read_as", "weights_by_scale")
 _NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded", "missing")
 
@@ -59,6 +59,16 @@ class ForAPerson:
     title: str
     status: str  # review or ungraded
     students: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DecidedBefore:
+    part: str
+    student: str
+    points: float
+    max_points: float
+    by: str
+    on: str
 
 
 def needed_for_class_page(report: _Data) -> dict[str, Any]:
@@ -172,10 +182,20 @@ def for_a_person(reports: Sequence[_Data]) -> list[ForAPerson]:
     """What a person has still to look at; our own faults first, since they may hide any score."""
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for report, problem in _problems(reports):
-        if problem["status"] in ("review", "ungraded") and "override" not in problem:
+        if problem["status"] in ("review", "ungraded"):
             found[problem["id"], problem["title"], problem["status"]].append(report["submission"])
     ordered = sorted(found.items(), key=lambda item: item[0][2] != "ungraded")
     return [ForAPerson(*key, tuple(students)) for key, students in ordered]
+
+
+def decided_before(reports: Sequence[_Data]) -> list[DecidedBefore]:
+    """Parts that are open again, because the answer changed since a person decided it."""
+    found = []
+    for report, problem in _problems(reports):
+        if said := problem.get("decided_before"):
+            points = (said["points"], problem["max_points"])
+            found.append(DecidedBefore(problem["id"], report["submission"], *points, said["by"], said["on"]))
+    return found
 
 
 def _problems(reports: Sequence[_Data]) -> Iterator[tuple[_Data, _Data]]:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from grader.batch.current_reports import reports_in
 from grader.errors import UsageError
 from grader.options import DataOption, UnsafeOption, room_of_commands
 from grader.report.exports.delivery import Format, Options, deliver
@@ -15,6 +16,7 @@ from grader.report.exports.delivery import export as exported_as
 from grader.report.exports.gradescope_results import HiddenChecks
 from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
 from grader.report.exports.moodle import FEEDBACK_COLUMN
+from grader.report.exports.reports import listed, not_final, open_parts
 from grader.rubric import find_rubric, load_rubric
 from grader.secret import Secret, read_secret
 
@@ -38,16 +40,22 @@ def export(
     out: Annotated[Path | None, typer.Option(help="A file, or a folder for several. Default: stdout.")] = None,
     hidden: HiddenOption = HiddenChecks.NEVER,
     leaderboard: LeaderboardOption = False,
+    final_only: Annotated[bool, typer.Option("--final-only", help="Refuse while a part waits for a person.")] = False,
 ) -> None:
-    """Write grades for another program."""
-    exported = exported_as(grades, to, Options(into, column, feedback_column, match, hidden, leaderboard))
+    """Write grades for another program, as the gradebook stands now."""
+    reports, notes = reports_in(grades)
+    waiting = sum(len(open_parts(report)) for report in reports.values())
+    unsettled = f"{waiting} parts are not final: {listed(not_final(reports))}" if waiting else ""
+    if final_only and waiting:
+        raise UsageError(f"{unsettled}; `grader status` says what to do, and without --final-only they are exported")
+    exported = exported_as(reports, to, Options(into, column, feedback_column, match, hidden, leaderboard))
     if out is not None:
         deliver(exported, out)
     elif len(exported.texts) == 1:
         sys.stdout.buffer.write(next(iter(exported.texts.values())).encode("utf-8", "replace"))
     else:
         raise UsageError(f"{len(exported.texts)} files are to be written; give --out a folder")
-    for note in exported.notes:
+    for note in (*notes, *exported.notes, *filter(None, (unsettled,))):
         print(f"grader: {note}", file=sys.stderr)
 
 

@@ -37,7 +37,7 @@ _FILTERS = (
     ("all", "everybody"),
     ("person", "needs a person"),
     ("ungraded", "ungraded"),
-    ("overridden", "points set by a person"),
+    ("decided", "decided by a person"),
     ("low", "below half of the points"),
 )
 
@@ -67,10 +67,10 @@ def student_page(data: Mapping[str, Any]) -> str:
         right=sum(problem["status"] == Status.PASSED for problem in shown),
         parts=len(shown),
         lost=[problem for problem in lost if problem["points"] < problem["max_points"]][:3],
-        review=[problem for problem in shown if problem["status"] == Status.REVIEW and "override" not in problem],
-        ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED and "override" not in problem],
+        review=[problem for problem in shown if problem["status"] == Status.REVIEW],
+        ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
         hidden=any(check["visibility"] == "hidden" for problem in shown for check in problem["checks"]),
-        problems=[(problem, _entries(problem["checks"])) for problem in shown],
+        problems=[(problem, _entries(problem)) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
         nothing=_nothing(data),
         legend=[(status, _STATUSES[status][2]) for status in found],
@@ -112,34 +112,43 @@ def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[
         answers=answers[:_LISTED],
         more_answers=len(answers[_LISTED:]),
         for_a_person=class_summary.for_a_person(reports),
+        decided_before=class_summary.decided_before(reports),
         about_the_secret=class_summary.about_the_secret(reports),
     )
 
 
 def _kinds(report: Mapping[str, Any]) -> list[str]:
     """Which filters show a student. The page's style does the filtering: it has no script."""
-    statuses = {problem["status"] for problem in report["problems"] if "override" not in problem}
+    statuses = {problem["status"] for problem in report["problems"]}
     found = {
         "person": report["provisional"],
         "ungraded": Status.UNGRADED in statuses,
-        "overridden": any("override" in problem for problem in report["problems"]),
+        "decided": any("decision" in problem for problem in report["problems"]),
         "low": _share(report) < 1 / 2,
     }
     return [name for name, _ in _FILTERS if found.get(name)]
 
 
 def _all_statuses(data: Mapping[str, Any]) -> set[str]:
-    checks = {check["status"] for problem in data["problems"] for check in problem["checks"]}
-    return checks | {problem["status"] for problem in data["problems"]}
+    found = {problem["status"] for problem in data["problems"]}
+    for problem in data["problems"]:
+        found |= {check["status"] for check in problem["checks"] if not _is_settled(problem, check)}
+    return found
+
+
+def _is_settled(problem: Mapping[str, Any], check: Mapping[str, Any]) -> bool:
+    """Whether it waited for a person, who has decided."""
+    return "decision" in problem and check["status"] in (Status.REVIEW, Status.UNGRADED)
 
 
 def _share(data: Mapping[str, Any]) -> float:
     return float(data["points"] / data["max_points"]) if data["max_points"] else 0.0
 
 
-def _entries(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One entry per check; checks that were left out in a row for the same reason share one."""
-    entries = []
+def _entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One entry per check; checks that were left out in a row for the same reason share one. Where a person decided the
+    part, none waits for one any more."""
+    entries, checks = [], problem["checks"]
     for (_, number), group in groupby(
         enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] == "skipped" else pair[0])
     ):
@@ -149,7 +158,10 @@ def _entries(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         facts = [(_words(key), _fact(value)) for key, value in evidence.items() if _worth_saying(key, value, figures)]
         names = ", ".join(_words(check["id"]) for check in same)
         worth = sum(check["max_points"] for check in same)
-        entries.append({"check": same[0], "names": names, "worth": worth, "figures": figures, "facts": facts})
+        settled = _is_settled(problem, same[0])
+        status = problem["status"] if settled else same[0]["status"]
+        entry = {"check": same[0], "status": status, "names": names, "worth": worth, "settled": settled}
+        entries.append({**entry, "figures": figures, "facts": facts})
     return entries
 
 

@@ -94,13 +94,13 @@ def test_only_what_changed_is_graded_again(graded: tuple[Path, Path], tmp_path: 
     said = batch(submissions, out).stdout
     assert said.startswith("20 of 20 submissions: 1 graded, 19 unchanged.")
     done = grader("override", "s001", "1.b", "0.5", "--by", "Kim", "--why", "asked twice", "--out", out)
-    assert done.stdout == "s001 1.b: 1 → 0.5, by Kim: asked twice\n"
+    assert done.stdout.startswith("s001 1.b: 1 → 0.5, by Kim: asked twice\n`grader report ")
     said = batch(submissions, out, "--seed", "1", "--student", "s001", "--student", "s002").stdout
     assert said.startswith("2 of 2 submissions: 2 graded.")
     with Gradebook(out) as gradebook:
         assert [result.report["points"] for result in gradebook.history("s001")] == [1, 5, 5]
     row = next(row for row in csv.DictReader((out / "gradebook.csv").open()) if row["student"] == "s001")
-    assert (row["1.a"], row["1.b"], row["points"], row["overridden"]) == ("4", "0.5", "4.5", "1.b")
+    assert (row["1.a"], row["1.b"], row["points"], row["decided"]) == ("4", "0.5", "4.5", "1.b")
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ def grades(tmp_path_factory: pytest.TempPathFactory) -> Path:
     set_by_hand = ("s001", "1.a", "1", "--by", "Tess <b>", "--why", "right but for β")
     done = grader("override", *set_by_hand, "--out", folder / "grades")
     assert done.returncode == 0, done.stderr
+    assert grader("report", folder / "grades").returncode == 0
     return folder / "grades"
 
 
@@ -57,7 +58,7 @@ def test_from_the_class_to_a_student_to_a_figure(page: Page, grades: Path) -> No
     _seen(page, "class")
     page.locator("#students").locator("..").get_by_role("link", name="s001").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("s001")
-    expect(page.get_by_text("Tess <b> set the points to 1, from 0")).to_be_visible()
+    expect(page.get_by_text("Decided by Tess <b>: 1 of 4 points, from 0")).to_be_visible()
     figure = page.locator("figure svg").first
     expect(figure).to_be_visible()
     assert figure.get_attribute("aria-label") or figure.locator("title").count()

@@ -215,15 +215,25 @@ def test_what_was_left_out_for_one_reason_is_said_once() -> None:
 
 
 def test_what_a_person_decided_is_said_and_is_no_longer_open() -> None:
-    decided = {"was": 0, "by": "Tess", "why": "<b>right</b> but for β", "at": "2026-01-01T00:00:00+00:00"}
-    data = report("a", problem("1", checked(), status="review", points=2) | {"override": decided})
+    decided = {"was": 0, "by": "Tess", "comment": "<b>right</b> but for β", "at": "2026-01-01T00:00:00+00:00"}
+    decided |= {"kind": "override", "found": "review", "items": []}
+    part = problem("1", checked(status="review"), status="passed", points=2, max_points=2) | {"decision": decided}
+    data = report("a", part)
     data["provisional"] = False
     shown = Page(student_page(data)).text
-    assert "Tess set the points to 2, from 0: <b>right</b> but for β" in shown
+    assert "Decided by Tess: 2 of 2 points, from 0: <b>right</b> but for β" in shown
+    assert "review" not in shown
     assert "Not final yet" not in shown
     listed = Page(class_page([data], "A class")).text
-    assert "points set by a person (1)" in listed
+    assert "decided by a person (1)" in listed
     assert "needs a person (0)" in listed
+
+
+def test_what_was_decided_on_another_answer_is_open_and_says_so() -> None:
+    before = {"points": 2, "by": "Tess", "at": "2026-01-01T00:00:00+00:00", "comment": "good", "on": "another answer"}
+    data = report("a", problem("1", checked(), status="review", max_points=3) | {"decided_before": before})
+    assert "Decided before on another answer: 2 of 3 by Tess" in Page(student_page(data)).text
+    assert "1 of a: decided before on another answer: 2 of 3 by Tess" in Page(class_page([data], "A class")).text
 
 
 def test_older_and_newer_reports_are_drawn_too() -> None:

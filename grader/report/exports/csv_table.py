@@ -14,7 +14,7 @@ def csv_table(reports: Reports) -> str:
     stream = io.StringIO(newline="")
     # All text is quoted: a reader that splits at semicolons must not find a cell of its own inside ours.
     writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(["student", "points", "max_points", "provisional", "ungraded", *map(harmless, parts)])
+    writer.writerow(["student", "points", "max_points", "provisional", "ungraded", "decided", *map(harmless, parts)])
     for student, report in reports.items():
         points = {problem["id"]: problem["points"] for problem in report["problems"]}
         open_parts = ungraded(report)
@@ -25,6 +25,7 @@ def csv_table(reports: Reports) -> str:
                 report["max_points"],
                 "yes" if report["provisional"] else "no",
                 " ".join(open_parts),
+                " ".join(problem["id"] for problem in report["problems"] if "decision" in problem),
                 *("" if part in open_parts else points.get(part, "") for part in parts),
             ]
         )

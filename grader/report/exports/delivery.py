@@ -13,7 +13,7 @@ from grader.report.exports.canvas import canvas
 from grader.report.exports.csv_table import csv_table
 from grader.report.exports.junit import junit
 from grader.report.exports.markdown_table import markdown
-from grader.report.exports.reports import Exported, Reports, read_reports
+from grader.report.exports.reports import Exported, Reports
 from grader.report.exports.worksheet import Worksheet, read_match, read_worksheet
 
 
@@ -36,13 +36,7 @@ class Options:
     leaderboard: bool = False
 
 
-def export(grades: Path, to: Format, options: Options) -> Exported:
-    reports, notes = read_reports(grades)
-    exported = _export(reports, to, options)
-    return Exported(exported.texts, (*notes, *exported.notes))
-
-
-def _export(reports: Reports, to: Format, options: Options) -> Exported:
+def export(reports: Reports, to: Format, options: Options) -> Exported:
     match to:
         case Format.GRADESCOPE:
             made = {

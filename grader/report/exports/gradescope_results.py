@@ -13,7 +13,16 @@ from enum import StrEnum
 from typing import Any
 
 from grader.model import Status
-from grader.report.exports.reports import CheckData, ProblemData, ReportData, one_line, remarks, titled, ungraded
+from grader.report.exports.reports import (
+    CheckData,
+    ProblemData,
+    ReportData,
+    decided_by,
+    one_line,
+    remarks,
+    titled,
+    ungraded,
+)
 
 
 class HiddenChecks(StrEnum):
@@ -64,20 +73,38 @@ def as_text(data: dict[str, Any]) -> str:
 
 
 def _tests(problem: ProblemData, hidden: HiddenChecks) -> Iterator[dict[str, Any]]:
+    """A test for each check. Where a person decided the part, one test has its points, and the others only say what was
+    found."""
+    if decided := decided_by(problem):
+        yield {
+            "score": problem["points"],
+            "max_score": problem["max_points"],
+            "status": "passed" if problem["status"] == Status.PASSED else "failed",
+            "name": titled(problem),
+            "number": problem["id"],
+            "output": decided,
+            "output_format": "text",
+            "visibility": "visible",
+            "tags": ["decided"],
+        }
     for number, check in enumerate(problem["checks"], start=1):
         shown_to_nobody = check["visibility"] == "hidden" and hidden is HiddenChecks.NEVER
         status = _status(check)
         yield {
-            "score": check["points"],
-            "max_score": check["max_points"],
+            **({} if decided else {"score": check["points"], "max_score": check["max_points"]}),
             **({"status": status} if status else {}),
             "name": f"{titled(problem)}: {check['id']}",
             "number": f"{problem['id']}.{number}",
-            "output": "" if shown_to_nobody else f"{check['status']}: {one_line(check['message'])}",
+            "output": "" if shown_to_nobody else _output(check, bool(decided)),
             "output_format": "text",
             "visibility": "visible" if check["visibility"] == "public" else hidden.value,
-            "tags": [check["status"]],
+            "tags": [] if decided and not status else [check["status"]],
         }
+
+
+def _output(check: CheckData, decided: bool) -> str:
+    message = one_line(check["message"])
+    return message if decided and not _status(check) else f"{check['status']}: {message}"
 
 
 def _status(check: CheckData) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from grader.model import Status
-from grader.report.exports.reports import CheckData, ProblemData, ReportData, Reports, one_line
+from grader.report.exports.reports import CheckData, ProblemData, ReportData, Reports, decided_by, one_line, out_of
 
 Kind = Literal["failure", "error", "skipped"]
 
@@ -66,18 +66,26 @@ def _case(report: ReportData, problem: ProblemData, check: CheckData) -> Element
         case,
         points=check["points"],
         max_points=check["max_points"],
-        status=check["status"],
+        status=_status(problem, check),
         visibility=check["visibility"],
     )
+    if decided := decided_by(problem):
+        ElementTree.SubElement(case, "system-out").text = f"{problem['id']}: {out_of(problem)} points, {decided}"
     if kind := _kind(problem, check):
         message = one_line(check["message"])
-        ElementTree.SubElement(case, kind, type=check["status"], message=message).text = message
+        ElementTree.SubElement(case, kind, type=_status(problem, check), message=message).text = message
     return case
 
 
 def _kind(problem: ProblemData, check: CheckData) -> Kind | None:
     left_out = problem["status"] == Status.MISSING and not problem["max_points"]  # optional, and not handed in
-    return "skipped" if left_out else _KINDS.get(check["status"])
+    return "skipped" if left_out else _KINDS.get(_status(problem, check))
+
+
+def _status(problem: ProblemData, check: CheckData) -> Status:
+    """The part's, for a check that waited for a person who has decided."""
+    settled = "decision" in problem and check["status"] in (Status.REVIEW, Status.UNGRADED)
+    return problem["status"] if settled else check["status"]
 
 
 def _properties(parent: ElementTree.Element, **values: int | float | str) -> None:

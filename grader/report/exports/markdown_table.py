@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.report.exports.reports import ReportData, Reports, one_line, out_of, remarks, titled, unpassed
+from grader.report.exports.reports import (
+    ProblemData,
+    ReportData,
+    Reports,
+    decided_by,
+    one_line,
+    out_of,
+    remarks,
+    titled,
+    unpassed,
+)
 
 # Markup anywhere in a line, and what makes an address a link. Nothing of a student's ever begins a line.
 _ESCAPED = re.compile(r"[\\`*_\[\]|~$#]|:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -33,15 +43,22 @@ def _lines(reports: Reports) -> Iterator[str]:
         yield from _section(student, report)
 
 
+def _who(problem: ProblemData) -> str:
+    return literal(f"(decided by {problem['decision']['by']})") if "decision" in problem else ""
+
+
 def _section(student: str, report: ReportData) -> Iterator[str]:
     yield f"## {literal(student)}: {out_of(report)}"
     yield ""
     yield "| Problem | Title | Status | Points |"
     yield "|---|---|---|---:|"
     for problem in report["problems"]:
-        yield f"| {literal(problem['id'])} | {literal(titled(problem))} | {problem['status']} | {out_of(problem)} |"
+        status = " ".join(filter(None, (problem["status"], _who(problem))))
+        yield f"| {literal(problem['id'])} | {literal(titled(problem))} | {status} | {out_of(problem)} |"
     yield ""
     for problem in report["problems"]:
+        if decided := decided_by(problem):
+            yield f"- **{literal(problem['id'])}** {literal(decided)}"
         for check in unpassed(problem):
             hidden = " (hidden inputs)" if check["visibility"] == "hidden" else ""
             head = f"**{literal(problem['id'])} {literal(check['id'])}** {check['status']}, {out_of(check)}{hidden}"

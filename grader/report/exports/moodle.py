@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from html import escape
 
 from grader.report.exports.cells import harmless
-from grader.report.exports.reports import Exported, ReportData, Reports, one_line, out_of, remarks, unpassed
+from grader.report.exports.reports import Exported, ReportData, Reports, decided_by, one_line, out_of, remarks, unpassed
 from grader.report.exports.worksheet import Identity, Row, Worksheet, account, cell, differing, fill
 
 GRADE_COLUMN, FEEDBACK_COLUMN = "Grade", "Feedback comments"  # in English; a worksheet speaks its site's language
@@ -45,10 +45,14 @@ def moodle(
 def as_html(report: ReportData) -> str:
     """Feedback in one line of HTML, in which students' words are text."""
     items = [
-        f"{problem['id']} {check['id']} ({check['status']}, {out_of(check)}): {one_line(check['message'])}"
-        for problem in report["problems"]
-        for check in unpassed(problem)
-    ] + remarks(report)
+        *(f"{one['id']} ({out_of(one)}): {decided}" for one in report["problems"] if (decided := decided_by(one))),
+        *(
+            f"{problem['id']} {check['id']} ({check['status']}, {out_of(check)}): {one_line(check['message'])}"
+            for problem in report["problems"]
+            for check in unpassed(problem)
+        ),
+        *remarks(report),
+    ]
     listed = "".join(f"<li>{escape(item)}</li>" for item in items)
     return f"<p>{out_of(report)} points</p>" + (f"<ul>{listed}</ul>" if listed else "")
 

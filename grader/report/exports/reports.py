@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,11 @@ class CheckData(TypedDict):
     seconds: _Points
 
 
+class DecisionData(TypedDict):
+    by: str
+    comment: str
+
+
 class ProblemData(TypedDict):
     id: str
     title: str
@@ -39,6 +46,7 @@ class ProblemData(TypedDict):
     points: _Points
     max_points: _Points
     checks: list[CheckData]
+    decision: NotRequired[DecisionData]
 
 
 class IsolationData(TypedDict):
@@ -96,6 +104,11 @@ def read_reports(path: Path) -> tuple[Reports, tuple[str, ...]]:
     return reports, (f"left out: {listed(others)}",) if others else ()
 
 
+def report_from(data: object) -> ReportData:
+    """A report that was made a moment ago, as exporters see it."""
+    return _REPORT.validate_json(json.dumps(data), strict=True)
+
+
 def _read(file: Path) -> ReportData:
     """ValueError in a few words if it is no report."""
     try:
@@ -121,13 +134,35 @@ def ungraded(report: ReportData) -> list[str]:
     return [problem["id"] for problem in report["problems"] if problem["status"] == Status.UNGRADED]
 
 
+def open_parts(report: ReportData) -> list[str]:
+    """The parts that wait for a person."""
+    return [problem["id"] for problem in report["problems"] if problem["status"] in (Status.REVIEW, Status.UNGRADED)]
+
+
+def not_final(reports: Reports) -> list[str]:
+    """By part, how many of the class wait for a person."""
+    counts = Counter(part for report in reports.values() for part in open_parts(report))
+    order = dict.fromkeys(problem["id"] for report in reports.values() for problem in report["problems"])
+    return [f"{part} ({counts[part]})" for part in order if counts[part]]
+
+
+def decided_by(problem: ProblemData) -> str:
+    """Who decided a part, and what they said about it; nothing if nobody did."""
+    if "decision" not in problem:
+        return ""
+    decision = problem["decision"]
+    return one_line(": ".join(filter(None, (f"decided by {decision['by']}", decision["comment"]))))
+
+
 def unpassed(problem: ProblemData) -> list[CheckData]:
-    """The checks to give feedback on. What was left out for one reason is told once, as at the terminal."""
+    """The checks to give feedback on. What was left out for one reason is told once, as at the terminal. Where a person
+    decided, nothing waits for one any more."""
     if not problem["max_points"]:
         return []
+    settled = (Status.PASSED, *((Status.REVIEW, Status.UNGRADED) if "decision" in problem else ()))
     first: dict[str, CheckData] = {}
     for check in problem["checks"]:
-        if check["status"] != Status.PASSED:
+        if check["status"] not in settled:
             first.setdefault(check["message"], check)
     return list(first.values())
 

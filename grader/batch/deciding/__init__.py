@@ -1,0 +1,1 @@
+"""What people decide at a terminal, and what is still open."""

@@ -1,0 +1,131 @@
+"""What is still open in a class, part by part, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.batch.decision_log import Decision, Kind, PartState, by_part
+from grader.errors import UsageError
+from grader.model import Status
+from grader.quoting import quote
+from grader.report.points import shown
+from grader.suggestions import did_you_mean
+
+_LISTED = 20  # parts that were decided on another answer: more than a resubmission in a class leaves
+
+
+@dataclass(frozen=True)
+class PartCount:
+    """One part over the class."""
+
+    part: str
+    open_now: int
+    ungraded: int  # of those that are open
+    all_found: int  # of those that are open: every idea was found, and nobody decided otherwise before
+    decided: int
+    accepted: int
+
+
+def counted(states: Sequence[PartState]) -> list[PartCount]:
+    """Parts in the order of the rubric, where a person had, or has, anything to do."""
+    found = []
+    for part, own in by_part(states).items():
+        kinds = [state.standing.decision.kind for state in own if state.standing.decision is not None]
+        accepted = kinds.count(Kind.ACCEPT)
+        waiting = [state for state in own if state.is_open]
+        ungraded = sum(state.found is Status.UNGRADED for state in waiting)
+        if waiting or kinds:
+            ready = len(acceptable(waiting))
+            found.append(PartCount(part, len(waiting), ungraded, ready, len(kinds) - accepted, accepted))
+    return found
+
+
+def acceptable(states: Sequence[PartState]) -> list[PartState]:
+    """Those that wait for a person although every idea was found; not where a person decided on an earlier answer."""
+    return [state for state in states if state.is_open and state.all_found and state.standing.earlier is None]
+
+
+def narrowed(states: Sequence[PartState], wanted: Sequence[str]) -> list[PartState]:
+    """Those of the parts (1.a.i) and groups of parts (1) that were asked for."""
+    known = list(by_part(states))
+    for one in wanted:
+        if not any(_belongs(part, one) for part in known):
+            raise UsageError(f"there is no part '{quote(one, 40)}'{did_you_mean(one, known)}")
+    return [state for state in states if any(_belongs(state.part, one) for one in wanted)]
+
+
+def _belongs(part: str, wanted: str) -> bool:
+    return part == wanted or part.startswith(f"{wanted}.")
+
+
+def print_status(states: Sequence[PartState], grades: Path, console: Console) -> None:
+    counts = counted(states)
+    table = Table("Part", show_footer=True, footer_style="bold")
+    columns = {
+        "Open": [count.open_now for count in counts],
+        "Ungraded": [count.ungraded for count in counts],
+        "Every idea found": [count.all_found for count in counts],
+        "Decided": [count.decided for count in counts],
+        "Accepted": [count.accepted for count in counts],
+    }
+    table.columns[0].footer = "Total"
+    for name, numbers in columns.items():
+        table.add_column(name, justify="right", footer=str(sum(numbers)))
+    for count, *numbers in zip(counts, *columns.values(), strict=True):
+        table.add_row(Text(count.part), *map(str, numbers))
+    if counts:
+        console.print(table)
+    again = [state for state in states if state.is_open and state.standing.earlier is not None]
+    for state in again[:_LISTED]:
+        assert state.standing.earlier is not None
+        console.print(Text(f"{state.part} of {state.student}: {decided_before(state.standing.earlier, state)}"))
+    if len(again) > _LISTED:
+        console.print(Text(f"and {len(again) - _LISTED} more that were decided before"))
+    students = len({state.student for state in states if state.is_open})
+    waiting = sum(state.is_open for state in states)
+    summary = f"{waiting} parts of {students} students wait for a person." if waiting else "Nothing is open."
+    console.print(Text(f"{summary} Next: {next_command(states, counts, grades)}", overflow="fold"), soft_wrap=True)
+
+
+def decided_before(earlier: Decision, state: PartState) -> str:
+    assert earlier.points is not None
+    return f"decided before on {earlier.on}: {shown(earlier.points)} of {shown(state.worth)} by {earlier.by}"
+
+
+def next_command(states: Sequence[PartState], counts: Sequence[PartCount], grades: Path) -> str:
+    place = shlex.quote(str(grades))
+    if any(count.ungraded for count in counts):
+        return f"grader batch SUBMISSIONS --out {place} --resume (what is ungraded is graded again)"
+    if (ready := max(counts, key=lambda count: count.all_found, default=None)) and ready.all_found:
+        return f"grader accept {place} --part {ready.part} --found all --by NAME"
+    for state in states:
+        if state.is_open:
+            who = shlex.quote(state.student)
+            return f"grader override {who} {state.part} POINTS --by NAME --why TEXT --out {place}"
+    return f"grader report {place} (writes the pages), then grader export {place} --to FORMAT"
+
+
+def print_student(grade: dict[str, object], states: Sequence[PartState], console: Console) -> None:
+    """One student's parts: what stands, and who decided it."""
+    table = Table("Part", "Status")
+    table.add_column("Points", justify="right")
+    table.add_column("Who", overflow="fold")
+    for state in states:
+        decision, earlier = state.standing.decision, state.standing.earlier
+        points, who = state.points, ""
+        if decision is not None and decision.points is not None:
+            points, who = decision.points, f"decided by {decision.by}: {quote(decision.comment, 200)}"
+        elif earlier is not None:
+            who = decided_before(earlier, state)
+        status = "decided" if decision else "open" if state.is_open else str(state.found)
+        table.add_row(Text(state.part), status, f"{shown(points)} / {shown(state.worth)}", Text(who))
+    console.print(table)
+    final = "provisional" if grade["provisional"] else "final"
+    console.print(Text(f"{grade['submission']}: {grade['points']} of {grade['max_points']} points, {final}"))

@@ -1,0 +1,128 @@
+"""`grader override`, `accept`, `undo`, `status` and `report`. One decision costs milliseconds: none writes pages, and
+nothing that grades is loaded."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from grader.batch.deciding.class_status import acceptable, narrowed, print_status, print_student
+from grader.batch.decision_log import Kind, Ruling
+from grader.batch.gradebook import Gradebook
+from grader.batch.grades import current_grade
+from grader.errors import UsageError
+from grader.options import room_of_commands
+from grader.quoting import quote
+from grader.report.points import shown
+from grader.suggestions import did_you_mean
+
+
+class FoundIdeas(StrEnum):
+    """Which answers are accepted together: there is but one safe choice."""
+
+    ALL = "all"
+
+
+GradesArgument = Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `grader batch` wrote.")]
+ByOption = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides.")]
+
+
+def override(
+    student: Annotated[str, typer.Argument(help="As in the gradebook.")],
+    part: Annotated[str, typer.Argument(help="The part's id, such as 1.c.ii.")],
+    points: Annotated[str, typer.Argument(help="Such as 2.5; 'withdraw' takes the last override back.")],
+    by: ByOption,
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The student reads it.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")] = Path("grades"),
+) -> None:
+    """Decide a part by hand. Every decision is kept, with what was there before, and stands while the answer is the
+    same, however often it is graded."""
+    try:
+        wanted = None if points == "withdraw" else Fraction(points)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"'{quote(points, 40)}' is no number of points, such as 2.5") from None
+    if not by.strip() or not why.strip():
+        raise UsageError("an override needs --by and --why: who decided, and for what reason")
+    with Gradebook(out) as gradebook:
+        ruling = Ruling(student, part, wanted, quote(why, 1000))
+        (made,) = gradebook.decisions.decide([ruling], by=quote(by), kind=Kind.OVERRIDE).decisions
+        (state,) = gradebook.decisions.states(student=student, part=part)
+    stands = made.points if made.points is not None else state.points
+    print(f"{student} {part}: {shown(made.was)} → {shown(stands)}, by {made.by}: {made.comment}")
+    print(_how_to_write_pages(out))
+
+
+def accept(
+    out: GradesArgument,
+    part: Annotated[list[str], typer.Option("--part", metavar="ID", help="This part (1.a.i) or group (1).")],
+    found: Annotated[FoundIdeas, typer.Option("--found", help="'all': only where every idea was found.")],
+    by: ByOption,
+) -> None:
+    """Accept the points that the grader proposes, where every idea was found and only a person's word is missing."""
+    with Gradebook(out) as gradebook:
+        states = narrowed(gradebook.decisions.states(), part)
+        ready = acceptable(states)
+        waiting = sum(state.is_open for state in states)
+        named = ", ".join(part)
+        if not ready:
+            print(f"nothing to accept: of {waiting} open answers to {named}, none waits with every idea found")
+            return
+        rulings = [
+            Ruling(state.student, state.part, state.points, "every idea was found", judged=state.judged)
+            for state in ready
+        ]
+        act = gradebook.decisions.decide(rulings, by=quote(by), kind=Kind.ACCEPT)
+    print(f"{len(act.decisions)} of {waiting} open answers to {named} accepted by {quote(by)}: every idea was found")
+    print(f"`grader undo {out} --by {shlex.quote(by)}` takes this back. {_how_to_write_pages(out)}")
+
+
+def undo(out: GradesArgument, by: ByOption) -> None:
+    """Take back the last thing this person did, all of it; what stood before stands again."""
+    with Gradebook(out) as gradebook:
+        act = gradebook.decisions.undo(quote(by))
+    parts = ", ".join(dict.fromkeys(one.part for one in act.decisions))
+    students = dict.fromkeys(one.student for one in act.decisions)
+    who = next(iter(students)) if len(students) == 1 else f"{len(students)} students"
+    print(f"undone: {act.kind} of {parts}, {who}, by {quote(by)}")
+    print(_how_to_write_pages(out))
+
+
+def status(
+    out: GradesArgument,
+    student: Annotated[str | None, typer.Option("--student", metavar="NAME", help="The parts of this one.")] = None,
+) -> None:
+    """Say what is open, part by part, and what to do next."""
+    with Gradebook(out) as gradebook:
+        states = gradebook.decisions.states(student=student)
+        result = gradebook.latest(student) if student is not None else None
+        if student is not None and result is None:
+            hint = did_you_mean(student, gradebook.students())
+            raise UsageError(f"the gradebook has no student '{quote(student, 60)}'{hint}")
+        grade = current_grade(gradebook, result) if result else None
+    if grade is not None:
+        print_student(grade, states, Console())
+    else:
+        print_status(states, out, Console())
+
+
+def report(out: GradesArgument) -> None:
+    """Write the pages, the table and the JSON reports anew, with what was decided meanwhile."""
+    from grader.batch.files import write_files  # loads what draws pages, and other commands here draw none
+
+    with Gradebook(out) as gradebook:
+        write_files(gradebook, out)
+        students = len(gradebook.students())
+    print(f"{students} reports written. {out / 'index.html'}, {out / 'gradebook.csv'}")
+
+
+def _how_to_write_pages(out: Path) -> str:
+    return f"`grader report {shlex.quote(str(out))}` writes the pages anew."
+
+
+app = room_of_commands(override, accept, undo, status, report)
