@@ -66,11 +66,6 @@ class Decision:
     comment: str
     undone: bool = False
 
-    @property
-    def on(self) -> str:
-        """What it was about, once the part rests on something else; where grading failed, nobody knows on what."""
-        return "another answer" if self.judged else "an answer that was not recorded"
-
 
 @dataclass(frozen=True)
 class Act:
@@ -249,6 +244,11 @@ def _standing(log: Sequence[Decision], judged: str) -> Standing:
     if own is not None:
         return Standing(own if own.points is not None else None)
     return Standing(earlier=last if last.points is not None else None)
+
+
+def on_what(earlier: Decision) -> str:
+    """What a decision was about, now that the part rests on something else; where grading failed, nobody knows."""
+    return "another answer" if earlier.judged else "an answer that was not recorded"
 
 
 def by_part(states: Sequence[PartState]) -> Mapping[str, list[PartState]]:

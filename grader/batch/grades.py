@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from grader.batch.decision_log import OPEN, Decision, Kind, Standing
+from grader.batch.decision_log import OPEN, Decision, Kind, Standing, on_what
 from grader.batch.gradebook import Gradebook, Result
 from grader.model import Status
 from grader.report.points import rounded
@@ -78,6 +78,6 @@ def _status(points: Fraction, worth: Fraction, found: Status) -> Status:
 def _open_again(problem: dict[str, Any], earlier: Decision) -> dict[str, Any]:
     assert earlier.points is not None
     said = {"points": rounded(earlier.points), "by": earlier.by, "at": earlier.at, "comment": earlier.comment}
-    said["on"] = earlier.on
+    said["on"] = on_what(earlier)
     status = problem["status"] if problem["status"] in OPEN else str(Status.REVIEW)
     return {**problem, "status": status, "decided_before": said}

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.batch.decision_log import Decision, Kind, PartState, by_part
+from grader.batch.decision_log import Decision, Kind, PartState, by_part, on_what
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote
@@ -96,7 +96,7 @@ def print_status(states: Sequence[PartState], grades: Path, console: Console) ->
 
 def decided_before(earlier: Decision, state: PartState) -> str:
     assert earlier.points is not None
-    return f"decided before on {earlier.on}: {shown(earlier.points)} of {shown(state.worth)} by {earlier.by}"
+    return f"decided before on {on_what(earlier)}: {shown(earlier.points)} of {shown(state.worth)} by {earlier.by}"
 
 
 def next_command(states: Sequence[PartState], counts: Sequence[PartCount], grades: Path) -> str:
