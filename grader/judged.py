@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -78,17 +78,16 @@ class Judging:
         except Missing:
             return [], []
         except ForAPerson:
-            if isinstance(sheet, StudentFault):
+            if isinstance(sheet, StudentFault) or not (files := _files_of(sheet)):
                 raise
             pages = [{"page": place.page} for place in places_of(sheet, problem.id)]
-            entries = [{"kind": "answer", "file": file, **page} for file in sheet.files for page in pages or [{}]]
-            return self._whole(sheet), entries
+            entries = [{"kind": "answer", "file": _shown(file), **page} for file in files for page in pages or [{}]]
+            return self._whole(files), entries
         pieces = [[piece.kind, " ".join(piece.text.split())] for piece in found.pieces]
-        return [["answer", pieces], *(self._whole(sheet) if found.doubt else ())], [_as_written(found)]
+        return [["answer", pieces], *self._whole((found.file,) if found.doubt else ())], [_as_written(found)]
 
-    def _whole(self, sheet: Answers | StudentFault) -> list[Any]:
-        assert isinstance(sheet, Answers)
-        return [["sheet", self._digests[file]] for file in sheet.files]
+    def _whole(self, files: Sequence[str]) -> list[Any]:
+        return [["sheet", self._digests[file]] for file in files]
 
     def _paths(self, file: str) -> tuple[str, ...]:
         """Where a file lies; all of them, where a person has to say which one counts."""
@@ -165,6 +164,10 @@ def _asked_for(problem: Problem, chosen: str) -> _Asked:
     # A check that names no file reads the answer, or the files beside an alternative.
     asked.answer = any(not check.files for check in checks) and not any(one.beside for one in alternatives)
     return asked
+
+
+def _files_of(sheet: Answers) -> tuple[str, ...]:
+    return sheet.files or ((sheet.pdf,) if sheet.pdf else ())
 
 
 def _as_written(answer: Answer) -> _Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import textwrap
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +17,8 @@ from grader.errors import StudentFault
 from grader.judged import MAX_CHARACTERS, Judging
 from grader.model import Alternative, Answers, Check, Outcome, Problem, Rubric, Submission, passed
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, MakeSubmission
+from tests.hostile_pdfs import PDFS, scan
 
 SCHEMA = json.loads((REPOSITORY / "grader" / "report" / "schema.json").read_text())
 Files = dict[str, str]
@@ -176,12 +178,43 @@ def test_only_the_alternative_that_was_chosen_is_shown(tmp_path: Path) -> None:
     assert len(judged(tmp_path, CHOICE, files)["pieces"]) == 3
 
 
-def test_where_two_sheets_are_there_everything_was_judged(tmp_path: Path) -> None:
-    two = {"answers.md": SHEET, "answers.tex": "\\section{1}"}
+def test_where_two_sheets_answer_the_part_everything_was_judged(tmp_path: Path) -> None:
+    two = {"answers.md": SHEET, "answers.txt": SHEET.replace("positive", "negative")}
     one = judged(tmp_path / "a", WRITTEN, two)
-    other = judged(tmp_path / "b", WRITTEN, two | {"answers.tex": "\\section{2}"})
+    other = judged(tmp_path / "b", WRITTEN, two | {"answers.txt": SHEET.replace("positive", "even")})
     assert one["pieces"] == []
     assert one["sha256"] != other["sha256"]
+
+
+def test_where_text_names_no_part_the_sheet_was_judged(submission: MakeSubmission) -> None:
+    handed_in = submission(**{"answers.md": "All weights are positive.", "work.py": "1"})
+    sheet = Answers({}, files=("answers.md",), unplaced={"1.a": "answers.md:1"})
+    one = Judging(handed_in, lambda: sheet).of(WRITTEN, "")
+    (handed_in.folder / "work.py").write_text("2")
+    same = Judging(handed_in, lambda: sheet).of(WRITTEN, "")
+    (handed_in.folder / "answers.md").write_text("All weights are negative.")
+    other = Judging(handed_in, lambda: sheet).of(WRITTEN, "")
+    assert one["pieces"] == [{"kind": "answer", "file": "answers.md"}]
+    assert one["sha256"] == same["sha256"] != other["sha256"]
+
+
+@pytest.mark.slow
+def test_pages_of_a_scan_are_named_and_the_scan_is_hashed(tmp_path: Path) -> None:
+    declared = {"submission.yaml": "pages: {1.a: [2, 3]}\n"}
+    for number in (3, 4):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "answers.pdf").write_bytes(scan(number))
+    one, other = (judged(tmp_path / str(number), WRITTEN, declared) for number in (3, 4))
+    assert [(piece["file"], piece["page"]) for piece in one["pieces"]] == [("answers.pdf", 2), ("answers.pdf", 3)]
+    assert one["sha256"] != other["sha256"]
+
+
+def test_an_answer_in_a_pdf_is_shown_with_its_page_and_place(tmp_path: Path) -> None:
+    shutil.copy(PDFS / "sections.pdf", tmp_path / "answers.pdf")
+    (piece,) = judged(tmp_path, WRITTEN, {})["pieces"]
+    assert (piece["file"], piece["page"], piece["places"][0]["page"]) == ("answers.pdf", 1, 1)
+    assert len(piece["places"][0]["box"]) == 4
+    assert piece["text"]
 
 
 @pytest.mark.slow
