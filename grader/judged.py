@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -28,9 +28,8 @@ _CHUNK_BYTES = 1 << 20
 _LONG_STRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*+\'\'\'', re.DOTALL)
 _IMPORT = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]([^\n]{1,500})")
 _QUOTED_NAME = re.compile(r"""["'](?:[\w.-]+/)*([A-Za-z_]\w*)(?:\.py)?["']""")
-_NEXT_STATEMENT = re.compile(
-    r"\n(?=[^\s)\]}#])"
-)  # whatever begins at the margin, but for comments and brackets that close
+# Whatever begins at the margin, but for comments and brackets that close.
+_NEXT_STATEMENT = re.compile(r"\n(?=[^\s)\]}#])")
 _CLOSING = tuple(".,;:!?)")  # readers strip pieces, and nobody writes a blank before these
 _MARKS = {"prose": "", "math": "$", "code": "`"}
 
@@ -43,6 +42,7 @@ class Judging:
     def __init__(self, submission: Submission, sheet: Callable[[], Answers | StudentFault]) -> None:
         self._submission = submission
         self._sheet = sheet
+        self._known: dict[str, str] = {}
 
     def of(self, problem: Problem, chosen: str) -> _Entry:
         """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
@@ -51,7 +51,7 @@ class Judging:
         try:
             hashed, pieces = self._found(problem, asked)
         except Exception:  # a sheet that is there twice, or cannot be read: whoever decides has to look at everything
-            hashed, pieces = [["everything", self._everything]], []
+            hashed, pieces = [[path, self._digest_of(path)] for path in self._files], []
         return {"sha256": _digest([chosen, hashed]), "kind": asked.kind, "pieces": pieces[:MAX_PIECES]}
 
     def _found(self, problem: Problem, asked: _Asked) -> tuple[list[Any], list[_Entry]]:
@@ -63,10 +63,10 @@ class Judging:
             for path in self._paths(file):
                 place = self._submission.folder / path
                 if is_code(file):
-                    hashed += [["code", self._digests[used]] for used in self._used_by(path)]
+                    hashed.append(["code", *sorted(map(self._digest_of, self._used_by(path)))])
                     pieces += _definitions(place, _shown(path), names)
                 else:
-                    hashed.append(["file", file, self._digests[path]])
+                    hashed.append(["file", file, self._digest_of(path)])
                     pieces.append(self._file(place, _shown(path)))
         return hashed, pieces
 
@@ -87,7 +87,7 @@ class Judging:
         return [["answer", pieces], *self._whole((found.file,) if found.doubt else ())], [_as_written(found)]
 
     def _whole(self, files: Sequence[str]) -> list[Any]:
-        return [["sheet", self._digests[file]] for file in files]
+        return [["sheet", self._digest_of(file)] for file in files]
 
     def _paths(self, file: str) -> tuple[str, ...]:
         """Where a file lies; all of them, where a person has to say which one counts."""
@@ -99,19 +99,21 @@ class Judging:
             return tuple(sorted(several.paths))
 
     @cached_property
-    def _digests(self) -> Mapping[str, str]:
+    def _files(self) -> list[str]:
         folder = self._submission.folder
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
-        return {path.relative_to(folder).as_posix(): _digest_of_file(path) for path in files}
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
-    @property
-    def _everything(self) -> list[list[str]]:
-        return [list(entry) for entry in self._digests.items()]
+    def _digest_of(self, path: str) -> str:
+        """Taken once, and only of what is asked for: beside it may lie gigabytes of weights."""
+        if path not in self._known:
+            with (self._submission.folder / path).open("rb") as stream:
+                self._known[path] = hashlib.file_digest(stream, "sha256").hexdigest()
+        return self._known[path]
 
-    def _used_by(self, path: str) -> list[str]:
+    def _used_by(self, path: str) -> set[str]:
         """A file of code and those of the submission that it names in imports or in quotes, and what these name."""
         by_name: dict[str, list[str]] = {}
-        for other in self._digests:
+        for other in self._files:
             if is_code(other) and "#" not in other:
                 by_name.setdefault(PurePosixPath(other).stem, []).append(other)
         used, waiting = {path}, [path]
@@ -122,11 +124,11 @@ class Judging:
                 new = [other for other in by_name.get(name, ()) if other not in used]
                 used.update(new)
                 waiting += new
-        return sorted(used)
+        return used
 
     def _file(self, place: Path, shown: str) -> _Entry:
         path = place.relative_to(self._submission.folder).as_posix()
-        return {"kind": "file", "file": shown, "sha256": self._digests[path], "lines": _count_of_lines(place)}
+        return {"kind": "file", "file": shown, "sha256": self._digest_of(path), "lines": _count_of_lines(place)}
 
 
 class _Asked:
@@ -242,11 +244,6 @@ def _count_of_lines(place: Path) -> int:
         while chunk := stream.read(_CHUNK_BYTES):
             count, last = count + chunk.count(b"\n"), chunk[-1:]
     return count + (last != b"\n")
-
-
-def _digest_of_file(place: Path) -> str:
-    with place.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _digest(data: Any) -> str:
