@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Any
@@ -19,6 +19,7 @@ from grader.checks.formulas.key_variants import (
     vocabulary_of,
     with_readable_keys,
 )
+from grader.checks.formulas.matrix_sizes import stated_of
 from grader.checks.formulas.readable import formula_can_be_read
 from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expression, of_alternatives
 from grader.formulas.answer.softmax_direction import directed, direction_said
@@ -49,11 +50,11 @@ def formula_equals_the_key(
 
 def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdict:
     tried: list[tuple[str, list[Judged]]] = []
-    for given in readings:
-        reading = Reading.model_validate(given)
+    every = [Reading.model_validate(given) for given in readings]
+    for reading in [reading for reading in every if not _said_otherwise(answer, reading, reading.symbols)] or every:
         if not all(_states(answer, reading, name, text, seed) for name, text in reading.given.items()):
             continue
-        judged = _equals_reading(answer, reading, seed)
+        judged = [_with_its_results(one, answer, reading) for one in _equals_reading(answer, reading, seed)]
         if judged[0].verdict.score == 1 and all(len(one) == 1 for one in (judged, *(earlier for _, earlier in tried))):
             return judged[0].verdict
         tried.append((reading.name, judged))
@@ -62,6 +63,25 @@ def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdic
     same = [judged for other, judged in tried if len(judged) == most and (other == name or most == 1)]
     best = [Judged(_best([one.verdict for one in ways]), ways[0].found) for ways in zip(*same, strict=True)]
     return of_alternatives(best, name)
+
+
+def _said_otherwise(answer: Answer, reading: Reading, shapes: Mapping[str, str]) -> str:
+    """Which of these matrices the answer gives another size, in the question's own letters, in words; or nothing."""
+    text = "\n".join(piece.text for piece in answer.pieces)
+    letters = {name for name, meaning in reading.symbols.items() if meaning == "size"}
+    for name, shape in shapes.items():
+        wanted = tuple(shape.split("×"))
+        for stated in stated_of(text, name) if len(wanted) == 2 else ():
+            if stated != wanted and len(stated) == 2 and set(stated) <= letters:
+                return f"{name} is {shape}, not {'×'.join(stated)}"
+    return ""
+
+
+def _with_its_results(judged: Judged, answer: Answer, reading: Reading) -> Judged:
+    verdict, said = judged.verdict, _said_otherwise(answer, reading, reading.results)
+    if verdict.score != 1 or not said:
+        return judged
+    return replace(judged, verdict=replace(verdict, score=HALF, message=f"the formula is right, but {said}"))
 
 
 def _best(verdicts: Sequence[Verdict]) -> Verdict:

@@ -46,6 +46,7 @@ class Reading(AskedFor):
     given: dict[str, str] = {}  # equations the answer has to state for this reading to apply
     softmax_over: Literal["rows", "columns"] = "rows"
     called: Annotated[str, SaidInFeedback()] = ""
+    results: dict[str, str] = {}  # sizes of what comes out, such as {H: t×n}; another that is stated costs half
     mistakes: list[KnownMistake] = []
 
 

@@ -100,3 +100,12 @@ def stated_sizes(text: str, name: str) -> Iterator[tuple[re.Match[str], str]]:
         text,
     ):
         yield found, found["shape"].strip("{}()")
+
+
+def stated_of(text: str, name: str) -> list[tuple[str, ...]]:
+    """The sizes that are stated for one matrix, right behind its name or behind what it equals: `H = V A ∈ ℝ^{t×n}`.
+
+    Its name begins the statement; A at the end of a product is no statement about A.
+    """
+    called = rf"(?:^|[,;.:($`\n]|\b(?:and|where|with|so|then))\s*{re.escape(name)}\s*(?:=[^,;.\n$∈]*?)?"
+    return [tuple(sides_of(shape)) for _, shape in stated_sizes(text, called)]

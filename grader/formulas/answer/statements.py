@@ -226,8 +226,11 @@ class Statements:
                 if set(left.index) & {"i", "j", "l"}:  # `β_i = 0 otherwise` defines a family, with exceptions
                     continue
                 right = self.read(clause.members[place + 1])
-                if right is not None and left not in symbols_in(right):
-                    found[left] = right
+                if right is None or left in symbols_in(right):
+                    continue
+                if place and any(str(symbol) in self.vocabulary.asked for symbol in symbols_in(right)):
+                    continue  # `k_aᵀq = β = k_bᵀq` says what follows of q, not what β is
+                found[left] = right
         return found
 
     def _define_by_entries(

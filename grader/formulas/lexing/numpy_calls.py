@@ -33,6 +33,14 @@ def read_dotted(cursor: Cursor, vocabulary: Vocabulary, text: str, start: int) -
         return
     # What follows the first dot is read as a piece of its own.
     is_attribute = len(path) == 1 and name in TRANSPOSING_METHODS | MULTIPLYING_METHODS
+    if (
+        not is_attribute
+        and cursor.prose
+        and len(path) == 1
+        and {path[0].replace("_", ""), name} <= vocabulary.recognised
+    ):
+        yield from _read_product(cursor, vocabulary, path[0], start)
+        return
     if not is_attribute and cursor.prose:
         cursor.at = start + len(path[0])
         yield cursor.token("WORD", path[0], start)
@@ -42,3 +50,13 @@ def read_dotted(cursor: Cursor, vocabulary: Vocabulary, text: str, start: int) -
     word = path[0] if path[0].isalpha() else path[0].partition("_")[0]  # k_a.T: the index is read with its letter
     cursor.at = start + len(word)
     yield from read_word(cursor, vocabulary, word, start)
+
+
+def _read_product(cursor: Cursor, vocabulary: Vocabulary, factor: str, start: int) -> Iterator[Token]:
+    """`k_a.q`, as the scalar product is typed."""
+    letter = factor.partition("_")[0]
+    cursor.at = start + len(letter)
+    yield from read_word(cursor, vocabulary, letter, start)
+    dot = start + len(factor)
+    cursor.at = dot + 1
+    yield cursor.token("OPERATOR", "·", dot)
