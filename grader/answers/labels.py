@@ -19,6 +19,7 @@ _STEP = re.compile(r"(?P<open>[(\[]?)(?P<token>[ivx]{2,5}|[a-z]|\d{1,2})(?P<clos
 _BETWEEN = re.compile(r"[\s,/–—-]*")
 _ABBREVIATION = re.compile(r"(?:i\.\s?e|e\.\s?g)\b", re.IGNORECASE)
 _FORMULA_GOES_ON = re.compile(r"[=+*/<>≈≤≥≪≫∈∼~^_'’&]|-\s|\\(?:in|to|approx|gg|ll|cdot|sim)\b")
+_LETTER_THEN_TITLE = re.compile(r"[a-h]\s+(?=[A-Z])")  # "Problem 2.1 b Which key wins?"
 _DASH = re.compile(r"\s*[-–—]\s+(?=[A-Z$\\(])")  # "1.a.i - Positive": the answer goes on, and no formula
 # "(b) and (c) together …" and "(ii) holds because …" speak about parts; they do not begin one.
 _SPEAKS_ABOUT = re.compile(r"(?:and|or|is|are|was|holds?|implies|gives?|says|shows?|above|below|follows?)\b")
@@ -43,7 +44,7 @@ def read_label(text: str, *, heading: bool = False) -> Label | None:
     noun_end = _skip_nouns(text, start)
     if _ABBREVIATION.match(text, start):
         return None
-    steps, styles, end, marked = _read_steps(text, noun_end)
+    steps, styles, end, marked = _read_steps(text, noun_end, noun_end > start)
     if not steps:
         return None
     rest = text[end:].lstrip(" \t:.–—-|") if text[end:].strip() != "|" else ""
@@ -73,7 +74,7 @@ def _skip_nouns(text: str, start: int) -> int:
     return start
 
 
-def _read_steps(text: str, position: int) -> tuple[list[str], tuple[str, ...], int, bool]:
+def _read_steps(text: str, position: int, named: bool) -> tuple[list[str], tuple[str, ...], int, bool]:
     """Steps, how each is written, where they end, and whether each that stands apart is marked."""
     steps: list[str] = []
     styles: list[str] = []
@@ -92,7 +93,8 @@ def _read_steps(text: str, position: int) -> tuple[list[str], tuple[str, ...], i
             break
         at_end = not text[step.end() :].strip(" |")
         this_marked = bool(closed) or at_end
-        if steps and not glued and not this_marked:
+        unmarked = named and steps and steps[-1].isdigit() and _LETTER_THEN_TITLE.match(text, step.start())
+        if steps and not glued and not this_marked and not unmarked:
             break
         brackets += opened - sum(mark in ")]" for mark in closed)
         brackets = max(brackets, 0)

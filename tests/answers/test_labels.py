@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.answers import cut_into_parts
+from grader.answers.labels import read_label
 from tests.answers.sheets import DL, NLP, notes, texts
 
 TO_B_II = [
@@ -51,6 +52,25 @@ TO_B_II = [
 @pytest.mark.parametrize("heading", TO_B_II)
 def test_a_heading_as_people_write_it_leads_to_its_part(heading: str) -> None:
     assert texts(f"{heading}\n\nTake $q = t(k_a + k_b)$.\n")["1.b.ii"] == "Take q = t(k_a + k_b) ."
+
+
+@pytest.mark.parametrize(
+    ("line", "steps"),
+    [
+        ("Problem 2.1 b Which key wins?", ("2", "1", "b")),
+        ("Question 3 c The cost of it", ("3", "c")),
+        ("Exercise 1.4 e LayerNorm.", ("1", "4", "e")),
+        ("Task 2 a", ("2", "a")),
+        ("Problem 1.1 I think that", ("1", "1")),
+        ("Problem 1.1 a key wins if", None),
+        ("1.1 a Transformer has", None),
+        ("Part 2 of Theorem", None),
+        ("Figure 2.1 b Weights", None),
+    ],
+)
+def test_a_letter_after_the_number_of_a_problem_needs_no_mark(line: str, steps: tuple[str, ...] | None) -> None:
+    label = read_label(line)
+    assert (label.steps if label else None) == steps
 
 
 WORDS = st.lists(
