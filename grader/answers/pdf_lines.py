@@ -10,15 +10,14 @@ from itertools import pairwise
 
 from grader.answers.labels import read_label
 from grader.answers.lines import Line
+from grader.answers.pdf_formulas import Cut, cut_rows
 from grader.answers.pdf_layout.boxes import UNREADABLE, body_size, boxes_of
 from grader.answers.pdf_layout.margins import without_margins
 from grader.answers.pdf_layout.row_text import Word
 from grader.answers.pdf_layout.rows import Row, rows_of
 from grader.answers.pdf_layout.stacked import put_together
-from grader.model import Piece, Place
+from grader.model import Place
 from grader.notation import word_lists
-from grader.notation.function_names import FUNCTIONS
-from grader.notation.operators import OPERATORS, RELATIONS
 from grader.sandbox.pdf_process import PdfGlyphs
 
 _HEADING = 1.12  # times the size of the text
@@ -27,10 +26,6 @@ _NEW_BLOCK = 1.35  # times the usual distance of rows
 _INDENT = 0.8  # times the size
 _SHORT = 0.8  # of the width of the text: a row that ends before is the last of its paragraph
 _NUMBER_OF_EQUATION = re.compile(r"\(\d{1,2}(?:\.\d{1,2})?\)")
-_NEUTRAL = re.compile(r"[\d.,;:()\[\]{}|'!%/+\-−–*=<>·×]+")
-_SIGNS = frozenset(one for one in (*OPERATORS, *RELATIONS) if not one.isalpha())
-_ASCII_FORMULA = re.compile(r"\w+[_^]\{?\w|\w=\S|\S=\w")
-_LETTERS = re.compile(r"[A-Za-z]{1,2}|[^\W\d_a-zA-Z]")
 _ENDS_WITH_HYPHEN = re.compile(r"(?<=[^\W\d_])-$")
 # First halves of words that keep their hyphen wherever a row ends.
 _KEEPS_HYPHEN = word_lists.words(
@@ -92,21 +87,41 @@ class _Writer:
         solutions = sum(bool(written) and bool(_SOLUTION.match(written[0].text)) for written in written_rows)
         usual = self._usual_distance(pages)
         reach = self._usual_reach(pages)
+        levels = [
+            self._level(row, written) if written else 0 for (_, row), written in zip(rows, written_rows, strict=True)
+        ]
+        goes_on = [False] * len(rows)
+        for at in range(1, len(rows)):
+            begins = self._begins_paragraph(rows[at - 1], rows[at], usual, reach)
+            goes_on[at] = not (begins or levels[at] or levels[at - 1])
         before: tuple[int, Row] | None = None
-        for (page, row), written in zip(rows, written_rows, strict=True):
-            if not written:
+        for (page, row), cut, level in zip(rows, cut_rows(written_rows, goes_on), levels, strict=True):
+            if cut.moved and self._found.lines:  # its formula stands with what it is the end of
+                self._stretch(self._found.lines[-1].number, page, row, cut)
+            if not cut.words:
                 continue
             number = len(self._found.lines) + 1
-            line = Line(number, _pieces(written, number), level=self._level(row, written), page=page)
-            line.bold = all(word.is_bold for word in written)
+            line = Line(number, cut.pieces(number), level=level, page=page)
+            line.bold = all(word.is_bold for word in cut.words)
             line.opens_block = self._opens_block(before, (page, row), line, usual, reach)
-            line.opens_solution = solutions >= _TEMPLATE and bool(_SOLUTION.match(written[0].text))
+            line.opens_solution = solutions >= _TEMPLATE and bool(_SOLUTION.match(cut.words[0].text))
             self._found.lines.append(line)
-            box = row.left / 100, row.bottom / 100, row.right / 100, row.top / 100
-            self._found.places[number] = Place(page, box)
-            if any(word.is_doubtful for word in written):
+            self._found.places[number] = Place(page, _box(row))
+            if any(word.is_doubtful for word in cut.words):
                 self._found.doubtful.add(number)
             before = page, row
+
+    def _stretch(self, number: int, page: int, row: Row, cut: Cut) -> None:
+        """A line reaches over a row whose beginning belongs to it."""
+        place = self._found.places[number]
+        if place.page == page and place.box is not None and not cut.words:
+            here, there = place.box, _box(row)
+            lowest, highest = map(min, zip(here, there, strict=True)), map(max, zip(here, there, strict=True))
+            left, bottom, _, _ = lowest
+            _, _, right, top = highest
+            self._found.places[number] = Place(page, (left, bottom, right, top))
+        if any(word.is_doubtful for word in cut.moved):
+            self._found.doubtful.add(number)
 
     def _level(self, row: Row, words: Sequence[Word]) -> int:
         if len(words) > _HEADING_WORDS or any(word.is_math for word in words[1:]):
@@ -131,16 +146,27 @@ class _Writer:
     ) -> bool:
         if before is None:
             return True
-        (page, last), (number, row) = before, here
-        indent = _INDENT * self._body
+        last, row = before[1], here[1]
         ended = last.right < _SHORT * reach
-        if page != number:
+        if before[0] != here[0]:
             return ended
-        if last.y - row.y > _NEW_BLOCK * usual or row.left < last.left - indent:
+        if self._is_apart(last, row, usual):
             return True
         is_formula = not any(piece.kind == "prose" and piece.text.strip(" .,;") for piece in line.pieces)
         label = read_label(line.lead)
         return is_formula or (label is not None and (ended or len(label.steps) > 1 or line.bold))
+
+    def _begins_paragraph(self, before: tuple[int, Row], here: tuple[int, Row], usual: int, reach: int) -> bool:
+        if before[0] != here[0]:
+            return before[1].right < _SHORT * reach
+        return self._is_apart(before[1], here[1], usual)
+
+    def _is_apart(self, last: Row, row: Row, usual: int) -> bool:
+        return last.y - row.y > _NEW_BLOCK * usual or row.left < last.left - _INDENT * self._body
+
+
+def _box(row: Row) -> tuple[float, float, float, float]:
+    return row.left / 100, row.bottom / 100, row.right / 100, row.top / 100
 
 
 def _without_number(words: list[Word]) -> list[Word]:
@@ -168,55 +194,3 @@ def _join_hyphens(rows: Sequence[list[Word]]) -> None:
         doubtful = first.is_doubtful or second.is_doubtful
         words[-1] = Word(text, first.left, first.right, False, first.is_bold and second.is_bold, doubtful, False)
         del following[0]
-
-
-def _pieces(words: Sequence[Word], number: int) -> list[Piece]:
-    """Formulas and words in turn. A formula ends before the mark that ends its sentence."""
-    kinds = _kinds(words)
-    pieces: list[Piece] = []
-    at = 0
-    while at < len(words):
-        end = at
-        while end < len(words) and kinds[end] == kinds[at]:
-            end += 1
-        text = " ".join(word.text for word in words[at:end])
-        if kinds[at]:
-            formula = text.rstrip(".,;:")
-            pieces.append(Piece("math", formula, number))
-            if formula != text:
-                pieces.append(Piece("prose", text[len(formula) :], number))
-        elif pieces and pieces[-1].kind == "prose":
-            pieces[-1] = Piece("prose", f"{pieces[-1].text} {text}", number)
-        else:
-            pieces.append(Piece("prose", text, number))
-        at = end
-    return pieces
-
-
-def _kinds(words: Sequence[Word]) -> list[bool]:
-    """Which words belong to formulas: by font, by indices, and by what stands between such words."""
-    kinds = [
-        (word.is_math and bool(word.text.strip("-–—•·◦∗*"))) or bool(_ASCII_FORMULA.search(word.text)) for word in words
-    ]
-    label = read_label(words[0].text) is not None
-    first = 1 if label else 0
-    if label:
-        kinds[0] = False
-    signs = [word.text in _SIGNS for word in words]
-    for index in range(first, len(words)):  # q = …, with q in the font of the text
-        beside = any(first <= near < len(words) and signs[near] for near in (index - 1, index + 1))
-        if beside and _LETTERS.fullmatch(words[index].text.strip("(),.")):
-            kinds[index] = True
-    for step in (1, -1):
-        for index in range(first, len(words)) if step == 1 else range(len(words) - 1, first - 1, -1):
-            near = index - step
-            if kinds[index] or not first <= near < len(words) or not kinds[near] or _ends(words, near, step):
-                continue
-            text = words[index].text
-            kinds[index] = bool(_NEUTRAL.fullmatch(text)) or text.strip("([,.") in FUNCTIONS
-    return kinds
-
-
-def _ends(words: Sequence[Word], near: int, step: int) -> bool:
-    """Whether a sentence ends between a word and the one before it."""
-    return words[near].text.endswith((".", ";")) if step == 1 else words[near - 1].text.endswith((".", ";"))
