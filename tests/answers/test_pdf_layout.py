@@ -6,6 +6,7 @@ import pytest
 
 from grader.answers.pdf_layout.boxes import GlyphBox
 from grader.answers.pdf_layout.row_text import row_text
+from grader.answers.pdf_layout.stacked import put_together
 from grader.answers.pdf_lines import PdfLines, pdf_lines
 from grader.sandbox.pdf_process import read_pdf
 from tests.hostile_pdfs import PDFS, pages, text_page
@@ -34,6 +35,15 @@ def _formulas(found: PdfLines) -> list[str]:
         ("bold", r"\vec{q} = t\vec{k}_{a} + t\vec{k}_{b}"),
         ("wrong", r"M = \frac{1}{2}AA^{⊤}"),
         ("wrong", r"q = \frac{k_{a}+k_{b}}{2}"),
+        ("powers", r"P_{r} ∈ R^{\frac{c}{r}×c}"),
+        ("powers", r"S_{r} ∈ R^{\frac{c}{r}×w}"),
+        ("powers", r"w_{p} = \frac{e^{λu_{p}}}{e^{λu_{p}} + ∑_{r≠p} e^{λu_{r}}}"),
+        (
+            "powers",
+            r"y = \frac{∑_{r} e^{λg_{r}^{⊤}x}z_{r}}{e^{λg_{p}^{⊤}x} + ∑_{r≠p} e^{λg_{r}^{⊤}x}}",
+        ),
+        ("powers", "Y = ∑_{s} B_{s}F_{s}"),
+        ("powers", "T = U(X + Y + Z)(X + Y) + XYZ + UX + UY + UZ"),
         ("word_processor", "M = AA^{T}"),
         ("word_processor", "q = β(k_{a} + k_{b})"),
     ],
@@ -76,6 +86,30 @@ def test_what_is_stacked_in_another_way_is_doubtful() -> None:
 def test_columns_are_read_one_after_the_other() -> None:
     texts = [line.text for line in _lines("columns").lines]
     assert [text for text in texts if text[0].isdigit()] == ["1.a.i", "1.b.i", "1.b.ii", "3.a"]
+
+
+def test_a_title_over_both_columns_is_one_row() -> None:
+    found = _lines("powers")
+    assert found.lines[0].text == "Powers of powers, and a title over both columns of the page"
+    assert [line.lead[:2] for line in found.lines if line.lead[:1].isdigit()] == [f"{n}." for n in range(1, 8)]
+    assert not found.doubtful
+
+
+@pytest.mark.parametrize("count", [3, 12, 20, 30])
+def test_rows_over_the_whole_page_are_no_columns(count: int) -> None:
+    """However few letters there are: blanks of some rows stand below each other."""
+    rows = [
+        f"{number} the weights of a row are positive and sum up to one, whichever keys are given"
+        for number in range(count)
+    ]
+    text = [line.text for line in pdf_lines(read_pdf(pages([text_page(*rows)]))).lines]
+    assert text == rows
+
+
+def test_a_mark_without_width_belongs_to_the_letter_below_it() -> None:
+    mark = GlyphBox("\u0302", 430, 430, 200, 880, 1000, 1000)
+    (whole,) = put_together([_box("k", 0, 0), mark], [], 1000)
+    assert whole.text == "\\hat{k}"
 
 
 def test_heads_and_numbers_of_pages_are_left_out() -> None:

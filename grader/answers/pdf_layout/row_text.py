@@ -11,6 +11,7 @@ SMALLER = (
     0.87  # of the size around it: indices have 0.7 in TeX, 0.58 to 0.8 elsewhere; small capitals 0.8 and the same line
 )
 _RAISED, _LOWERED = 0.12, 0.06  # of the size around it: powers are raised by a third, indices lowered by a seventh
+_TINY, _ON_THE_LINE = 0.6, 0.03  # of the size around it
 _GAP = 0.17  # of the size: TeX sets words a third apart, and squeezes that to a fifth
 _HANG_ON_NOTHING = frozenset("=≈≫≪<>≤≥∼→+−-·,;:")
 _DEEPEST = 4  # indices of indices: nobody reads further
@@ -63,6 +64,8 @@ def is_level(box: GlyphBox, y: int, size: int) -> bool:
     shift = box.y - y
     if box.size >= SMALLER * size:
         return abs(shift) <= _RAISED * size
+    if box.size < _TINY * size:  # an index within a power comes down almost to the line
+        return abs(shift) <= _ON_THE_LINE * size
     return -_LOWERED * size <= shift <= _RAISED * size
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from grader.answers.pdf_layout.boxes import GlyphBox
+from grader.answers.pdf_layout.boxes import GlyphBox, body_size
 from grader.answers.pdf_layout.row_text import SMALLER, Word, words_of
 
 _SAME_LINE = 0.15  # of the size: letters of one row differ by less
@@ -16,7 +16,8 @@ _AXIS = 0.25
 _CROWDED = 0.95  # of the size: rows that are nearer to each other, and not side by side, are stacked
 _COLUMN_SHARE = 0.25  # of the letters stand on either side of a gutter
 _GAP_OF_COLUMNS = 0.7  # of the size: wider than any blank between words
-_GUTTER = 0.02  # of the letters may stand across it, as headings do
+_GUTTER = 0.1  # of the lines may run across it, as wide formulas do
+_LINES_OF_TITLE = 12
 
 
 @dataclass
@@ -81,7 +82,12 @@ def _rows(boxes: Sequence[GlyphBox], body: int) -> list[Row]:
 def _attach(rows: list[Row], small: Sequence[GlyphBox]) -> None:
     """Small letters go to the row they are indices or powers in; the others make up rows of their own."""
     own: list[Row] = []
-    for run in _runs(small):
+    homeless = list(_runs(small))
+    for run in list(homeless):
+        if home := _home(rows, run):
+            home.boxes += run
+            homeless.remove(run)
+    for run in homeless:  # a power within a power stands beside what has a home by now
         home = _home(rows, run)
         if home is None:
             y = run[0].y
@@ -148,16 +154,50 @@ def _note_crowding(rows: Sequence[Row]) -> None:
 
 
 def _columns(boxes: Sequence[GlyphBox], width: int) -> list[list[GlyphBox]]:
-    """Two, if a gutter runs down the middle of the page."""
+    """Two, if a gutter runs down the middle of the page, and before them what stands across it at the top."""
     if not boxes:
         return []
+    lines, height = _lines(boxes), max(box.y for box in boxes)
     for share in (50, 49, 51, 48, 52, 47, 53):
         gutter = width * share // 100
-        across = sum(box.left < gutter < box.right for box in boxes)
-        sides = [box for box in boxes if box.middle < gutter], [box for box in boxes if box.middle >= gutter]
-        if across <= _GUTTER * len(boxes) and min(map(len, sides)) >= _COLUMN_SHARE * len(boxes) and _is_clear(sides):
-            return list(sides)
+        head = _head(lines, gutter)
+        edge = (lines[head - 1][0].y + lines[head][0].y) // 2 if 0 < head < len(lines) else height
+        top, rest = [box for box in boxes if box.y > edge], [box for box in boxes if box.y <= edge]
+        sides = [box for box in rest if box.middle < gutter], [box for box in rest if box.middle >= gutter]
+        if 2 * len(rest) < len(boxes) or min(map(len, sides)) < _COLUMN_SHARE * len(rest):
+            continue
+        across = sum(_runs_across(line, gutter) for line in lines[head:])
+        if across <= _GUTTER * (len(lines) - head) and _is_clear(sides):
+            return [*([top] if top else []), *sides]
     return [list(boxes)]
+
+
+def _lines(boxes: Sequence[GlyphBox]) -> list[list[GlyphBox]]:
+    """What stands on the same line of the page, from top to bottom."""
+    lines: list[list[GlyphBox]] = []
+    size = body_size(boxes)
+    for box in sorted((box for box in boxes if box.size >= SMALLER * size), key=lambda box: -box.y):
+        if lines and lines[-1][0].y - box.y <= _SAME_LINE * box.size:
+            lines[-1].append(box)
+        else:
+            lines.append([box])
+    return lines
+
+
+def _runs_across(line: Sequence[GlyphBox], gutter: int) -> bool:
+    reach = max((box.right for box in line if box.middle < gutter), default=None)
+    edge = min((box.left for box in line if box.middle >= gutter), default=None)
+    return reach is not None and edge is not None and edge - reach <= _GAP_OF_COLUMNS * line[0].size
+
+
+def _head(lines: Sequence[Sequence[GlyphBox]], gutter: int) -> int:
+    """How many lines at the top make up a title over both columns."""
+    head = across = 0
+    for index, line in enumerate(lines[:_LINES_OF_TITLE]):
+        across += (here := _runs_across(line, gutter))
+        if here and 2 * across > index:
+            head = index + 1
+    return head
 
 
 def _is_clear(sides: tuple[list[GlyphBox], list[GlyphBox]]) -> bool:

@@ -15,6 +15,9 @@ _AXIS = 0.25  # of the size: how far bars of fractions and the middles of large 
 _NUMERATOR, _DENOMINATOR = (0.05, 0.75), (0.5, 1.15)
 _SLACK = 120  # hundredths of a point: bars are drawn a little wider than what they part
 _TOUCHING = 0.2  # of the size: what is nearer belongs to the same word
+_KERNED = 0.1  # of the size: letters may reach over each other by as much
+_TINY = 0.6  # of the size: indices of indices
+_BESIDE, _ON_THE_AXIS = 0.5, 0.12  # of the size
 _STRIKE = (0.12, 0.48)  # of the size: where a line through letters runs, above the line they stand on
 _MARKS = {"ˆ": "hat", "˜": "tilde", "¯": "bar", "˙": "dot", "⃗": "vec", "→": "vec", "~": "tilde", "^": "hat", "̂": "hat"}
 _NEGATED = {"=": "≠", "∈": "∉", "≡": "≢"}
@@ -28,12 +31,12 @@ def put_together(boxes: Sequence[GlyphBox], rules: Sequence[Rule], body: int) ->
     """The boxes of a page, with one for each fraction, root, sum and marked letter; struck-out ones say so."""
     found = _marked(boxes)
     within = [sign for sign in found if any(_is_near(sign, rule) for rule in rules[:_MOST_RULES])]
-    found = _limits(found, within)  # a sum within a fraction is read first, one beside a fraction after it
+    found = _limits(found, within, rules)  # a sum within a fraction is read first, one beside a fraction after it
     for rule in sorted(set(rules[:_MOST_RULES]), key=lambda rule: rule[2] - rule[0]):
         near = [box for box in found if abs(box.y - rule[1]) <= _FAR * box.size]
         whole = _root(near, rule) or _fraction(near, rule, body)
         found = _instead(found, *whole) if whole else _struck(found, rule)
-    return _limits(found, found)
+    return _limits(found, found, rules)
 
 
 def _is_near(sign: GlyphBox, rule: Rule) -> bool:
@@ -65,6 +68,8 @@ def _with_mark(letter: GlyphBox, mark: GlyphBox) -> GlyphBox:
 
 def _overlap(one: GlyphBox, other: GlyphBox) -> bool:
     shared = min(one.right, other.right) - max(one.left, other.left)
+    if one.right <= one.left or other.right <= other.left:  # a mark without a width of its own
+        return shared >= 0
     return shared > _OVERLAP * min(one.right - one.left, other.right - other.left) > 0
 
 
@@ -94,8 +99,15 @@ def _root(boxes: Sequence[GlyphBox], rule: Rule) -> Composed | None:
 
 
 def _fraction(boxes: Sequence[GlyphBox], rule: Rule, body: int) -> Composed | None:
-    left, bottom, right, top = rule
+    left, _, right, _ = rule
     within = [box for box in boxes if left - _SLACK <= box.middle <= right + _SLACK and not box.is_struck]
+    # A letter of the row above may stand as near to the bar of a fraction in a power as its own do.
+    small = [box for box in within if box.size < SMALLER * body]
+    return _fraction_of(within, boxes, rule, body) or (_fraction_of(small, boxes, rule, body) if small else None)
+
+
+def _fraction_of(within: Sequence[GlyphBox], boxes: Sequence[GlyphBox], rule: Rule, body: int) -> Composed | None:
+    left, bottom, right, top = rule
     above = _stack([box for box in within if box.y > top], top, _NUMERATOR)
     below = _stack([box for box in within if box.y < bottom], bottom, _DENOMINATOR, down=True)
     if not above or not below:
@@ -108,10 +120,28 @@ def _fraction(boxes: Sequence[GlyphBox], rule: Rule, body: int) -> Composed | No
         return None
     (numerator, one), (denominator, other) = row_text(above), row_text(below)
     size = max(box.size for box in used)
-    size = body if size < SMALLER * body else size  # in running text both are set smaller
-    y = round((bottom + top) / 2 - _AXIS * size)
+    beside = _in_the_same_script(boxes, used, rule, size, body)
+    if beside:  # R^{d/h × n}, with a bar: it stands in the power as its neighbour does
+        y, size = beside.y, beside.size
+    else:
+        size = body if size < SMALLER * body else size  # in running text both are set smaller
+        y = round((bottom + top) / 2 - _AXIS * size)
     whole = _whole(used, f"\\frac{{{numerator}}}{{{denominator}}}", y, size, one or other)
     return used, replace(whole, left=min(left, whole.left), right=max(right, whole.right))
+
+
+def _in_the_same_script(
+    boxes: Sequence[GlyphBox], used: Sequence[GlyphBox], rule: Rule, size: int, body: int
+) -> GlyphBox | None:
+    """A letter of a power or index just beside a fraction, if the bar is where a fraction of that line has it."""
+    left, bottom, right, top = rule
+    for box in boxes:
+        if box in used or box.is_large_sign or not size <= box.size < SMALLER * body:
+            continue
+        near = min(abs(box.left - right), abs(left - box.right)) < _BESIDE * box.size
+        if near and abs((bottom + top) / 2 - box.y - _AXIS * box.size) <= _ON_THE_AXIS * box.size:
+            return box
+    return None
 
 
 def _stack(boxes: list[GlyphBox], edge: int, near: tuple[float, float], down: bool = False) -> list[GlyphBox]:
@@ -123,14 +153,15 @@ def _stack(boxes: list[GlyphBox], edge: int, near: tuple[float, float], down: bo
         return []
     size = max(box.size for box in mains)
     y = min((box.y for box in mains if box.size == size), key=lambda y: abs(y - edge))
-    return [box for box in boxes if -0.4 * size <= box.y - y <= 0.6 * size]
+    return [box for box in boxes if -0.4 * size <= box.y - y <= (0.85 if box.size < _TINY * size else 0.6) * size]
 
 
 def _touches(box: GlyphBox, group: Sequence[GlyphBox]) -> bool:
     level = [one for one in group if abs(one.y - box.y) <= 0.1 * one.size and one.size * SMALLER <= box.size]
     return any(
-        0 <= box.left - one.right < _TOUCHING * one.size or 0 <= one.left - box.right < _TOUCHING * one.size
+        -_KERNED * one.size <= apart < _TOUCHING * one.size
         for one in level
+        for apart in (box.left - one.right, one.left - box.right)
     )
 
 
@@ -147,12 +178,13 @@ def _struck(boxes: list[GlyphBox], rule: Rule) -> list[GlyphBox]:
     return [replace(box, is_struck=True) if id(box) in gone else box for box in boxes]
 
 
-def _limits(boxes: list[GlyphBox], signs: Sequence[GlyphBox]) -> list[GlyphBox]:
+def _limits(boxes: list[GlyphBox], signs: Sequence[GlyphBox], rules: Sequence[Rule]) -> list[GlyphBox]:
     for sign in [box for box in signs if box.text in _WITH_LIMITS and box.is_large_sign]:
         middle = (sign.bottom + sign.top) // 2
         y = round(middle - _AXIS * sign.size)
         small = [box for box in boxes if box is not sign and box.size < SMALLER * sign.size]
         near = [box for box in small if abs(box.y - middle) <= 2.2 * sign.size and _is_limit(box, sign, middle)]
+        near = _of_one_manner([box for box in near if not _is_parted(box, sign, middle, rules)], sign, middle)
         # A range such as l = j−1 is wider than the sign: its letters follow each other.
         below, above = (_run(small, [box for box in near if (box.y > middle) is up]) for up in (False, True))
         text, doubt = sign.text, False
@@ -165,6 +197,22 @@ def _limits(boxes: list[GlyphBox], signs: Sequence[GlyphBox]) -> list[GlyphBox]:
         right = max(box.right for box in used) if len(used) > 1 else sign.right
         boxes = _instead(boxes, used, replace(whole, right=max(sign.right, min(right, sign.right + sign.size))))
     return boxes
+
+
+def _is_parted(box: GlyphBox, sign: GlyphBox, middle: int, rules: Sequence[Rule]) -> bool:
+    """Whether the bar of a fraction runs between a sum and what stands above or below it."""
+    low, high = sorted((box.y, middle))
+    return any(
+        low < bottom < high and left <= sign.middle <= right and left - _SLACK <= box.middle <= right + _SLACK
+        for left, bottom, right, _ in rules[:_MOST_RULES]
+    )
+
+
+def _of_one_manner(near: list[GlyphBox], sign: GlyphBox, middle: int) -> list[GlyphBox]:
+    """Both limits stand beside the sign, or one above and one below it: an index of the row above is no limit."""
+    beside = {id(box) for box in near if box.left >= sign.right - 0.1 * sign.size}
+    lower = [id(box) in beside for box in near if box.y <= middle]
+    return [box for box in near if box.y <= middle or not lower or (id(box) in beside) is any(lower)]
 
 
 def _is_limit(box: GlyphBox, sign: GlyphBox, middle: int) -> bool:
