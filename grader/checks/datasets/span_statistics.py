@@ -170,16 +170,17 @@ def _off_a_quarter(kept: Array, share: Array, half: float) -> Finding | None:
 def judge_what_is_left(spans: Sequence[Span], document: int) -> Finding | None:
     """Draws from a document that is shorter than most drawn lengths: a quarter of what is there, not of what was drawn.
 
-    Longer documents are masked as they should be, so it costs half.
+    Longer documents are masked as they should be, so it costs half. Less than a quarter costs nothing: where a mask is
+    placed in the drawn length its end is cut off, and short documents are few.
     """
     kept, share = _shares([span for span in spans if span.kept >= document - _STRIPPED])
     found = _off_a_quarter(kept, share, 0)
-    if found is None:
+    if found is None or share.mean() < 0.25:
         return None
     masked = f"{100 * float(share.mean()):.0f} % are masked on average"
-    cause = "; it looks as if the masked length is taken from the drawn length, of which a short document has less"
     told = f"where a document is shorter than the length drawn for it, {masked}; 25 % of what is left are asked for"
-    return replace(found, summary=told + cause * bool(share.mean() > 0.25), score=Fraction(1, 2))
+    cause = "it looks as if the masked length is taken from the drawn length, of which a short document has less"
+    return replace(found, summary=f"{told}; {cause}", score=Fraction(1, 2))
 
 
 def _moves_with_the_document(
