@@ -13,6 +13,7 @@ _DEFINITION = re.compile(
     r"|\\def\s*\\(?P<short>[A-Za-z]+)(?P<marks>(?:\#\d)*)\s*(?=\{)"
 )
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
+_ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+\Z")
 _ARGUMENT = re.compile(r"#(\d)")
 # What a course calls the command or the environment that students write their answers into.
 ANSWER_NAME = re.compile(
@@ -117,6 +118,8 @@ def _once(text: str, names: dict[str, _Name], limit: int) -> str:
         if arguments is None:
             continue
         spelled = _filled(name.meaning, arguments)
+        if spelled[:1].isalpha() and _ENDS_IN_COMMAND.search(text, at, command.start()):
+            spelled = f" {spelled}"  # of \\approx\\va, which would be one command
         # Every line keeps its number.
         breaks = text.count("\n", command.start(), end) - spelled.count("\n")
         kept += [text[at : command.start()], spelled, "\n" * breaks]

@@ -120,3 +120,8 @@ def test_a_forgotten_end_loses_no_answer_without_a_note(style: Style) -> None:
             broken = sheet.replace(mark, "", 1)
             found = " ".join(texts(broken, "main.tex").values())
             assert plain(NLP_ANSWERS["3.c"]) in plain(found) or notes(broken, "main.tex")
+
+
+def test_an_own_command_behind_another_stays_a_word_of_its_own() -> None:
+    sheet = r"\newcommand{\va}{v_a}\begin{document}\section*{1.a.iii}$c\approx\va$\end{document}"
+    assert r"\approx v_a" in texts(sheet, "main.tex")["1.a.iii"]
