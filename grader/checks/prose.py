@@ -28,12 +28,15 @@ def gives_the_ideas(
     wrong: Annotated[Claims, HoldsTheAnswer()] = [],  # noqa: B006 - never changed, and a rubric author reads it as `[]`
     prompt: Prompt = "",
     need: int = 0,
+    distinct: bool = True,
     index: Index = "",
     review: bool = True,
 ) -> Outcome:
     """The answer gives the ideas the question asks for, in words or in symbols."""
     answer = student.answer
-    judgement = judge(answer.pieces, ideas, wrong, prompt, items=answer.items, index=index, distinct=need > 0)
+    judgement = judge(
+        answer.pieces, ideas, wrong, prompt, items=answer.items, index=index, distinct=distinct and need > 0
+    )
     if judgement.empty:
         raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
     if judgement.copied:

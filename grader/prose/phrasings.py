@@ -266,7 +266,7 @@ def _runs_at(run: Run, reading: Reading) -> Iterator[tuple[int, int]]:
             ends = {i: i for i in places}
         else:
             follow: dict[int, int] = {}
-            for end, began in ends.items():
+            for end, began in sorted(ends.items()):  # the nearest beginning stays
                 follow.update({end + n: began for n in range(1, gap + 1) if end + n in places})
             ends = follow
         gap = 1

@@ -183,6 +183,7 @@ def test_an_effect_is_shown_and_not_asked_for_again() -> None:
     outcome = _judged("It does harm, so there is a law.", ideas=ideas, need=2)
     assert outcome.score == Fraction(1, 2)
     assert "a cause or an effect of it: of harm; not found: of trust" in outcome.detail
+    assert _judged("It does harm, so there is a law.", ideas=ideas, need=2, distinct=False).score == 1
 
 
 FORMULAS = [

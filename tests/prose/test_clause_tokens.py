@@ -29,6 +29,8 @@ SAID = [
     ("(β large)", "Let β (the scale) be large."),
     ('"q k_j"', "(q, k_j) is large"),
     ('"c ≈ .. v_j"', "c = 1 (v_j) + 0"),
+    ('"c_2 ≈ x_2 = u_a"', "so c_2=x_2=u_a"),
+    ('!"for .. set"', "It is for words; not for a set."),
 ]
 NOT_SAID = [
     ("!seen", "This one has seen the facts, the other model has too."),
