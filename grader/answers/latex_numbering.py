@@ -22,6 +22,12 @@ COUNTERS = {"enumi": 0, "enumii": 1, "enumiii": 2, "enumiv": 3}
 # Each counts within the one before it. The exam class has its own names for what \setcounter takes.
 CHAINS = (("section", "subsection", "subsubsection"), ("question", "part", "subpart", "subsubpart"))
 _CALLED = {"partno": "part", "subpartno": "subpart", "subsubpartno": "subsubpart"}
+_OWN = re.compile(r"\\newcounter\s*\{([A-Za-z]+)\}(?:\s*\[([A-Za-z]+)\])?")
+_COUNTS = re.compile(
+    r"\\(?P<does>step|refstep|set|addto)counter\s*\{\s*(?P<name>[A-Za-z]+)\s*\}(?:\s*\{\s*(?P<by>-?\d{1,3})\s*\})?"
+    r"|\\(?P<numeral>arabic|alph|Alph|roman|Roman)\s*\{\s*(?P<of>[A-Za-z]+)\s*\}|\\the(?P<the>[A-Za-z]+)"
+    r"|\\(?P<heading>(?:sub)*section)(?![*A-Za-z])"
+)
 EXAM_NUMERALS = {"question": "1", "part": "a", "subpart": "i", "subsubpart": "a"}
 
 
@@ -116,3 +122,32 @@ def numeral_of(count: int, kind: str) -> str:
     """The count as a number, a letter or a roman numeral: `1`, `a` or `i`."""
     letter = chr(ord("a") + (count - 1) % 26)
     return {"1": str(count), "a": letter, "i": ROMANS[min(max(count, 1), len(ROMANS)) - 1]}[kind]
+
+
+def with_own_counters(text: str, preamble: str) -> str:
+    """The text with what counters of the author's own print: \\newcounter{q}, \\stepcounter{q}, \\alph{q}."""
+    within = {found[1]: found[2] for found in _OWN.finditer(preamble + text)}
+    if not within:
+        return text
+    counts: Counter[str] = Counter()
+
+    def restart(name: str) -> None:
+        for below in (own for own, above in within.items() if above == name and own != name):
+            counts[below] = 0
+
+    def shown(found: re.Match[str]) -> str:
+        name = found["name"] or found["of"] or found["the"] or found["heading"]
+        if found["heading"]:
+            restart(name)
+        if name not in within:
+            return found[0]
+        if not found["does"]:
+            numeral = _NUMERALS[found["numeral"] or "arabic"]
+            return printed(numeral, counts[name])
+        by = int(found["by"] or 0)
+        counts[name] = by if found["does"] == "set" else counts[name] + (by if found["does"] == "addto" else 1)
+        if found["does"].endswith("step"):
+            restart(name)
+        return ""
+
+    return _COUNTS.sub(shown, text)

@@ -13,36 +13,23 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from grader.answers import latex_meanings as known
 from grader.answers.delimiters import find_closing, inside, opening_at
 from grader.answers.labels import read_label
 from grader.answers.latex_numbering import EXAM_NUMERALS, ListAround, Numbers, printed
 from grader.answers.latex_source import ANSWER_NAME, Body, body, group_end
 from grader.answers.lines import Line
 from grader.model import Piece
-from grader.notation.faces import TEXT_COMMANDS
 
-_HEADINGS = {"chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4, "subparagraph": 5}
 _EXAM = {"question": 1, "part": 2, "subpart": 3, "subsubpart": 4}  # the exam class numbers these itself
 _EXAM_COMMAND = re.compile(r"(titled|bonus)?(?:titled)?(question|subsubpart|subpart|part)")
 _EXAM_LISTS = {"questions": "question", "parts": "part", "subparts": "subpart", "subsubparts": "subsubpart"}
 _PROBLEM = re.compile(r"(?:homework|hw)?(?:problem|exercise|question|task)", re.IGNORECASE)
-# \operatorname stays: it begins a formula that stands among words.
-_SHOWN = (TEXT_COMMANDS - {"operatorname"}) | {"textit", "textsc", "emph", "underline", "footnote", "uline"}
-_DROPPED = re.compile(
-    "label|vspace|hspace|includegraphics|maketitle|newpage|noindent|centering|bigskip|medskip|smallskip|clearpage|"
-    "pagebreak|hfill|title|author|date|ref|cite|eqref|caption|tableofcontents|pagestyle|thispagestyle|"
-    "indent|LARGE|large|Large|huge|Huge|small|footnotesize|normalsize|bf|bfseries|it|itshape|em|hline|usepackage|item|"
-    "input|include|subfile|color|definecolor|vfill|linebreak|newline|graphicspath|bibliography|bibliographystyle|hypersetup|lstset|setlength|"
-    "parindent|parskip|droptotalpoints|points|addpoints|noaddpoints|printanswers|fontsize|selectfont|rule|hrule|fbox"
-)
-_CODE = ("verbatim", "lstlisting", "minted")
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\\\n|[{}$~]|\n[ \t]*(?:\n[ \t]*)+|\n|[^\\{}$~\n]+|.", re.DOTALL)
-_LOOKS = re.compile(r"\s*\\(bf|bfseries|em|it|large|Large|small|itshape|color)\b")
 _OPTION = re.compile(r"\s*\[((?:[^\]\[{}\n]|\{(?:[^{}\n]|\{[^{}\n]*\})*\}|\[[^\]\[\n]*\])*)\]")
 _NAME = re.compile(r"\s*\{([A-Za-z]+\*?)\}")
 _SET_COUNTER = re.compile(r"\s*\{\s*([A-Za-z]+)\s*\}\s*\{\s*(-?\d{1,3})\s*\}")
 _SWITCH = re.compile(r"if\w*(?:ans|sol)\w*", re.IGNORECASE)
-_FIRST_ARGUMENT = ("textcolor", "href", "colorbox", "fcolorbox", "hyperref")  # says how; what is seen is the next
 
 
 def latex_lines(text: str) -> Iterator[Line]:
@@ -89,10 +76,11 @@ class _Reader:
         elif token.startswith("\n"):
             self._end_line(opens_block=token.count("\n") > 1)
         elif token in ("\\\\", "\\\n"):
+            self._skip(known.SPACE_AFTER_A_BREAK)
             self._end_line(opens_block=False)
         elif token == "{":
-            looks = _LOOKS.match(self._text, self._at)
-            self._push("}" if looks is None else "bold" if looks[1].startswith("bf") else "")
+            looks = known.LOOKS.match(self._text, self._at)
+            self._push("}" if looks is None else "bold" if "\\bf" in looks[1] else "")
             self._say("" if looks else "{")
         elif token == "}":
             closes = self._groups.pop() if self._groups else "}"
@@ -110,7 +98,7 @@ class _Reader:
         exam = _EXAM_COMMAND.fullmatch(bare)
         if exam and (exam[1] or not self._text.startswith("{", self._at)):
             self._exam(exam[2])
-        elif bare in _HEADINGS:
+        elif bare in known.HEADINGS:
             self._heading(bare, numbered=not name.endswith("*"))
         elif name == "item":
             self._item()
@@ -127,17 +115,23 @@ class _Reader:
             self._begin(environment[1]) if name == "begin" else self._end(environment[1])
         elif name == "textbf":
             self._open_group("bold")
-        elif name in _SHOWN:
+        elif name in known.SHOWN or known.FACE.fullmatch(name):
+            self._open_group("bold" if name.startswith("bf") else "")
+        elif name in known.FIRST_ARGUMENT or name in known.BOXES:
+            self._skip_arguments(most=name not in known.BOXES or name in ("parbox", "raisebox"))
             self._open_group("")
-        elif name in _FIRST_ARGUMENT:
-            self._skip_arguments(most=1)
-            self._open_group("")
-        elif name == "par":
-            self._end_line(opens_block=True)
+        elif known.BREAKS.fullmatch(name):
+            self._end_line(opens_block=not name.endswith(("line", "break")))
+        elif known.SPACE.fullmatch(name):  # in a formula without dollars it parts two of them
+            self._say(f"\\{name}" if "=" in self._words else " ")
+        elif name in ("hskip", "kern"):
+            self._skip(known.SKIP)
         elif name == "verb":
             self._verb()
-        elif _DROPPED.fullmatch(bare):
+        elif known.DROPPED.fullmatch(bare):
             self._skip_arguments()
+        elif known.BARE.fullmatch(bare):
+            self._skip(_OPTION)
         else:
             self._say(f"\\{name}")
 
@@ -150,8 +144,13 @@ class _Reader:
         self._groups.append(kind)
         self._bold += kind == "bold"
 
+    def _skip(self, what: re.Pattern[str]) -> None:
+        if found := what.match(self._text, self._at):
+            self._at = found.end()
+
     def _skip_arguments(self, most: int = 9) -> None:
-        while most and self._text[self._at : self._at + 1] in ("{", "["):
+        """As many in braces, and all in brackets before each of them and after the last."""
+        while self._text[self._at : self._at + 1] in (("{", "[") if most else ("[",)):
             most -= self._text[self._at] == "{"
             option = _OPTION.match(self._text, self._at)
             self._at = option.end() if option else max(group_end(self._text, self._at), self._at + 1)
@@ -163,10 +162,10 @@ class _Reader:
         number = self._here()
         if option := _OPTION.match(self._text, self._at):
             self._at = option.end()
-        count = self._numbers.step(name) if numbered and _HEADINGS[name] <= 3 else 0
+        count = self._numbers.step(name) if numbered and known.HEADINGS[name] <= 3 else 0
         pieces = self._title(number)
         numeral = "1" if count else ""
-        self._ready.append(Line(number, pieces, level=_HEADINGS[name], count=count, numeral=numeral))
+        self._ready.append(Line(number, pieces, level=known.HEADINGS[name], count=count, numeral=numeral))
 
     def _title(self, number: int) -> list[Piece]:
         if not self._text.startswith("{", self._at):
@@ -254,7 +253,7 @@ class _Reader:
         self._line.listed, self._line.depth = bool(marker), len(self._lists)
 
     def _begin(self, name: str) -> None:
-        if name in _CODE:
+        if name in known.CODE:
             self._code(name)
             return
         self._end_line(opens_block=True)
@@ -345,5 +344,5 @@ class _Title(_Reader):
     """A heading's words, in which nothing begins a heading."""
 
     def _command(self, name: str) -> None:
-        if name.rstrip("*") not in {*_HEADINGS, *_EXAM, "begin", "item"}:
+        if name.rstrip("*") not in {*known.HEADINGS, *_EXAM, "begin", "item"}:
             super()._command(name)

@@ -6,15 +6,26 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
+from grader.answers.latex_numbering import with_own_counters
+
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _DEFINITION = re.compile(
     r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|(?P<operator>DeclareMathOperator))\*?\s*\{?\\"
     r"(?P<name>[A-Za-z]+)\}?\s*(?:\[(?P<count>\d)\])?\s*(?P<default>\[[^\]\n]{0,80}\])?\s*(?=\{)"
     r"|\\def\s*\\(?P<short>[A-Za-z]+)(?P<marks>(?:\#\d)*)\s*(?=\{)"
+    # xparse: \NewDocumentCommand{\ask}{O{Part} m m}{…}
+    r"|\\(?:New|Renew|Provide|Declare)DocumentCommand\s*\{?\\(?P<long>[A-Za-z]+)\}?\s*"
+    r"\{\s*(?P<option>o|O\s*\{(?P<given>[^{}\n]{0,80})\})?(?P<taken>(?:\s*\+?m)*)\s*\}\s*(?=\{)"
+)
+_ENVIRONMENT = re.compile(
+    r"\\(?:re)?newenvironment\*?\s*\{(?P<name>[A-Za-z]+)\}\s*(?:\[(?P<count>\d)\])?\s*"
+    r"(?P<default>\[[^\]\n]{0,80}\])?\s*(?=\{)"
 )
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
-_ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+\Z")
+_ENDS_IN_A_COMMAND = re.compile(r"\\[A-Za-z]+\Z")
 _ARGUMENT = re.compile(r"#(\d)")
+_BRACE = re.compile(r"[ \t]*\n?[ \t]*(?=\{)")
+_ONE_TOKEN = re.compile(r"\s*([A-Za-z0-9]|\\[A-Za-z]+)")  # \reals dm: an argument without braces is one token
 # What a course calls the command or the environment that students write their answers into.
 ANSWER_NAME = re.compile(
     r"(?:if|my|our|student|short|the|s)?(?:ans(?:wer)?s?|sol(?:ution)?s?|soln|solutionor\w+|response|reply)(?:box|text|part)?",
@@ -42,7 +53,7 @@ class _Name:
 
 
 def body(text: str) -> Body:
-    text = "\n".join(_COMMENT.sub(r"\1", line) for line in text.split("\n"))
+    text = _environments_as_commands("\n".join(_COMMENT.sub(r"\1", line) for line in text.split("\n")))
     names = _definitions(text)
     preamble = ""
     begin = text.find("\\begin{document}")
@@ -57,7 +68,30 @@ def body(text: str) -> Body:
         if one.count == 1 and (ANSWER_NAME.fullmatch(name) or _SAYS_ANSWER.search(one.meaning))
     )
     spelled = {name: one for name, one in names.items() if name not in answers}
-    return Body(_spelled_out(_without_definitions(text), spelled), answers, preamble)
+    text = _spelled_out(_without_definitions(text), spelled)
+    return Body(with_own_counters(text, preamble), answers, preamble)
+
+
+def _environments_as_commands(text: str) -> str:
+    """An environment of the author's own as two commands: what stands at its beginning, and at its end."""
+    own: set[str] = set()
+    kept, at = list[str](), 0
+    for found in islice(_ENVIRONMENT.finditer(text), _MAX_DEFINITIONS):
+        name = found["name"]
+        middle = group_end(text, found.end())
+        brace = _BRACE.match(text, middle)
+        if found.start() < at or brace is None or ANSWER_NAME.fullmatch(name):
+            continue
+        end = group_end(text, brace.end())
+        count = f"[{found['count']}]" if found["count"] else ""
+        opens = f"\\newcommand{{\\opens{name}}}{count}{found['default'] or ''}{text[found.end() : middle]}"
+        kept += [text[at : found.start()], opens, f"\\newcommand{{\\closes{name}}}{text[middle:end]}"]
+        own.add(name)
+        at = end
+    text = "".join([*kept, text[at:]])
+    for name in sorted(own):
+        text = text.replace(f"\\begin{{{name}}}", f"\\opens{name}").replace(f"\\end{{{name}}}", f"\\closes{name} ")
+    return text
 
 
 def group_end(text: str, position: int, most: int = _MAX_GROUP) -> int:
@@ -78,11 +112,19 @@ def _definitions(text: str) -> dict[str, _Name]:
         if len(meaning) >= 500:
             continue
         written = " ".join(meaning.split())
-        count = int(found["count"] or 0) if found["name"] else len(found["marks"]) // 2
-        default = found["default"][1:-1] if found["default"] else None
-        name = found["name"] or found["short"]
+        name, count, default = _signature(found)
         names[name] = _Name(f"\\operatorname{{{written}}}" if found["operator"] else written, count, default)
     return names
+
+
+def _signature(found: re.Match[str]) -> tuple[str, int, str | None]:
+    """A command's name, how many arguments it has, and what the first is where it is left out."""
+    if found["long"]:
+        default = (found["given"] or "") if found["option"] else None
+        return found["long"], found["taken"].count("m") + (default is not None), default
+    if found["short"]:
+        return found["short"], len(found["marks"]) // 2, None
+    return found["name"], int(found["count"] or 0), found["default"][1:-1] if found["default"] else None
 
 
 def _without_definitions(text: str) -> str:
@@ -118,8 +160,10 @@ def _once(text: str, names: dict[str, _Name], limit: int) -> str:
         if arguments is None:
             continue
         spelled = _filled(name.meaning, arguments)
-        if spelled[:1].isalpha() and _ENDS_IN_COMMAND.search(text, at, command.start()):
+        if spelled[:1].isalpha() and _ENDS_IN_A_COMMAND.search(text, at, command.start()):
             spelled = f" {spelled}"  # of \\approx\\va, which would be one command
+        if _ENDS_IN_A_COMMAND.search(spelled) and text[end : end + 1].isalpha():
+            spelled += " "  # \\smallskip and "No" are no \\smallskipNo
         # Every line keeps its number.
         breaks = text.count("\n", command.start(), end) - spelled.count("\n")
         kept += [text[at : command.start()], spelled, "\n" * breaks]
@@ -157,9 +201,14 @@ def _arguments(text: str, at: int, name: _Name) -> tuple[list[str] | None, int]:
         found.append(option[1] if option else name.default)
         at = option.end() if option else at
     while len(found) < name.count:
-        brace = re.compile(r"[ \t]*\n?[ \t]*(?=\{)").match(text, at)
+        brace = _BRACE.match(text, at)
         if brace is None:
-            return None, at
+            token = _ONE_TOKEN.match(text, at)
+            if token is None:
+                return None, at
+            found.append(token[1])
+            at = token.end()
+            continue
         end = group_end(text, brace.end())
         if text[end - 1 : end] != "}":
             return None, at
