@@ -34,6 +34,8 @@ _OF_OTHER_THINGS = (
     *("ratio", "speedup", "saving", "savings", "reduction", "improvement"),
 )
 _OF_SIZES = ("dimension", "dimensions", "dim", "size", "length", "width", "latents", "vectors")
+_MODELS = ("model", "one", "transformer", "attention", "version", "architecture", "network")
+_COSTS = ("needs", "takes", "costs", "requires", "runs", "has")  # "… length ℓ the vanilla model needs O(…)"
 _GENERAL = ("transformer", "transformers", "full", "normal", "regular", "gpt")  # a Perceiver is a transformer, too
 
 
@@ -173,7 +175,7 @@ class _Owners:
     def _is_compared(self, at: int) -> bool:
         before = self._words_before(at)
         after = self._said(at + 1, at + 2 * _NEAR)
-        goes_on = next((word for word in after if word not in ("model", "one", "transformer", "attention")), "")
+        goes_on = next((word for word in after if word not in _MODELS), "")
         return any(word in _COMPARISONS for word in before) and goes_on not in _RELATIVE
 
     def _is_a_size(self, at: int) -> bool:
@@ -182,8 +184,9 @@ class _Owners:
         before = [one for one in self._tokens[max(0, at - 3) : at] if not _is_seam(one) and str(one.value) != "the"][
             -1:
         ]
+        does = {*self._said(at + 1, at + 2)} & {*_MODELS, *_COSTS}
         defines = bool(before) and (
-            before[0].value == "=" or before[0].kind == "NAME"
+            before[0].value == "=" or (before[0].kind == "NAME" and not does)
         )  # "m = bottleneck", "m the bottleneck"
         return bool(near & set(_OF_SIZES)) or defines
 
