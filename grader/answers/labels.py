@@ -23,6 +23,7 @@ _LETTER_THEN_TITLE = re.compile(r"[a-h]\s+(?=[A-Z])")  # "Problem 2.1 b Which ke
 _DASH = re.compile(r"\s*[-–—]\s+(?=[A-Z$\\(])")  # "1.a.i - Positive": the answer goes on, and no formula
 # "(b) and (c) together …" and "(ii) holds because …" speak about parts; they do not begin one.
 _SPEAKS_ABOUT = re.compile(r"(?:and|or|is|are|was|holds?|implies|gives?|says|shows?|above|below|follows?)\b")
+_ABBREVIATED = re.compile(r"\s*(?:q|ex|ans|sol)\b|\s*q$", re.IGNORECASE)
 _MAX_STEPS = 5
 
 
@@ -53,6 +54,8 @@ def read_label(text: str, *, heading: bool = False) -> Label | None:
         return None
     named = noun_end > start
     firm = _is_firm(steps, text[noun_end:end], rest, marked, named)
+    if named and not firm and not _SPEAKS_ABOUT.match(rest):
+        firm = _is_a_mark(text[start:noun_end], styles)
     if not firm and not (heading and _stands_alone(text[noun_end:end].strip(), rest)):
         return None
     return Label(tuple(step.lower() for step in steps), written, rest, styles, firm, named)
@@ -132,6 +135,12 @@ def _is_firm(steps: list[str], spelled: str, rest: str, marked: bool, named: boo
     if spelled[0].isupper() and spelled.endswith(".") and steps[0] not in ("I", "V", "X") and len(steps[0]) == 1:
         return False  # an initial, as in "A. Vaswani"
     return closed
+
+
+def _is_a_mark(noun: str, styles: tuple[str, ...]) -> bool:
+    """`Q1 (a) i) because …`: who refers to a part in a sentence abbreviates no noun, and closes no bracket alone."""
+    abbreviated = bool(_ABBREVIATED.match(noun)) and (len(styles) > 1 or styles[-1] == "(x)")
+    return (abbreviated and styles[-1].endswith((")", "]"))) or styles[-1] in ("x)", "x]")
 
 
 def _stands_alone(spelled: str, rest: str) -> bool:

@@ -195,7 +195,8 @@ class PartCursor:
             return True
         if not self._is_ahead(found) or _RUNS_ON.search(last_words):
             return False
-        if self._is_written_alike(found, label) or (label.named and not label.rest):
+        wholly = len(label.steps) == len(found) > 1  # "Question 2 (d)", from the question on
+        if self._is_written_alike(found, label) or (label.named and (wholly or not label.rest)):
             return True
         return bool(_SENTENCE_END.search(last_words)) or not last_words
 

@@ -25,6 +25,15 @@ _HOW = re.compile(
     r"\b(?:in (?:one|two|\d) sentences?|briefly|succinctly|concisely|sentences or fewer)\b", re.IGNORECASE
 )
 _HINT = re.compile(r"\s*\W*hint\b", re.IGNORECASE)
+# What a template says where an answer is to stand.
+_PROMPT = re.compile(
+    r"\W*(?:(?:answer|solution)\W+)?(?:"
+    r"(?:please )?(?:write|type|put|enter|insert|place|add|fill in) (?:in )?(?:your|the) (?:own )?"
+    r"(?:answer|solution|response|text|work|explanation)s?(?: \w+){0,3}|(?:your|my) (?:answer|solution|response)"
+    r"(?: (?:goes|comes|belongs))? (?:here|below|there)|(?:answer|solution)s?(?: goes)? here|your (?:answer|solution)|"
+    r"to ?do|tbd|fill (?:this |me )?in)\W*|[\s._…-]*",
+    re.IGNORECASE,
+)
 _QUESTION_WORDS = 8  # fewer, after "(2 points)", are more likely an answer
 _ASKING_WORDS = 5  # "Why?" may well be asked by who answers
 
@@ -40,6 +49,11 @@ class _Block:
     @property
     def text(self) -> str:
         return " ".join(piece.text for piece in self.pieces).strip()
+
+
+def is_prompt(line: Line) -> bool:
+    """Whether it only says that an answer is to be written here."""
+    return all(piece.kind == "prose" for piece in line.pieces) and bool(_PROMPT.fullmatch(line.text))
 
 
 def without_the_question(

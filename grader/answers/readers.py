@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from grader.answers.besides import without_besides
 from grader.answers.latex_files import whole_text
 from grader.answers.latex_sheet import latex_lines
 from grader.answers.lines import Line
@@ -65,8 +66,9 @@ def text_of(file: SheetFile) -> tuple[str, tuple[str, ...]]:
 def _markdown(file: SheetFile) -> Written:
     text, notes = text_of(file)
     visible = seen(text)
-    lines = markdown_lines(visible.text, pasted=file.path.lower().endswith(".txt"))
-    return Written(list(lines), (*notes, *_left_out(file, visible.notes)))
+    answers, besides = without_besides(visible.text)
+    lines = markdown_lines(answers, pasted=file.path.lower().endswith(".txt"))
+    return Written(list(lines), (*notes, *_left_out(file, [*visible.notes, *besides])))
 
 
 def _latex(file: SheetFile) -> Written:

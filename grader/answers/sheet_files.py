@@ -44,9 +44,13 @@ class _Candidate:
         """A README may well have a section 3 with a part (a); two parts that are plainly named are no accident."""
         if self.named:
             return bool(self.counted)
+        return len(self.sure) >= (1 if self.likely else 2)
+
+    @property
+    def likely(self) -> bool:
+        """LaTeX, or by its name what somebody wrote for the course."""
         name = PurePosixPath(self.path.partition("#")[0]).stem
-        likely = self.path.lower().endswith(".tex") or bool(_WRITTEN_WORK.search(name))
-        return len(self.sure) >= (1 if likely else 2)
+        return self.path.lower().endswith(".tex") or bool(_WRITTEN_WORK.search(name))
 
     @property
     def sure(self) -> frozenset[str]:
@@ -161,13 +165,11 @@ def _nothing(submission: Submission, candidates: Sequence[_Candidate]) -> Studen
     if unread:
         fix = "hand in the answers as Markdown, LaTeX or PDF"
         return ForAPerson(f"{_listed(unread)} cannot be read here, so a person has to; {fix}")
-    looked = [one.path for one in candidates if one.answers.unplaced]
-    latex = [path for path in looked if path.lower().endswith(".tex")]
-    if latex:
+    looked = [one for one in candidates if one.answers.unplaced or one.answers.parts]
+    if likely := [one.path for one in looked if one.likely]:
         fix = "write above each answer which part it is"
-        return ForAPerson(f"{_listed(latex)} names no part of this assignment, so a person has to read it; {fix}")
-    likely = [path for path in looked if _WRITTEN_WORK.search(PurePosixPath(path.partition("#")[0]).stem)]
-    seen = f"; {_listed(likely)} names no part" if likely else ""
+        return ForAPerson(f"{_listed(likely)} names no part of this assignment, so a person has to read it; {fix}")
+    seen = f"; {_listed([one.path for one in looked])} names no part" if looked else ""
     return Missing(f"no answers were handed in; write them in {_FORMATS}{seen}")
 
 

@@ -10,8 +10,9 @@ from grader.answers.labels import Label, read_label
 from grader.answers.lines import Line
 from grader.answers.outline import Node, Outline
 from grader.answers.part_cursor import Elsewhere, PartCursor
-from grader.answers.questions import without_the_question
+from grader.answers.questions import is_prompt, without_the_question
 from grader.answers.sheet_notes import SheetNotes
+from grader.answers.swallowed import far_too_long, labels_within
 from grader.model import Answer, Answers, Piece
 from grader.quoting import quote
 
@@ -121,6 +122,8 @@ class _Splitter:
             line = _with_words(line, "" if _CONTINUED.match(label.rest) else label.rest)
         elif line.marker:
             line = _with_words(line, line.lead)
+        if is_prompt(line):
+            line = replace(line, pieces=[])
         if line.pieces or line.opens_solution:
             self._stretches[-1].lines.append(line)
             if self.cursor.node in self._outline.leaves and line.text.strip():
@@ -172,6 +175,7 @@ class _Splitter:
         self._place_what_stands_above_parts(found)
         self._note_what_is_empty(found)
         self._note_what_is_nowhere(found)
+        self._note_what_may_be_swallowed(found)
         parts = {
             part: Answer(
                 part,
@@ -259,6 +263,27 @@ class _Splitter:
                     next(written, stretch.begins) if stretch is first else stretch.begins,
                     f"the text {where} belongs to no part; write above it which part it answers, as in '## {example}'",
                 )
+
+    def _note_what_may_be_swallowed(self, found: dict[Node, _Stretch]) -> None:
+        """No part is missing whose label, or text, may stand within another's answer."""
+        within: dict[int, tuple[Line, list[Node]]] = {}
+        taken = {id(stretch): (node, stretch) for node, stretch in found.items() if stretch.node == node}
+        for node, stretch in taken.values():
+            for leaf, line in labels_within(node, stretch.lines, self._outline):
+                within.setdefault(id(line), (line, []))[1].append(leaf)
+        words = {node: stretch.words for node, stretch in taken.values()}
+        unanswered = [leaf for leaf in self._outline.leaves if leaf not in found]
+        for node, leaf in far_too_long(words, unanswered, self._outline):
+            line = found[node].begins
+            within.setdefault(id(line), (line, []))[1].append(leaf)
+        for line, leaves in within.values():
+            leaves = [one for one in leaves if one not in found and self._outline.leaves[one] not in self._unplaced]
+            if not leaves:
+                continue
+            for leaf in leaves:
+                self._unplaced[self._outline.leaves[leaf]] = self._notes.place(line)
+            names = self._names(leaves) if len(leaves) < 4 else f"{len(leaves)} parts that stand nowhere else"
+            self._notes.add(line, f"this may hold {names}; write above each answer which part it is")
 
     def _names(self, nodes: list[Node]) -> str:
         names = [self._outline.name(node) for node in nodes]
