@@ -276,14 +276,17 @@ class _Splitter:
         for node, leaf in far_too_long(words, unanswered, self._outline):
             line = found[node].begins
             within.setdefault(id(line), (line, []))[1].append(leaf)
+        held: dict[Node, Line] = {}
         for line, leaves in within.values():
-            leaves = [one for one in leaves if one not in found and self._outline.leaves[one] not in self._unplaced]
-            if not leaves:
-                continue
             for leaf in leaves:
-                self._unplaced[self._outline.leaves[leaf]] = self._notes.place(line)
-            names = self._names(leaves) if len(leaves) < 4 else f"{len(leaves)} parts that stand nowhere else"
-            self._notes.add(line, f"this may hold {names}; write above each answer which part it is")
+                if leaf not in found and self._outline.leaves[leaf] not in self._unplaced:
+                    held.setdefault(leaf, line)
+        self._unplaced |= {self._outline.leaves[leaf]: self._notes.place(line) for leaf, line in held.items()}
+        if held:
+            first, places = next(iter(held.values())), len({id(line) for line in held.values()})
+            more = f" (and {places - 1} more places)" if places > 1 else ""
+            names = self._names(list(held)) if len(held) < 4 else f"{len(held)} parts that stand nowhere else"
+            self._notes.add(first, f"this{more} may hold {names}; write above each answer which part it is")
 
     def _names(self, nodes: list[Node]) -> str:
         names = [self._outline.name(node) for node in nodes]
