@@ -30,8 +30,8 @@ _PROMPT = re.compile(
     r"\W*(?:(?:answer|solution)\W+)?(?:"
     r"(?:please )?(?:write|type|put|enter|insert|place|add|fill in) (?:in )?(?:your|the) (?:own )?"
     r"(?:answer|solution|response|text|work|explanation)s?(?: \w+){0,3}|(?:your|my) (?:answer|solution|response)"
-    r"(?: (?:goes|comes|belongs))? (?:here|below|there)|(?:answer|solution)s?(?: goes)? here|your (?:answer|solution)|"
-    r"to ?do|tbd|fill (?:this |me )?in)\W*|[\s._…-]*",
+    r"(?: (?:goes|comes|belongs))? (?:here|below|there)|(?:answer|solution)s?(?: goes)? here|your (?:answer|solution)"
+    r")\W*|[\s._…-]*",
     re.IGNORECASE,
 )
 _QUESTION_WORDS = 8  # fewer, after "(2 points)", are more likely an answer

@@ -95,7 +95,7 @@ def test_a_table_of_what_there_is_to_do_answers_nothing(text: str, want: dict[st
         ("Your answer here", False),
         ("*Write your answer here.*", False),
         ("[Type your solution below]", False),
-        ("TODO", False),
+        ("TODO", True),  # a student's own word: a person sees it, and it earns nothing
         ("...", False),
         ("**Answer:** your answer goes here", False),
         ("(Please insert your response in two sentences)", False),
