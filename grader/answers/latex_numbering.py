@@ -17,6 +17,7 @@ _SET = re.compile(r"\\(?:re)?newcommand\*?\s*\{?\\labelenum(i{1,3}|iv)\}?\s*\{((
 _SET_LIST = re.compile(r"\\setlist\s*\[([^\]\n]*)\]\s*\{((?:[^{}\n]|\{[^{}\n]*\})*)\}")
 # \\renewcommand{\\thequestion}{1.\\arabic{question}}: what is printed before a counter's own number.
 _THE = re.compile(r"\\(?:re)?newcommand\*?\s*\{?\\the([a-z]+)\}?\s*\{\s*(\w[\w.]{0,7}\.)\s*\\arabic\{\1\}\s*\}")
+_PLACE = re.compile("[1aAiI](?=[^1aAiI]*$)")  # of the numeral in a template: the last of them, as in 1.4.a
 _DEFAULTS = ("1.", "(a)", "i.", "A.")
 COUNTERS = {"enumi": 0, "enumii": 1, "enumiii": 2, "enumiv": 3}
 # Each counts within the one before it. The exam class has its own names for what \setcounter takes.
@@ -38,7 +39,7 @@ class ListAround:
 
     @property
     def numeral(self) -> str:
-        found = re.search("[1aAiI]", self.template)
+        found = _PLACE.search(self.template)
         return found[0].lower() if found else ""
 
 
@@ -115,7 +116,7 @@ def printed(template: str, count: int) -> str:
         text = numeral_of(count, kind.lower())
         return text.upper() if kind.isupper() else text
 
-    return re.sub("[1aAiI]", numeral, template, count=1)
+    return _PLACE.sub(numeral, template, count=1)
 
 
 def numeral_of(count: int, kind: str) -> str:

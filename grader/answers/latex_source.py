@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
+from grader.answers.labels import read_label
 from grader.answers.latex_numbering import with_own_counters
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
@@ -34,6 +35,7 @@ ANSWER_NAME = re.compile(
 _SAYS_ANSWER = re.compile(r"\\if\w*(?:ans|sol)|\b(?:Answer|Solution)\b|\\begin\{(?:solution|answer)")
 _MAX_DEFINITIONS = 200
 _MAX_GROUP = 2_000  # characters: a title or argument that is longer was not closed
+_LONGEST_LABEL = 40  # characters, with its title
 _MAX_ROUNDS = 5  # a name may stand for other names
 _MAX_GROWTH = 2**17  # characters that spelling out may add: names that double each other grow without end
 
@@ -65,11 +67,21 @@ def body(text: str) -> Body:
     answers = frozenset(
         name
         for name, one in names.items()
-        if one.count == 1 and (ANSWER_NAME.fullmatch(name) or _SAYS_ANSWER.search(one.meaning))
+        if one.count == 1
+        and (ANSWER_NAME.fullmatch(name) or _SAYS_ANSWER.search(one.meaning))
+        and not _takes_labels(name, text)
     )
     spelled = {name: one for name, one in names.items() if name not in answers}
     text = _spelled_out(_without_definitions(text), spelled)
     return Body(with_own_counters(text, preamble), answers, preamble)
+
+
+def _takes_labels(name: str, text: str) -> bool:
+    """Whether a command that is called as if it held answers is given the labels of parts: `\\ans{1.1 (a)} We …`."""
+    uses = islice(re.finditer(rf"\\{name}\s*(?=\{{)", text), _MAX_DEFINITIONS)
+    given = [text[found.end() + 1 : group_end(text, found.end()) - 1].strip() for found in uses]
+    labels = [label for one in given if len(one) < _LONGEST_LABEL and (label := read_label(one, heading=True))]
+    return 2 * len(labels) > len(given)
 
 
 def _environments_as_commands(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from grader.answers.labels import Label, read_label
 from grader.answers.lines import Line
@@ -51,7 +52,9 @@ class _Stretch:
 
 def split(lines: Iterable[Line], file: str, outline: Outline) -> Answers:
     splitter = _Splitter(file, outline)
-    labelled = [(line, read_label(line.lead, heading=line.level > 0 or line.bold)) for line in lines]
+    labelled = _with_lone_numbers(
+        [(line, read_label(line.lead, heading=line.level > 0 or line.bold)) for line in lines]
+    )
     ahead = splitter.cursor.ahead
     ahead.update((label.styles[0], label.steps[0]) for _, label in labelled if label)
     for line, label in labelled:
@@ -59,6 +62,16 @@ def split(lines: Iterable[Line], file: str, outline: Outline) -> Answers:
             ahead[(label.styles[0], label.steps[0])] -= 1
         splitter.take(line, label)
     return splitter.finish()
+
+
+def _with_lone_numbers(labelled: list[tuple[Line, Label | None]]) -> list[tuple[Line, Label | None]]:
+    """`3` alone on its line is the number of a question where its parts begin right behind it: `a. …`."""
+    found = list(labelled)
+    for at, ((line, label), (_, after)) in enumerate(pairwise(labelled)):
+        begins = after is not None and after.steps[0] in ("a", "i")
+        if label is None and begins and not line.level and re.fullmatch(r"\d{1,2}", line.text.strip()):
+            found[at] = (line, read_label(f"Question {line.text.strip()}"))
+    return found
 
 
 class _Splitter:
