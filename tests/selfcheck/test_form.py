@@ -34,8 +34,8 @@ def test_a_whole_kit_has_none(tmp_path: Path) -> None:
         ),
         (
             {"answers.md": None},
-            "no answers were handed in; write them in answers.md (answers.tex and answers.yaml are read too) "
-            "(1.a, 1.b)",
+            "no answers were handed in; write them in answers.md (answers.tex and answers.yaml are read too); "
+            "weights.txt names no part (1.a, 1.b)",
         ),
         (
             {"answers.md": ANSWERS.replace("## 1.b", "## 1.z")},
