@@ -82,8 +82,8 @@ def test_declared_points_add_up(sample: str) -> None:
     assert declared["points"] <= declared.get("max_points", rubric.points)
 
 
-def test_the_same_seed_gives_the_same_report_and_another_seed_the_same_grade(boxes: BoxRunner) -> None:
-    first, again, other = (_timeless(_grade(boxes, "ben", seed)) for seed in (0, 0, 7))
+def test_the_same_seed_gives_the_same_report_and_another_seed_the_same_grade(torch_boxes: BoxRunner) -> None:
+    first, again, other = (_timeless(_grade(torch_boxes, "ben", seed)) for seed in (0, 0, 7))
     assert first == again
     assert first != other
     assert first["points"] == other["points"]
@@ -95,12 +95,12 @@ def test_another_seed_gives_the_same_grade(torch_boxes: BoxRunner, sample: str) 
     assert rounded(_grade(torch_boxes, sample, seed=7).points) == DECLARED[sample]["points"]
 
 
-def test_a_part_graded_alone_gets_the_same_grade(boxes: BoxRunner) -> None:
+def test_a_part_graded_alone_gets_the_same_grade(torch_boxes: BoxRunner) -> None:
     rubric = the_rubric("rubrics/nlp-a5.yaml")
     with open_submission(REPOSITORY / "submissions" / "alice") as submission:
         for part in ("1.b.ii", "1.d.i", "3.a"):  # headings `ii.`, `i.` and `(a)`, which other parts have too
             alone = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == part))
-            report = grade(alone, submission, boxes, DRAW)
+            report = grade(alone, submission, torch_boxes, DRAW)
             read = "written answers were read from answers.md: 1.a.i–2.d, 2.f–3.c"
             assert (report.points, report.notes) == (report.max_points, (read, NO_SECRET))
 
@@ -113,9 +113,9 @@ def _timeless(report: Report) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_no_sample_gives_away_expected_values_of_hidden_checks(boxes: BoxRunner) -> None:
+def test_no_sample_gives_away_expected_values_of_hidden_checks(torch_boxes: BoxRunner) -> None:
     for sample in ("ben", "dora"):
-        for problem in _grade(boxes, sample).problems:
+        for problem in _grade(torch_boxes, sample).problems:
             for result in problem.checks:
                 if result.check.visibility == "hidden":
                     assert "expected" not in result.outcome.message

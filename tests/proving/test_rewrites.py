@@ -31,10 +31,10 @@ def test_there_are_at_least_forty() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("problem", "file", "code"), REWRITES)
 def test_a_right_rewrite_loses_nothing(
-    boxes: BoxRunner, submission: MakeSubmission, problem: str, file: str, code: str
+    torch_boxes: BoxRunner, submission: MakeSubmission, problem: str, file: str, code: str
 ) -> None:
     files = {path.name: path.read_text() for path in _GOLD.glob("*.py")}
-    (graded,) = grade(only(_RUBRIC, [problem]), submission(**{**files, file: code}), boxes, DRAW).problems
+    (graded,) = grade(only(_RUBRIC, [problem]), submission(**{**files, file: code}), torch_boxes, DRAW).problems
     lost = [f"{one.check.id}: {one.outcome.message}" for one in graded.checks if one.outcome.score < 1]
     assert not lost
     assert graded.points == graded.problem.points
