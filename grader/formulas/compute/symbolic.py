@@ -67,6 +67,8 @@ def _at_most(cpu_seconds: float) -> Iterator[None]:
 
 def attempted(proof: Callable[[], _Result], cpu_seconds: float = 0.4) -> _Result | None:
     """What the proof finds, or None if it takes too long or cannot be had."""
+    import sympy  # noqa: F401  # loading it, which takes as long as a proof may, is no part of the proof
+
     try:
         with _at_most(cpu_seconds):
             return proof()
