@@ -91,8 +91,8 @@ def _upgraded(raw: bytes) -> list[Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # cells without an id, and the like: every version 4.4 notebook
-            book = nbformat.reader.reads(raw.decode("utf-8-sig"))  # type: ignore[no-untyped-call]
-            return list(nbformat.convert(book, 4).cells)  # type: ignore[no-untyped-call]
+            book = nbformat.reader.reads(raw.decode("utf-8-sig"))  # type: ignore[no-untyped-call]  # nbformat has no types
+            return list(nbformat.convert(book, 4).cells)  # type: ignore[no-untyped-call]  # the same
     except UnicodeDecodeError:
         raise UnreadableNotebook("not UTF-8 text") from None
     except nbformat.reader.NotJSONError:

@@ -56,7 +56,7 @@ def _with_negative_sines(dim: int, positions: int) -> Array:
 
 NEGATIVE_SINES = "the sines have the wrong sign, so that pairs are turned backwards"
 ANGLES: dict[str, Angles] = {
-    **{name: _angles(**slip) for name, slip in _one_after_the_other()},  # type: ignore[arg-type]
+    **{name: _angles(**slip) for name, slip in _one_after_the_other()},  # type: ignore[arg-type]  # each has values of its own kind
     "the exponent of θ has no brackets: 10000 ** -2 * i / d is (10000⁻²) · i / d": _without_brackets,
     NEGATIVE_SINES: _with_negative_sines,
 }

@@ -49,6 +49,7 @@ class Program:
         self._top = TopLevel(tree)
         self._ran: set[int] = set()
         self._tried: set[int] = set()
+        # Nodes that are a future import have names; mypy does not see that the condition says so.
         names = (alias.name for node in tree.body if _is_future(node) for alias in node.names)  # type: ignore[attr-defined]
         self._flags = sum(getattr(__future__, name).compiler_flag for name in names if hasattr(__future__, name))
         module.__doc__ = ast.get_docstring(tree)

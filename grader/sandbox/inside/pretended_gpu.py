@@ -48,7 +48,7 @@ def _pretending() -> Iterator[None]:
     import torch
     from torch.overrides import TorchFunctionMode
 
-    class Copying(TorchFunctionMode):  # type: ignore[misc]
+    class Copying(TorchFunctionMode):  # type: ignore[misc]  # torch declares no types for it
         """Moving to the GPU gives a copy, as it would; all else happens here."""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

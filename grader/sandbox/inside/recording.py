@@ -75,7 +75,7 @@ class Recorder:
 def _watching_torch(recorder: Recorder) -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Watching(TorchDispatchMode):  # type: ignore[misc]
+    class Watching(TorchDispatchMode):  # type: ignore[misc]  # torch declares no types for it
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
             return False  # to skip torch's compiler it would be loaded first, for a second or two

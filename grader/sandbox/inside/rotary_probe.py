@@ -70,6 +70,7 @@ def given_rotations(file: str, rotations: dict[str, Any] | None, precision: str)
 
     student_code.load(file)
     replacing = {rotations["precompute"]: precomputed, rotations["apply"]: turned}
+    # mypy cannot infer the type of a lambda with a default.
     with _replaced({name: lambda was, by=by: bound(was, by) for name, by in replacing.items()}):  # type: ignore[misc]
         yield
 

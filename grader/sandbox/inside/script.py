@@ -263,7 +263,7 @@ def _fresh_logging() -> Iterator[None]:
     finally:
         for logger in [logging.root, *logging.root.manager.loggerDict.values()]:
             for handler in [one for one in getattr(logger, "handlers", []) if one not in kept]:
-                logger.removeHandler(handler)  # type: ignore[union-attr]
+                logger.removeHandler(handler)  # type: ignore[union-attr]  # placeholders have no handlers
                 handler.close()
 
 

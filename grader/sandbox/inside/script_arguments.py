@@ -55,11 +55,11 @@ class Declared:
                 self._parsers.append(parser)
             return real(parser, *args, **kwargs)
 
-        argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign, assignment]
+        argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign, assignment]  # replaced on purpose
         try:
             yield
         finally:
-            argparse.ArgumentParser.parse_known_args = real  # type: ignore[method-assign]
+            argparse.ArgumentParser.parse_known_args = real  # type: ignore[method-assign]  # put back
             self._parsers = _first_of_each_program(self._parsers)
 
     def offers(self, offered: Offered) -> Iterator[tuple[str, ...]]:

@@ -148,7 +148,7 @@ def _importing() -> tuple[str, bool]:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(("<frozen importlib._boot", __file__)):
         frame = frame.f_back
-    covered = dis._parse_exception_table(frame.f_code)  # type: ignore[attr-defined]
+    covered = dis._parse_exception_table(frame.f_code)  # type: ignore[attr-defined]  # not in its stubs
     return frame.f_code.co_filename, any(entry.start <= frame.f_lasti < entry.end for entry in covered)
 
 

@@ -75,7 +75,7 @@ def _mode(torch: Any) -> type:
 
     moves = {torch.Tensor.cuda, *(getattr(torch.Tensor, name) for name in ("xpu",) if hasattr(torch.Tensor, name))}
 
-    class OnWhatThereIs(TorchFunctionMode):  # type: ignore[misc]
+    class OnWhatThereIs(TorchFunctionMode):  # type: ignore[misc]  # torch declares no types for it
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             options = dict(kwargs or {})
             if function in moves and not torch.cuda.is_available():

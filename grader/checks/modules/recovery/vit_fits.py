@@ -245,6 +245,7 @@ def _attention(
     if (found := first(right, class_token)) or not naming:
         return found or ""
     for name, pool in _POOLS.items():
+        # mypy cannot infer the type of a lambda with a default.
         if first(right, lambda x, pool=pool: pool(x, np.delete(x, way_in.place, axis=1))):  # type: ignore[misc]
             return f"the head reads {name} instead of the class token"
     if any(agree(tail_of(single)(class_token(single.run(draws))), logits) for single in seen):
