@@ -170,7 +170,8 @@ def _nothing(submission: Submission, candidates: Sequence[_Candidate]) -> Studen
         fix = "write above each answer which part it is"
         return ForAPerson(f"{_listed(likely)} names no part of this assignment, so a person has to read it; {fix}")
     seen = f"; {_listed([one.path for one in looked])} names no part" if looked else ""
-    return Missing(f"no answers were handed in; write them in {_FORMATS}{seen}")
+    told = next((f"; {note}" for one in candidates if one.likely for note in one.answers.notes), "")
+    return Missing(f"no answers were handed in; write them in {_FORMATS}{seen}{told}")
 
 
 def _listed(paths: Sequence[str]) -> str:

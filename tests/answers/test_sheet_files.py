@@ -106,6 +106,12 @@ def test_a_part_is_said_to_stand_in_the_file_that_was_taken_in(submission: MakeS
     ]
 
 
+def test_a_sheet_of_which_every_file_is_missing_says_so(submission: MakeSubmission) -> None:
+    alone = {"main.tex": "\\documentclass{article}\n\\begin{document}\n\\input{q/one}\n\\end{document}\n"}
+    with pytest.raises(Missing, match=r"main.tex:3: 'q/one', which it takes in, was not handed in"):
+        read_answers(submission(**alone), NLP)
+
+
 def test_a_file_that_is_taken_in_but_not_handed_in_is_said(submission: MakeSubmission) -> None:
     files = {path: text for path, text in SEVERAL.items() if path != "tex/q/three.tex"}
     assert (

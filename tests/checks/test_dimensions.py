@@ -10,6 +10,7 @@ import pytest
 
 from grader.answers import cut_into_parts
 from grader.checks.formulas.dimensions import dimensions_fit
+from grader.checks.formulas.key_variants import Reading, with_readable_keys
 
 HEADS: dict[str, Any] = {
     "operands": {"Q": ["Q"], "K": ["K"], "V": ["V"]},
@@ -61,3 +62,12 @@ def test_dimensions_that_do_not_fit_are_named(text: str, settings: dict[str, Any
 
 def test_dimensions_that_are_not_stated_go_to_a_person() -> None:
     assert _judged("We project and concatenate.", HEADS).status == "review"
+
+
+@pytest.mark.parametrize("shape", ["mxn", "m×k", "m", "m×n×t", ""])
+def test_a_size_of_a_result_that_is_none_stops_when_the_rubric_is_loaded(shape: str) -> None:
+    symbols = {"Q": "d×n", "K": "d×m", "V": "t×m", "β": "scalar", "d": "size", "n": "size", "m": "size", "t": "size"}
+    reading = Reading(name="H", symbols=symbols, equals=["V softmax_β(K^T Q)"], results={"A": shape})
+    with pytest.raises(ValueError, match="the size of A"):
+        with_readable_keys([reading])
+    assert with_readable_keys([reading.model_copy(update={"results": {"A": "m×n", "H": "t×n"}})])

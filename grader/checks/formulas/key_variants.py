@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
@@ -111,6 +112,10 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
     """Keys are in the students' own language, so a typo in one is found when the rubric is loaded."""
     for reading in readings:
         vocabulary = vocabulary_of(reading)
+        for name, shape in reading.results.items():
+            if not re.fullmatch(r"\w+×\w+", shape) or not set(shape.split("×")) <= set(vocabulary.dimensions):
+                known = ", ".join(vocabulary.dimensions)
+                raise ValueError(f"the size of {name}, '{shape}', should be two of {known} with × between them")
         for key in (
             *reading.equals,
             *reading.restates,
