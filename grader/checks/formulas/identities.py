@@ -78,8 +78,9 @@ def _said_otherwise(answer: Answer, reading: Reading, shapes: Mapping[str, str])
 
 
 def _with_its_results(judged: Judged, answer: Answer, reading: Reading) -> Judged:
+    """Half, if another size is stated for what comes out; who gives the inputs other sizes has letters of their own."""
     verdict, said = judged.verdict, _said_otherwise(answer, reading, reading.results)
-    if verdict.score != 1 or not said:
+    if verdict.score != 1 or not said or _said_otherwise(answer, reading, reading.symbols):
         return judged
     return replace(judged, verdict=replace(verdict, score=HALF, message=f"the formula is right, but {said}"))
 
