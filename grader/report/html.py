@@ -206,20 +206,22 @@ def _quoted(value: Any) -> Any:
 
 
 @cache
-def _templates() -> Environment:
+def templates(room: Path = _TEMPLATES) -> Environment:
+    """Templates whose values are quoted and escaped. A room may have its own, and a style beside the common one."""
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader([room, _TEMPLATES]),
         autoescape=True,
         finalize=_quoted,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style = (_TEMPLATES / "style.css").read_text(encoding="utf-8")
+    sheets = dict.fromkeys([_TEMPLATES / "style.css", *sorted(room.glob("*.css"))])
+    style = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": _status, "words": _words}
     return environment
 
 
 def _page(template: str, **values: Any) -> str:
-    return _templates().get_template(template).render(**values)
+    return templates().get_template(template).render(**values)
