@@ -69,7 +69,7 @@ def similar_page(comparison: Comparison) -> str:
         .render(
             comparison=comparison,
             findings=findings,
-            left_out=", ".join(f"{count} of {_TITLES[kind].lower()}" for kind, count in findings.left_out.items()),
+            left_out=[(_TITLES[kind], one) for kind, one in findings.left_out.items() if one.fingerprints],
             pairs=[_pair(comparison, one, budget) for one in findings.pointers],
             many=[
                 (_TITLES[one.kind], one.place, [comparison.names[number] for number in one.holders])

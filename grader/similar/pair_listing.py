@@ -18,8 +18,10 @@ def pair_listing(comparison: Comparison) -> dict[str, Any]:
         "about": _ABOUT,
         "rubric": comparison.rubric,
         "submissions": len(comparison.names),
-        "rare_up_to_submissions": findings.limit,
-        "left_out_fingerprints": dict(findings.left_out),
+        "left_out": {
+            kind: {"in_more_submissions_than": one.submissions, "fingerprints": one.fingerprints}
+            for kind, one in findings.left_out.items()
+        },
         "starter_files": comparison.starter_files,
         "not_compared": list(comparison.not_compared),
         "pairs": [_pair(comparison, rank, one) for rank, one in enumerate(findings.pointers, start=1)],

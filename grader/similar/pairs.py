@@ -56,11 +56,18 @@ class HeldByMany:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """What more submissions have than this."""
+
+    submissions: int
+    fingerprints: int
+
+
+@dataclass(frozen=True)
 class Findings:
     pointers: tuple[Pointer, ...]
     more: int  # that were found and are not listed
-    limit: int
-    left_out: Mapping[str, int]  # fingerprints of each kind that more of the class have
+    left_out: Mapping[str, LeftOut]  # by kind
     many: tuple[HeldByMany, ...]
 
 
@@ -72,15 +79,15 @@ def find_pairs(works: Sequence[Mapping[str, Material]], most: int, share: float 
         materials = [work[kind] for work in works]
         prints = [Printed.of(material, grain) for material in materials]
         index = index_of([one.hashes for one in prints], share, max(_TRIED * most, _TRIED_AT_LEAST))
-        left_out[kind] = index.left_out
+        left_out[kind] = LeftOut(index.limit, index.left_out)
         for pair in index.pairs:
             if one := _shared(kind, pair, materials, prints, index):
                 found[pair].append(one)
     pointers = [Pointer(pair, _together(shared), tuple(shared)) for pair, shared in found.items()]
     pointers = [one for one in pointers if one.strength >= _FAINTEST]
     pointers.sort(key=lambda one: (-one.strength, one.pair))
-    limit = class_limit(len(works), share)
-    return Findings(tuple(pointers[:most]), len(pointers[most:]), limit, left_out, tuple(_held_by_many(works, limit)))
+    many = _held_by_many(works, class_limit(len(works), share))
+    return Findings(tuple(pointers[:most]), len(pointers[most:]), left_out, tuple(many))
 
 
 def _shared(

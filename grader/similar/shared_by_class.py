@@ -6,7 +6,7 @@ number, so that a class of ten thousand costs twenty times what one of five hund
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,8 @@ import numpy.typing as npt
 from grader.similar.material import Numbers
 
 AT_LEAST = 5  # submissions: what fewer have is rare in any class
-_MOST_COUNTED = 10_000_000  # pairs of submissions that share one fingerprint: some seconds, and 300 MB
+_MOST_COUNTED = 5_000_000  # pairs of submissions that share one fingerprint: a second or two, and 250 MB
+_HALF_KEY, _OTHER = np.uint64(32), np.uint64(2**32 - 1)  # two numbers of submissions in one
 
 Pair = tuple[int, int]
 
@@ -56,9 +57,8 @@ def index_of(class_fingerprints: Sequence[Numbers], share: float, most: int) -> 
     worth = np.where(often > limit, 0.0, np.log1p(students / np.maximum(often, 2)))
     totals = _summed(owners, np.repeat(worth, often), students)
     rare = (often > 1) & (often <= limit)
-    pairs = _pairs(owners, starts[rare], often[rare], worth[rare], students)
-    best = dict(sorted(pairs, key=lambda one: (-one[1], one[0]))[:most])
-    return ClassIndex(limit, int((often > limit).sum()), hashes[starts[rare]], worth[rare], totals, best)
+    pairs = _pairs(owners, starts[rare], often[rare], worth[rare], most)
+    return ClassIndex(limit, int((often > limit).sum()), hashes[starts[rare]], worth[rare], totals, pairs)
 
 
 def _summed(
@@ -80,17 +80,17 @@ def _pairs(
     starts: npt.NDArray[np.intp],
     often: npt.NDArray[np.intp],
     worth: npt.NDArray[np.float64],
-    students: int,
-) -> Iterable[tuple[Pair, float]]:
-    keys, values = np.zeros(0, dtype=np.int64), np.zeros(0)
+    most: int,
+) -> dict[Pair, float]:
+    """Those that share most, best first; of equal ones the first by number."""
+    keys, values = [np.zeros(0, dtype=np.uint64)], [np.zeros(0)]
     for size in np.unique(often):
-        chosen = starts[often == size]
-        holders = owners[chosen[:, None] + np.arange(size)].astype(np.int64)  # a row for each fingerprint
+        chosen = often == size
+        holders = owners[starts[chosen][:, None] + np.arange(size)].astype(np.uint64)  # a row for each fingerprint
         one, other = np.triu_indices(int(size), 1)
-        found = (holders[:, one] * students + holders[:, other]).ravel()
-        shared = np.repeat(worth[often == size], len(one))
-        keys, back = np.unique(np.concatenate([keys, found]), return_inverse=True)
-        values = _summed(back, np.concatenate([values, shared]), len(keys))
-    return [
-        ((int(key) // students, int(key) % students), float(value)) for key, value in zip(keys, values, strict=True)
-    ]
+        keys.append((holders[:, one] << _HALF_KEY | holders[:, other]).ravel())
+        values.append(np.repeat(worth[chosen], len(one)))
+    pairs, back = np.unique(np.concatenate(keys), return_inverse=True)
+    shared = _summed(back, np.concatenate(values), len(pairs))
+    best = np.argsort(-shared, kind="stable")[:most]
+    return {(int(pairs[at] >> _HALF_KEY), int(pairs[at] & _OTHER)): float(shared[at]) for at in best}

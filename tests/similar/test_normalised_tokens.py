@@ -57,7 +57,7 @@ def functions(source: str) -> list[list[int]]:
 def test_names_order_comments_annotations_numbers_and_layout_do_not_matter() -> None:
     plain, changed = functions(CODE), functions(DISGUISED)
     changed = [those for those in changed if those in plain]
-    assert len(changed) >= len(plain) - 2  # two heads differ: `breite` has a default, and a print hides behind a semicolon
+    assert len(changed) >= len(plain) - 2  # a default, and what hides behind a semicolon
     assert max(plain, key=len) in changed
 
 
@@ -79,13 +79,13 @@ def test_lines_are_those_of_the_file() -> None:
 
 
 BROKEN = {
-    "blanks": " \n" * 100_000,
-    "open strings": "x = '''" + '\\"""' * 60_000,
-    "quotes": "'\"" * 100_000,
-    "brackets": "(" * 200_000,
-    "one line": "a = b + " * 30_000,
-    "backslashes": "\\" * 200_000,
-    "noise": "".join(random.Random(0).choices("'\"()[]{}\\\n\r \tx1.#@:=é\0\udcff", k=200_000)),
+    "blanks": " \n" * 40_000,
+    "open strings": "x = '''" + '\\"""' * 20_000,
+    "quotes": "'\"" * 40_000,
+    "brackets": "(" * 60_000,
+    "one line": "a = b + " * 8_000,
+    "backslashes": "\\" * 60_000,
+    "noise": "".join(random.Random(0).choices("'\"()[]{}\\\n\r \tx1.#@:=é\0\udcff", k=60_000)),
 }
 
 
@@ -93,7 +93,7 @@ BROKEN = {
 def test_any_text_is_cut_in_time_proportional_to_its_length(kind: str) -> None:
     began = time.process_time()
     code_material({"a.py": BROKEN[kind]})
-    assert time.process_time() - began < 5  # a tenth of that on an idle machine; a quadratic reader takes minutes
+    assert time.process_time() - began < 2  # a tenth of that on an idle machine; Pygments takes 80 s for the first
 
 
 def test_broken_code_is_read_to_its_end() -> None:
