@@ -5,7 +5,7 @@ the standard library stops at the first wrong indent, and does so otherwise in 3
 takes 20 s for 40 kB of lines that hold a blank.
 
 Names that code chooses itself are all alike. Attributes that it does not define (`.exp`, `.transpose`) and Python's own
-functions are a library's and stay. Imports, docstrings, `pass` and `print(…)` say nothing about who wrote them.
+functions are a library's and stay. Imports, docstrings, `pass`, `print(…)` and brackets that only group say nothing.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Token:
     kind: str
     form: str
     line: int
+    outermost: bool = False  # it begins a line, in no function or class
 
 
 def code_material(files: Mapping[str, str]) -> tuple[Material, Material]:
@@ -57,14 +58,14 @@ def code_material(files: Mapping[str, str]) -> tuple[Material, Material]:
     for file, text in files.items():
         normal.begin(file, text)
         written.begin(file, "")
+        inside = False
         for statement in statements[file]:
-            if statement[0].form in (
-                *_DEFINING,
-                "@",
-            ):  # no fingerprint reaches into the next function, so their order is free
+            # No fingerprint reaches into the next function or out of it, so that their order is free.
+            if statement[0].form in (*_DEFINING, "@") or (inside and statement[0].outermost):
                 normal.wall()
                 written.wall()
-            kept = [token for token in _without_annotations(statement) if token.form != ";"]
+            inside = not statement[0].outermost
+            kept = _without_grouping(_without_annotations(statement))
             lines = [token.line for token in kept]
             normal.add(_normalised(kept, defined), lines)
             written.add([token.form for token in kept], lines)
@@ -72,13 +73,14 @@ def code_material(files: Mapping[str, str]) -> tuple[Material, Material]:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    line = 1
+    line, outermost = 1, True
     for found in _TOKEN.finditer(text.replace("\r\n", "\n").replace("\r", "\n")):
         kind = found.lastgroup or ""
         if kind == "line":
             yield Token(kind, "\n", line)
         elif kind not in ("comment", "blank"):
-            yield Token(kind, found[0] if kind in ("name", "sign") else kind, line)
+            yield Token(kind, found[0] if kind in ("name", "sign") else kind, line, outermost)
+        outermost = found[0] == "\n"
         line += found[0].count("\n") if kind in ("line", "blank", "text") else 0
 
 
@@ -110,13 +112,24 @@ def _telling(statement: list[Token]) -> Iterator[list[Token]]:
 
 
 def _defined(statements: Sequence[list[Token]]) -> Iterator[str]:
-    """Names that the code gives to its functions, classes and attributes."""
+    """Names that the code gives to its functions, classes and attributes: `self.a, self.b = …` gives two."""
     for statement in statements:
-        before = ""
+        before, assigned = "", _is_assignment(statement)
         for token, following in pairwise([*statement, Token("sign", "", 0)]):
-            if token.kind == "name" and (before in ("def", "class") or (before == "." and following.form == "=")):
+            assigned &= token.form != "="
+            is_attribute = before == "." and assigned and following.form in ("=", ",", ")", ":")
+            if token.kind == "name" and (before in ("def", "class") or is_attribute):
                 yield token.form
             before = token.form
+
+
+def _is_assignment(statement: list[Token]) -> bool:
+    depth = 0
+    for token in statement:
+        depth += (token.form in _OPENING) - (token.form in _CLOSING)
+        if token.form == "=" and depth == 0:
+            return True
+    return False
 
 
 def _without_annotations(statement: list[Token]) -> list[Token]:
@@ -139,11 +152,35 @@ def _without_annotations(statement: list[Token]) -> list[Token]:
     return kept
 
 
+def _without_grouping(statement: list[Token]) -> list[Token]:
+    """Without brackets that only group, commas before a closing one, and semicolons: formatters add and drop them."""
+    kept: list[Token] = []
+    groups: list[bool] = []  # of the brackets that are open
+    before = Token("sign", "", 0)
+    for token in statement:
+        dropped = token.form == ";"
+        if token.form in _OPENING:
+            called = before.kind == "text" or before.form in _CLOSING or _is_a_name(before)
+            groups.append(dropped := token.form == "(" and not called)
+        elif token.form in _CLOSING:
+            dropped = groups.pop() if groups else False
+            if before.form == "," and kept:
+                kept.pop()
+        if not dropped:
+            kept.append(token)
+        before = token
+    return kept
+
+
+def _is_a_name(token: Token) -> bool:
+    return token.kind == "name" and not keyword.iskeyword(token.form)
+
+
 def _normalised(statement: list[Token], defined: set[str]) -> list[str]:
     forms, before = [], ""
     for token in statement:
         form = token.form
-        if token.kind == "name" and not keyword.iskeyword(form):
+        if _is_a_name(token):
             of_a_library = form not in defined if before == "." else form in _OWN and form not in defined
             if not of_a_library:
                 form = _NAME

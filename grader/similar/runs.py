@@ -53,17 +53,27 @@ class Printed:
 def runs(
     mine: Material, theirs: Material, prints: tuple[Printed, Printed], index: ClassIndex, grain: Grain
 ) -> list[Run]:
-    """The longest first; no token is in two of them."""
+    """Those worth most first; no token is in two of them."""
     seeds = _seeds(prints, index)
     grown = sorted(_grown(mine, theirs, seeds, grain), key=lambda run: (-run.worth, -run.length, run.mine, run.theirs))
     taken = np.zeros(len(mine.tokens), dtype=bool), np.zeros(len(theirs.tokens), dtype=bool)
     found = []
-    for run in grown:
-        here, there = slice(run.mine, run.mine + run.length), slice(run.theirs, run.theirs + run.length)
-        if run.length >= grain.least and not taken[0][here].any() and not taken[1][there].any():
-            taken[0][here] = taken[1][there] = True
+    for whole in grown:
+        run = _still_free(whole, taken)
+        if run.length >= grain.least:
+            for tokens, start in zip(taken, (run.mine, run.theirs), strict=True):
+                tokens[start : start + run.length] = True
             found.append(run)
     return found
+
+
+def _still_free(run: Run, taken: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]) -> Run:
+    """The longest stretch of a run that is in no other one, with its part of the worth."""
+    here, there = taken[0][run.mine : run.mine + run.length], taken[1][run.theirs : run.theirs + run.length]
+    edges = np.flatnonzero(np.concatenate([[True], here | there, [True]]))
+    widest = int(np.argmax(np.diff(edges)))
+    start, length = int(edges[widest]), int(edges[widest + 1] - edges[widest]) - 1
+    return Run(run.mine + start, run.theirs + start, length, run.worth * length / run.length)
 
 
 def _seeds(prints: tuple[Printed, Printed], index: ClassIndex) -> list[tuple[int, int, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import zipfile
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 from grader.cli import app
 from grader.model import Rubric
+from grader.notation.word_lists import words
 from grader.rubric import find_rubric, load_rubric
 from tests.similar.test_pairs import program
 
@@ -94,11 +96,12 @@ def test_notebooks_archives_and_files_are_held_against_each_other(compared: Comp
     assert found["pairs"][0]["shared"][0]["share_of_what_is_rare"] == [1.0, 1.0]
 
 
-def test_starter_code_that_only_two_have_is_no_pointer(compared: Compare, tmp_path: Path) -> None:
+def test_starter_code_that_only_two_have_is_no_pointer_under_any_names(compared: Compare, tmp_path: Path) -> None:
     given = program(7)
     (tmp_path / "course").mkdir()
     (tmp_path / "course" / "given.py").write_text(given)
-    two: dict[str, Files] = {"a": {"given.py": given}, "b": {"given.py": given.replace("x", "renamed")}}
+    renamed = [re.sub(r"\b(a|b|c|x\d)\b", rf"{my}_\1", given) for my in ("my", "own")]
+    two: dict[str, Files] = {"a": {"given.py": renamed[0]}, "b": {"given.py": renamed[1]}}
     assert not compared(two, "--starter", str(tmp_path / "course"))["pairs"]
 
 
@@ -126,12 +129,16 @@ def _right_places(rubric: Rubric) -> list[str]:
 
 
 def test_the_questions_own_words_are_no_copied_prose(compared: Compare) -> None:
-    rubric = load_rubric(find_rubric("dl-hw3"))
-    problem = next(one for one in rubric.problems if one.id == "1.4.a")
-    question = next(str(check.parameters["prompt"]) for check in problem.every_check if "prompt" in check.parameters)
-    repeated = f"## 1.4.a\n\n{question}\n\nThey are"
-    found = compared({"a": {"answers.md": f"{repeated} fast."}, "b": {"answers.md": f"{repeated} parallel."}})
+    rubric = load_rubric(find_rubric("nlp-a5"))
+    asked = {
+        one.id: str(one.checks[0].parameters["prompt"]) for one in rubric.problems if one.id.startswith(("1.a", "3"))
+    }
+    names = sorted(words("ada bo cy di ed flo gus hal ivy"))
+    own = {name: " ".join(random.Random(name).choices(names, k=20)) for name in names}
+    sheets = {name: "".join(f"## {part}\n\n{asked[part]}\n\n{own[name]}.\n\n" for part in asked) for name in names}
+    found = compared({name: {"answers.md": sheets[name]} for name in names[:4]}, rubric="nlp-a5")
     assert not found["pairs"]
+    assert not found["left_out"]["prose"]["fingerprints"]  # four are too few to be most of a class
 
 
 def test_students_who_handed_in_together_are_no_pair(compared: Compare, tmp_path: Path) -> None:

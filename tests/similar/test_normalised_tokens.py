@@ -68,6 +68,8 @@ def test_what_a_library_calls_its_own_is_kept_and_what_the_code_calls_its_own_is
     assert not alike("y = np.exp(x)", "y = np.log(x)")
     assert not alike("y = sum(x)", "y = max(x)")
     assert alike("self.a = 1\ny = self.a", "self.b = 2\ny = self.b")
+    assert alike("self.a, (self.b) = f(x, y=1)\ny = self.a", "this.c, this.d = g(u, v=2,)\nz = (this.c)")
+    assert not alike("y = a.max(axis=0)\nf(a.b, c=1)", "y = a.min(axis=0)\nf(a.b, c=1)")
     assert not alike("y = a + b", "y = a - b")
 
 
