@@ -24,7 +24,7 @@ from benchmarks.made_class.making import HARD, PLAIN, Made, make_class
 from grader.similar.comparing import Comparison, Request, compare
 from grader.similar.page import similar_page
 
-CLASSES: dict[str, tuple[int, Mapping[str, Disguise]]] = {"plain": (2026, PLAIN), "hard": (4711, HARD)}
+CLASSES: dict[str, tuple[int, Mapping[str, Disguise]]] = {"plain": (31337, PLAIN), "hard": (90210, HARD)}
 FIRST = 10
 LISTED = 15
 

@@ -26,7 +26,7 @@ _FILE_LINES = 300  # of a whole file that is folded
 _PAGE_LINES = 60_000  # of whole files on one page, which then has some megabytes
 _LINE_CHARACTERS = 240
 _DEEPEST = 40  # blanks of indent
-_UNITS = {CODE: "tokens of code", PROSE: "words", PREDICTIONS: "wrong lines"}
+_UNITS = {CODE: "tokens", PROSE: "words", PREDICTIONS: "wrong lines"}
 _TITLES = {CODE: "Code", PROSE: "Written answers", PREDICTIONS: "Prediction files"}
 
 
