@@ -60,6 +60,7 @@ class Elements(HTMLParser):
         self.words.append(data)
 
 
+@pytest.mark.slow
 def test_hostile_files_are_passed_over_or_shown_as_words(compared: Compare) -> None:
     copied = f"{program(1)}\nevil = '{HOSTILE}' + \"\u202e\x1b[31m\"\n{program(2)}"
     found = compared(
