@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -32,7 +32,22 @@ class Kind(StrEnum):
     REVIEW = "review"
     BULK = "bulk"
     REGRADE = "regrade"
+    SETTLE = "settle"  # of two people who marked the same answer differently
+    ITEM = "item"  # an item was added or changed, and every answer that has it
+    GROUP = "group"  # answers were put together or apart
     UNDO = "undo"
+
+
+class Mark(IntEnum):
+    """Whose mark a decision is, where an answer is given to two people. The second one's does not count by itself."""
+
+    ONLY = 0
+    FIRST = 1
+    SECOND = 2
+
+
+class NothingToUndo(UsageError):
+    """This person did nothing that is not undone already."""
 
 
 class AnswerChanged(UsageError):
@@ -49,6 +64,10 @@ class Ruling:
     comment: str = ""  # the student reads it
     items: tuple[str, ...] = ()
     judged: str | None = None  # the hash of what the person read; another one by now is refused
+    after: int | None = None  # the act whose decision the person saw, 0 if none; another one by now is refused
+    adjust: Fraction | None = None  # beside the items' points; without it, points were given and follow no item
+    mark: Mark = Mark.ONLY
+    rests_on: int | None = None  # the act of the decision that is only brought up to date
 
 
 @dataclass(frozen=True)
@@ -65,6 +84,15 @@ class Decision:
     items: tuple[str, ...]
     comment: str
     undone: bool = False
+    adjust: Fraction | None = None
+    mark: Mark = Mark.ONLY
+    rests_on: int | None = None
+    changed_by: str = ""  # who changed an item that it has
+
+    @property
+    def root(self) -> int:
+        """The act in which a person decided; what follows from a change of items rests on it and is undone with it."""
+        return self.rests_on or self.act
 
 
 @dataclass(frozen=True)
@@ -82,6 +110,16 @@ class Standing:
 
     decision: Decision | None = None
     earlier: Decision | None = None
+    second: Decision | None = None  # by another person, where an answer is given to two
+
+    @property
+    def awaits(self) -> str:
+        """What a decision that stands still waits for, if it was to be marked twice."""
+        if self.decision is None or self.decision.mark is Mark.ONLY:
+            return ""
+        if self.second is None:
+            return "a second person"
+        return "" if self.second.points == self.decision.points else "a last word"
 
 
 @dataclass(frozen=True)
@@ -112,46 +150,63 @@ class DecisionLog:
             raise UsageError("a decision needs --by: who decided")
         if not rulings:
             raise UsageError("there is nothing to decide")
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        by = _storable(by)
         with self._file.faults_in_words(), self._file.transaction():
-            act = self._add_act(at, by, kind, None)
-            made = []
-            for ruling in rulings:
-                state = self._checked(ruling)
-                before = state.standing.decision
-                if ruling.points is None and before is None:
-                    what = "override" if kind is Kind.OVERRIDE else "decision"
-                    raise UsageError(f"{ruling.part} of {ruling.student} has no {what} that could be withdrawn")
-                was = before.points if before and before.points is not None else state.points
-                own = (ruling.student, ruling.part, state.judged, was, ruling.points, ruling.items)
-                made.append(Decision(act, at, by, kind, *own, _storable(ruling.comment)))
-            self._file.base.executemany(
-                "INSERT INTO decisions (act, student, part, judged, was, points, items, comment) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [_row(one) for one in made],
-            )
-        return Act(act, kind, tuple(made))
+            act = self.begin_act(by, kind)
+            return Act(act, kind, self.add(rulings, act))
+
+    def begin_act(self, by: str, kind: Kind, undoes: int | None = None) -> int:
+        """Within a transaction: what is added next belongs to this act."""
+        row = (datetime.now(UTC).isoformat(timespec="seconds"), _storable(by), str(kind), undoes)
+        done = self._file.base.execute("INSERT INTO acts (at, by, kind, undoes) VALUES (?, ?, ?, ?)", row)
+        return int(done.lastrowid or 0)
+
+    def add(self, rulings: Sequence[Ruling], act: int) -> tuple[Decision, ...]:
+        """Within a transaction: decisions as part of an act that may do more than decide."""
+        rows = []
+        for ruling in rulings:
+            state = self._checked(ruling)
+            before = state.standing.second if ruling.mark is Mark.SECOND else state.standing.decision
+            if ruling.points is None and before is None:
+                raise UsageError(f"{ruling.part} of {ruling.student} has no decision that could be withdrawn")
+            was = before.points if before and before.points is not None else state.points
+            rows.append(_row(act, ruling, state.judged, was))
+        self._file.base.executemany(
+            "INSERT INTO decisions (act, student, part, judged, was, points, items, comment, adjust, mark, rests_on) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        return tuple(self._decisions("WHERE d.act = :act", {"act": act}))
 
     def undo(self, by: str) -> Act:
         """Take back the last act of this person; what stood before it stands again. Returns the act taken back."""
-        at = datetime.now(UTC).isoformat(timespec="seconds")
         with self._file.faults_in_words(), self._file.transaction():
-            last = self._file.base.execute(
-                "SELECT id, kind FROM acts a WHERE by = ? AND undoes IS NULL "
-                "AND NOT EXISTS (SELECT 1 FROM acts u WHERE u.undoes = a.id) ORDER BY id DESC LIMIT 1",
-                (by,),
-            ).fetchone()
-            if last is None:
-                people = [name for (name,) in self._file.base.execute("SELECT DISTINCT by FROM acts")]
-                raise UsageError(f"nothing that '{quote(by, 60)}' did is left to undo{did_you_mean(by, people)}")
-            self._add_act(at, by, Kind.UNDO, last[0])
-        return Act(last[0], Kind(last[1]), tuple(self._decisions("WHERE d.act = :act", {"act": last[0]})))
+            undone, _ = self.begin_undo(by)
+        return undone
 
-    def of_student(self, student: str) -> list[Decision]:
-        """The whole log of one student, what was undone too, the first one first."""
+    def begin_undo(self, by: str) -> tuple[Act, int]:
+        """Within a transaction: the act taken back, and the one that takes it back."""
+        last = self._file.base.execute(
+            "SELECT id, kind FROM acts a WHERE by = ? AND undoes IS NULL "
+            "AND NOT EXISTS (SELECT 1 FROM acts u WHERE u.undoes = a.id) ORDER BY id DESC LIMIT 1",
+            (by,),
+        ).fetchone()
+        if last is None:
+            people = [name for (name,) in self._file.base.execute("SELECT DISTINCT by FROM acts")]
+            raise NothingToUndo(f"nothing that '{quote(by, 60)}' did is left to undo{did_you_mean(by, people)}")
+        undoing = self.begin_act(by, Kind.UNDO, last[0])
+        return Act(last[0], Kind(last[1]), tuple(self._decisions("WHERE d.act = :act", {"act": last[0]}))), undoing
+
+    def of_student(self, student: str, part: str | None = None) -> list[Decision]:
+        """The whole log of one student, what was undone too, the first one first; of one part only, if it is named."""
+        where = "WHERE d.student = :student" + ("" if part is None else " AND d.part = :part")
         with self._file.faults_in_words():
-            return list(self._decisions("WHERE d.student = :student", {"student": student}))
+            return list(self._decisions(where, {"student": student, "part": part}))
+
+    def second_marks(self) -> list[tuple[str, str]]:
+        """The answers (student, part) that two people marked."""
+        with self._file.faults_in_words():
+            query = "SELECT DISTINCT student, part FROM decisions WHERE mark = ? ORDER BY part, student"
+            return self._file.base.execute(query, (int(Mark.SECOND),)).fetchall()
 
     def standing(self, student: str) -> dict[str, Standing]:
         """By part, where anybody ever decided anything that stands or stood."""
@@ -162,6 +217,10 @@ class DecisionLog:
         """Every part of everybody's latest result, by student, parts as in the rubric; of one student or part only."""
         with self._file.faults_in_words():
             return list(self._states(student, part))
+
+    def has_part(self, part: str) -> bool:
+        """Whether anybody's result has it."""
+        return self._file.base.execute("SELECT 1 FROM parts WHERE part = ? LIMIT 1", (part,)).fetchone() is not None
 
     def _states(self, student: str | None, part: str | None) -> Iterator[PartState]:
         of_student = "" if student is None else "WHERE student = :student"
@@ -193,6 +252,8 @@ class DecisionLog:
             raise UsageError(f"{part} is worth 0 to {most:g} points, so it cannot be {wanted:g}")
         if ruling.judged is not None and ruling.judged != state.judged:
             raise AnswerChanged(f"{part} of {student} was graded again meanwhile, and the answer is another one now")
+        if ruling.after is not None and ruling.after != _act_of(state.standing, ruling.mark):
+            raise AnswerChanged(f"{part} of {student} was decided by somebody else meanwhile; look at it again")
         return state
 
     def _unknown(self, student: str, part: str) -> str:
@@ -202,21 +263,20 @@ class DecisionLog:
         students = [name for (name,) in self._file.base.execute("SELECT DISTINCT student FROM results")]
         return f"the gradebook has no student '{student}'{did_you_mean(student, students)}"
 
-    def _add_act(self, at: str, by: str, kind: Kind, undoes: int | None) -> int:
-        row = (at, by, str(kind), undoes)
-        done = self._file.base.execute("INSERT INTO acts (at, by, kind, undoes) VALUES (?, ?, ?, ?)", row)
-        return int(done.lastrowid or 0)
-
     def _decisions(self, where: str, values: Mapping[str, Any]) -> Iterator[Decision]:
+        """What only brings a decision up to date goes by the person who decided, and is undone with it."""
         rows = self._file.base.execute(
-            "SELECT d.act, a.at, a.by, a.kind, d.student, d.part, d.judged, d.was, d.points, d.items, d.comment, u.id "
-            f"FROM decisions d JOIN acts a ON a.id = d.act LEFT JOIN acts u ON u.undoes = a.id {where} ORDER BY d.id",
+            "SELECT d.act, a.at, r.by, r.kind, d.student, d.part, d.judged, d.was, d.points, d.items, d.comment, "
+            "u.id IS NOT NULL OR v.id IS NOT NULL, d.adjust, d.mark, d.rests_on, a.by "
+            "FROM decisions d JOIN acts a ON a.id = d.act JOIN acts r ON r.id = COALESCE(d.rests_on, d.act) "
+            f"LEFT JOIN acts u ON u.undoes = a.id LEFT JOIN acts v ON v.undoes = d.rests_on {where} ORDER BY d.id",
             values,
         )
-        for act, at, by, kind, student, part, judged, was, points, items, comment, undone in rows:
-            exact = None if points is None else _fraction(points)
-            own = (student, part, judged, _fraction(was), exact, tuple(json.loads(items)), comment)
-            yield Decision(act, at, by, Kind(kind), *own, undone is not None)
+        for act, at, by, kind, student, part, judged, was, points, items, comment, undone, *more in rows:
+            adjust, mark, rests_on, changed_by = more
+            own = (student, part, judged, _fraction(was), _exact(points), _ids(items), comment, bool(undone))
+            changed = changed_by if rests_on else ""
+            yield Decision(act, at, by, Kind(kind), *own, _exact(adjust), Mark(mark), rests_on, changed)
 
 
 @lru_cache(maxsize=4096)
@@ -225,25 +285,49 @@ def _fraction(text: str) -> Fraction:
     return Fraction(text)
 
 
+@lru_cache(maxsize=4096)
+def _ids(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+def _exact(text: str | None) -> Fraction | None:
+    return None if text is None else _fraction(text)
+
+
+def _text(exact: Fraction | None) -> str | None:
+    return None if exact is None else str(exact)
+
+
 def _storable(text: str) -> str:
     """A lone surrogate is legal in Python only."""
     return text.encode("utf-8", "replace").decode()
 
 
-def _row(one: Decision) -> tuple[Any, ...]:
-    points = None if one.points is None else str(one.points)
-    return one.act, one.student, one.part, one.judged, str(one.was), points, json.dumps(one.items), one.comment
+def _row(act: int, ruling: Ruling, judged: str, was: Fraction) -> tuple[Any, ...]:
+    said = (_text(ruling.points), json.dumps(ruling.items), _storable(ruling.comment), _text(ruling.adjust))
+    return act, ruling.student, ruling.part, judged, str(was), *said, int(ruling.mark), ruling.rests_on
 
 
 def _standing(log: Sequence[Decision], judged: str) -> Standing:
     """The latest decision on this very answer; else, for people to see, the latest one on another."""
     if not log:
         return Standing()
-    last = log[-1]
-    own = last if last.judged == ANY_ANSWER else next((one for one in reversed(log) if one.judged == judged), None)
-    if own is not None:
-        return Standing(own if own.points is not None else None)
+    counting = [one for one in log if one.mark is not Mark.SECOND]
+    on_this = [one for one in counting if one.judged == judged]
+    last = counting[-1] if counting else None
+    own = last if last and last.judged == ANY_ANSWER else on_this[-1] if on_this else None
+    if own is not None and own.points is not None:
+        marks = [one for one in log if one.mark is Mark.SECOND and one.judged == judged and one.by != own.by]
+        return Standing(own, None, marks[-1] if marks else None)
+    if own is not None or last is None:
+        return Standing()
     return Standing(earlier=last if last.points is not None else None)
+
+
+def _act_of(standing: Standing, mark: Mark) -> int:
+    """The act in which what a person saw was decided; the second of two sees only what is their own."""
+    own = standing.second if mark is Mark.SECOND else standing.decision
+    return own.act if own else 0
 
 
 def on_what(earlier: Decision) -> str:

@@ -85,7 +85,7 @@ def accept(
 def undo(out: GradesArgument, by: ByOption) -> None:
     """Take back the last thing this person did, all of it; what stood before stands again."""
     with Gradebook(out) as gradebook:
-        act = gradebook.decisions.undo(quote(by))
+        act = gradebook.items.undo(quote(by))
     parts = ", ".join(dict.fromkeys(one.part for one in act.decisions))
     students = dict.fromkeys(one.student for one in act.decisions)
     who = next(iter(students)) if len(students) == 1 else f"{len(students)} students"
