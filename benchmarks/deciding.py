@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.deciding.class_status import acceptable
-from grader.batch.decision_log import Kind, PartState, Ruling
+from grader.batch.decisions import Kind, PartState, Ruling
 from grader.batch.files import write_files
 from grader.batch.gradebook import Gradebook, Result, Run
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from grader.batch.decision_log import OPEN, Decision, Kind, Standing, on_what
+from grader.batch.decisions import OPEN, Decision, Kind, Standing, on_what
 from grader.batch.gradebook import Gradebook, Result
 from grader.model import Status
 from grader.report.points import rounded

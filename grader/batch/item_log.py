@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from grader.batch.answer_traits import MISTAKE, PERSON
-from grader.batch.decision_log import Act, Decision, DecisionLog, Kind, PartState, Ruling
+from grader.batch.decision_log import DecisionLog
+from grader.batch.decisions import Act, Decision, Kind, PartState, Ruling
 from grader.batch.gradebook_file import GradebookFile
 from grader.errors import UsageError
 

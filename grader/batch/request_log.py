@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from grader.batch.decision_log import Act, Decision, DecisionLog, Kind, Ruling
+from grader.batch.decision_log import DecisionLog
+from grader.batch.decisions import Act, Decision, Kind, Ruling
 from grader.batch.gradebook_file import GradebookFile
 from grader.errors import UsageError
 

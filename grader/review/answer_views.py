@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from grader.batch.decision_log import Decision, Mark, PartState
+from grader.batch.decisions import Decision, Mark, PartState
 from grader.batch.gradebook import Gradebook
 from grader.batch.request_log import Request
 from grader.errors import UsageError

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from grader.batch.decision_log import Decision, DecisionLog, Mark, PartState
+from grader.batch.decision_log import DecisionLog
+from grader.batch.decisions import Decision, Mark, PartState
 from grader.review.refs import Ref, is_drawn_twice, ref_of
 
 

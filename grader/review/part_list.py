@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from grader.batch.decision_log import OPEN, Mark
+from grader.batch.decisions import OPEN, Mark
 from grader.batch.gradebook import Gradebook
 from grader.batch.gradebook_file import ANY_ANSWER
 

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader.batch.decision_log import Decision, Kind, Ruling
+from grader.batch.decisions import Decision, Kind, Ruling
 from grader.batch.files import as_csv, file_name, write_files
 from grader.batch.gradebook import Gradebook, Result, Run
 from grader.batch.gradebook_file import NAME, GradebookFault

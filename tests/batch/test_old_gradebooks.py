@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.batch.decision_log import Kind
+from grader.batch.decisions import Kind
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.gradebook_file import NAME
 from grader.errors import UsageError

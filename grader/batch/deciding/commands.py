@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from grader.batch.deciding.class_status import acceptable, narrowed, print_status, print_student
-from grader.batch.decision_log import Kind, Ruling
+from grader.batch.decisions import Kind, Ruling
 from grader.batch.gradebook import Gradebook
 from grader.batch.grades import current_grade
 from grader.errors import UsageError
