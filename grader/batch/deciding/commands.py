@@ -105,10 +105,11 @@ def status(
             hint = did_you_mean(student, gradebook.students())
             raise UsageError(f"the gradebook has no student '{quote(student, 60)}'{hint}")
         grade = current_grade(gradebook, result) if result else None
+        requests = len(gradebook.requests.all(open_only=True))
     if grade is not None:
         print_student(grade, states, Console())
     else:
-        print_status(states, out, Console())
+        print_status(states, requests, out, Console())
 
 
 def report(out: GradesArgument) -> None:
