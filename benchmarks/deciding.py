@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.deciding.class_status import acceptable
-from grader.batch.decisions import Kind, PartState, Ruling
 from grader.batch.files import write_files
 from grader.batch.gradebook import Gradebook, Result, Run
+from grader.batch.rulings import Kind, PartState, Ruling
 
 DECISIONS = 1000
 ANSWER = "The weights are positive and sum to one, because each is an exponential over the sum of all. " * 6

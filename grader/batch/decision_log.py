@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from grader.batch.decisions import (
+from grader.batch.gradebook_file import ANY_ANSWER, GradebookFile
+from grader.batch.rulings import (
     Act,
     AnswerChanged,
     Decision,
@@ -24,7 +25,6 @@ from grader.batch.decisions import (
     Ruling,
     Standing,
 )
-from grader.batch.gradebook_file import ANY_ANSWER, GradebookFile
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from grader.batch.decisions import OPEN, Decision, Kind, Standing, on_what
 from grader.batch.gradebook import Gradebook, Result
 from grader.batch.item_log import Item
 from grader.batch.request_log import Request
+from grader.batch.rulings import OPEN, Decision, Kind, Standing, on_what
 from grader.model import Status
 from grader.report.points import rounded
 
@@ -57,7 +57,8 @@ def grade_of(
 
 def _decided(problem: dict[str, Any], stands: Standing, worth: Fraction, items: Mapping[str, Item]) -> dict[str, Any]:
     decision, awaits = stands.decision, stands.awaits
-    assert decision is not None and decision.points is not None
+    assert decision is not None
+    assert decision.points is not None
     said = {
         "by": decision.by,
         "at": decision.at,

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from grader.batch.answer_traits import MISTAKE, PERSON
 from grader.batch.decision_log import DecisionLog
-from grader.batch.decisions import Act, Decision, Kind, PartState, Ruling
 from grader.batch.gradebook_file import GradebookFile
+from grader.batch.rulings import Act, Decision, Kind, PartState, Ruling
 from grader.errors import UsageError
 
 MOST_POINTS = 1000  # of one item, either way: no part is worth more, and exact fractions stay short

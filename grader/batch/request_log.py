@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from grader.batch.decision_log import DecisionLog
-from grader.batch.decisions import Act, Decision, Kind, Ruling
 from grader.batch.gradebook_file import GradebookFile
+from grader.batch.rulings import Act, Decision, Kind, Ruling
 from grader.errors import UsageError
 
 

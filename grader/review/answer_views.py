@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from grader.batch.decisions import Decision, Mark, PartState
 from grader.batch.gradebook import Gradebook
 from grader.batch.request_log import Request
+from grader.batch.rulings import Decision, Mark, PartState
 from grader.errors import UsageError
 from grader.model import Status
 from grader.review import matched_words

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from grader.batch.gradebook import Gradebook
 from grader.batch.request_log import Request
+from grader.exits import faults_in_one_line
 from grader.options import room_of_commands
 from grader.quoting import quote
 from grader.report.points import shown
@@ -63,5 +64,7 @@ def _answer(request: Request) -> str:
 
 
 app = room_of_commands()
-_regrade = room_of_commands(**{"import": import_requests, "list": list_requests})
+_regrade = room_of_commands()
+_regrade.command("import")(faults_in_one_line()(import_requests))
+_regrade.command("list")(faults_in_one_line()(list_requests))
 app.add_typer(_regrade, name="regrade", help="Students' requests to look again.", no_args_is_help=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from grader.batch.deciding.class_status import acceptable
-from grader.batch.decisions import Act, Kind, NothingToUndo, PartState, Ruling
 from grader.batch.gradebook import Gradebook
 from grader.batch.item_log import Item, clamped
 from grader.batch.request_log import Request
+from grader.batch.rulings import Act, Kind, NothingToUndo, PartState, Ruling
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote

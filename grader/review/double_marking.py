@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from grader.batch.decision_log import DecisionLog
-from grader.batch.decisions import Decision, Mark, PartState
+from grader.batch.rulings import Decision, Mark, PartState
 from grader.review.refs import Ref, is_drawn_twice, ref_of
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from grader.batch.answer_traits import ALONE
 from grader.batch.decision_log import DecisionLog
-from grader.batch.decisions import Kind
 from grader.batch.gradebook_file import GradebookFile
+from grader.batch.rulings import Kind
 from grader.errors import UsageError
 from grader.review.refs import Ref
 

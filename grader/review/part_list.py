@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from grader.batch.decisions import OPEN, Mark
 from grader.batch.gradebook import Gradebook
 from grader.batch.gradebook_file import ANY_ANSWER
+from grader.batch.rulings import OPEN, Mark
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from grader.batch.decisions import Decision, PartState
+from grader.batch.rulings import Decision, PartState
 
 
 @dataclass(frozen=True, order=True)

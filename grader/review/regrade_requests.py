@@ -1,9 +1,10 @@
-"""Requests to look again, as a table: student, part, text. Every bad row is named by its line before anything is kept."""
+"""Requests to look again, as a table: student, part, text. Every bad row is named by its line, before any is kept."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import io
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grader.batch.gradebook import Gradebook
@@ -46,12 +47,12 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise UsageError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
-        lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: it is not UTF-8; save it as CSV UTF-8") from None
-    table = csv.reader(lines, strict=True)
+    table = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip().lower() for name in next(table, [])]
         if missing := [name for name in COLUMNS if name not in header]:
@@ -70,11 +71,17 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise UsageError(f"{path}: line {table.line_num}: {error}") from None
 
 
+def _near(student: str, known: Iterable[str]) -> str:
+    """A name like it, if there is one: a class is too long to be listed."""
+    hint = did_you_mean(student, known)
+    return hint if hint.startswith("; did") else ""
+
+
 def _fault(student: str, part: str, text: str, parts: dict[str, list[str]]) -> str:
     if student not in parts:
         if not student:
             return "there is no student"
-        return f"the gradebook has no student '{quote(student, 60)}'{did_you_mean(student, parts)}"
+        return f"the gradebook has no student '{quote(student, 60)}'{_near(student, parts)}"
     if part not in parts[student]:
         return f"{student} has no part '{quote(part, 40)}'{did_you_mean(part, parts[student])}"
     if not text:

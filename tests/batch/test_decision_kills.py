@@ -23,7 +23,7 @@ DECIDES = """
 import itertools, sys
 from fractions import Fraction
 from pathlib import Path
-from grader.batch.decisions import Kind, Ruling
+from grader.batch.rulings import Kind, Ruling
 from grader.batch.gradebook import Gradebook
 
 with Gradebook(Path(sys.argv[1])) as book:

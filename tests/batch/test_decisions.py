@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from grader.batch.deciding import commands
-from grader.batch.decisions import AnswerChanged, Kind, Ruling
 from grader.batch.gradebook import Gradebook
+from grader.batch.rulings import AnswerChanged, Kind, Ruling
 from grader.errors import UsageError
 from tests.batch.test_gradebook import SCHEMA, a_result, book, grade, keep, override
 

@@ -14,11 +14,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader.batch.decisions import Decision, Kind, Ruling
 from grader.batch.files import as_csv, file_name, write_files
 from grader.batch.gradebook import Gradebook, Result, Run
 from grader.batch.gradebook_file import NAME, GradebookFault
 from grader.batch.grades import current_grade
+from grader.batch.rulings import Decision, Kind, Ruling
 from grader.errors import UsageError
 from tests.conftest import REPOSITORY
 

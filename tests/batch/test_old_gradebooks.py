@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.batch.decisions import Kind
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.gradebook_file import NAME
+from grader.batch.rulings import Kind
 from grader.errors import UsageError
 from tests.batch.test_gradebook import a_result, grade, keep
 

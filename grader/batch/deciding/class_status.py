@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.batch.decisions import Decision, Kind, PartState, by_part, on_what
+from grader.batch.rulings import Decision, Kind, PartState, by_part, on_what
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote

@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 
 from grader.batch.deciding.class_status import acceptable, narrowed, print_status, print_student
-from grader.batch.decisions import Kind, Ruling
 from grader.batch.gradebook import Gradebook
 from grader.batch.grades import current_grade
+from grader.batch.rulings import Kind, Ruling
 from grader.errors import UsageError
 from grader.options import room_of_commands
 from grader.quoting import quote
