@@ -15,15 +15,16 @@ _PLACE = re.compile(r"^[\w./@+-]+\.\w+(?::\d+)?: ")  # `answers.md:12: `, `vanil
 _AT = re.compile(r",? (?:at|in) [\w./@+-]+\.(?:py|ipynb)(?::\d+)?")
 _BRACKETS = re.compile(r" ?\([^()]*\d[^()]*\)")
 _QUOTED = re.compile(r"“[^”]*”|'[^']{3,}'|`[^`]*`")
-# One of its own, not within a name, an index or the id of a part; 0 and 1 seldom are a student's own.
-_NUMBER = re.compile(r"(?<![\w.\[])(?![01](?!\S))[-−]?\d+(?:[.,×/–]\d+)*(?: ?%)?(?![\w\]:]|\.\w)")
+# One of its own, not within a name, an index or the id of a part.
+_NUMBER = re.compile(r"(?<![\w.\[])[-−]?\d+(?:[.,×/–]\d+)*(?: ?%)?(?![\w\]:]|\.\w)")
 
 
 def cause_of(check: Mapping[str, Any]) -> str:
     message = _PLACE.sub("", check["message"])
     pieces = message.split(": ")
-    # Behind the first colon stands what the student wrote; a crash says there which exception it was.
-    kept = ": ".join(pieces[:2]) if check["status"] == Status.CRASHED else pieces[0]
+    # Behind the first colon stands what the student wrote; a crash says there which exception it was, before what was
+    # drawn for it.
+    kept = ": ".join(pieces[:2]).split("; ")[0] if check["status"] == Status.CRASHED else pieces[0]
     for pattern, instead in ((_AT, ""), (_BRACKETS, ""), (_QUOTED, "…"), (_NUMBER, "…")):
         kept = pattern.sub(instead, kept)
     return " ".join(kept.split()).strip(" .;,")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from grader.batch.deciding.class_status import acceptable
@@ -102,11 +102,15 @@ class Desk:
     ) -> Act:
         """One act on all of them: by items, or by points that follow no item."""
         kind = Kind.REVIEW if len(refs) == 1 else Kind.BULK
-        return self._act(kind, [self._ruling(ref, items, adjust, points, comment, versions) for ref in _once(refs)])
+        return self._act(
+            kind, lambda: [self._ruling(ref, items, adjust, points, comment, versions) for ref in _once(refs)]
+        )
 
     def accept(self, refs: Sequence[Ref], versions: Mapping[Ref, str]) -> Act:
         """What the grader found, with the items it would give."""
-        return self._act(Kind.ACCEPT, [self._as_found(self._state(ref), versions.get(ref)) for ref in _once(refs)])
+        return self._act(
+            Kind.ACCEPT, lambda: [self._as_found(self._state(ref), versions.get(ref, "")) for ref in _once(refs)]
+        )
 
     def undo(self) -> Act | None:
         """This reviewer's last act, all of it; None if nothing is left."""
@@ -121,12 +125,16 @@ class Desk:
 
     def accept_found(self, part: str, seen: Sequence[Ref]) -> Act:
         """Accept every answer that only waits for a person's word; the sample must have been looked at."""
-        if unseen := set(self.sample(part)) - set(seen):
-            raise UsageError(f"look at the drawn sample first: {len(unseen)} of its answers were not seen yet")
-        ready = self._acceptable(part)
-        if not ready:
-            raise UsageError(f"no answer to {part} waits with every idea found")
-        return self._act(Kind.ACCEPT, [self._as_found(state, None) for state in ready])
+
+        def ready() -> list[Ruling]:
+            states = self._acceptable(part)
+            if not states:
+                raise UsageError(f"no answer to {part} waits with every idea found")
+            if unseen := set(drawn_sample(map(ref_of, states), SAMPLE)) - set(seen):
+                raise UsageError(f"look at the drawn sample first: {len(unseen)} of its answers were not seen yet")
+            return [self._as_found(state, None) for state in states]
+
+        return self._act(Kind.ACCEPT, ready)
 
     # ---- two people, and students who ask again ----
 
@@ -144,13 +152,16 @@ class Desk:
         comment: str = "",
     ) -> Act:
         """The last word on an answer that two people marked differently."""
-        state = self._state(ref)
-        if state.standing.second is None or state.standing.awaits == "":
-            raise UsageError(f"two people do not differ on {ref.part} of this answer")
-        earned = self._earned(state, items, adjust, points)
-        fixed = None if points is not None else adjust
-        ruling = Ruling(ref.student, ref.part, earned, comment, tuple(items), state.judged, adjust=fixed)
-        return self._decisions.decide([ruling], by=self.reviewer, kind=Kind.SETTLE)
+
+        def last_word() -> list[Ruling]:
+            state = self._state(ref)
+            if state.standing.second is None or state.standing.awaits == "":
+                raise UsageError("two people do not differ on this answer")
+            earned = self._earned(state, items, adjust, points)
+            fixed = None if points is not None else adjust
+            return [Ruling(ref.student, ref.part, earned, comment, tuple(items), state.judged, adjust=fixed)]
+
+        return self._act(Kind.SETTLE, last_word)
 
     def requests(self, *, open_only: bool = True) -> list[Request]:
         return self._book.requests.all(open_only=open_only)
@@ -161,11 +172,13 @@ class Desk:
 
     # ---- within ----
 
-    def _act(self, kind: Kind, rulings: Sequence[Ruling]) -> Act:
-        if not rulings:
-            raise UsageError("there is nothing to decide")
+    def _act(self, kind: Kind, wanted: Callable[[], Sequence[Ruling]]) -> Act:
+        """What is wanted is worked out where nobody else can write: an item may be changed at this very moment."""
         file = self._book.file
         with file.faults_in_words(), file.transaction():
+            rulings = wanted()
+            if not rulings:
+                raise UsageError("there is nothing to decide")
             self._leases.refuse_others(Ref(one.student, one.part) for one in rulings)
             act = self._decisions.begin_act(self.reviewer, kind)
             return Act(act, kind, self._decisions.add(rulings, act))
@@ -181,7 +194,9 @@ class Desk:
     ) -> Ruling:
         state = self._state(ref)
         earned = self._earned(state, items, adjust, points)
-        return self._signed(state, earned, comment, tuple(items), None if points is not None else adjust, versions[ref])
+        return self._signed(
+            state, earned, comment, tuple(items), None if points is not None else adjust, versions.get(ref, "")
+        )
 
     def _as_found(self, state: PartState, version: str | None) -> Ruling:
         if state.found is Status.UNGRADED:
@@ -202,7 +217,7 @@ class Desk:
     ) -> Ruling:
         """On what the person saw, and as the first or second of two where two people mark."""
         sight = as_seen_by(self.reviewer, state, self._double)
-        judged, after = seen(version or version_of(state, sight.mark))
+        judged, after = seen(version_of(state, sight.mark) if version is None else version)
         more = {"judged": judged, "after": after, "adjust": adjust, "mark": sight.mark}
         return Ruling(state.student, state.part, points, comment, items, **more)  # type: ignore[arg-type]
 

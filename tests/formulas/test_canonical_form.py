@@ -62,7 +62,9 @@ def test_a_letter_that_does_not_grow_is_no_scale() -> None:
 )
 def test_matrices_are_multiplied_out_and_keep_their_order(same: tuple[str, ...], form: str) -> None:
     vocabulary = extraction.VOCABULARY
-    assert {canonical(typed(expression(text, vocabulary), vocabulary).expression, vocabulary) for text in same} == {form}
+    assert {canonical(typed(expression(text, vocabulary), vocabulary).expression, vocabulary) for text in same} == {
+        form
+    }
 
 
 @pytest.mark.parametrize("long", ["(" + " + ".join("bcefghmp") + ")^4 k_a", "(2 β^9)^40 k_a", "β " * 150 + "k_a"])
