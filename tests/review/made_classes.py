@@ -32,7 +32,7 @@ def check(id_: str, status: str, points: float, worth: float, message: str = "",
     return {"id": id_, **asks, "status": status, **shown, "visibility": "public", "seconds": 0.1}
 
 
-def prose(text: str, found: Mapping[str, str] = ALL_FOUND, wrong: Mapping[str, str] = {}) -> dict[str, Any]:  # noqa: B006
+def prose(text: str, found: Mapping[str, str] = ALL_FOUND, wrong: Mapping[str, str] = {}) -> dict[str, Any]:
     weights = {idea["id"]: Fraction(str(idea["weight"])) for idea in IDEAS}
     points = float(sum(weights[one] for one in found)) if not wrong else 1.0
     missing = [idea["label"] for idea in IDEAS if idea["id"] not in found]
