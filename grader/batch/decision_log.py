@@ -30,6 +30,18 @@ from grader.model import Status
 from grader.quoting import quote
 from grader.suggestions import did_you_mean
 
+_MANY = 20  # rulings on one part: reading all of it takes as long as reading so many answers
+# An act goes by its person; what only brings a decision up to date goes by the one who decided, and is undone with it.
+_WITH_ACTS = """
+FROM decisions d JOIN acts a ON a.id = d.act JOIN acts r ON r.id = COALESCE(d.rests_on, d.act)
+LEFT JOIN acts u ON u.undoes = a.id LEFT JOIN acts v ON v.undoes = d.rests_on
+"""
+# However often an item was changed, only the last row on each answer counts, and of second marks each person's last.
+_LATEST_OF_EACH = f"""
+WHERE d.id IN (SELECT MAX(d.id) {_WITH_ACTS} WHERE {{where}}
+GROUP BY d.student, d.part, d.judged, CASE d.mark WHEN {Mark.SECOND:d} THEN r.by ELSE '' END)
+"""
+
 
 class DecisionLog:
     def __init__(self, file: GradebookFile) -> None:
@@ -53,9 +65,9 @@ class DecisionLog:
 
     def add(self, rulings: Sequence[Ruling], act: int) -> tuple[Decision, ...]:
         """Within a transaction: decisions as part of an act that may do more than decide."""
-        rows = []
+        rows, known = [], self._states_of(rulings)
         for ruling in rulings:
-            state = self._checked(ruling)
+            state = self._checked(ruling, known.get((ruling.student, ruling.part)))
             before = state.standing.second if ruling.mark is Mark.SECOND else state.standing.decision
             if ruling.points is None and before is None:
                 raise UsageError(f"{ruling.part} of {ruling.student} has no decision that could be withdrawn")
@@ -125,17 +137,25 @@ class DecisionLog:
         ).fetchall()
         conditions = [f"d.{column} = :{column}" for column, value in asked.items() if value is not None]
         log: dict[tuple[str, str], list[Decision]] = {}
-        for decision in self._decisions(f"WHERE {' AND '.join(conditions)}" if conditions else "", asked):
-            if not decision.undone:
-                log.setdefault((decision.student, decision.part), []).append(decision)
+        latest = _LATEST_OF_EACH.format(where=" AND ".join([*conditions, "u.id IS NULL AND v.id IS NULL"]))
+        for decision in self._decisions(latest, asked):
+            log.setdefault((decision.student, decision.part), []).append(decision)
         for who, which, status, points, worth, judged, all_found in rows:
             found = (Status(status), _fraction(points), _fraction(worth), judged, bool(all_found))
             yield PartState(who, which, *found, _standing(log.get((who, which), ()), judged))
 
-    def _checked(self, ruling: Ruling) -> PartState:
+    def _states_of(self, rulings: Sequence[Ruling]) -> dict[tuple[str, str], PartState]:
+        """Of a few one by one, of many their whole parts at once."""
+        parts = dict.fromkeys(ruling.part for ruling in rulings)
+        if len(rulings) > _MANY * len(parts):
+            found = [state for part in parts for state in self._states(None, part)]
+        else:
+            found = [state for one in rulings for state in self._states(one.student, one.part)]
+        return {(state.student, state.part): state for state in found}
+
+    def _checked(self, ruling: Ruling, state: PartState | None) -> PartState:
         """The part that is ruled on; UsageError if the ruling makes no sense."""
         student, part = ruling.student, ruling.part
-        state = next(self._states(student, part), None)
         if state is None:
             raise UsageError(self._unknown(student, part))
         if ruling.points is not None and not 0 <= ruling.points <= state.worth:
@@ -155,12 +175,10 @@ class DecisionLog:
         return f"the gradebook has no student '{student}'{did_you_mean(student, students)}"
 
     def _decisions(self, where: str, values: Mapping[str, Any]) -> Iterator[Decision]:
-        """What only brings a decision up to date goes by the person who decided, and is undone with it."""
         rows = self._file.base.execute(
             "SELECT d.act, a.at, r.by, r.kind, d.student, d.part, d.judged, d.was, d.points, d.items, d.comment, "
             "u.id IS NOT NULL OR v.id IS NOT NULL, d.adjust, d.mark, d.rests_on, a.by "
-            "FROM decisions d JOIN acts a ON a.id = d.act JOIN acts r ON r.id = COALESCE(d.rests_on, d.act) "
-            f"LEFT JOIN acts u ON u.undoes = a.id LEFT JOIN acts v ON v.undoes = d.rests_on {where} ORDER BY d.id",
+            f"{_WITH_ACTS} {where} ORDER BY d.id",
             values,
         )
         for act, at, by, kind, student, part, judged, was, points, items, comment, undone, *more in rows:

@@ -1,4 +1,4 @@
-"""Where in an answer the words stand that the grader matched. It quotes them in its notation; students have their own."""
+"""Where in an answer the words stand that the grader matched: it quotes them in its notation, students have theirs."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -11,6 +12,8 @@ from functools import lru_cache
 from grader.batch.gradebook import Gradebook
 from grader.batch.gradebook_file import ANY_ANSWER
 from grader.batch.rulings import OPEN, Mark
+
+_LATEST = "(SELECT student, MAX(id) AS id FROM results GROUP BY student)"
 
 
 @dataclass(frozen=True)
@@ -28,51 +31,42 @@ class PartOverview:
 
 def part_list(gradebook: Gradebook, reviewer: str) -> list[PartOverview]:
     base = gradebook.file.base
-    standing = _standing(gradebook)
     total, waiting, decided = Counter[str](), Counter[str](), Counter[str]()
-    words: dict[str, tuple[str, str, str]] = {}
-    latest = "(SELECT student, MAX(id) AS id FROM results GROUP BY student)"
-    for student, part, status, judged in base.execute(
-        f"SELECT l.student, p.part, p.status, p.judged FROM {latest} l JOIN parts p ON p.result = l.id"
+    for part, status, count in base.execute(
+        f"SELECT p.part, p.status, COUNT(*) FROM {_LATEST} l JOIN parts p ON p.result = l.id GROUP BY 1, 2"
     ):
-        total[part] += 1
-        log = standing.get((student, part))
-        if log is None:
-            waiting[part] += status in OPEN
-            continue
-        is_decided, is_open = _seen(log, judged, reviewer)
+        total[part] += count
+        waiting[part] += count * (status in OPEN)
+    log = _standing(gradebook)
+    for student, part, status, judged in base.execute(  # the few that somebody decided may stand otherwise
+        f"SELECT DISTINCT d.student, d.part, p.status, p.judged FROM decisions d JOIN {_LATEST} l "
+        "ON l.student = d.student JOIN parts p ON p.result = l.id AND p.part = d.part"
+    ):
+        is_decided, is_open = _seen(log.get((student, part), []), judged, reviewer)
         decided[part] += is_decided
         waiting[part] += is_open or (not is_decided and status in OPEN)
-    for part, title, kind, worth in base.execute(
-        "SELECT t.part, t.title, t.kind, p.worth FROM results r JOIN traits t ON t.result = r.id "
-        "JOIN parts p ON p.result = r.id AND p.part = t.part WHERE r.id = (SELECT MAX(id) FROM results) "
-        "ORDER BY p.place"
-    ):
-        words[part] = (title, kind, worth)
-    for part in total.keys() - words.keys():  # of a rubric that some were graded by before
-        row = base.execute(
-            "SELECT t.title, t.kind, p.worth FROM traits t JOIN parts p ON p.result = t.result AND p.part = t.part "
-            "WHERE t.part = ? ORDER BY t.result DESC LIMIT 1",
-            (part,),
-        ).fetchone()
-        words[part] = row
+        waiting[part] -= status in OPEN
     asked = Counter(request.part for request in gradebook.requests.all(open_only=True))
     prompts = _prompts_of(gradebook)
     return [
-        PartOverview(
-            part,
-            title,
-            prompts.get(part, ""),
-            Fraction(worth),
-            waiting[part],
-            decided[part],
-            total[part],
-            asked[part],
-            kind,
-        )
-        for part, (title, kind, worth) in words.items()
-        if total[part]
+        PartOverview(part, title, prompts.get(part, ""), Fraction(worth), *counted, kind)
+        for part, title, kind, worth in _titles(gradebook, total.keys())
+        for counted in [(waiting[part], decided[part], total[part], asked[part])]
     ]
+
+
+def _titles(gradebook: Gradebook, parts: AbstractSet[str]) -> list[tuple[str, str, str, str]]:
+    """In the order of the rubric of the last result; behind, parts that only earlier results have."""
+    query = (
+        "SELECT t.part, t.title, t.kind, p.worth FROM traits t JOIN parts p ON p.result = t.result AND p.part = t.part "
+        "WHERE t.result = {} ORDER BY p.place"
+    )
+    base = gradebook.file.base
+    found = {row[0]: row for row in base.execute(query.format("(SELECT MAX(id) FROM results)"))}
+    for part in sorted(parts - found.keys()):
+        last = query.format("(SELECT MAX(result) FROM parts WHERE part = :part) AND t.part = :part")
+        found[part] = base.execute(last, {"part": part}).fetchone()
+    return [row for part, row in found.items() if part in parts]
 
 
 _Row = tuple[str, bool, int, str]  # judged, whether it has points, mark, by whom
