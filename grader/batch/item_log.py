@@ -174,7 +174,7 @@ def _brought_up_to_date(state: PartState, decision: Decision, points: Fraction |
         decision.items,
         adjust=decision.adjust,
         mark=decision.mark,
-        rests_on=decision.root,
+        rests_on=decision.rests_on or decision.act,
     )
 
 

@@ -75,13 +75,8 @@ class Decision:
     undone: bool = False
     adjust: Fraction | None = None
     mark: Mark = Mark.ONLY
-    rests_on: int | None = None
+    rests_on: int | None = None  # the act in which a person decided, if a change of items only brought it up to date
     changed_by: str = ""  # who changed an item that it has
-
-    @property
-    def root(self) -> int:
-        """The act in which a person decided; what follows from a change of items rests on it and is undone with it."""
-        return self.rests_on or self.act
 
 
 @dataclass(frozen=True)

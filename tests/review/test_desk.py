@@ -74,6 +74,22 @@ def test_a_view_has_all_a_page_needs_and_hides_the_name(tmp_path: Path) -> None:
         Desk(book, " ")
 
 
+@pytest.mark.parametrize(
+    ("quoted", "written", "place"),
+    [
+        ("Σ α_i = 1", r"so $\sum_{i=1}^n \alpha_i = 1$.", r"\sum_{i=1}^n \alpha_i = 1"),
+        ("k_j q ≫ k_i", r"$k_j^\top q \gg k_i^\top q$", r"k_j^\top q \gg k_i"),
+        ("k_a q = k_b", "as kₐᵀq = k_bᵀq = t", "kₐᵀq = k_b"),
+        ("c ≈ 1/2 (v_a", r"$c \approx \frac12(v_a + v_b)$", r"c \approx \frac12(v_a"),
+        ("weights are nonnegative", "All Weights are non-negative", "Weights are non-negative"),
+        ("positive", "The weights are negative", None),
+    ],
+)
+def test_words_are_found_in_the_student_s_own_notation(quoted: str, written: str, place: str | None) -> None:
+    marks = marks_in([{"kind": "answer", "text": written}], [{"evidence": {"found": {"it": quoted}}}])
+    assert [written[mark.start : mark.end] for mark in marks] == ([place] if place else [])
+
+
 def test_words_in_a_long_answer_are_found_in_little_time() -> None:
     pieces = [{"kind": "answer", "text": "a " * 10_000 + "b"}]
     checks = [{"evidence": {"found": {"x": " ".join("a" * 30) + " c", "y": "((((", "z": "a b"}}}]
