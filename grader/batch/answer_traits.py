@@ -18,7 +18,8 @@ from grader.quoting import quote
 
 IDEA, MISTAKE, PERSON = "idea", "mistake", "person"  # where an item comes from
 ALONE = "alone"
-_WORDS = 300  # of an item made by the grader: two lines
+_WORDS = 300  # characters of an item made by the grader: two lines
+_BEGINNING = 240  # characters of an answer in a list
 
 _Data = Mapping[str, Any]
 
@@ -47,8 +48,8 @@ def add_traits(base: sqlite3.Connection, result: int, definition: _Data, exact: 
         text, likeness, why = _likeness(problem)
         kind = judged.get("kind", "answer")
         base.execute(
-            "INSERT INTO traits VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (result, part, _storable(problem.get("title", "")), kind, text, likeness, _storable(why)),
+            "INSERT INTO traits VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (result, part, *map(_storable, (problem.get("title", ""), kind, text, likeness, why, _beginning(judged)))),
         )
         asked = definition.get("problems", {}).get(part, {})
         for one in findings(problem, asked, exact["scores"]):
@@ -78,7 +79,7 @@ def _of_prose(
 ) -> Iterator[Finding]:
     """Each idea has its share of the points; a wrong claim takes what it keeps from being earned."""
     need = ideas["need"] or len(ideas["list"])
-    weights = sorted((idea["weight"] for idea in ideas["list"]), reverse=True)[:need]
+    weights = sorted((idea["weight"] for idea in ideas["list"]), reverse=True)[:need] or [1]
     for number, idea in enumerate(ideas["list"]):
         share = worth * Fraction(idea["weight"], sum(weights))
         found = idea["id"] in check["evidence"].get("found", {})
@@ -129,6 +130,12 @@ def _likeness(problem: _Data) -> tuple[str, str, str]:
     if not known or (judged.get("kind") == "answer" and not (read or ideas or failed)):
         return text, _digest(["text", text]), ALONE
     return text, _digest([problem.get("chosen", ""), read, ideas, failed]), _why(read, ideas, failed)
+
+
+def _beginning(judged: _Data) -> str:
+    """Of what was handed in, for lists of answers."""
+    texts = (piece.get("text") or piece.get("file", "") for piece in judged.get("pieces", ()))
+    return quote(" ".join(text[:_BEGINNING] for text in texts), _BEGINNING)
 
 
 def _why(read: list[Any], ideas: list[Any], failed: list[Any]) -> str:

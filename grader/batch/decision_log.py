@@ -15,6 +15,8 @@ from typing import Any
 
 from grader.batch.gradebook_file import ANY_ANSWER, GradebookFile
 from grader.batch.rulings import (
+    FINEST,
+    LONGEST_COMMENT,
     Act,
     AnswerChanged,
     Decision,
@@ -31,6 +33,10 @@ from grader.quoting import quote
 from grader.suggestions import did_you_mean
 
 _MANY = 20  # rulings on one part: reading all of it takes as long as reading so many answers
+_INSERT = (
+    "INSERT INTO decisions (act, student, part, judged, was, points, items, comment, adjust, mark, rests_on) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 # An act goes by its person; what only brings a decision up to date goes by the one who decided, and is undone with it.
 _WITH_ACTS = """
 FROM decisions d JOIN acts a ON a.id = d.act JOIN acts r ON r.id = COALESCE(d.rests_on, d.act)
@@ -73,11 +79,23 @@ class DecisionLog:
                 raise UsageError(f"{ruling.part} of {ruling.student} has no decision that could be withdrawn")
             was = before.points if before and before.points is not None else state.points
             rows.append(_row(act, ruling, state.judged, was))
-        self._file.base.executemany(
-            "INSERT INTO decisions (act, student, part, judged, was, points, items, comment, adjust, mark, rests_on) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows,
-        )
+        self._file.base.executemany(_INSERT, rows)
+        return tuple(self._decisions("WHERE d.act = :act", {"act": act}))
+
+    def in_force(self, part: str) -> list[tuple[Decision, Fraction]]:
+        """Within a transaction: the last decision on every answer that anybody ever gave to this part, second marks,
+        too, each with what the part is worth to this student now."""
+        worth = {state.student: state.worth for state in self._states(None, part)}
+        where = _LATEST_OF_EACH.format(where="d.part = :part AND u.id IS NULL AND v.id IS NULL")
+        found = self._decisions(where, {"part": part})
+        return [(one, worth[one.student]) for one in found if one.points is not None and one.student in worth]
+
+    def bring_up_to_date(self, decisions: Sequence[Decision], act: int) -> tuple[Decision, ...]:
+        """Within a transaction: what people decided, with the points that follow from it now."""
+        rows = [
+            _row(act, _as_ruling(one), one.judged, one.was if one.points is None else one.points) for one in decisions
+        ]
+        self._file.base.executemany(_INSERT, rows)
         return tuple(self._decisions("WHERE d.act = :act", {"act": act}))
 
     def undo(self, by: str) -> Act:
@@ -161,6 +179,10 @@ class DecisionLog:
         if ruling.points is not None and not 0 <= ruling.points <= state.worth:
             most, wanted = float(state.worth), float(ruling.points)
             raise UsageError(f"{part} is worth 0 to {most:g} points, so it cannot be {wanted:g}")
+        if ruling.points is not None and ruling.points.denominator > FINEST:
+            raise UsageError(f"points come in parts of 1/{FINEST} at least")
+        if len(ruling.comment) > LONGEST_COMMENT:
+            raise UsageError(f"a comment has at most {LONGEST_COMMENT} characters, not {len(ruling.comment)}")
         if ruling.judged is not None and ruling.judged != state.judged:
             raise AnswerChanged(f"{part} of {student} was graded again meanwhile, and the answer is another one now")
         if ruling.after is not None and ruling.after != _act_of(state.standing, ruling.mark):
@@ -215,6 +237,11 @@ def _storable(text: str) -> str:
 def _row(act: int, ruling: Ruling, judged: str, was: Fraction) -> tuple[Any, ...]:
     said = (_text(ruling.points), json.dumps(ruling.items), _storable(ruling.comment), _text(ruling.adjust))
     return act, ruling.student, ruling.part, judged, str(was), *said, int(ruling.mark), ruling.rests_on
+
+
+def _as_ruling(one: Decision) -> Ruling:
+    own = (one.student, one.part, one.points, one.comment, one.items)
+    return Ruling(*own, adjust=one.adjust, mark=one.mark, rests_on=one.rests_on or one.act)
 
 
 def _standing(log: Sequence[Decision], judged: str) -> Standing:

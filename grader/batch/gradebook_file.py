@@ -59,7 +59,8 @@ CREATE INDEX of_act ON decisions (act);
 _TABLES_OF_REVIEW = """
 CREATE TABLE traits (
     result INTEGER NOT NULL REFERENCES results, part TEXT NOT NULL, title TEXT NOT NULL, kind TEXT NOT NULL,
-    text TEXT NOT NULL, likeness TEXT NOT NULL, why TEXT NOT NULL, PRIMARY KEY (result, part)
+    text TEXT NOT NULL, likeness TEXT NOT NULL, why TEXT NOT NULL, beginning TEXT NOT NULL,
+    PRIMARY KEY (result, part)
 ) WITHOUT ROWID;
 CREATE TABLE initial_items (
     item TEXT PRIMARY KEY, part TEXT NOT NULL, origin TEXT NOT NULL, place INTEGER NOT NULL, text TEXT NOT NULL,

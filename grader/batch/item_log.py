@@ -13,10 +13,11 @@ from fractions import Fraction
 from grader.batch.answer_traits import MISTAKE, PERSON
 from grader.batch.decision_log import DecisionLog
 from grader.batch.gradebook_file import GradebookFile
-from grader.batch.rulings import Act, Decision, Kind, PartState, Ruling
+from grader.batch.rulings import FINEST, Act, Decision, Kind
 from grader.errors import UsageError
 
 MOST_POINTS = 1000  # of one item, either way: no part is worth more, and exact fractions stay short
+_LONGEST = 2000  # characters of an item
 _LATEST = "(SELECT MAX(id) AS id FROM results GROUP BY student)"
 _NOT_UNDONE = "NOT EXISTS (SELECT 1 FROM acts u WHERE u.undoes = c.act)"
 
@@ -80,7 +81,7 @@ class ItemLog:
 
     def add(self, part: str, text: str, points: Fraction, *, by: str) -> Item:
         text = _checked_text(text)
-        _check_points(points)
+        check_points(points)
         with self._file.faults_in_words(), self._file.transaction():
             if not self._decisions.has_part(part):
                 raise UsageError(f"there is no part '{part}'")
@@ -93,7 +94,7 @@ class ItemLog:
         """Change its words or points, and with them every answer that has it."""
         text = None if text is None else _checked_text(text)
         if points is not None:
-            _check_points(points)
+            check_points(points)
         with self._file.faults_in_words(), self._file.transaction():
             before = self.known([item]).get(item)
             if before is None:
@@ -117,23 +118,19 @@ class ItemLog:
         return clamped(self.known(items), items, adjust, worth)
 
     def _follow(self, item: str, part: str, act: int, *, everybody: bool) -> tuple[Decision, ...]:
-        """Within a transaction: the decisions that have this item get the points it says now. Everybody's are logged
-        when it is changed; when a change is taken back, only what was decided with it meanwhile needs a row."""
-        having = [
-            (state, decision)
-            for state in self._decisions.states(part=part)
-            for decision in (state.standing.decision, state.standing.second)
-            if decision is not None and item in decision.items
-        ]
-        known = self.known(item for _, decision in having for item in decision.items)
-        rulings = []
-        for state, decision in having:
+        """Within a transaction: the decisions that have this item get the points it says now, also on answers that were
+        replaced and may be handed in again. Everybody's are logged when it is changed; when a change is taken back,
+        only what was decided with it meanwhile needs a row."""
+        having = [(one, worth) for one, worth in self._decisions.in_force(part) if item in one.items]
+        known = self.known(held for decision, _ in having for held in decision.items)
+        changed = []
+        for decision, worth in having:
             points = decision.points  # given by hand, unless it says what was added to the items
             if decision.adjust is not None:
-                points = clamped(known, decision.items, decision.adjust, state.worth)
+                points = clamped(known, decision.items, decision.adjust, worth)
             if everybody or points != decision.points:
-                rulings.append(_brought_up_to_date(state, decision, points))
-        return self._decisions.add(rulings, act)
+                changed.append(replace(decision, points=points))
+        return self._decisions.bring_up_to_date(changed, act)
 
     def _add_change(self, act: int, item: str, part: str, text: str | None, points: Fraction | None) -> None:
         self._file.base.execute(
@@ -165,26 +162,16 @@ def clamped(known: Mapping[str, Item], items: Sequence[str], adjust: Fraction, w
     return min(max(earned, Fraction(0)), worth)
 
 
-def _brought_up_to_date(state: PartState, decision: Decision, points: Fraction | None) -> Ruling:
-    return Ruling(
-        state.student,
-        state.part,
-        points,
-        decision.comment,
-        decision.items,
-        adjust=decision.adjust,
-        mark=decision.mark,
-        rests_on=decision.rests_on or decision.act,
-    )
-
-
 def _checked_text(text: str) -> str:
     text = " ".join(text.encode("utf-8", "replace").decode().split())
     if not text:
         raise UsageError("an item needs words")
-    return text[:2000]
+    if len(text) > _LONGEST:
+        raise UsageError(f"an item has at most {_LONGEST} characters, not {len(text)}")
+    return text
 
 
-def _check_points(points: Fraction) -> None:
-    if abs(points) > MOST_POINTS:
-        raise UsageError(f"an item gives at most {MOST_POINTS} points, either way")
+def check_points(points: Fraction) -> None:
+    """Of an item, or beside items."""
+    if abs(points) > MOST_POINTS or points.denominator > FINEST:
+        raise UsageError(f"at most {MOST_POINTS} points can be given or taken at once, in parts of 1/{FINEST} at least")

@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.batch.decision_log import DecisionLog
 from grader.batch.gradebook_file import GradebookFile
-from grader.batch.rulings import Act, Decision, Kind, Ruling
+from grader.batch.rulings import LONGEST_COMMENT, Act, Decision, Kind, Ruling
 from grader.errors import UsageError
 
 
@@ -67,9 +67,11 @@ class RequestLog:
 
     def answer(self, request: int, reply: str, points: Fraction | None, *, by: str) -> Act:
         """Log the reply, and with points a decision beside it; without, what stands stays."""
-        reply = _storable(reply).strip()[:10_000]
+        reply = _storable(reply).strip()
         if not reply:
             raise UsageError("a reply needs words: the student reads them")
+        if len(reply) > LONGEST_COMMENT:
+            raise UsageError(f"a reply has at most {LONGEST_COMMENT} characters, not {len(reply)}")
         with self._file.faults_in_words(), self._file.transaction():
             asked = self.one(request)
             if asked.reply is not None:

@@ -10,6 +10,8 @@ from fractions import Fraction
 from grader.errors import UsageError
 from grader.model import Status
 
+LONGEST_COMMENT = 10_000  # characters: two pages
+FINEST = 10**6  # no points are cut finer than into so many parts of one: exact fractions stay short
 OPEN = (Status.REVIEW, Status.UNGRADED)
 
 

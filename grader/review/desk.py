@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from grader.batch.deciding.class_status import acceptable
 from grader.batch.gradebook import Gradebook
-from grader.batch.item_log import Item, clamped
+from grader.batch.item_log import Item, check_points, clamped
 from grader.batch.request_log import Request
 from grader.batch.rulings import Act, Kind, NothingToUndo, PartState, Ruling
 from grader.errors import UsageError
@@ -59,6 +59,14 @@ class Desk:
     def view(self, ref: Ref) -> AnswerView:
         with self._book.file.faults_in_words():
             return view_of(self._book, ref, self.reviewer, self._leases.of(ref))
+
+    def beginnings(self, refs: Sequence[Ref]) -> dict[Ref, str]:
+        """The first words of each answer, for lists: no report is opened."""
+        found: dict[Ref, str] = {}
+        with self._book.file.faults_in_words():
+            for part in dict.fromkeys(ref.part for ref in refs):
+                found |= self._grouping.beginnings(part)
+        return {ref: found[ref] for ref in refs if ref in found}
 
     def next(self, part: str, after: Ref | None = None, *, back: bool = False) -> Ref | None:
         """The next open answer of this part in this reviewer's own order, round and round; its lease is taken."""
@@ -225,6 +233,7 @@ class Desk:
         known = self._book.items.known(items)
         if strange := [item for item in known.values() if item.part != state.part]:
             raise UsageError(f"the item '{quote(strange[0].text, 60)}' belongs to {strange[0].part}")
+        check_points(adjust)
         earned = clamped(known, items, adjust, state.worth)
         return earned if points is None else points
 

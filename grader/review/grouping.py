@@ -31,6 +31,7 @@ class _Traits:
     likeness: str
     why: str
     judged: str
+    beginning: str
 
 
 class Grouping:
@@ -50,6 +51,9 @@ class Grouping:
             for id_, own in members.items()
         ]
         return sorted(found, key=lambda group: (not group.open, -len(group.open), -len(group.members), group.id))
+
+    def beginnings(self, part: str) -> dict[Ref, str]:
+        return {ref: one.beginning for ref, one in self._traits(part).items()}
 
     def take_out(self, ref: Ref, *, by: str) -> None:
         """It stands alone from now on, while it is this answer."""
@@ -74,7 +78,7 @@ class Grouping:
 
     def _traits(self, part: str) -> dict[Ref, _Traits]:
         rows = self._file.base.execute(
-            "SELECT l.student, t.text, t.likeness, t.why, p.judged FROM "
+            "SELECT l.student, t.text, t.likeness, t.why, p.judged, t.beginning FROM "
             "(SELECT student, MAX(id) AS id FROM results GROUP BY student) l "
             "JOIN traits t ON t.result = l.id AND t.part = :part JOIN parts p ON p.result = l.id AND p.part = :part "
             "ORDER BY l.student",

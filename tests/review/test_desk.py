@@ -60,6 +60,7 @@ def test_a_view_has_all_a_page_needs_and_hides_the_name(tmp_path: Path) -> None:
     ref = Ref("ann", "1.a")
     view = Desk(book, "Kim").view(ref)
     assert (view.alias, view.name) == ("answer 1", "Ann Able")
+    assert Desk(book, "Kim").beginnings([ref, Ref("zoe", "1.a")]) == {ref: "Weights are *positive*; they Sum to one."}
     text = view.pieces[0]["text"]
     assert {mark.what: text[mark.start : mark.end] for mark in view.marks} == {
         "positive": "positive",
@@ -133,8 +134,16 @@ def test_hostile_words_are_kept_as_they_are(tmp_path: Path) -> None:
     decide(kim, ref, 2, comment=comment)
     assert kim.view(ref).comment == comment.replace("\ud800", "?")
     assert kim.view(Ref("s0", "1.a")).decision.by == kim.reviewer  # type: ignore[union-attr]
-    with pytest.raises(UsageError):
-        kim.decide([ref], points=Fraction(4), versions={ref: kim.view(ref).version})
+    for more in (
+        {"points": Fraction(4)},
+        {"points": Fraction(1, 10**9)},
+        {"adjust": Fraction(10**9)},
+        {"comment": "x" * 10_001},
+        {"items": ["i'; --"]},
+    ):
+        with pytest.raises(UsageError):
+            kim.decide([ref], **more, versions={ref: kim.view(ref).version})  # type: ignore[arg-type]
+    assert len(kim.view(ref).history) == 1
 
 
 @pytest.mark.slow

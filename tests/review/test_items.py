@@ -153,6 +153,29 @@ def test_a_person_adds_an_item_and_what_has_it_keeps_its_words_when_it_is_gone(
             kim.add_item(part, text, Fraction(many))
 
 
+def test_a_change_reaches_an_answer_that_is_handed_in_again(kim: Desk, book: Gradebook) -> None:
+    sign = named(kim, "which sign").id
+    decide(kim, ANN, items=[sign])
+    keep(book, result("ann", prose("something else"), formula("x", "")))
+    kim.edit_item(sign, points=Fraction(1))
+    assert kim.view(ANN).decision is None
+    keep(book, result("ann", prose("positive; sum to one"), formula("x", "")))
+    assert (points(book, "ann"), kim.view(ANN).decision.items) == (1, (sign,))  # type: ignore[union-attr]
+
+
+def test_an_item_is_changed_although_the_part_is_worth_less_by_now(kim: Desk, book: Gradebook) -> None:
+    sign = named(kim, "which sign").id
+    decide(kim, ANN, 3, items=[sign])
+    decide(kim, BOB, items=[sign])
+    for name in ("ann", "bob"):
+        again = prose("positive; sum to one" if name == "ann" else "positive")
+        again |= {"points": 1, "max_points": 1, "checks": [{**again["checks"][0], "points": 1, "max_points": 1}]}
+        keep(book, result(name, again, formula("x", "")))
+    kim.edit_item(sign, text="the sign")
+    assert kim.view(BOB).decision.points == 1  # type: ignore[union-attr]
+    assert kim.view(ANN).decision.points == 3  # type: ignore[union-attr]
+
+
 def test_an_item_changed_meanwhile_makes_an_open_page_old(kim: Desk, lee: Desk) -> None:
     sign = named(kim, "which sign").id
     decide(kim, ANN, items=[sign])
