@@ -38,7 +38,7 @@ def alias_of(ref: Ref, everybody: Sequence[Ref]) -> str:
 
 def is_drawn_twice(ref: Ref, share: Fraction) -> bool:
     """Whether this answer is among the share that two people mark."""
-    return _number("double", ref.part, ref.student) < share * (1 << 64)
+    return share > 0 and _number("double", ref.part, ref.student) < share * (1 << 64)
 
 
 def _number(*words: str) -> int:
