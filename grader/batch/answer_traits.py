@@ -45,8 +45,8 @@ def add_traits(base: sqlite3.Connection, result: int, definition: _Data, exact: 
     for problem in report["problems"]:
         part = problem["id"]
         judged = problem.get("judged", {})
-        text, likeness, why = _likeness(problem)
-        kind = judged.get("kind", "answer")
+        text, likeness, why = _likeness(problem, result)
+        kind = _kind(problem)
         base.execute(
             "INSERT INTO traits VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (result, part, *map(_storable, (problem.get("title", ""), kind, text, likeness, why, _beginning(judged)))),
@@ -101,15 +101,10 @@ def _asked_for(asked: _Data, chosen: str, check: str) -> tuple[_Data, list[_Data
     return ({"list": ideas, "need": parameters.get("need", 0)} if ideas else {}), claims
 
 
-def _likeness(problem: _Data) -> tuple[str, str, str]:
+def _likeness(problem: _Data, result: int) -> tuple[str, str, str]:
     """What is the same text, what is the same thing, and in which words."""
-    judged = problem.get("judged", {})
-    pieces = [
-        [piece["kind"], " ".join(piece.get("text", piece.get("sha256", "")).split())]
-        for piece in judged.get("pieces", ())
-    ]
-    text = _digest(pieces) if pieces else judged.get("sha256", "")
-    if not pieces and all(check["status"] == Status.MISSING for check in problem["checks"]):
+    text = _text_of(problem.get("judged", {}))
+    if not text and all(check["status"] == Status.MISSING for check in problem["checks"]):
         return "", _digest(["missing"]), "nothing handed in"
     read, ideas, failed = [], [], []
     known = True  # whether what was found says what the answer is
@@ -127,9 +122,23 @@ def _likeness(problem: _Data) -> tuple[str, str, str]:
             failed.append([check["id"], status, cause_of(check)])
         else:
             known = False
-    if not known or (judged.get("kind") == "answer" and not (read or ideas or failed)):
-        return text, _digest(["text", text]), ALONE
+    if not known or (_kind(problem) == "answer" and not (read or ideas or failed)):
+        return text, _digest(["text", text or result]), ALONE
     return text, _digest([problem.get("chosen", ""), read, ideas, failed]), _why(read, ideas, failed)
+
+
+def _kind(problem: _Data) -> str:
+    return str(problem.get("judged", {}).get("kind", "answer"))
+
+
+def _text_of(judged: _Data) -> str:
+    """The same for answers that are the same but for blanks; all else is the same only if everything it rests on is."""
+    pieces = judged.get("pieces", ())
+    if not pieces:
+        return ""
+    if judged["kind"] == "answer" and all(piece.get("text") and "left_out" not in piece for piece in pieces):
+        return _digest([" ".join(piece["text"].split()) for piece in pieces])
+    return str(judged["sha256"])
 
 
 def _beginning(judged: _Data) -> str:

@@ -16,15 +16,21 @@ _AT = re.compile(r",? (?:at|in) [\w./@+-]+\.(?:py|ipynb)(?::\d+)?")
 _BRACKETS = re.compile(r" ?\([^()]*\d[^()]*\)")
 _QUOTED = re.compile(r"“[^”]*”|'[^']{3,}'|`[^`]*`")
 # One of its own, not within a name, an index or the id of a part.
-_NUMBER = re.compile(r"(?<![\w.\[])[-−]?\d+(?:[.,×/–]\d+)*(?: ?%)?(?![\w\]:]|\.\w)")
+_NUMBER = re.compile(r"(?<![\w.\[])[-−]?\d+(?:[.,×/–]\d+)*(?: ?%)?(?![\w\]]|\.\w)")
+_TIER = re.compile(r"it reaches (?:no tier|the tier from [^,;]+, worth [^;.]+)")  # of predictions: the rubric's numbers
+_NEXT_SENTENCE = re.compile(r"\. (?=[A-Z])")
+_NEXT_CLAUSE = re.compile(r"; (?![^(]*\))")
 
 
 def cause_of(check: Mapping[str, Any]) -> str:
-    message = _PLACE.sub("", check["message"])
-    pieces = message.split(": ")
-    # Behind the first colon stands what the student wrote; a crash says there which exception it was, before what was
-    # drawn for it.
-    kept = ": ".join(pieces[:2]).split("; ")[0] if check["status"] == Status.CRASHED else pieces[0]
+    if tier := _TIER.search(check["message"]):
+        return tier[0]
+    message = _NEXT_SENTENCE.split(_PLACE.sub("", check["message"]))[0]
+    # Behind the first colon stands what the student wrote; a crash says there which exception it was, and behind it
+    # what was drawn for it.
+    before, _, behind = message.partition(": ")
+    crashed = check["status"] == Status.CRASHED and behind
+    kept = f"{before}: {_NEXT_CLAUSE.split(behind.split(': ')[0])[0]}" if crashed else before
     for pattern, instead in ((_AT, ""), (_BRACKETS, ""), (_QUOTED, "…"), (_NUMBER, "…")):
         kept = pattern.sub(instead, kept)
     return " ".join(kept.split()).strip(" .;,")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.batch.causes import cause_of
 from grader.batch.gradebook import Gradebook
 from grader.errors import UsageError
 from grader.review.desk import Desk
@@ -65,6 +66,44 @@ def test_code_stands_together_by_its_failed_checks_and_their_cause(desk: Desk) -
         "eve": "alone",
         "fay": "alone",
     }
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "cause"),
+    [
+        ("answers.md:12: this repeats the question", "failed", "this repeats the question"),
+        ("it is nan (Q 1×3, β = 1); subtract", "failed", "it is nan; subtract"),
+        ("a.dev.predictions: 19/300 = 6.3 % (95 %: 4–9 %); it reaches no tier; next", "failed", "it reaches no tier"),
+        ("q is off: with q = β k_a it is 1.3", "failed", "q is off"),
+        (
+            "f() in a.py raised E at a.py:2, block 32: bad 7; the input is 'r'",
+            "crashed",
+            "f() raised E, block …: bad …",
+        ),
+        (
+            "a.py cannot be imported: E at a.py:5 (no file; open it): x",
+            "crashed",
+            "a.py cannot be imported: E (no file; open it)",
+        ),
+        ("there is no answer to 1.a.i", "missing", "there is no answer to 1.a.i"),
+    ],
+)
+def test_a_cause_is_nobody_s_own(message: str, status: str, cause: str) -> None:
+    assert cause_of({"message": message, "status": status}) == cause
+
+
+def test_what_was_not_read_is_alike_only_if_the_whole_is(tmp_path: Path) -> None:
+    """Pages without text, and parts that could not be graded, are not the same because nothing is known of them."""
+    book = Gradebook(tmp_path, new=True)
+    for student in ("ann", "bob", "cat"):
+        page, ungraded = formula(student if student != "cat" else "bob", "", "review"), code("x")
+        page["judged"]["pieces"] = [{"kind": "answer", "file": "a.pdf", "page": 1}]
+        del ungraded["judged"]
+        ungraded |= {"status": "ungraded", "checks": [{**ungraded["checks"][0], "status": "ungraded"}]}
+        keep(book, result(student, page, ungraded))
+    desk = Desk(book, "Kim")
+    assert grouped(desk, "1.b") == {"ann": "alone", "bob cat": "same text"}
+    assert grouped(desk, "2") == dict.fromkeys(("ann", "bob", "cat"), "alone")
 
 
 def test_open_groups_come_first_and_the_largest_of_them(desk: Desk) -> None:

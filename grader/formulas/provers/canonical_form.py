@@ -137,11 +137,11 @@ class _Expansion:
         inner = self.terms(base)
         if len(inner) == 1:
             (((letters, word), value),) = inner.items()
+            raised = tuple((name, power * exponent) for name, power in letters if exponent)
             if not word and exponent.denominator == 1 and abs(exponent) <= _MAX_DIGITS:
-                raised = tuple((name, power * exponent) for name, power in letters)
                 return {(raised, ()): _bounded(value ** int(exponent))}
             if not word and value == 1:
-                return {(tuple((name, power * exponent) for name, power in letters), ()): Fraction(1)}
+                return {(raised, ()): Fraction(1)}
         if exponent.denominator == 1 and 1 <= exponent <= _MAX_POWER:
             product: _Terms = {((), ()): Fraction(1)}
             for _ in range(int(exponent)):
