@@ -14,7 +14,7 @@ from grader.model import Status
 from grader.review import matched_words
 from grader.review.double_marking import as_seen_by
 from grader.review.leases import Lease
-from grader.review.refs import Ref, alias_of
+from grader.review.refs import Ref, alias_of, no_such_answer
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def view_of(gradebook: Gradebook, ref: Ref, reviewer: str, lease: Lease | None) 
     state = next(iter(gradebook.decisions.states(student=ref.student, part=ref.part)), None)
     result = gradebook.latest(ref.student)
     if state is None or result is None:
-        raise UsageError(f"'{ref.student}' has no part '{ref.part}'")
+        raise UsageError(no_such_answer(ref))
     problem = next(one for one in result.report["problems"] if one["id"] == ref.part)
     pieces = problem.get("judged", {}).get("pieces", [])
     sight = as_seen_by(reviewer, state)

@@ -18,7 +18,7 @@ from grader.review.double_marking import Agreement, agreement_in, as_seen_by
 from grader.review.grouping import Group, Grouping
 from grader.review.leases import Lease, LeasedByAnother, Leases
 from grader.review.part_list import PartOverview, part_list
-from grader.review.refs import Ref, drawn_order, drawn_sample, ref_of
+from grader.review.refs import Ref, drawn_order, drawn_sample, no_such_answer, ref_of
 
 SAMPLE = 10  # answers to look at before all that are alike in having every idea are accepted
 
@@ -240,7 +240,7 @@ class Desk:
     def _state(self, ref: Ref) -> PartState:
         found = next(iter(self._decisions.states(student=ref.student, part=ref.part)), None)
         if found is None:
-            raise UsageError(f"'{quote(ref.student, 60)}' has no part '{quote(ref.part, 40)}'")
+            raise UsageError(no_such_answer(ref))
         return found
 
     def _waiting(self, part: str) -> list[Ref]:

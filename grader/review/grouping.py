@@ -10,7 +10,7 @@ from grader.batch.decision_log import DecisionLog
 from grader.batch.gradebook_file import GradebookFile
 from grader.batch.rulings import Kind
 from grader.errors import UsageError
-from grader.review.refs import Ref
+from grader.review.refs import Ref, no_such_answer
 
 JOINED = "joined by hand"
 SAME_TEXT = "same text"
@@ -69,7 +69,7 @@ class Grouping:
             part = next(iter(places)).part
             traits = self._traits(part)
             if gone := [ref for ref in places if ref not in traits]:
-                raise UsageError(f"{gone[0].student} has no part '{part}'")
+                raise UsageError(no_such_answer(gone[0]))
             act = self._decisions.begin_act(by, Kind.GROUP)
             self._file.base.executemany(
                 "INSERT INTO placements (act, student, part, judged, place) VALUES (?, ?, ?, ?, ?)",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from grader.batch.rulings import Decision, PartState
+from grader.quoting import quote
 
 
 @dataclass(frozen=True, order=True)
@@ -18,6 +19,11 @@ class Ref:
 
 def ref_of(one: PartState | Decision) -> Ref:
     return Ref(one.student, one.part)
+
+
+def no_such_answer(ref: Ref) -> str:
+    """Nobody is named: names may be hidden from whoever reads it."""
+    return f"the gradebook has no such answer to {quote(ref.part, 40)}"
 
 
 def drawn_order(refs: Iterable[Ref], reviewer: str) -> list[Ref]:
