@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from grader.notation.operators import RELATIONS, TRANSPOSES
 
 _GAP = 6  # signs that may stand between two that were quoted: what is below and above a sum
 _MOST_SIGNS = 40  # of a quotation: a line has fewer
+_MOST_STARTS = 100  # places where a quotation may begin in one piece: an answer that has more is no answer
 _SHORTEST = 2  # characters: a lone letter stands everywhere
 # A command, a word (with its hyphens), or one sign. Letters below k_a are signs of their own.
 _SIGN = re.compile(r"\\[A-Za-z]+|[^\W\d_ᵀ]+(?:-[^\W\d_ᵀ]+)*|\S")
@@ -30,13 +32,41 @@ class Mark:
     what: str
 
 
+class _Piece:
+    """The signs of one piece, by what they mean."""
+
+    def __init__(self, text: str) -> None:
+        self.signs = list(_signs(text))
+        self._places: dict[str, list[int]] = {}
+        for place, (sign, _, _) in enumerate(self.signs):
+            self._places.setdefault(sign, []).append(place)
+
+    def spans(self, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Where the signs stand in this order with little between them; one without gaps ends the search."""
+        for first in self._places.get(wanted[0], ())[:_MOST_STARTS]:
+            last = self._followed(first, wanted[1:])
+            if last is not None:
+                yield self.signs[first][1], self.signs[last][2]
+                if last - first < len(wanted):
+                    return
+
+    def _followed(self, place: int, wanted: Sequence[str]) -> int | None:
+        for one in wanted:
+            places = self._places.get(one, ())
+            at = bisect_right(places, place)
+            if at == len(places) or places[at] > place + 1 + _GAP:
+                return None
+            place = places[at]
+        return place
+
+
 def marks_in(pieces: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any]]) -> tuple[Mark, ...]:
     """Of what was found and what looks wrong; where the words cannot be found again, nothing."""
     quoted = [(str(what), str(words)) for check in checks for what, words in _quoted(check["evidence"])]
     if not quoted:
         return ()
-    signs = [list(_signs(piece.get("text", ""))) for piece in pieces]
-    found = {mark for what, words in quoted for mark in _places(signs, what, words)}
+    read = [_Piece(piece.get("text", "")) for piece in pieces]
+    found = {mark for what, words in quoted for mark in _marks(read, what, words)}
     return tuple(sorted(found, key=lambda mark: (mark.piece, mark.start, mark.end, mark.what)))
 
 
@@ -46,30 +76,18 @@ def _quoted(evidence: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
             yield from said.items()
 
 
-def _places(pieces: Sequence[Sequence[_Found]], what: str, words: str) -> Iterator[Mark]:
+def _marks(pieces: Sequence[_Piece], what: str, words: str) -> Iterator[Mark]:
+    """The closest match of each passage."""
     for run in words.split("…"):  # what was left out between two passages
         wanted = [sign for sign, _, _ in _signs(run)][:_MOST_SIGNS]
         if len("".join(wanted)) < _SHORTEST:
             continue
-        matches = [(*span, number) for number, signs in enumerate(pieces) for span in _spans(signs, wanted)]
+        matches = [
+            (end - start, number, start) for number, piece in enumerate(pieces) for start, end in piece.spans(wanted)
+        ]
         if matches:
-            start, end, number = min(matches, key=lambda match: (match[1] - match[0], match[2], match[0]))
-            yield Mark(number, start, end, what)
-
-
-def _spans(signs: Sequence[_Found], wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Each place where the signs stand in this order, with little between them."""
-    for first, (sign, start, _) in enumerate(signs):
-        if sign != wanted[0]:
-            continue
-        place = first
-        for one in wanted[1:]:
-            near = range(place + 1, min(place + 2 + _GAP, len(signs)))
-            place = next((next_ for next_ in near if signs[next_][0] == one), -1)
-            if place < 0:
-                break
-        else:
-            yield start, signs[place][2]
+            length, number, start = min(matches)
+            yield Mark(number, start, start + length, what)
 
 
 def _signs(text: str) -> Iterator[_Found]:
