@@ -59,14 +59,16 @@ def _decided(problem: dict[str, Any], stands: Standing, worth: Fraction, items: 
     decision, awaits = stands.decision, stands.awaits
     assert decision is not None
     assert decision.points is not None
+    held = [items[one] for one in decision.items if one in items]
     said = {
         "by": decision.by,
         "at": decision.at,
         "kind": str(decision.kind),
         "comment": decision.comment,
-        "items": [_item(items[one]) for one in decision.items if one in items],
+        "items": [_item(one) for one in held],
         "was": problem["points"],
         "found": problem["status"],
+        **_adjusted(decision.points, held),
         **({"awaits": awaits} if awaits else {}),
     }
     decided = {
@@ -89,6 +91,12 @@ def _awaits(problem: dict[str, Any]) -> bool:
 def _item(item: Item) -> dict[str, Any]:
     """Its words as they are now; ids are the gradebook's own."""
     return {"text": item.text, "points": rounded(item.points)}
+
+
+def _adjusted(points: Fraction, items: Sequence[Item]) -> dict[str, Any]:
+    """What was given or taken beside the items, so that a student can add up."""
+    beside = points - sum((item.points for item in items), Fraction(0))
+    return {"adjusted": rounded(beside)} if items and beside else {}
 
 
 def _request(request: Request) -> dict[str, Any]:

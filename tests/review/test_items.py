@@ -202,6 +202,13 @@ def test_students_read_items_and_comments_wherever_their_grade_is(kim: Desk, boo
     assert graded["problems"][0]["decision"]["items"][1] == {"text": hostile, "points": -1}
     page = student_page(graded)
     assert "which sign" in page
+    assert "adjusted" not in page
     assert "see the &lt;b&gt;notes" in page
     assert "<script>alert" not in page
+    decide(kim, ANN, 2, items=[item.id])
+    graded |= grade(book, "ann")
+    jsonschema.validate(graded, SCHEMA)
+    assert (graded["problems"][0]["decision"]["adjusted"], "adjusted by" in student_page(graded)) == (3, True)
+    decide(kim, ANN, items=[named(kim, "which sign").id, item.id])
+    graded |= grade(book, "ann")
     assert decided_by(graded["problems"][0]).startswith("decided by Kim: which sign; <script>")
