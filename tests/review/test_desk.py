@@ -120,6 +120,11 @@ def test_all_that_were_found_are_accepted_once_the_sample_was_seen(tmp_path: Pat
         kim.accept_found("1.a", [])
     assert kim.undo() is not None
     assert kim.parts()[0].open == 16
+    refs = [Ref(student, "1.a") for student in book.students()]
+    assert {kim.view(ref).alias for ref in refs} == {f"answer {number}" for number in range(1, 17)}
+    assert [kim.view(ref).alias for ref in refs] != [f"answer {number}" for number in range(1, 17)]
+    twice = kim.decide([refs[0]] * 2, points=Fraction(1), versions={refs[0]: kim.view(refs[0]).version})
+    assert len(twice.decisions) == 1
 
 
 def test_what_could_not_be_graded_cannot_be_accepted_as_found(tmp_path: Path) -> None:

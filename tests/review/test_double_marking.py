@@ -88,6 +88,11 @@ def test_undoing_the_first_mark_opens_the_answer_for_everybody(desks: tuple[Desk
     kim.undo()
     assert kim.view(ref).is_open
     assert max_.agreement() == []
+    decide(lee, ref, 2)  # now as the first: nobody is their own second
+    assert kim.view(ref).is_open
+    for desk in desks:
+        assert desk.parts()[0].open == sum(desk.view(one).is_open for one in REFS)
+    lee.undo()
     decide(max_, ref, 2)
     assert (max_.agreement()[0].same, max_.view(ref).decision.by) == (1, "Max")  # type: ignore[union-attr]
 
