@@ -66,7 +66,8 @@ def _belongs(part: str, wanted: str) -> bool:
     return part == wanted or part.startswith(f"{wanted}.")
 
 
-def print_status(states: Sequence[PartState], requests: int, grades: Path, console: Console) -> None:
+def print_status(states: Sequence[PartState], grades: Path, console: Console, *, requests: int = 0) -> None:
+    """`requests` to look again wait for an answer, too."""
     counts = counted(states)
     table = Table("Part", show_footer=True, footer_style="bold")
     columns = {

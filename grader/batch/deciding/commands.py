@@ -109,7 +109,7 @@ def status(
     if grade is not None:
         print_student(grade, states, Console())
     else:
-        print_status(states, requests, out, Console())
+        print_status(states, out, Console(), requests=requests)
 
 
 def report(out: GradesArgument) -> None:
