@@ -104,7 +104,7 @@ def main() -> None:
             return lambda: book.decisions.decide([ruling], by="Kim", kind=Kind.REVIEW)
 
         _measure("one decision", *map(one, chosen))
-        _measure("undo of one", *[lambda: book.decisions.undo("Kim")] * 100)
+        _measure("undo of one", *[lambda: book.items.undo("Kim")] * 100)
         part = states[1].part
         _measure("what is open in one part", *[lambda: book.decisions.states(part=part)] * 50)
         _measure("what is open in the class", *[book.decisions.states] * 20)

@@ -98,14 +98,9 @@ class DecisionLog:
         self._file.base.executemany(_INSERT, rows)
         return tuple(self._decisions("WHERE d.act = :act", {"act": act}))
 
-    def undo(self, by: str) -> Act:
-        """Take back the last act of this person; what stood before it stands again. Returns the act taken back."""
-        with self._file.faults_in_words(), self._file.transaction():
-            undone, _ = self.begin_undo(by)
-        return undone
-
     def begin_undo(self, by: str) -> tuple[Act, int]:
-        """Within a transaction: the act taken back, and the one that takes it back."""
+        """Within a transaction: the last act of this person, which is taken back, so that what stood before it stands
+        again; and the act that takes it back."""
         last = self._file.base.execute(
             "SELECT id, kind FROM acts a WHERE by = ? AND undoes IS NULL "
             "AND NOT EXISTS (SELECT 1 FROM acts u WHERE u.undoes = a.id) ORDER BY id DESC LIMIT 1",

@@ -114,9 +114,6 @@ class ItemLog:
                 self._follow(item, part, undoing, everybody=False)
         return undone
 
-    def points_of(self, items: Sequence[str], adjust: Fraction, worth: Fraction) -> Fraction:
-        return clamped(self.known(items), items, adjust, worth)
-
     def _follow(self, item: str, part: str, act: int, *, everybody: bool) -> tuple[Decision, ...]:
         """Within a transaction: the decisions that have this item get the points it says now, also on answers that were
         replaced and may be handed in again. Everybody's are logged when it is changed; when a change is taken back,

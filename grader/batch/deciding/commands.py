@@ -89,7 +89,8 @@ def undo(out: GradesArgument, by: ByOption) -> None:
     parts = ", ".join(dict.fromkeys(one.part for one in act.decisions))
     students = dict.fromkeys(one.student for one in act.decisions)
     who = next(iter(students)) if len(students) == 1 else f"{len(students)} students"
-    print(f"undone: {act.kind} of {parts}, {who}, by {quote(by)}")
+    what = f"{act.kind} of {parts}, {who}" if act.decisions else f"{act.kind}, which decided nothing"
+    print(f"undone: {what}, by {quote(by)}")
     print(_how_to_write_pages(out))
 
 
