@@ -1,4 +1,5 @@
-"""What one decision costs in a large class: `python -m benchmarks.deciding --students 500 --parts 20`.
+"""What one decision costs in a large class, and what a reviewer's desk does meanwhile:
+`python -m benchmarks.deciding --students 500 --parts 20`.
 
 A class is made on the spot, with answers and messages as long as those of the samples. Every decision is on the disk
 before it is counted (WAL, synchronous FULL).
@@ -7,6 +8,7 @@ before it is counted (WAL, synchronous FULL).
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -17,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.deciding.class_status import acceptable
-from grader.batch.decision_log import Kind, PartState, Ruling
 from grader.batch.files import write_files
 from grader.batch.gradebook import Gradebook, Result, Run
+from grader.batch.rulings import Kind, PartState, Ruling
+from grader.review.desk import Desk
+from grader.review.refs import Ref, ref_of
 
 DECISIONS = 1000
 ANSWER = "The weights are positive and sum to one, because each is an exponential over the sum of all. " * 6
@@ -47,7 +51,13 @@ def a_result(student: str, parts: int) -> Result:
     ready = {one["id"]: "not_found" in one["checks"][0]["evidence"] for one in problems}
     scores = {f"{part}/gives_the_ideas": "1" if found else "0" for part, found in ready.items()}
     exact = {"points": points, "worth": points, "scores": scores}
-    return Result(student, "", "graded", "s", "c", "r", "{}", True, exact, report)
+    return Result(student, "", "graded", "s", "c", "r", _definition(list(points)), True, exact, report)
+
+
+def _definition(parts: list[str]) -> str:
+    ideas = [{"id": name, "label": f"whether it {name}", "weight": 1} for name in ("positive", "sums_to_one")]
+    check = {"gives_the_ideas": {"parameters": {"ideas": ideas, "prompt": ANSWER[:100]}}}
+    return json.dumps({"problems": {part: {"checks": check} for part in parts}})
 
 
 def _problem(student: str, part: str, number: int) -> dict[str, Any]:
@@ -94,7 +104,7 @@ def main() -> None:
             return lambda: book.decisions.decide([ruling], by="Kim", kind=Kind.REVIEW)
 
         _measure("one decision", *map(one, chosen))
-        _measure("undo of one", *[lambda: book.decisions.undo("Kim")] * 100)
+        _measure("undo of one", *[lambda: book.items.undo("Kim")] * 100)
         part = states[1].part
         _measure("what is open in one part", *[lambda: book.decisions.states(part=part)] * 50)
         _measure("what is open in the class", *[book.decisions.states] * 20)
@@ -105,7 +115,37 @@ def main() -> None:
         command = [sys.executable, "-m", "grader", "override", *decided]
         null = subprocess.DEVNULL
         _measure("grader override, whole process", *[lambda: subprocess.run(command, check=True, stdout=null)] * 5)
+        _at_the_desk(book, states)
         _measure("write all pages", lambda: write_files(book, Path(folder)))
+
+
+def _at_the_desk(book: Gradebook, states: list[PartState]) -> None:
+    """The same class with a thousand decisions in it: what a page asks for, and what keys do."""
+    desk = Desk(book, "Max", double=Fraction(1, 10))
+    parts = list(dict.fromkeys(state.part for state in states))
+    refs = [ref_of(states[number * 7907 % len(states)]) for number in range(300)]
+    _measure("the list of parts", *[desk.parts] * 30)
+    _measure("groups of a part", *[lambda part=part: desk.groups(part) for part in parts * 3])  # type: ignore[misc]
+    _measure("items of a part", *[lambda part=part: desk.items(part) for part in parts * 3])  # type: ignore[misc]
+    _measure("view of an answer", *[lambda ref=ref: desk.view(ref) for ref in refs])  # type: ignore[misc]
+    _measure("next open answer", *[lambda part=part: desk.next(part) for part in parts * 5])  # type: ignore[misc]
+    decided = [ref for ref in refs if desk.view(ref).is_open]
+    versions = {ref: desk.view(ref).version for ref in decided}
+    _measure("decide by items", *[lambda ref=ref: _by_items(desk, ref, versions) for ref in dict.fromkeys(decided)])  # type: ignore[misc]
+    part, item = parts[2], desk.items(parts[2])[0].id
+    waiting = [ref for group in desk.groups(part) for ref in group.open][:200]
+    seen = {ref: desk.view(ref).version for ref in waiting}
+    _measure(f"decide {len(waiting)} of a group at once", lambda: desk.decide(waiting, items=[item], versions=seen))
+    edits: list[Callable[[], object]] = [
+        lambda points=points: desk.edit_item(item, points=Fraction(points))  # type: ignore[misc]
+        for points in (1, 2) * 10
+    ]
+    _measure("edit an item that 200 answers have", *edits)
+    _measure("undo of such an edit", *[desk.undo] * 20)
+
+
+def _by_items(desk: Desk, ref: Ref, versions: dict[Ref, str]) -> object:
+    return desk.decide([ref], items=[desk.items(ref.part)[0].id], versions={ref: versions[ref]})
 
 
 def _measure(what: str, *actions: Callable[[], object]) -> None:
@@ -113,7 +153,7 @@ def _measure(what: str, *actions: Callable[[], object]) -> None:
     clock, worked = (sorted(times) for times in zip(*taken, strict=True))
     late = int(0.95 * len(clock))
     said = f"median {clock[len(clock) // 2]:9.2f} ms, p95 {clock[late]:9.2f} ms; processor p95 {worked[late]:9.2f} ms"
-    print(f"{what:32} {said}")
+    print(f"{what:36} {said}")
 
 
 if __name__ == "__main__":

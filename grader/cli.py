@@ -21,6 +21,7 @@ COMMANDS = {
     "undo": ("grader.batch.deciding", "Take back the last thing this person did."),
     "status": ("grader.batch.deciding", "Say what is open, part by part."),
     "report": ("grader.batch.deciding", "Write the pages, the table and the JSON reports anew."),
+    "regrade": ("grader.review", "Take in what students ask to be looked at again."),
     "rescore": ("grader.batch", "Give new points for what was found before."),
     "similar": ("grader.similar", "Point staff to submissions that share what hardly anyone else has."),
     "export": ("grader.report", "Write grades for another program."),

@@ -48,7 +48,7 @@ LAYERS = [
         "grader.rubric",
         "grader.submission",
     },
-    {"grader.batch", "grader.release", "grader.selfcheck", "grader.similar"},
+    {"grader.batch", "grader.release", "grader.review", "grader.selfcheck", "grader.similar"},
     {"grader.cli", "grader.start", "grader.__main__"},
 ]
 INSIDE = "grader.sandbox.inside"

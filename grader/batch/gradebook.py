@@ -15,9 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grader.batch.answer_traits import add_traits
 from grader.batch.decision_log import DecisionLog
 from grader.batch.gradebook_file import GradebookFile
+from grader.batch.item_log import ItemLog
 from grader.batch.part_rows import INSERT_PART, part_rows
+from grader.batch.request_log import RequestLog
 
 
 @dataclass(frozen=True)
@@ -48,21 +51,23 @@ class Run:
 class Gradebook:
     def __init__(self, folder: Path, *, new: bool = False) -> None:
         """Open the gradebook in a folder; with `new`, make one if there is none."""
-        self._file = GradebookFile(folder, new=new)
-        self._base = self._file.base
-        self.path = self._file.path
-        self.decisions = DecisionLog(self._file)
+        self.file = GradebookFile(folder, new=new)
+        self._base = self.file.base
+        self.path = self.file.path
+        self.decisions = DecisionLog(self.file)
+        self.items = ItemLog(self.file, self.decisions)
+        self.requests = RequestLog(self.file, self.decisions)
 
     def begin_run(self, run: Run, rubric: str, grader_version: str) -> int:
         asked = (rubric, run.rubric_path, run.data, run.seed, json.dumps(run.problems))
         row = (_now(), *asked, grader_version, run.secret)
-        with self._file.faults_in_words(), self._file.transaction():
+        with self.file.faults_in_words(), self.file.transaction():
             columns = "at, rubric, rubric_path, data, seed, problems, grader_version, secret"
             done = self._base.execute(f"INSERT INTO runs ({columns}) VALUES ({', '.join('?' * len(row))})", row)
         return int(done.lastrowid or 0)
 
     def last_run(self) -> Run | None:
-        with self._file.faults_in_words():
+        with self.file.faults_in_words():
             query = "SELECT rubric_path, data, seed, problems, secret FROM runs ORDER BY id DESC LIMIT 1"
             row = self._base.execute(query).fetchone()
         return None if row is None else Run(row[0], row[1], row[2], tuple(json.loads(row[3])), row[4])
@@ -74,13 +79,15 @@ class Gradebook:
             *(result.conditions_sha256, result.rubric_sha256, definition, int(result.settled)),
             *(_as_text(result.exact), _as_text(result.report)),
         )
-        with self._file.faults_in_words(), self._file.transaction():
+        with self.file.faults_in_words(), self.file.transaction():
             self._base.execute("INSERT OR IGNORE INTO definitions VALUES (?, ?)", (definition, result.definition))
             done = self._base.execute(f"INSERT INTO results VALUES (NULL, {', '.join('?' * len(row))})", row)
-            self._base.executemany(INSERT_PART, part_rows(int(done.lastrowid or 0), result.exact, result.report))
+            added = int(done.lastrowid or 0)
+            self._base.executemany(INSERT_PART, part_rows(added, result.exact, result.report))
+            add_traits(self._base, added, json.loads(result.definition), result.exact, result.report)
 
     def latest(self, student: str) -> Result | None:
-        with self._file.faults_in_words():
+        with self.file.faults_in_words():
             row = self._base.execute(f"{_RESULTS} WHERE student = ? ORDER BY r.id DESC LIMIT 1", (student,)).fetchone()
         return None if row is None else _result(row)
 
@@ -91,13 +98,13 @@ class Gradebook:
                 yield found
 
     def students(self) -> list[str]:
-        with self._file.faults_in_words():
+        with self.file.faults_in_words():
             rows = self._base.execute("SELECT DISTINCT student FROM results ORDER BY student").fetchall()
         return [student for (student,) in rows]
 
     def history(self, student: str) -> list[Result]:
         """Every result there was, the first one first."""
-        with self._file.faults_in_words():
+        with self.file.faults_in_words():
             rows = self._base.execute(f"{_RESULTS} WHERE student = ? ORDER BY r.id", (student,)).fetchall()
         return [_result(row) for row in rows]
 

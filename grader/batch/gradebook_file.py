@@ -5,17 +5,19 @@ One submission, one act of a person: one transaction. What was confirmed is on t
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from grader.batch.answer_traits import add_traits
 from grader.batch.part_rows import INSERT_PART, part_rows_of_text
 from grader.errors import StaffFault, UsageError
 
 NAME = "gradebook.db"
 ANY_ANSWER = "*"  # what overrides were for before decisions belonged to an answer
-_SCHEMA_VERSION = 3
+_SCHEMA_VERSION = 4
 _WAIT_SECONDS = 30.0  # for another command that is writing
 
 _TABLES = """
@@ -51,8 +53,48 @@ CREATE TABLE decisions (
 CREATE INDEX decided ON decisions (student, part, id);
 CREATE INDEX of_act ON decisions (act);
 """
+# What a person sees without opening reports: `traits` say which answers are alike, `findings` which items the grader
+# would give. Items that the grader made are `initial_items`; what people add or change of them is `item_changes`, where
+# only what changed is said. A lease is the one thing that is ever deleted: it says who looks at an answer right now.
+_TABLES_OF_REVIEW = """
+CREATE TABLE traits (
+    result INTEGER NOT NULL REFERENCES results, part TEXT NOT NULL, title TEXT NOT NULL, kind TEXT NOT NULL,
+    text TEXT NOT NULL, likeness TEXT NOT NULL, why TEXT NOT NULL, beginning TEXT NOT NULL,
+    PRIMARY KEY (result, part)
+) WITHOUT ROWID;
+CREATE TABLE initial_items (
+    item TEXT PRIMARY KEY, part TEXT NOT NULL, origin TEXT NOT NULL, place INTEGER NOT NULL, text TEXT NOT NULL,
+    points TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE findings (
+    result INTEGER NOT NULL REFERENCES results, part TEXT NOT NULL, item TEXT NOT NULL REFERENCES initial_items,
+    found INTEGER NOT NULL, PRIMARY KEY (result, part, item)
+) WITHOUT ROWID;
+CREATE TABLE item_changes (
+    id INTEGER PRIMARY KEY, act INTEGER NOT NULL REFERENCES acts, item TEXT NOT NULL, part TEXT NOT NULL,
+    text TEXT, points TEXT
+);
+CREATE TABLE placements (
+    id INTEGER PRIMARY KEY, act INTEGER NOT NULL REFERENCES acts, student TEXT NOT NULL, part TEXT NOT NULL,
+    judged TEXT NOT NULL, place TEXT NOT NULL
+);
+CREATE INDEX placed ON placements (part);
+CREATE TABLE requests (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, student TEXT NOT NULL, part TEXT NOT NULL, text TEXT NOT NULL,
+    UNIQUE (student, part, text)
+);
+CREATE TABLE replies (
+    id INTEGER PRIMARY KEY, act INTEGER NOT NULL REFERENCES acts, request INTEGER NOT NULL REFERENCES requests,
+    reply TEXT NOT NULL, was TEXT NOT NULL, points TEXT NOT NULL
+);
+CREATE TABLE leases (
+    student TEXT NOT NULL, part TEXT NOT NULL, by TEXT NOT NULL, until REAL NOT NULL, PRIMARY KEY (student, part)
+) WITHOUT ROWID;
+CREATE INDEX decided_parts ON decisions (part, id)
+"""
 _ONLY_ADDED = ("runs", "results")
 _DECISIONS_ONLY_ADDED = ("parts", "acts", "decisions")
+_REVIEW_ONLY_ADDED = ("traits", "initial_items", "findings", "item_changes", "placements", "requests", "replies")
 
 
 class GradebookFault(StaffFault):
@@ -76,7 +118,12 @@ class GradebookFile:
             self._prepare()
 
     def _prepare(self) -> None:
-        steps: list[Callable[[], None]] = [self._make_tables, self._know_secrets, self._know_decisions]
+        steps: list[Callable[[], None]] = [
+            self._make_tables,
+            self._know_secrets,
+            self._know_decisions,
+            self._know_review,
+        ]
         if self._version() == _SCHEMA_VERSION:
             return
         with self.transaction():
@@ -114,6 +161,18 @@ class GradebookFile:
             )
             self.base.execute("DROP TABLE overrides")
         self._only_add(_DECISIONS_ONLY_ADDED)
+
+    def _know_review(self) -> None:
+        """Format 3 had decisions without items, groups, second marks and requests; traits follow from reports."""
+        self._run(_TABLES_OF_REVIEW)
+        self.base.execute("ALTER TABLE decisions ADD COLUMN adjust TEXT")
+        self.base.execute("ALTER TABLE decisions ADD COLUMN mark INTEGER NOT NULL DEFAULT 0")
+        self.base.execute("ALTER TABLE decisions ADD COLUMN rests_on INTEGER REFERENCES acts")
+        for result, text, exact, report in self.base.execute(
+            "SELECT r.id, d.text, exact, report FROM results r JOIN definitions d ON d.sha256 = r.definition"
+        ):
+            add_traits(self.base, result, json.loads(text), json.loads(exact), json.loads(report))
+        self._only_add(_REVIEW_ONLY_ADDED)
 
     def _run(self, statements: str) -> None:
         for statement in statements.split(";"):

@@ -171,7 +171,8 @@ def _words(name: str) -> str:
 
 
 def _worth_saying(key: str, value: Any, figures: Sequence[Markup]) -> bool:
-    return value not in (None, "", [], {}) and not (figures and key in DRAWN_KEYS)
+    """Not what is drawn, nor the form by which people group answers: it is the formula once more."""
+    return value not in (None, "", [], {}) and key != "canonical" and not (figures and key in DRAWN_KEYS)
 
 
 def _fact(value: Any) -> str:

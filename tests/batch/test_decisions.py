@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from grader.batch.deciding import commands
-from grader.batch.decision_log import AnswerChanged, Kind, Ruling
 from grader.batch.gradebook import Gradebook
+from grader.batch.rulings import AnswerChanged, Kind, Ruling
 from grader.errors import UsageError
 from tests.batch.test_gradebook import SCHEMA, a_result, book, grade, keep, override
 
@@ -89,7 +89,7 @@ def test_a_decided_part_is_settled(book: Gradebook, points: int, found: str, sta
     book.decisions.decide([Ruling("alice", "1.a", Fraction(points), "", ("i1",))], by="Kim", kind=Kind.REVIEW)
     now = part(book)
     assert (now["status"], now["provisional"], now["decision"]["found"]) == (status, False, found)
-    assert (now["decision"]["by"], now["decision"]["items"]) == ("Kim", ["i1"])
+    assert (now["decision"]["by"], now["decision"]["items"]) == ("Kim", [])
 
 
 def test_one_act_is_all_or_nothing(book: Gradebook) -> None:
@@ -99,7 +99,7 @@ def test_one_act_is_all_or_nothing(book: Gradebook) -> None:
         book.decisions.decide(rulings, by="Kim", kind=Kind.BULK)
     assert book.decisions.of_student("alice") == []
     with pytest.raises(UsageError, match="left to undo"):
-        book.decisions.undo("Kim")
+        book.items.undo("Kim")
 
 
 def test_one_act_is_undone_as_a_whole_and_nobody_elses_is(book: Gradebook) -> None:
@@ -108,15 +108,15 @@ def test_one_act_is_undone_as_a_whole_and_nobody_elses_is(book: Gradebook) -> No
     both = [Ruling(student, "1.a", Fraction(2)) for student in ("alice", "ben")]
     book.decisions.decide(both, by="Kim", kind=Kind.BULK)
     override(book, "ben", "1.a", Fraction(3), "Lee", "more")
-    undone = book.decisions.undo("Kim")
+    undone = book.items.undo("Kim")
     assert [one.student for one in undone.decisions] == ["alice", "ben"]
     assert (part(book, "alice")["points"], part(book, "ben")["points"]) == (4, 3)
-    book.decisions.undo("Kim")
-    book.decisions.undo("Lee")
+    book.items.undo("Kim")
+    book.items.undo("Lee")
     assert (part(book, "alice")["points"], part(book, "ben")["points"]) == (1, 1)
     assert [one.undone for one in book.decisions.of_student("alice")] == [True, True]
     with pytest.raises(UsageError, match="left to undo; did you mean 'Kim'"):
-        book.decisions.undo("Kin")
+        book.items.undo("Kin")
 
 
 def test_a_decision_on_what_somebody_no_longer_reads_is_refused(book: Gradebook) -> None:
@@ -168,6 +168,8 @@ def test_only_answers_with_every_idea_are_accepted_in_one_act(book: Gradebook, g
     assert "nothing to accept: of 4 open answers to 1" in again.stdout
     assert run("undo", grades, "--by", "Kim").stdout.startswith("undone: accept of 1.a, 2 students, by Kim\n")
     assert part(book, "all")["provisional"]
+    book.items.add("1.a", "nice", Fraction(1), by="Kim")
+    assert run("undo", grades, "--by", "Kim").stdout.startswith("undone: item, which decided nothing, by Kim\n")
 
 
 def test_what_a_person_decided_on_another_answer_is_not_accepted_in_bulk(book: Gradebook, grades: Path) -> None:

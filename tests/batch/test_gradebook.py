@@ -14,11 +14,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader.batch.decision_log import Decision, Kind, Ruling
 from grader.batch.files import as_csv, file_name, write_files
 from grader.batch.gradebook import Gradebook, Result, Run
 from grader.batch.gradebook_file import NAME, GradebookFault
 from grader.batch.grades import current_grade
+from grader.batch.rulings import Decision, Kind, Ruling
 from grader.errors import UsageError
 from tests.conftest import REPOSITORY
 
@@ -106,7 +106,7 @@ def test_a_withdrawn_override_leaves_the_grade_and_stays_in_the_log(book: Gradeb
     override(book, "alice", "1.a", None, "Kim", "a mistake")
     assert grade(book, "alice")["points"] == 1
     assert [one.points for one in book.decisions.of_student("alice")] == [4, None]
-    with pytest.raises(UsageError, match="no override that could be withdrawn"):
+    with pytest.raises(UsageError, match="no decision that could be withdrawn"):
         override(book, "alice", "1.a", None, "Kim", "again")
 
 

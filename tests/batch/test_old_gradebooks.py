@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.batch.decision_log import Kind
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.gradebook_file import NAME
+from grader.batch.rulings import Kind
 from grader.errors import UsageError
 from tests.batch.test_gradebook import a_result, grade, keep
 
@@ -36,6 +36,25 @@ CREATE TABLE overrides (
 CREATE INDEX overridden ON overrides (student, id);
 CREATE TRIGGER overrides_DELETE BEFORE DELETE ON overrides
 BEGIN SELECT RAISE(ABORT, 'overrides are only ever added'); END;
+"""
+FORMAT_3 = """
+CREATE TABLE parts (
+    result INTEGER NOT NULL REFERENCES results, place INTEGER NOT NULL, part TEXT NOT NULL, status TEXT NOT NULL,
+    points TEXT NOT NULL, worth TEXT NOT NULL, judged TEXT NOT NULL, all_found INTEGER NOT NULL,
+    PRIMARY KEY (result, part)
+) WITHOUT ROWID;
+CREATE TABLE acts (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, by TEXT NOT NULL, kind TEXT NOT NULL,
+    undoes INTEGER UNIQUE REFERENCES acts
+);
+CREATE TABLE decisions (
+    id INTEGER PRIMARY KEY, act INTEGER NOT NULL REFERENCES acts, student TEXT NOT NULL, part TEXT NOT NULL,
+    judged TEXT NOT NULL, was TEXT NOT NULL, points TEXT, items TEXT NOT NULL, comment TEXT NOT NULL
+);
+CREATE TRIGGER decisions_UPDATE BEFORE UPDATE ON decisions
+BEGIN SELECT RAISE(ABORT, 'decisions are only ever added'); END;
+DROP TABLE overrides;
+PRAGMA user_version = 3;
 """
 OVERRIDES = [
     (1, "2025-11-01", "alice", "1.a", "1", "5/2", "Kim", "shown in office hours"),
@@ -96,3 +115,18 @@ def test_a_gradebook_of_a_later_version_is_refused(tmp_path: Path) -> None:
         base.execute("PRAGMA user_version = 99")
     with pytest.raises(UsageError, match="another version of the grader"):
         Gradebook(tmp_path)
+
+
+def test_a_gradebook_without_items_gets_them_and_keeps_its_decisions(folder: Path) -> None:
+    with sqlite3.connect(folder / NAME) as base:
+        if "secret" not in [row[1] for row in base.execute("PRAGMA table_info(runs)")]:
+            base.execute("ALTER TABLE runs ADD COLUMN secret TEXT NOT NULL DEFAULT ''")
+        base.executescript(FORMAT_3)
+        base.execute("INSERT INTO parts VALUES (1, 0, '1.a', 'review', '1', '4', '', 0)")
+        base.execute("INSERT INTO acts VALUES (1, '2025-11-01', 'Kim', 'review', NULL)")
+        base.execute("INSERT INTO decisions VALUES (1, 1, 'alice', '1.a', '', '1', '3', '[]', 'good')")
+    with Gradebook(folder) as book:
+        assert (grade(book, "alice")["points"], book.decisions.of_student("alice")[0].comment) == (3, "good")
+        counted = book.file.base.execute("SELECT COUNT(*) FROM traits").fetchone()
+        assert counted == (4,)  # two parts of two students
+        assert book.items.add("1.a", "nice", Fraction(1), by="Kim").points == 1

@@ -6,12 +6,13 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.batch.decision_log import Decision, Kind, PartState, by_part, on_what
+from grader.batch.rulings import Decision, Kind, PartState, by_part, on_what
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote
@@ -65,7 +66,8 @@ def _belongs(part: str, wanted: str) -> bool:
     return part == wanted or part.startswith(f"{wanted}.")
 
 
-def print_status(states: Sequence[PartState], grades: Path, console: Console) -> None:
+def print_status(states: Sequence[PartState], grades: Path, console: Console, *, requests: int = 0) -> None:
+    """`requests` to look again wait for an answer, too."""
     counts = counted(states)
     table = Table("Part", show_footer=True, footer_style="bold")
     columns = {
@@ -91,6 +93,11 @@ def print_status(states: Sequence[PartState], grades: Path, console: Console) ->
     students = len({state.student for state in states if state.is_open})
     waiting = sum(state.is_open for state in states)
     summary = f"{waiting} parts of {students} students wait for a person." if waiting else "Nothing is open."
+    for awaited in ("a second person", "a last word"):
+        if count := sum(state.standing.awaits == awaited for state in states):
+            summary += f" Decided and waiting for {awaited}: {count}."
+    if requests:
+        summary += f" Open regrade requests: {requests}."
     console.print(Text(f"{summary} Next: {next_command(states, counts, grades)}", overflow="fold"), soft_wrap=True)
 
 
@@ -112,20 +119,39 @@ def next_command(states: Sequence[PartState], counts: Sequence[PartCount], grade
     return f"grader report {place} (writes the pages), then grader export {place} --to FORMAT"
 
 
-def print_student(grade: dict[str, object], states: Sequence[PartState], console: Console) -> None:
+def _decided(decision: dict[str, Any]) -> str:
+    said = "; ".join([*(item["text"] for item in decision["items"]), *filter(None, [decision["comment"]])])
+    return f"decided by {decision['by']}: {quote(said, 400)}"
+
+
+def _as_line(request: dict[str, Any]) -> str:
+    """A request to look again, and the answer to it."""
+    asked = f"asked: {quote(request['text'], 200)}"
+    if "reply" not in request:
+        return f"{asked} (open)"
+    reply = request["reply"]
+    return f"{asked}; answered by {reply['by']}: {quote(reply['text'], 200)} ({reply['was']} → {reply['points']})"
+
+
+def print_student(grade: dict[str, Any], states: Sequence[PartState], console: Console) -> None:
     """One student's parts: what stands, and who decided it."""
     table = Table("Part", "Status")
     table.add_column("Points", justify="right")
     table.add_column("Who", overflow="fold")
+    told = {problem["id"]: problem for problem in grade["problems"]}
     for state in states:
         decision, earlier = state.standing.decision, state.standing.earlier
         points, who = state.points, ""
         if decision is not None and decision.points is not None:
-            points, who = decision.points, f"decided by {decision.by}: {quote(decision.comment, 200)}"
+            points, who = decision.points, _decided(told[state.part]["decision"])
         elif earlier is not None:
             who = decided_before(earlier, state)
         status = "decided" if decision else "open" if state.is_open else str(state.found)
+        if state.standing.awaits:
+            who += f"; waits for {state.standing.awaits}"
         table.add_row(Text(state.part), status, f"{shown(points)} / {shown(state.worth)}", Text(who))
+        for request in told[state.part].get("regrade", ()):
+            table.add_row("", "", "", Text(_as_line(request)))
     console.print(table)
     final = "provisional" if grade["provisional"] else "final"
     console.print(Text(f"{grade['submission']}: {grade['points']} of {grade['max_points']} points, {final}"))

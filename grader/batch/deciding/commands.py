@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 
 from grader.batch.deciding.class_status import acceptable, narrowed, print_status, print_student
-from grader.batch.decision_log import Kind, Ruling
 from grader.batch.gradebook import Gradebook
 from grader.batch.grades import current_grade
+from grader.batch.rulings import Kind, Ruling
 from grader.errors import UsageError
 from grader.options import room_of_commands
 from grader.quoting import quote
@@ -85,11 +85,12 @@ def accept(
 def undo(out: GradesArgument, by: ByOption) -> None:
     """Take back the last thing this person did, all of it; what stood before stands again."""
     with Gradebook(out) as gradebook:
-        act = gradebook.decisions.undo(quote(by))
+        act = gradebook.items.undo(quote(by))
     parts = ", ".join(dict.fromkeys(one.part for one in act.decisions))
     students = dict.fromkeys(one.student for one in act.decisions)
     who = next(iter(students)) if len(students) == 1 else f"{len(students)} students"
-    print(f"undone: {act.kind} of {parts}, {who}, by {quote(by)}")
+    what = f"{act.kind} of {parts}, {who}" if act.decisions else f"{act.kind}, which decided nothing"
+    print(f"undone: {what}, by {quote(by)}")
     print(_how_to_write_pages(out))
 
 
@@ -105,10 +106,11 @@ def status(
             hint = did_you_mean(student, gradebook.students())
             raise UsageError(f"the gradebook has no student '{quote(student, 60)}'{hint}")
         grade = current_grade(gradebook, result) if result else None
+        requests = len(gradebook.requests.all(open_only=True))
     if grade is not None:
         print_student(grade, states, Console())
     else:
-        print_status(states, out, Console())
+        print_status(states, out, Console(), requests=requests)
 
 
 def report(out: GradesArgument) -> None:

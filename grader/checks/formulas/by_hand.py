@@ -11,6 +11,7 @@ from grader.formulas.answer.asked_for import AskedName, Judged, combinations, fo
 from grader.formulas.answer.explaining import Reading, how_read
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import three_tokens
+from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, Verdict, partly, right, undecided, wrong
 from grader.formulas.syntax.expressions import Expression
 from grader.formulas.syntax.writer import plain
@@ -74,7 +75,8 @@ def _reaches(
     except Misfit as misfit:
         return wrong("the matrices do not fit together", f"{misfit.what} in {', '.join(texts)}")
     errors = {f"c_{token}": list(found) for token, found in outputs.errors.items()}
-    evidence = {"read_as": texts, "errors": errors, "norms": list(three_tokens.NORMS)}
+    same = [f"{name} = {canonical(matrix, three_tokens.VOCABULARY)}" for name, matrix in matrices.items()]
+    evidence = {"read_as": texts, "canonical": same, "errors": errors, "norms": list(three_tokens.NORMS)}
     missed = [token for token in targets if not outputs.reaches(token)]
     if not missed:
         return right("every output tends to its target", "; ".join(texts), evidence)

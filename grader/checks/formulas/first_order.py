@@ -13,6 +13,7 @@ from grader.formulas.answer.explaining import Reading, how_read
 from grader.formulas.answer.hedges import with_alternatives
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import perturbation
+from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, Verdict, wrong
 from grader.formulas.syntax.expressions import Add, Apply, Expression, Symbol, Transpose, negative
 from grader.formulas.syntax.writer import plain
@@ -58,7 +59,9 @@ def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:
             return wrong("the output does change to first order", f"{read_as} says that nothing changes")
         if formula.shape != _EXPECTED:
             return wrong("the change of h_j is a vector like h_j", f"{read_as} is {shown(formula.shape)}")
-        return perturbation.judge(formula.expression, worlds, read_as)
+        verdict = perturbation.judge(formula.expression, worlds, read_as)
+        same = {"canonical": canonical(formula.expression, statements.vocabulary)}
+        return replace(verdict, evidence={**verdict.evidence, **same})
 
     each = [Judged(judged_proposal(one, statements, _QUESTION, judge), [one]) for one in found.offered]
     return of_alternatives(each, _QUESTION.name)

@@ -25,6 +25,7 @@ from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expres
 from grader.formulas.answer.softmax_direction import directed, direction_said
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import identity
+from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
@@ -139,7 +140,7 @@ def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rn
     vocabulary = statements.vocabulary
     axis = {"rows": 0, "columns": 1}[reading.softmax_over]
     formula = f"{reading.name} = {plain(found.expression)}"
-    evidence: dict[str, Any] = {"read_as": formula}
+    evidence: dict[str, Any] = {"read_as": formula, "canonical": canonical(found.expression, vocabulary)}
     tried = []
     for text in reading.restates:
         if identity.agree(found, expression(text, vocabulary), vocabulary, rng, axis).holds:

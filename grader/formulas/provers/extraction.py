@@ -10,6 +10,7 @@ import numpy as np
 
 from grader.formulas.compute import rewriting
 from grader.formulas.compute.evaluation import Array, Values, evaluate
+from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import Verdict, partly, right, wrong
 from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
 from grader.formulas.syntax.writer import plain
@@ -56,6 +57,7 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
     normal = rewriting.normal_form(found.expression)
     evidence: dict[str, Any] = {
         "read_as": formula,
+        "canonical": canonical(found.expression, VOCABULARY) if normal is None else rewriting.shown(normal),
         "simplified": "" if normal is None else rewriting.shown(normal),
         "proved": normal is not None and rewriting.extracts(normal),
         "largest_error": max(errors) if np.isfinite(errors).all() else None,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.formulas.compute.evaluation import Array
+from grader.formulas.provers.canonical_form import canonical_up_to_scale
 from grader.formulas.provers.verdicts import Verdict, partly, right, wrong
 from grader.formulas.provers.weight_limits import (
     Query,
@@ -48,6 +49,10 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
     reached = [_weights(query, keys, rng) for query in queries]
     evidence: dict[str, Any] = {
         "read_as": list(formulas.values()),
+        # Either head may copy either value.
+        "canonical": sorted(
+            canonical_up_to_scale(query.expression, setting.vocabulary(), query.claims) for query in queries
+        ),
         "n": setting.n,
         **_samples_of_c(queries, keys, spread, rng),
         "weights": [None if one is None else [round(float(share), 4) for share in one[:2]] for one in reached],

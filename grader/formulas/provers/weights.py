@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from grader.formulas.compute.evaluation import Array
+from grader.formulas.provers.canonical_form import canonical_up_to_scale
 from grader.formulas.provers.closed_weights import by_scale, proved
 from grader.formulas.provers.verdicts import Verdict, partly, right, wrong
 from grader.formulas.provers.weight_limits import (
@@ -50,7 +51,9 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
     n = setting.n
     target = _wanted(targets, setting, n)
     keys = orthonormal_keys(n, rng)
-    evidence: dict[str, Any] = {"read_as": formula, "n": n, **by_scale(query, keys), **proved(query, targets)}
+    same = canonical_up_to_scale(query.expression, setting.vocabulary(name), query.claims)
+    evidence: dict[str, Any] = {"read_as": formula, "canonical": f"{name} = {same}", "n": n}
+    evidence |= {**by_scale(query, keys), **proved(query, targets)}
     if not query.grown and not np.isfinite(query.scores(keys)).all():
         return wrong(f"{name} is not a finite vector", formula, evidence)
     works = _works(query, keys, target, rng)

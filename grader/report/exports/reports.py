@@ -33,9 +33,16 @@ class CheckData(TypedDict):
     seconds: _Points
 
 
+class ItemData(TypedDict):
+    text: str
+    points: int | Annotated[float, Field(allow_inf_nan=False)]  # a mistake takes some
+
+
 class DecisionData(TypedDict):
     by: str
     comment: str
+    items: NotRequired[list[ItemData]]
+    awaits: NotRequired[str]
 
 
 class ProblemData(TypedDict):
@@ -135,8 +142,12 @@ def ungraded(report: ReportData) -> list[str]:
 
 
 def open_parts(report: ReportData) -> list[str]:
-    """The parts that wait for a person."""
-    return [problem["id"] for problem in report["problems"] if problem["status"] in (Status.REVIEW, Status.UNGRADED)]
+    """The parts that wait for a person, or for a second one."""
+    return [
+        problem["id"]
+        for problem in report["problems"]
+        if problem["status"] in (Status.REVIEW, Status.UNGRADED) or "awaits" in problem.get("decision", {})
+    ]
 
 
 def not_final(reports: Reports) -> list[str]:
@@ -151,7 +162,8 @@ def decided_by(problem: ProblemData) -> str:
     if "decision" not in problem:
         return ""
     decision = problem["decision"]
-    return one_line(": ".join(filter(None, (f"decided by {decision['by']}", decision["comment"]))))
+    items = "; ".join(item["text"] for item in decision.get("items", []))
+    return one_line(": ".join(filter(None, (f"decided by {decision['by']}", items, decision["comment"]))))
 
 
 def unpassed(problem: ProblemData) -> list[CheckData]:
