@@ -16,6 +16,7 @@ from benchmarks.fuzz import pdf_seeds
 from benchmarks.fuzz.bytewise import damaged
 from benchmarks.fuzz.endings import ends_well, rubric
 from benchmarks.fuzz.pdf_damage import harmless, misbuilt
+from grader.answers.numberings import Numberings
 from grader.answers.outline import Outline
 from grader.answers.pdf_lines import PdfLines, pdf_lines
 from grader.answers.pdf_sheet import cut_lines, cut_pdf
@@ -64,10 +65,10 @@ class _Reader:
         self._process: PdfProcess | None = None
 
     def lines(self, given: Damaged) -> Iterator[str]:
-        outline = Outline(rubric("nlp-a5").parts)
-        answers = self._answers(given, outline)
+        parts = rubric("nlp-a5").parts
+        answers = self._answers(given, Outline(parts))
         if given.whole_way:
-            alone = cut_pdf(given.data, _FILE, outline, {})
+            alone = cut_pdf(given.data, _FILE, Numberings(parts), {})
             if alone != answers:
                 raise Lost("a process of its own reads it otherwise than one that has read others")
         if not (answers.parts or answers.notes or answers.pages):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from grader.answers.lines import Line
+from grader.answers.numberings import Numberings
 from grader.answers.outline import Outline
 from grader.answers.pdf_lines import PdfLines, pdf_lines
 from grader.answers.splitting import split
@@ -33,13 +34,12 @@ _NAMED = 6  # pages in a note
 Pages = Mapping[str, tuple[int, ...]]
 
 
-def pdf_answers(submission: Submission, parts: Sequence[str]) -> Answers | None:
+def pdf_answers(submission: Submission, numberings: Numberings) -> Answers | None:
     """What the PDF that answers most says; None where there is no PDF."""
     paths = pdfs_of(submission)
     if not paths:
         return None
-    outline = Outline(parts)
-    tried = [(path, _cut(submission, path, outline)) for path in paths[:_TRIED]]
+    tried = [(path, _cut(submission, path, numberings)) for path in paths[:_TRIED]]
     path, best = max(tried, key=lambda one: (_is_named_so(one[0]), bool(one[1].parts), *_worth(one[1])))
     others = [quote(one, 80) for one in paths if one != path]
     if not others:
@@ -71,24 +71,28 @@ def _holds_questions(lines: Sequence[Line]) -> bool:
     return len(_POINTS.findall(text)) >= _MANY_POINTS and len(_TO_A_READER.findall(text)) >= _MANY_POINTS
 
 
-def _cut(submission: Submission, path: str, outline: Outline) -> Answers:
+def _cut(submission: Submission, path: str, numberings: Numberings) -> Answers:
     found = submission.folder / path
     if found.stat().st_size > MAX_BYTES:
-        placed, notes = _placed(submission.pages, outline)
-        return _by_hand(path, f"is larger than {MAX_BYTES >> 20} MiB, so it was not read", placed, notes)
-    return cut_pdf(found.read_bytes(), path, outline, submission.pages)
+        why = f"is larger than {MAX_BYTES >> 20} MiB, so it was not read"
+        return _not_read(path, why, numberings, submission.pages)
+    return cut_pdf(found.read_bytes(), path, numberings, submission.pages)
 
 
-def cut_pdf(content: bytes, file: str, outline: Outline, pages: Pages) -> Answers:
-    placed, notes = _placed(pages, outline)
+def cut_pdf(content: bytes, file: str, numberings: Numberings, pages: Pages) -> Answers:
     try:
         glyphs = read_pdf(content)
         found: PdfLines = in_killable_child(pdf_lines, glyphs, cpu_seconds=_LAYOUT_SECONDS)
-    except PdfNotRead as why:
-        return _by_hand(file, str(why), placed, notes)
+    except PdfNotRead as fault:
+        return _not_read(file, str(fault), numberings, pages)
     except TookTooLong:
-        return _by_hand(file, "has letters in so many places that no lines can be made of them", placed, notes)
-    return cut_lines(glyphs, found, file, outline, pages)
+        why = "has letters in so many places that no lines can be made of them"
+        return _not_read(file, why, numberings, pages)
+    return numberings.best(file, lambda outline: cut_lines(glyphs, found, file, outline, pages))
+
+
+def _not_read(file: str, why: str, numberings: Numberings, pages: Pages) -> Answers:
+    return numberings.best(file, lambda outline: _by_hand(file, why, *_placed(pages, outline)))
 
 
 def cut_lines(glyphs: PdfGlyphs, found: PdfLines, file: str, outline: Outline, pages: Pages) -> Answers:
