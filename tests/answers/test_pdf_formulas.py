@@ -58,6 +58,8 @@ def test_a_row_that_names_a_part_goes_on_with_no_formula() -> None:
 @pytest.mark.parametrize(
     ("row", "formulas"),
     [
+        ("only the $i-th column, the $d_{k}-dimensional one and the $n-grams change", []),
+        ("since $u-vw and $k-i are small", ["u-vw", "k-i"]),
         ("is $Y $= $Z $g_{β}(Gᵀ U). Here", ["Y = Z g_{β}(Gᵀ U)"]),
         ("is $Y $= $[Y_{1}; … ; $Y_{r}] with", ["Y = [Y_{1}; … ; Y_{r}]"]),
         ("$U $= $W_{u} X where X", ["U = W_{u} X"]),
