@@ -74,7 +74,7 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
     if denied := [one for one in proposals if one.members]:
         cause = f"{denied[-1].place}: '{quote(denied[-1].text, 60)}' is turned down, and no other formula is there"
         return undecided(f"no formula for {question.name} is stated", cause)
-    bare = statements.bare() if question.may_be_bare else []
+    bare = _without_numbers(statements.bare(), question, statements) if question.may_be_bare else []
     distinct = list(dict.fromkeys(one.members for one in bare))
     if len(distinct) == 1 and not statements.faults:
         return bare[-1]
@@ -82,6 +82,20 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
         return _unreadable(question, [str(fault) for fault in statements.faults])
     where = f"{statements.answer.file}:{statements.answer.line}"
     return undecided(f"{where}: no '{question.name} = …' was found: {_what_was_read(statements)}")
+
+
+def _without_numbers(bare: list[Proposed], question: AskedName, statements: Statements) -> list[Proposed]:
+    """Where a vector or a matrix is asked for, a bare score ε^T q is no rival; a matrix of another size is one."""
+    if question.expected in (None, SCALAR):
+        return bare
+    return [one for one in bare if not _is_scalar(one, statements)] or bare
+
+
+def _is_scalar(one: Proposed, statements: Statements) -> bool:
+    try:
+        return typed(statements.expanded(one.members[-1]), statements.vocabulary).shape == SCALAR
+    except (Misfit, Unreadable):
+        return False
 
 
 def _what_was_read(statements: Statements) -> str:
