@@ -46,7 +46,7 @@ def _judged(text: str, settings: dict[str, Any]) -> Any:
             HEADS,
         ),
         (r"${\boldsymbol W}_V^i \in \mathbb{R}^{\dfrac t{h} \times t}$, ${\boldsymbol W}_V^i V$", HEADS),
-        ("Q = W_Q C, K = W_K C, V = W_V C. C is e × n, the W are d × e, so Q, K and V are d × n.", SELF),
+        ("Q = W_Q C, K = W_K C, V = W_V C. C is e × n, the W are $d × e$, so Q, K and V are $d × n$.", SELF),
         (
             "H_i = W_V^i V A_i, Q_i = W_Q^i Q. Each projection has size d/h × d. H = W_O [H_1; H_2], W_O is d × d",
             HEADS_OF_D,

@@ -38,8 +38,8 @@ _HEADS_JOINED = r"\{?\s*(?:\[|\\?\(?\s*\\?(?:[Cc]on)?cat|\\begin|H(?![A-Za-z])|\
 
 # "the W are d × e": all that the answer multiplies by.
 _ALL_OF_THEM = re.compile(
-    r"\b(?:the|all|each|every)(?: (?:the|three|of the|projection))*[ $]*(?:W(?:['’]?s)?|matrices|projections)[ $]*"
-    r"(?:are|is|has|have|with)?(?: all)?(?: (?:of )?(?:the )?(?:size|shape|dimensions?))?[ $:]*"
+    r"\b(?:the|all|each|every)(?: (?:the|three|of the|projection))*[\s$]*(?:W(?:['’]?s)?|matrices|projections)[\s$]*"
+    r"(?:are|is|has|have|with)?(?: all)?(?: (?:of )?(?:the )?(?:size|shape|dimensions?))?[\s$:]*"
     r"(?P<shape>[\w/]+\s*(?:×|x|\\times)\s*[\w/]+)"
 )
 

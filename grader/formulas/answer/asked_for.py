@@ -88,14 +88,17 @@ def _without_numbers(bare: list[Proposed], question: AskedName, statements: Stat
     """Where a vector or a matrix is asked for, a bare score ε^T q is no rival; a matrix of another size is one."""
     if question.expected in (None, SCALAR):
         return bare
-    return [one for one in bare if not _is_scalar(one, statements)] or bare
+    shapes = [_shape_of(one, statements) for one in bare]
+    rivals = [one for one, shape in zip(bare, shapes, strict=True) if shape != SCALAR]
+    fits = all(shape in (SCALAR, question.expected) for shape in shapes)
+    return rivals if fits and rivals else bare
 
 
-def _is_scalar(one: Proposed, statements: Statements) -> bool:
+def _shape_of(one: Proposed, statements: Statements) -> Shape | None:
     try:
-        return typed(statements.expanded(one.members[-1]), statements.vocabulary).shape == SCALAR
+        return typed(statements.expanded(one.members[-1]), statements.vocabulary).shape
     except (Misfit, Unreadable):
-        return False
+        return None
 
 
 def _what_was_read(statements: Statements) -> str:
