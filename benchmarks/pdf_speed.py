@@ -3,8 +3,8 @@
     python -m benchmarks.pdf_speed
     python -m benchmarks.pdf_speed FILE.pdf …
 
-Without files, pages of our own making with 3,000 letters each, indices among them. All in processor seconds, those of the
-process that reads included. `python -m benchmarks.reading_stages` has all stages down to the verdict.
+Without files, pages of our own making with 3,000 letters each, indices among them. All in processor seconds, those of
+the process that reads included. `python -m benchmarks.reading_stages` has all stages down to the verdict.
 """
 
 from __future__ import annotations

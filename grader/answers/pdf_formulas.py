@@ -16,7 +16,7 @@ _NEUTRAL = re.compile(r"[\d.,;:()\[\]{}|'!%/+\-−–*=<>·×…]+")
 _SIGNS = frozenset(one for one in (*OPERATORS, *RELATIONS) if not one.isalpha())
 _NO_OPERATORS = frozenset("'!.,;:|…")
 _BULLETS = _NO_OPERATORS | frozenset("-–—•·◦∗*/")  # a row that begins with one does not go on with a formula
-_ASCII_FORMULA = re.compile(r"\w+[_^][{(]?\w|\w=\S|\S=\w")
+_ASCII_FORMULA = re.compile(r"\w[_^][{(]?\w|\w=\S|\S=\w")
 _LETTERS = re.compile(r"[A-Za-z]{1,2}|[^\W\d_a-zA-Z]")
 _CALLED = "|".join(sorted(map(re.escape, FUNCTIONS), key=len, reverse=True))
 _TERM = rf"(?:(?:{_CALLED})(?=\()|[A-Za-z]{{1,2}}(?![A-Za-z])|[^\W\d_a-zA-Z]|\d+(?:\.\d+)?)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from grader.answers.pdf_formulas import cut_rows
@@ -75,3 +77,9 @@ def test_a_row_that_names_a_part_goes_on_with_no_formula() -> None:
 )
 def test_formulas_end_where_words_begin(row: str, formulas: list[str]) -> None:
     assert _formulas(_rows(row), [False]) == formulas
+
+
+def test_a_word_as_long_as_a_page_takes_no_time() -> None:
+    began = time.process_time()
+    assert _formulas(_rows("a" * 60_000 + " ends in $x"), [False]) == ["x"]
+    assert time.process_time() - began < 1
