@@ -85,13 +85,12 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
 
 
 def _without_numbers(bare: list[Proposed], question: AskedName, statements: Statements) -> list[Proposed]:
-    """Where a vector or a matrix is asked for, a bare score ε^T q is no rival; a matrix of another size is one."""
+    """Where a vector or a matrix is asked for, a bare score ε^T q is no answer; a matrix of another size is one."""
     if question.expected in (None, SCALAR):
         return bare
     shapes = [_shape_of(one, statements) for one in bare]
-    rivals = [one for one, shape in zip(bare, shapes, strict=True) if shape != SCALAR]
     fits = all(shape in (SCALAR, question.expected) for shape in shapes)
-    return rivals if fits and rivals else bare
+    return [one for one, shape in zip(bare, shapes, strict=True) if shape != SCALAR] if fits else bare
 
 
 def _shape_of(one: Proposed, statements: Statements) -> Shape | None:
