@@ -45,6 +45,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.reference_speed
 	$(BIN)/python -m benchmarks.formula_corpus
 	$(BIN)/python -m benchmarks.pdf_speed
+	$(BIN)/python -m benchmarks.reading_stages
 	$(BIN)/python -m benchmarks.prose_accuracy
 	$(BIN)/python -m benchmarks.forms
 	$(BIN)/python -m benchmarks.throughput --sizes 100

@@ -7,7 +7,8 @@ while the phrasings were written. `heldout` answers were written before them and
 hand, which remembered them. `later` answers were written last: they say most
 about answers to come, though some phrasings of dl-hw3's 1.1 and 1.2.a were changed after their mistakes had been seen.
 `kinds` are answers of the kinds that went wrong on real work, written before these were mended; `fresh` ones came
-after that, and `traps`, of the same kinds, last. All three have a band: the points a fair TA gives for a part's prose.
+after that, and `traps`, of the same kinds, last. `sheets` are what ten later sheets brought out of band, each with its
+contrary, and were mended. These four have a band: the points a fair TA gives for a part's prose.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from grader.yaml_source import read
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = REPOSITORY / "tests" / "prose"
 RUBRICS = ("nlp-a5", "dl-hw3")
-GROUPS = ("tuned", "heldout", "later", "kinds", "fresh", "traps")
-BANDED = ("kinds", "fresh", "traps")
+GROUPS = ("tuned", "heldout", "later", "kinds", "fresh", "traps", "sheets")
+BANDED = ("kinds", "fresh", "traps", "sheets")
 _ROUNDED = 0.01  # points: two thirds are written 0.67
 _UNUSED = np.random.default_rng(0)  # prose has nothing random
 

@@ -119,6 +119,60 @@ def script() -> bytes:
     return pages([text_page("1.b.i", "M = A")], catalogue=action)
 
 
+def launch() -> bytes:
+    """It would start a program when it is opened, and carries one along."""
+    action = (
+        b"/OpenAction << /S /Launch /F (/bin/sh) /Win << /F (cmd.exe) >> >> /AA << /WC << /S /URI /URI (http://x) >> >>"
+    )
+    carried = b"/Names << /EmbeddedFiles << /Names [(a.exe) << /Type /Filespec /F (a.exe) /EF << /F 3 0 R >> >>] >> >>"
+    return pages([text_page("1.b.i", "M = A")], catalogue=action + carried)
+
+
+def huge_page() -> bytes:
+    """A page as large as the Earth, with text at its lower left."""
+    whole = pages([text_page("1.b.i", "M = A")])
+    return whole.replace(b"[0 0 595 842]", b"[0 0 1e30 1e30] /UserUnit 1e9")
+
+
+def many_fonts(count: int = 5_000) -> bytes:
+    """A font for every letter."""
+    fonts = b" ".join(b"/F%d << /Type /Font /Subtype /Type1 /BaseFont /Font%d >>" % (n, n) for n in range(count))
+    rows = (b"BT /F%d 11 Tf %d %d Td (a) Tj ET\n" % (n, 20 + 7 * (n % 70), 20 + 11 * (n // 70)) for n in range(count))
+    return pages([b"".join(rows)], b"/Font << %s >>" % fonts)
+
+
+def nested_forms(count: int, times: int) -> bytes:
+    """A drawing that draws the next one so many times, which does the same."""
+    form = b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] "
+    form += b"/Resources << /XObject << /X %d 0 R >> /Font << /F 9 0 R >> >>"
+    objects = {
+        1: b"<< /Type /Catalog /Pages 2 0 R >>",
+        2: b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        3: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources 6 0 R >>",
+        4: stream(b"/X Do"),
+        6: b"<< /XObject << /X 10 0 R >> >>",
+        9: _FONT,
+    }
+    for number in range(10, 10 + count):
+        objects[number] = stream(b"/X Do " * times, form % (number + 1))
+    objects[10 + count] = stream(text_page("1.b.i", "M = A"), form % 9)
+    return pdf(objects)
+
+
+def object_bomb() -> bytes:
+    """Its catalogue stands in a stream of objects that unpacks to a quarter of a gigabyte."""
+    held = b"1 0 2 40 " + b"<< /Type /Catalog /Pages 2 0 R >>".ljust(40) + b"<< /Type /Pages /Kids [] /Count 0 >>"
+    packed = zlib.compress(held + b" " * (1 << 28), 9)
+    about = b"<< /Type /ObjStm /N 2 /First 9 /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream"
+    body = b"%PDF-1.7\n" + b"3 0 obj\n" + about % (len(packed), packed) + b"\nendobj\n"
+    rows = (
+        b"\0\0\0\0\0" + b"\2\0\0\3\0" + b"\2\0\0\3\1" + b"\1\0\0\x09\0" + b"\1" + len(body).to_bytes(3, "big") + b"\0"
+    )
+    entries = b"<< /Type /XRef /Size 5 /W [1 3 1] /Root 1 0 R /Length %d >>\nstream\n%s\nendstream"
+    table = b"4 0 obj\n" + entries % (len(rows), rows) + b"\nendobj\n"
+    return body + table + b"startxref\n%d\n%%%%EOF\n" % len(body)
+
+
 def letters_everywhere(count: int = 130_000) -> bytes:
     """More letters than a sheet has, no two of them on a row, in sizes that make indices of them."""
     rows = (

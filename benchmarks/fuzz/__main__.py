@@ -75,8 +75,9 @@ def _print(tallies: dict[str, Tally], seed: int, jobs: int, seconds: float) -> N
         table.add_row(kind, *counted, *failed, f"{tally.slowest:.2f} s ({tally.slowest_index})", rate)
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(table)
-    if pdf_files.ENDED.value:
-        print(f"the process that reads PDFs ended {pdf_files.ENDED.value} times, and was replaced")
+    if pdf_files.LONGEST.value:
+        ended = f"ended {pdf_files.ENDED.value} times and was replaced"
+        print(f"the process that reads PDFs {ended}; it took at most {pdf_files.LONGEST.value:.2f} s for one")
     for line in _causes(failure for tally in tallies.values() for failure in tally.failures):
         print(line)
 

@@ -1,95 +1,61 @@
-"""PDFs, damaged and read. The process that reads them may end; then it is replaced, as the grader takes a new one."""
+"""PDFs, damaged and read. The process that reads them may end; then it is replaced, as the grader takes a new one.
+
+No letter may be lost without a word: whatever a reader would see stands in a line, or its page is named in a note, and
+whatever stands in a line belongs to a part, or a note says something.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
-import re
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from benchmarks.fuzz import pdf_seeds
 from benchmarks.fuzz.bytewise import damaged
 from benchmarks.fuzz.endings import ends_well, rubric
-from benchmarks.fuzz.material import REPOSITORY
+from benchmarks.fuzz.pdf_damage import harmless, misbuilt
+from grader.answers.numberings import Numberings
 from grader.answers.outline import Outline
-from grader.answers.pdf_lines import pdf_lines
-from grader.answers.pdf_sheet import cut_lines
+from grader.answers.pdf_lines import PdfLines, pdf_lines
+from grader.answers.pdf_sheet import cut_lines, cut_pdf
 from grader.errors import WrongKind
-from grader.sandbox.pdf_process import PdfNotRead, PdfProcess
+from grader.model import Answers
+from grader.sandbox.pdf_process import CPU_SECONDS, PdfGlyphs, PdfNotRead, PdfProcess
 
 ENDED = multiprocessing.get_context("fork").Value("q", 0)  # how often that process ended before its time
-_FILES_OF_A_PROCESS = 1_000  # far below its limit of processor time, if none of them hangs
-_LARGEST = 40_000  # bytes; the stored ones are mostly fonts, so only the beginning and the end of larger ones is kept
-_NUMBER = re.compile(rb"\d+")
-_NAME = re.compile(rb"/[A-Z][A-Za-z]+")
-_NUMBERS = (
-    b"0",
-    b"-1",
-    b"1",
-    b"4",
-    b"65536",
-    b"2147483647",
-    b"4294967296",
-    b"99999999999999999999",
-    b"1e30",
-    b"0.00001",
-)
-_TEXT = (
-    *(b"BT", b"ET", b"Tj", b"TJ", b"Tf", b"Td", b"Tm", b"Tr", b"q", b"Q", b"cm", b"Do", b"re f", b"1 0 0 1 0 0 Tm"),
-    *(b"3 Tr", b"1 1 1 rg", b"0 0 0 0 0 0 cm", b"1e9 0 0 1e9 0 0 cm", b"(\\377\\000)", b"<FEFF03B2>", b"["),
-)
+LONGEST = multiprocessing.get_context("fork").Value("d", 0.0)  # seconds of processor time that it took for one file
+_SECONDS_OF_A_PROCESS = CPU_SECONDS / 2  # then it is replaced, so that a file meets the limit by its own time
+_SLOW_SECONDS = 5.0  # of processor time for a file of this size: a hang
+_WHOLE_WAY = 500  # one file of so many is read as the grader reads it, in a process of its own
+_FEW_LETTERS = 8  # a page with fewer is a page number, and margins are left out
+_FEW_WORDS = 40  # names and titles before the first part belong to none
+_FILE = "answers.pdf"
 
 
-def _drawn(rows: Iterator[tuple[int, int, int, str]] | list[tuple[int, int, int, str]]) -> bytes:
-    return b"".join(b"BT /F %d Tf %d %d Td (%s) Tj ET\n" % (size, x, y, text.encode()) for size, x, y, text in rows)
+class Lost(Exception):
+    """Something that a reader would see is neither read nor mentioned."""
 
 
-@cache
-def _written() -> tuple[bytes, ...]:
-    """Small PDFs without compression, so that damage reaches what they say."""
-    pages = (
-        _drawn(
-            [(14, 72, 760, "1.b.i"), (11, 72, 740, "M = AA"), (7, 120, 745, "T"), (11, 72, 720, "because it projects")]
-        ),
-        _drawn([(11, 72, 760 - 14 * row, "(b) ii. q = t(k + k), row by row, as long as a pa-") for row in range(10)]),
-        _drawn([(11, 80, 500, "1"), (11, 80, 484, "2"), (11, 60, 492, "q =")]) + b"78 497 10 0.4 re f\n",
-    )
-    made = []
-    for count in (1, 2, 3):
-        body = {1: b"<< /Type /Catalog /Pages 2 0 R >>", 3: b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
-        kids = b" ".join(b"%d 0 R" % (4 + 2 * page) for page in range(count))
-        body[2] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, count)
-        for page in range(count):
-            about = b"/MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F 3 0 R >> >>" % (5 + 2 * page)
-            body[4 + 2 * page] = b"<< /Type /Page /Parent 2 0 R %s >>" % about
-            body[5 + 2 * page] = b"<< /Length %d >>\nstream\n%s\nendstream" % (len(pages[page]), pages[page])
-        objects = b"".join(b"%d 0 obj\n%s\nendobj\n" % (number, text) for number, text in sorted(body.items()))
-        made.append(b"%%PDF-1.7\n%strailer\n<< /Root 1 0 R /Size %d >>\n%%%%EOF\n" % (objects, len(body) + 1))
-    return tuple(made)  # without a table of objects: readers look for them
+@dataclass(frozen=True)
+class Damaged:
+    data: bytes
+    says: str = ""  # what it must say all the same
+    whole_way: bool = False
 
 
-@cache
-def _stored() -> tuple[bytes, ...]:
-    found = sorted((REPOSITORY / "tests" / "answers" / "pdfs").glob("*.pdf"))
-    return tuple(path.read_bytes() for path in found if path.stat().st_size <= _LARGEST)
-
-
-def make(rng: Random) -> bytes:
-    data = rng.choice(_written() if rng.random() < 0.8 else _stored())
-    other = rng.choice((*_written(), *_stored()))
-    for _ in range(rng.choice((0, 1, 2, 4))):
-        pattern, instead = rng.choice(
-            ((_NUMBER, _NUMBERS), (_NAME, (b"/Kids", b"/Parent", b"/XObject", b"/Type3", b"/Length")))
-        )
-        places = list(pattern.finditer(data))
-        if places:
-            chosen = rng.choice(places)
-            data = data[: chosen.start()] + rng.choice(instead) + data[chosen.end() :]
-    if rng.random() < 0.3:
-        at = rng.randint(0, len(data))
-        data = data[:at] + b" " + rng.choice(_TEXT) + b" " + data[at:]
-    return damaged(data, rng, other) if rng.random() < 0.8 else data
+def make(rng: Random) -> Damaged:
+    whole_way = rng.randrange(_WHOLE_WAY) == 0
+    if rng.random() < 0.05:
+        return Damaged(harmless(rng.choice(pdf_seeds.built()), rng), pdf_seeds.SAYS, whole_way)
+    data = rng.choice(pdf_seeds.built() if rng.random() < 0.9 else pdf_seeds.stored())
+    how = rng.random()
+    if how < 0.75:
+        data = misbuilt(data, rng)
+    if how > 0.5:
+        data = damaged(data, rng, rng.choice((*pdf_seeds.built(), *pdf_seeds.stored())))
+    return Damaged(data, whole_way=whole_way)
 
 
 class _Reader:
@@ -97,24 +63,59 @@ class _Reader:
 
     def __init__(self) -> None:
         self._process: PdfProcess | None = None
-        self._files = 0
 
-    def lines(self, content: bytes) -> Iterator[str]:
-        if self._process is None or self._files >= _FILES_OF_A_PROCESS:
-            self.close()
-            self._process, self._files = PdfProcess(), 0
-        self._files += 1
+    def lines(self, given: Damaged) -> Iterator[str]:
+        parts = rubric("nlp-a5").parts
+        answers = self._answers(given, Outline(parts))
+        if given.whole_way:
+            alone = cut_pdf(given.data, _FILE, Numberings(parts), {})
+            if alone != answers:
+                raise Lost("a process of its own reads it otherwise than one that has read others")
+        if answers.unread:
+            raise WrongKind(answers.notes[0])
+        yield from answers.notes
+        yield from (f"page {place.page}" for answer in answers.parts.values() for place in answer.places)
+
+    def _answers(self, given: Damaged, outline: Outline) -> Answers:
         try:
-            glyphs = self._process.read(content)
+            glyphs = self._glyphs(given.data)
         except PdfNotRead as why:
+            if given.says:
+                raise Lost(f"harmless damage: {why}") from None
+            note = (
+                f"{_FILE} {why}: a person reads it; 'pages: {{1.b: 2}}' in submission.yaml says on which page a part is"
+            )
+            return Answers({}, (note,), pdf=_FILE, unread=str(why))
+        found = pdf_lines(glyphs)
+        answers = cut_lines(glyphs, found, _FILE, outline, {})
+        _nothing_is_lost(glyphs, found, answers)
+        if given.says and given.says not in " ".join(line.text for line in found.lines):
+            raise Lost("harmless damage changed what is read")
+        return answers
+
+    def _glyphs(self, data: bytes) -> PdfGlyphs:
+        if self._process is None or self._process.cpu_seconds > _SECONDS_OF_A_PROCESS:
+            self.close()
+            self._process = PdfProcess()
+        began = self._process.cpu_seconds
+        try:
+            glyphs = self._process.read(data)
+        except PdfNotRead:
             if not self._process.alive:
                 with ENDED.get_lock():
                     ENDED.value += 1
                 self.close()
-            raise WrongKind(f"answers.pdf {why}") from None
-        answers = cut_lines(glyphs, pdf_lines(glyphs), "answers.pdf", Outline(rubric("nlp-a5").parts), {})
-        yield from answers.notes
-        yield from (f"page {place.page}" for answer in answers.parts.values() for place in answer.places)
+            raise
+        finally:
+            if self._process is not None:
+                self._took(self._process.cpu_seconds - began)
+        return glyphs
+
+    def _took(self, seconds: float) -> None:
+        with LONGEST.get_lock():
+            LONGEST.value = max(LONGEST.value, seconds)
+        if seconds > _SLOW_SECONDS:
+            raise TimeoutError(f"{seconds:.0f} s of processor time for a small file")
 
     def close(self) -> None:
         if self._process is not None:
@@ -122,8 +123,20 @@ class _Reader:
             self._process = None
 
 
+def _nothing_is_lost(glyphs: PdfGlyphs, found: PdfLines, answers: Answers) -> None:
+    spoken_of = {*found.unread, *found.unseen, *(line.page for line in found.lines)}
+    for number, page in enumerate(glyphs.pages, start=1):
+        letters = sum(letter.isalnum() for letter in page.text)
+        if letters > _FEW_LETTERS and number not in spoken_of:
+            raise Lost(f"{letters} letters of a page are in no line and in no note")
+    written = sum(len(line.text.split()) for line in found.lines)
+    placed = sum(len(piece.text.split()) for answer in answers.parts.values() for piece in answer.pieces)
+    if written - placed > _FEW_WORDS and not answers.notes:
+        raise Lost(f"{written - placed} words belong to no part, and nothing is said")
+
+
 _READER = _Reader()
 
 
-def read(content: bytes, folder: Path) -> bool:
-    return ends_well(lambda: _READER.lines(content))
+def read(given: Damaged, folder: Path) -> bool:
+    return ends_well(lambda: _READER.lines(given))

@@ -193,9 +193,10 @@ class PartCursor:
         sentence runs on into it."""
         if self.outline.children(self.node):
             return True
-        if not self._is_ahead(found) or _RUNS_ON.search(last_words):
-            return False
         wholly = len(label.steps) == len(found) > 1  # "Question 2 (d)", from the question on
+        alone = wholly and not label.rest and self._is_written_alike(found, label)  # `1b`, as `1a` stood before
+        if not self._is_ahead(found) or (_RUNS_ON.search(last_words) and not alone):
+            return False
         if self._is_written_alike(found, label) or (label.named and (wholly or not label.rest)):
             return True
         return bool(_SENTENCE_END.search(last_words)) or not last_words

@@ -16,7 +16,7 @@ _NEUTRAL = re.compile(r"[\d.,;:()\[\]{}|'!%/+\-−–*=<>·×…]+")
 _SIGNS = frozenset(one for one in (*OPERATORS, *RELATIONS) if not one.isalpha())
 _NO_OPERATORS = frozenset("'!.,;:|…")
 _BULLETS = _NO_OPERATORS | frozenset("-–—•·◦∗*/")  # a row that begins with one does not go on with a formula
-_ASCII_FORMULA = re.compile(r"\w+[_^][{(]?\w|\w=\S|\S=\w")
+_ASCII_FORMULA = re.compile(r"\w[_^][{(]?\w|\w=\S|\S=\w")
 _LETTERS = re.compile(r"[A-Za-z]{1,2}|[^\W\d_a-zA-Z]")
 _CALLED = "|".join(sorted(map(re.escape, FUNCTIONS), key=len, reverse=True))
 _TERM = rf"(?:(?:{_CALLED})(?=\()|[A-Za-z]{{1,2}}(?![A-Za-z])|[^\W\d_a-zA-Z]|\d+(?:\.\d+)?)"
@@ -26,6 +26,8 @@ _NO_WORD = re.compile(r"[·×*^_(\[]|[^\W\d_a-zA-Z]|[A-Za-z]\d")
 _FACTOR = re.compile(r"(?![AI]\b)[A-Z][)\]]*[.,;:]*")
 _VECTOR = re.compile(r"[b-hj-z][)\]]*[.,;:]*")  # after a transposed one; "a" may be a word
 _TRANSPOSED = re.compile(r"(?:[ᵀ⊤]|\^\{?[T⊤]\}?)$")
+# A letter that makes a word: the i-th, d-dimensional.
+_COUNTS = re.compile(r"[(\[]*[^\W\d_](?:_\{?\w{1,5}\}?)?[-‐‑–](?:th|st|nd|rd|[a-z]{4,})[)\].,;:]*")
 _OPEN, _CLOSED = re.compile(r"[(\[{]"), re.compile(r"[)\]}]")
 
 
@@ -124,6 +126,7 @@ def _kinds(words: Sequence[Word], labels: set[int], starts: set[int]) -> list[bo
     """Which words belong to formulas: by font, by indices, and by what stands between such words."""
     kinds = [
         at not in labels
+        and not _COUNTS.fullmatch(word.text)
         and ((word.is_math and bool(word.text.strip("-–—•·◦∗*"))) or bool(_ASCII_FORMULA.search(word.text)))
         for at, word in enumerate(words)
     ]

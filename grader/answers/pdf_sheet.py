@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from grader.answers.answer_keys import KEY, is_answer_key, written_in
 from grader.answers.lines import Line
+from grader.answers.numberings import Numberings
 from grader.answers.outline import Outline
 from grader.answers.pdf_lines import PdfLines, pdf_lines
 from grader.answers.splitting import split
@@ -29,24 +31,38 @@ _TO_A_READER = re.compile(r"\byour?\b", re.IGNORECASE)
 _SHEET_NAME = re.compile(r"answer|solution|submission|written|write-?up|report|response", re.IGNORECASE)
 _EMPTY = re.compile(r", page (\d+): (\S+) is empty$")
 _NAMED = 6  # pages in a note
+_TITLE_LINES = 3
 
 Pages = Mapping[str, tuple[int, ...]]
 
 
-def pdf_answers(submission: Submission, parts: Sequence[str]) -> Answers | None:
+def pdf_answers(submission: Submission, numberings: Numberings) -> Answers | None:
     """What the PDF that answers most says; None where there is no PDF."""
     paths = pdfs_of(submission)
     if not paths:
         return None
-    outline = Outline(parts)
-    tried = [(path, _cut(submission, path, outline)) for path in paths[:_TRIED]]
-    path, best = max(tried, key=lambda one: (_is_named_so(one[0]), bool(one[1].parts), *_worth(one[1])))
+    tried = [(path, _cut(submission, path, numberings)) for path in paths[:_TRIED]]
+    path, best = _chosen(tried)
     others = [quote(one, 80) for one in paths if one != path]
     if not others:
         return best
     named = ", ".join(others[:_NAMED])
     note = f"of the PDFs, {quote(path, 80)} counts, because it answers most, and not {named}"
     return replace(best, notes=(*best.notes, note))
+
+
+def _chosen(tried: Sequence[tuple[str, Answers]]) -> tuple[str, Answers]:
+    """What is called answers counts, unless it holds the questions and other pages answer as much without them."""
+    path, best = max(tried, key=lambda one: (_is_named_so(one[0]), bool(one[1].parts), *_worth(one[1])))
+    if any(answer.doubt == _AMONG_QUESTIONS for answer in best.parts.values()):
+        own = [
+            (other, answers)
+            for other, answers in tried
+            if 2 * len(answers.parts) >= len(best.parts)
+            and not any(answer.doubt == _AMONG_QUESTIONS for answer in answers.parts.values())
+        ]
+        return max(own, key=lambda one: _worth(one[1]), default=(path, best))
+    return path, best
 
 
 def pdfs_of(submission: Submission) -> list[str]:
@@ -57,8 +73,7 @@ def pdfs_of(submission: Submission) -> list[str]:
 
 def _worth(answers: Answers) -> tuple[bool, int, int]:
     """The assignment itself comes last, whatever its questions look like."""
-    words = sum(len(piece.text.split()) for answer in answers.parts.values() for piece in answer.pieces)
-    return answers.unread != QUESTIONS, len(answers.parts), words
+    return answers.unread not in (QUESTIONS, KEY), len(answers.parts), len(written_in(answers).split())
 
 
 def _is_named_so(path: str) -> bool:
@@ -71,24 +86,28 @@ def _holds_questions(lines: Sequence[Line]) -> bool:
     return len(_POINTS.findall(text)) >= _MANY_POINTS and len(_TO_A_READER.findall(text)) >= _MANY_POINTS
 
 
-def _cut(submission: Submission, path: str, outline: Outline) -> Answers:
+def _cut(submission: Submission, path: str, numberings: Numberings) -> Answers:
     found = submission.folder / path
     if found.stat().st_size > MAX_BYTES:
-        placed, notes = _placed(submission.pages, outline)
-        return _by_hand(path, f"is larger than {MAX_BYTES >> 20} MiB, so it was not read", placed, notes)
-    return cut_pdf(found.read_bytes(), path, outline, submission.pages)
+        why = f"is larger than {MAX_BYTES >> 20} MiB, so it was not read"
+        return _not_read(path, why, numberings, submission.pages)
+    return cut_pdf(found.read_bytes(), path, numberings, submission.pages)
 
 
-def cut_pdf(content: bytes, file: str, outline: Outline, pages: Pages) -> Answers:
-    placed, notes = _placed(pages, outline)
+def cut_pdf(content: bytes, file: str, numberings: Numberings, pages: Pages) -> Answers:
     try:
         glyphs = read_pdf(content)
         found: PdfLines = in_killable_child(pdf_lines, glyphs, cpu_seconds=_LAYOUT_SECONDS)
-    except PdfNotRead as why:
-        return _by_hand(file, str(why), placed, notes)
+    except PdfNotRead as fault:
+        return _not_read(file, str(fault), numberings, pages)
     except TookTooLong:
-        return _by_hand(file, "has letters in so many places that no lines can be made of them", placed, notes)
-    return cut_lines(glyphs, found, file, outline, pages)
+        why = "has letters in so many places that no lines can be made of them"
+        return _not_read(file, why, numberings, pages)
+    return numberings.best(file, lambda outline: cut_lines(glyphs, found, file, outline, pages))
+
+
+def _not_read(file: str, why: str, numberings: Numberings, pages: Pages) -> Answers:
+    return numberings.best(file, lambda outline: _by_hand(file, why, *_placed(pages, outline)))
 
 
 def cut_lines(glyphs: PdfGlyphs, found: PdfLines, file: str, outline: Outline, pages: Pages) -> Answers:
@@ -100,6 +119,9 @@ def cut_lines(glyphs: PdfGlyphs, found: PdfLines, file: str, outline: Outline, p
     if questions and not _is_named_so(file):
         return _by_hand(file, QUESTIONS, placed, notes)
     answers = split(found.lines, file, outline)
+    title = " ".join(line.text for line in found.lines[:_TITLE_LINES])
+    if is_answer_key(f"{title} {written_in(answers)}"):
+        return _by_hand(file, KEY, placed, notes)
     parts = {part: _with_places(answer, found) for part, answer in answers.parts.items()}
     if questions:
         parts = {part: replace(answer, doubt=_AMONG_QUESTIONS) for part, answer in parts.items()}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from grader.answers.numberings import Editions, Numberings
 from grader.answers.outline import Outline
 from grader.answers.pdf_sheet import pdf_answers, pdfs_of
 from grader.answers.readers import READERS, SheetFile, text_of
@@ -16,54 +17,31 @@ from grader.errors import ForAPerson, Missing
 from grader.model import Answers, Submission
 from grader.quoting import quote
 
-Editions = Mapping[str, Mapping[str, Sequence[str]]]  # name → a part's label there → what it is called here
-
 
 def read_answers(
     submission: Submission, parts: Sequence[str], in_code: Iterable[str] = (), editions: Editions = MappingProxyType({})
 ) -> Answers:
     """The answer sheet of a submission, cut into the parts a rubric knows; those `in_code` are not on it."""
-    own = Outline(parts)
-    others = {name: Outline(list(edition)) for name, edition in editions.items()}
+    numberings = Numberings(parts, editions)
 
     def cut(file: SheetFile) -> Answers:
-        found = _cut(file, own)
-        for name, outline in others.items():
-            there = _cut(file, outline)
-            if _places(there, there.guessed) > _places(found):
-                found = _renamed(there, editions[name], f"its parts are numbered as in edition {name}")
-        return found
+        return numberings.best(file.path, lambda outline: _cut(file, outline))
 
     pdfs = pdfs_of(submission)
     try:
         answers = find_sheet(submission, cut, in_code)
     except (Missing, ForAPerson) as nothing:
-        instead = pdf_answers(submission, parts) if "submission.yaml" not in nothing.message else None
+        instead = pdf_answers(submission, numberings) if "submission.yaml" not in nothing.message else None
         if instead is None:
             raise
         beside = (nothing.message,) if isinstance(nothing, ForAPerson) else ()
         return replace(instead, notes=(*instead.notes, *beside))
-    if not answers.parts and (instead := pdf_answers(submission, parts)) and instead.parts:
+    if not answers.parts and (instead := pdf_answers(submission, numberings)) and instead.parts:
         return instead
     if pdfs and answers.parts:
         unread = f"{quote(pdfs[0], 80)} was not read, because text can be read more surely"
         return replace(answers, notes=(*answers.notes, unread))
     return answers
-
-
-def _places(answers: Answers, without: Collection[str] = ()) -> int:
-    """How many answers were found. Our own numbering may be guessed at; another has to be plain."""
-    return len({(answer.file, answer.line) for part, answer in answers.parts.items() if part not in without})
-
-
-def _renamed(answers: Answers, edition: Mapping[str, Sequence[str]], note: str) -> Answers:
-    """Answers by another edition's labels, under the names that the parts have here."""
-    parts = {own: replace(answer, part=own) for label, answer in answers.parts.items() for own in edition[label]}
-    unplaced = {own: place for label, place in answers.unplaced.items() for own in edition[label] if own not in parts}
-    guessed = frozenset(own for label in answers.guessed for own in edition[label])
-    file = next(iter(answers.parts.values())).file
-    notes = (f"{quote(file, 80)}: {note}", *answers.notes)
-    return replace(answers, parts=parts, notes=notes, guessed=guessed, unplaced=unplaced)
 
 
 def cut_into_parts(text: str, file: str, parts: Sequence[str]) -> Answers:

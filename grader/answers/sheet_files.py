@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import PurePosixPath
 
+from grader.answers.answer_keys import KEY, is_answer_key, written_in
 from grader.answers.latex_files import names_taken_in
 from grader.answers.readers import MAX_CHARACTERS, SheetFile
 from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault, WrongKind
@@ -39,9 +41,15 @@ class _Candidate:
     counted: frozenset[str]  # the parts it answers, of those that are answered in writing
     named: bool  # it is called answers.*
 
+    @cached_property
+    def is_key(self) -> bool:
+        return is_answer_key(written_in(self.answers))
+
     @property
     def qualifies(self) -> bool:
         """A README may well have a section 3 with a part (a); two parts that are plainly named are no accident."""
+        if self.is_key:
+            return False
         if self.named:
             return bool(self.counted)
         return len(self.sure) >= (1 if self.likely else 2)
@@ -73,6 +81,8 @@ def find_sheet(submission: Submission, cut: Cut, in_code: Iterable[str] = ()) ->
     worthy = _different([one for one in candidates if one.qualifies], submission)
     if worthy:
         return _chosen(worthy, submission)
+    if keys := [one.path for one in candidates if one.is_key and one.counted]:
+        raise ForAPerson(f"{_listed(keys)} {KEY}, so a person has to look whose work it is")
     if len(named) > 1:
         raise Ambiguous(f"there are several answer sheets: {_listed(named)}; keep one")
     if named:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from grader.notation.word_lists import words
 
 # Never a product of letters where words stand.
-SHORT_WORDS = words("as so is at in on we to of or if by be an am do it my no us ie eg via aka has all")
+SHORT_WORDS = words(
+    """
+    as so is at in on we to of or if by be an am do it my no us ie eg via aka has all and with not that than then
+    what had
+    """
+)
 
 # Words that stand for a scale, and what they say about its size.
 LARGE_WORDS = words(

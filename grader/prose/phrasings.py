@@ -284,7 +284,7 @@ def _narrowest(places: list[tuple[int, int, int]], terms: int) -> tuple[int, int
         if len(latest) < terms:
             continue
         chosen = {term: (first, last)}
-        for other, candidates in latest.items():
+        for other, candidates in sorted(latest.items(), key=lambda one: len(one[1])):  # those with least choice first
             if other != term and (free := [place for place in candidates if place not in chosen.values()]):
                 chosen[other] = free[-1]
         start, end = min(f for f, _ in chosen.values()), max(e for _, e in chosen.values())

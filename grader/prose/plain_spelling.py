@@ -29,7 +29,7 @@ _COMMANDS = (
     | dict.fromkeys(BREAKS, ", ")
     | GREEK_NAMES
     | {"Sigma": "Σ ", "sum": "Σ", "sqrt": "√", "infty": "∞", "partial": "∂", "top": "⊤", "intercal": "⊤"}
-    | {"langle": "(", "rangle": ")"}
+    | {"langle": "(", "rangle": ")", "times": " × "}
 )
 NAMES_IN_FORMULAS = FUNCTIONS.keys() | words(
     "sin cos mean var relu diag argmax softargmax ffn mlp layernorm sublayer attention head multihead concat"

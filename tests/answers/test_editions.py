@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 
 from grader.answers import read_answers
+from grader.submission import open_submission
 from tests.answers.sheets import NLP
 from tests.conftest import MakeSubmission
+from tests.hostile_pdfs import pages, scan, text_page
 
 EDITIONS = {
     "second": {
@@ -67,3 +72,30 @@ def test_the_numbering_that_finds_most_answers_is_meant(
     assert all(answer.part == part for part, answer in read.parts.items())
     said = f"answers.md: its parts are numbered as in edition {edition}"
     assert (said in read.notes) == bool(edition)
+
+
+@pytest.mark.parametrize(
+    ("rows", "found", "edition"),
+    [
+        (BY_LABEL.splitlines(), {"1.a.ii", "1.b.ii", "1.c.i", "1.c.ii", "1.d.i", "1.d.ii"}, "second"),
+        (("3.a facts", "3.b trust", "3.c bias"), {"3.a", "3.b", "3.c"}, ""),
+    ],
+)
+def test_a_pdf_is_numbered_by_the_edition_that_finds_most(
+    tmp_path: Path, rows: Sequence[str], found: set[str], edition: str
+) -> None:
+    (tmp_path / "answers.pdf").write_bytes(pages([text_page(*rows)]))
+    with open_submission(tmp_path) as opened:
+        read = read_answers(opened, NLP, editions=EDITIONS)
+    assert set(read.parts) == found
+    assert all(answer.places[0].page == 1 for answer in read.parts.values())
+    assert (f"answers.pdf: its parts are numbered as in edition {edition}" in read.notes) == bool(edition)
+
+
+def test_pages_of_a_scan_are_named_as_in_its_edition(tmp_path: Path) -> None:
+    (tmp_path / "answers.pdf").write_bytes(scan(3))
+    (tmp_path / "submission.yaml").write_text("pages: {2.c: 2, 2.d: 3}\n")
+    with open_submission(tmp_path) as opened:
+        read = read_answers(opened, NLP, editions=EDITIONS)
+    assert read.pages == {"1.c.i": (2,), "1.c.ii": (2,), "1.d.i": (3,), "1.d.ii": (3,)}
+    assert not any("is no part of this assignment" in note for note in read.notes)

@@ -51,6 +51,15 @@ def test_every_answer_lands_in_its_part(style: Style, answers: dict[str, str], p
             "1.a.i one\nc = v_j here\ni = j then\n1.a.ii two\n",
             {"1.a.i": "one c = v_j here i = j then", "1.a.ii": "two"},
         ),
+        # A label alone on its line, written as those before, ends a sentence even if that has no full stop.
+        (
+            "1a\ni) one\niv) the key that it looks for\n1b\ni) M = AB\nii) q = k\n",
+            {"1.a.i": "one", "1.a.iv": "the key that it looks for", "1.b.i": "M = AB", "1.b.ii": "q = k"},
+        ),
+        (
+            "1a\ni) one, as used in\n1b of this\niv) copies\n",
+            {"1.a.i": "one, as used in 1b of this", "1.a.iv": "copies"},
+        ),
         # Parts that are left out.
         (
             "(a)\ni. one\n(c)\nii. it sways\n(d)\ni. two queries\n",

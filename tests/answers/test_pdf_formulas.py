@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from grader.answers.pdf_formulas import cut_rows
@@ -58,6 +60,8 @@ def test_a_row_that_names_a_part_goes_on_with_no_formula() -> None:
 @pytest.mark.parametrize(
     ("row", "formulas"),
     [
+        ("only the $i-th column, the $d_{k}-dimensional one and the $n-grams change", []),
+        ("since $u-vw and $k-i are small", ["u-vw", "k-i"]),
         ("is $Y $= $Z $g_{β}(Gᵀ U). Here", ["Y = Z g_{β}(Gᵀ U)"]),
         ("is $Y $= $[Y_{1}; … ; $Y_{r}] with", ["Y = [Y_{1}; … ; Y_{r}]"]),
         ("$U $= $W_{u} X where X", ["U = W_{u} X"]),
@@ -73,3 +77,9 @@ def test_a_row_that_names_a_part_goes_on_with_no_formula() -> None:
 )
 def test_formulas_end_where_words_begin(row: str, formulas: list[str]) -> None:
     assert _formulas(_rows(row), [False]) == formulas
+
+
+def test_a_word_as_long_as_a_page_takes_no_time() -> None:
+    began = time.process_time()
+    assert _formulas(_rows("a" * 60_000 + " ends in $x"), [False]) == ["x"]
+    assert time.process_time() - began < 1

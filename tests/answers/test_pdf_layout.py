@@ -118,6 +118,28 @@ def test_heads_and_numbers_of_pages_are_left_out() -> None:
     assert {place.page for place in found.places.values()} == {1, 2}
 
 
+@pytest.mark.parametrize(
+    ("tops", "stays"),
+    [
+        (("Question 1", "Question 2", "Question 3"), ["Question 1", "Question 2", "Question 3"]),
+        (("Question 1", "(a) one", "(a) two"), ["Question 1", "(a) one", "(a) two"]),
+        (("(a)", "(a)", "(b)"), ["(a)", "(a)", "(b)"]),
+        (("We weigh 5", "We weigh 6", "We weigh 8"), ["We weigh 5", "We weigh 6", "We weigh 8"]),
+        (("Ada, sheet 1", "Ada, sheet 2", "Ada, sheet 3"), []),
+        (("Question 1", "Question 1", "Question 1"), []),
+        (("Ada", "Ada", "1.b.i"), ["1.b.i"]),
+    ],
+)
+def test_a_head_is_what_pages_repeat_and_begins_no_answer(tops: tuple[str, ...], stays: list[str]) -> None:
+    found = pdf_lines(read_pdf(pages([text_page(top, "", "", "", "", "", "", "", "", "words") for top in tops])))
+    assert [line.text for line in found.lines if line.text != "words"] == stays
+
+
+def test_a_page_never_loses_all_it_says() -> None:
+    found = pdf_lines(read_pdf(pages([text_page("the weights add up to one")] * 2)))
+    assert [line.page for line in found.lines] == [1, 2]
+
+
 def test_words_that_end_a_row_with_a_hyphen_go_on_in_the_next() -> None:
     rows = ("atten-", "tion is all, and self-", "attention too, non-", "Gaussian")
     text = " ".join(line.text for line in pdf_lines(read_pdf(pages([text_page(*rows)]))).lines)

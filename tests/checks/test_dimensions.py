@@ -16,6 +16,7 @@ HEADS: dict[str, Any] = {
     "operands": {"Q": ["Q"], "K": ["K"], "V": ["V"]},
     "features": {"Q": "d", "K": "d", "V": "t"},
 }
+HEADS_OF_D = HEADS | {"features": {"Q": "d", "K": "d", "V": ["t", "d"]}}
 SELF: dict[str, Any] = {
     "operands": {"Q": ["C", "X"], "K": ["C", "X"], "V": ["C", "X"]},
     "features": {"C": "e", "X": "e"},
@@ -39,6 +40,18 @@ def _judged(text: str, settings: dict[str, Any]) -> Any:
         (r"$Q = W_Q C$, $K = W_K C$, $V = W_V C$ with $W_Q, W_K, W_V \in \mathbb{R}^{d \times e}$", SELF),
         (r"$Q_i = C W_Q^i$, $W_Q^i \in \mathbb{R}^{e \times d_k}$", SELF),
         (r"$W^Q_i ∈ ℝ^{d/h × d}$, $Q_i = W^Q_i Q$", HEADS),
+        (r"$\bm{Q}_i = \bm{W}_Q^{i}\bm{Q}$, $\bm{W}_Q^{i} \in \mathbb{R}^{\frac dh\times d}$", HEADS),
+        (
+            r"$\mathbf{W}_{\mathrm{K}}^i \in \mathbb{R}^{\tfrac{d}h \times d}$, $\mathbf{W}_\text{K}^i \mathbf K$",
+            HEADS,
+        ),
+        (r"${\boldsymbol W}_V^i \in \mathbb{R}^{\dfrac t{h} \times t}$, ${\boldsymbol W}_V^i V$", HEADS),
+        ("Q = W_Q C, K = W_K C, V = W_V C. C is e × n, the W are $d × e$, so Q, K and V are $d × n$.", SELF),
+        (
+            "H_i = W_V^i V A_i, Q_i = W_Q^i Q. Each projection has size d/h × d. H = W_O [H_1; H_2], W_O is d × d",
+            HEADS_OF_D,
+        ),
+        ("Q = W_Q C, K = W_K C and V = W_V C, where all three W's have size d × e.", SELF),
     ],
 )
 def test_dimensions_that_fit_pass(text: str, settings: dict[str, Any]) -> None:
@@ -52,6 +65,8 @@ def test_dimensions_that_fit_pass(text: str, settings: dict[str, Any]) -> None:
         (r"$Q_i = W_Q^i Q$ where $W_Q^i \in \mathbb{R}^{d \times \frac{d}{h}}$", HEADS, "it meets d"),
         (r"$V_i = W_V^i V$, $W_V^i \in \mathbb{R}^{t/h \times d}$", HEADS, "it meets t"),
         (r"$Q = W_Q C$ with $W_Q \in \mathbb{R}^{e \times d}$", SELF, "it meets e"),
+        (r"$\bm{Q}_i = \bm{W}_Q^{i}\bm{Q}$, $\bm{W}_Q^{i} \in \mathbb{R}^{d\times\frac dh}$", HEADS, "it meets d"),
+        ("Q = W_Q C, K = W_K C, V = W_V C. C is e × n, the W are e × d.", SELF, "the size stated for it"),
     ],
 )
 def test_dimensions_that_do_not_fit_are_named(text: str, settings: dict[str, Any], said: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from grader.sandbox.pdf_process import PdfNotRead, PdfProcess, _checked, read_pdf
+from grader.sandbox.pdf_process import CPU_SECONDS, PdfNotRead, PdfProcess, _checked, read_pdf
 from tests import hostile_pdfs
 from tests.conftest import REPOSITORY
 
@@ -40,16 +42,32 @@ def test_what_cannot_be_read_says_why(content: bytes, said: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [
-    hostile_pdfs.page_loop, hostile_pdfs.form_loop, hostile_pdfs.bomb, hostile_pdfs.deep, hostile_pdfs.script,
-    hostile_pdfs.letters_everywhere,
+    hostile_pdfs.page_loop, hostile_pdfs.form_loop, hostile_pdfs.bomb, hostile_pdfs.deep, hostile_pdfs.object_bomb,
+    hostile_pdfs.letters_everywhere, hostile_pdfs.huge_page, hostile_pdfs.many_fonts,
+    partial(hostile_pdfs.nested_forms, 3_000, 1), partial(hostile_pdfs.nested_forms, 40, 2),
 ])  # fmt: skip
 def test_a_hostile_file_ends_in_pages_or_in_one_line(make: Callable[[], bytes]) -> None:
+    content = make()
+    spent = _spent_by_children()
     said = ""
     try:
-        read_pdf(make())
+        read_pdf(content)
     except PdfNotRead as fault:
         said = str(fault)
     assert "\n" not in said
+    assert _spent_by_children() - spent < CPU_SECONDS + 2
+
+
+def _spent_by_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("make", [
+    hostile_pdfs.script, hostile_pdfs.launch, partial(hostile_pdfs.nested_forms, 3, 1),
+])  # fmt: skip
+def test_what_would_act_only_says_its_text(make: Callable[[], bytes]) -> None:
+    assert read_pdf(make()).pages[0].text.replace(" ", "") == "1.b.iM=A"
 
 
 def test_a_long_file_is_read_as_far_as_a_sheet_may_be_long() -> None:

@@ -27,12 +27,21 @@ _RESULT = (
     r"(?<![\w}^_\\])(?P<name>[QKVHA])(?P<head>\s*[_^]\s*(?:\{\s*\(?[ijh]\)?\s*\}|\([ijh]\)|[ijh]))?"
     r"(?P<product>\s*=(?:(?!\b(?:with|where|and|for|is|of)\b)[^∈;.\n=]){1,160}?)?"
 )
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_SIDE = r"\s*(\{[^{}]*\}|[A-Za-z0-9])"
+_FRACTION = re.compile(rf"\\[dtc]?frac(?![A-Za-z]){_SIDE}{_SIDE}")
 # All but the blackboard's, which tells ℝ.
 _PLAIN_FACES = any_of((FACES | TEXT_COMMANDS) - {"mathbb", "mathds"})
 _FACES = re.compile(rf"\\(?:{_PLAIN_FACES}|left|right|,|;|!|quad|displaystyle)(?![A-Za-z])")
+_ONE_LETTER = re.compile(r"(?<![_^])(?<![_^]\s)\{\s*([A-Z])\s*\}")  # {W}_Q, and no {Q} below or above a letter
 _LETTERS = {"q": "Q", "k": "K", "v": "V", "o": "O", "0": "O", "out": "O"}
 _HEADS_JOINED = r"\{?\s*(?:\[|\\?\(?\s*\\?(?:[Cc]on)?cat|\\begin|H(?![A-Za-z])|\(\s*(?:H|head))"
+
+# "the W are d × e": all that the answer multiplies by.
+_ALL_OF_THEM = re.compile(
+    r"\b(?:the|all|each|every)(?: (?:the|three|of the|projection))*[\s$]*(?:W(?:['’]?s)?|matrices|projections)[\s$]*"
+    r"(?:are|is|has|have|with)?(?: all)?(?: (?:of )?(?:the )?(?:size|shape|dimensions?))?[\s$:]*"
+    r"(?P<shape>[\w/]+\s*(?:×|x|\\times)\s*[\w/]+)"
+)
 
 _HEADS_CALLED = re.compile(r"(?<![A-Za-z\\])([A-Za-z])[$\s]+(?:attention\s+|parallel\s+)?heads\b")
 
@@ -108,7 +117,9 @@ def _worst(clashes: list[_Clash]) -> tuple[bool, bool]:
 
 def _plain(answer: Answer) -> str:
     text = "\n".join(piece.text for piece in answer.pieces)
-    return _FRACTION.sub(r"(\1)/(\2)", _FACES.sub(" ", text))[:20_000]
+    plain = re.sub(r"[ \t]+", " ", _FACES.sub(" ", text))
+    plain = _FRACTION.sub(lambda found: f"({found[1].strip('{}')})/({found[2].strip('{}')})", plain)
+    return _ONE_LETTER.sub(r"\1", plain)[:20_000]
 
 
 def _stated(text: str, sizes: Sizes) -> tuple[list[_Stated], list[str]]:
@@ -118,14 +129,23 @@ def _stated(text: str, sizes: Sizes) -> tuple[list[_Stated], list[str]]:
     for said, shape in stated_sizes(text, _NAMES):
         sides = [sizes.of(side) for side in sides_of(shape)]
         for name in re.findall(_MATRIX, said["names"]):
-            role = next(
-                (_LETTERS[one.lower()] for one in re.findall(r"[A-Za-z0-9]+", name[1:]) if one.lower() in _LETTERS), ""
-            )
+            role = _role(name)
             if role and len(sides) == 2 and sides[0] is not None and sides[1] is not None:
                 found.append(_Stated(name, role, sides[0], sides[1], shape))
             elif role and len(sides) > 1:
                 unread.append(said[0])
+    if not found and (every := _ALL_OF_THEM.search(text)):
+        rows, columns = (sizes.of(side) for side in sides_of(every["shape"]))
+        if rows is not None and columns is not None:
+            written = {_role(name): name for name in re.findall(_MATRIX, text)}
+            found = [_Stated(written[role], role, rows, columns, every["shape"]) for role in "QKV" if role in written]
     return found, unread
+
+
+def _role(name: str) -> str:
+    """Q, K, V or O, by what stands below or above the W."""
+    scripts = (script.lower() for script in re.findall(r"[A-Za-z0-9]+", name[1:]))
+    return next((_LETTERS[script] for script in scripts if script in _LETTERS), "")
 
 
 class _Layer:

@@ -74,7 +74,7 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
     if denied := [one for one in proposals if one.members]:
         cause = f"{denied[-1].place}: '{quote(denied[-1].text, 60)}' is turned down, and no other formula is there"
         return undecided(f"no formula for {question.name} is stated", cause)
-    bare = statements.bare() if question.may_be_bare else []
+    bare = _without_numbers(statements.bare(), question, statements) if question.may_be_bare else []
     distinct = list(dict.fromkeys(one.members for one in bare))
     if len(distinct) == 1 and not statements.faults:
         return bare[-1]
@@ -82,6 +82,22 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
         return _unreadable(question, [str(fault) for fault in statements.faults])
     where = f"{statements.answer.file}:{statements.answer.line}"
     return undecided(f"{where}: no '{question.name} = …' was found: {_what_was_read(statements)}")
+
+
+def _without_numbers(bare: list[Proposed], question: AskedName, statements: Statements) -> list[Proposed]:
+    """Where a vector or a matrix is asked for, a bare score ε^T q is no answer; a matrix of another size is one."""
+    if question.expected in (None, SCALAR):
+        return bare
+    shapes = [_shape_of(one, statements) for one in bare]
+    fits = all(shape in (SCALAR, question.expected) for shape in shapes)
+    return [one for one, shape in zip(bare, shapes, strict=True) if shape != SCALAR] if fits else bare
+
+
+def _shape_of(one: Proposed, statements: Statements) -> Shape | None:
+    try:
+        return typed(statements.expanded(one.members[-1]), statements.vocabulary).shape
+    except (Misfit, Unreadable):
+        return None
 
 
 def _what_was_read(statements: Statements) -> str:

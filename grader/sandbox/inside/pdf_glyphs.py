@@ -12,17 +12,16 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
+from .pdf_drawings import Cover, Drawings, drawings_of, hundredths
+
 # A sheet of a hundred pages is no answer sheet any more; the longest we have seen has 25.
 MAX_PAGES = 100
 # As many letters as a text sheet may have (answers/sheet.py).
 MAX_GLYPHS = 2**17
-MAX_OBJECTS = 4_000  # of a page, looked at for rules and pictures: a plot drawn by lines has more, and holds no answer
 MAX_FONT_NAME = 64
 
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 _TEXT_UNSEEN = (3, 7)  # neither filled nor stroked
-_PATH, _IMAGE = 2, 3  # kinds of objects on a page
-_RULE_HEIGHT = 2.0  # points: bars of fractions, lines through words
 _WHITE = 244  # of 255; what is paler cannot be read on paper
 _LEAST_SIZE = 2.0  # points; smaller letters cannot be read either
 _SLANT = 0.05  # as a share: rows that rise more steeply are stamps and watermarks
@@ -34,7 +33,6 @@ class _Handles:
     def __init__(self) -> None:
         self.x, self.y = ctypes.c_double(), ctypes.c_double()
         self.box = tuple(ctypes.c_double() for _ in range(4))
-        self.bounds = tuple(ctypes.c_float() for _ in range(4))
         self.loose = pdfium.FS_RECTF()
         self.matrix = pdfium.FS_MATRIX()
         self.colour = tuple(ctypes.c_uint() for _ in range(4))
@@ -76,24 +74,27 @@ def _page(document: Any, number: int, fonts: dict[str, int], most: int) -> dict[
         width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
         if not (math.isfinite(width) and math.isfinite(height)):
             return found
-        found["width"], found["height"] = _hundredths(width), _hundredths(height)
-        handles = _Handles()
+        found["width"], found["height"] = hundredths(width), hundredths(height)
+        drawings = drawings_of(document, page)
+        found |= {"rules": drawings.rules, "pictures": drawings.pictures, "strokes": drawings.strokes}
         text = pdfium.FPDFText_LoadPage(page)
         if text:
             try:
-                _letters(text, found, fonts, most, handles)
+                _letters(text, found, fonts, most, drawings)
             finally:
                 pdfium.FPDFText_ClosePage(text)
-        _rules_and_pictures(page, found, handles)
+                drawings.close()
     finally:
         pdfium.FPDF_ClosePage(page)
     return found
 
 
-def _letters(text: Any, found: dict[str, Any], fonts: dict[str, int], most: int, handles: _Handles) -> None:
+def _letters(text: Any, found: dict[str, Any], fonts: dict[str, int], most: int, drawings: Drawings) -> None:
     letters: list[str] = []
+    handles = _Handles()
     styles: dict[tuple[int, int, bool], int] = {}
-    last, style, high = None, 0, 0
+    last, seen, high = None, (0, 0, False), 0
+    covers: list[Cover] = []
     x, y, box, loose = handles.x, handles.y, handles.box, handles.loose
     for index in range(min(pdfium.FPDFText_CountChars(text), most)):
         code = pdfium.FPDFText_GetUnicode(text, index)
@@ -113,13 +114,17 @@ def _letters(text: Any, found: dict[str, Any], fonts: dict[str, int], most: int,
             continue
         drawn = ctypes.cast(pdfium.FPDFText_GetTextObject(text, index), ctypes.c_void_p).value
         if drawn != last or drawn is None:
-            last, style = drawn, styles.setdefault(_style(text, index, fonts, handles), len(styles))
+            last, seen = drawn, _style(text, index, fonts, handles)
+            covers = drawings.above(drawn)
+        shown = seen
+        if covers and any(cover.hides(*places) for cover in covers):
+            shown = (*seen[:2], True)
         if pdfium.FPDFText_HasUnicodeMapError(text, index):
             found["unmapped"].append(len(letters))
         letters.append(chr(code) if code < 0x110000 else "\ufffd")
         for name, place in zip(("x", "right", "y", "bottom", "top"), places, strict=True):
-            found[name].append(_hundredths(place))
-        found["style"].append(style)
+            found[name].append(hundredths(place))
+        found["style"].append(styles.setdefault(shown, len(styles)))
     found["text"] = "".join(letters)
     found["styles"] = [list(one) for one in styles]
 
@@ -140,26 +145,4 @@ def _style(text: Any, index: int, fonts: dict[str, int], handles: _Handles) -> t
         red, green, blue, opaque = (one.value for one in handles.colour)
         unseen = unseen or min(red, green, blue) > _WHITE or opaque == 0
     unseen = unseen or slanted or not size >= _LEAST_SIZE
-    return fonts.setdefault(name, len(fonts)), _hundredths(size), unseen
-
-
-def _rules_and_pictures(page: Any, found: dict[str, Any], handles: _Handles) -> None:
-    for index in range(min(pdfium.FPDFPage_CountObjects(page), MAX_OBJECTS)):
-        drawn = pdfium.FPDFPage_GetObject(page, index)
-        kind = pdfium.FPDFPageObj_GetType(drawn)
-        if kind not in (_PATH, _IMAGE) or not pdfium.FPDFPageObj_GetBounds(drawn, *handles.bounds):
-            continue
-        left, bottom, right, top = (one.value for one in handles.bounds)
-        if not all(map(math.isfinite, (left, bottom, right, top))):
-            continue
-        if kind == _IMAGE:
-            found["pictures"] += 1
-        elif top - bottom <= _RULE_HEIGHT < right - left:
-            found["rules"].append([_hundredths(one) for one in (left, bottom, right, top)])
-        else:
-            found["strokes"] += 1
-
-
-def _hundredths(length: float) -> int:
-    """Bounded: nobody reads what lies further out."""
-    return round(100 * max(-1e5, min(1e5, length))) if math.isfinite(length) else 0
+    return fonts.setdefault(name, len(fonts)), hundredths(size), unseen
