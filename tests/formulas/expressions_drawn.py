@@ -109,8 +109,8 @@ def queries() -> st.SearchStrategy[Expression]:
 def distributed(expression: Expression) -> Expression:
     """x(y + z) as xy + xz, all the way down."""
     match expression:
-        case Multiply(left, Add(terms)):
-            return Add(tuple(distributed(Multiply(left, term)) for term in terms))
+        case Multiply(left, Add(terms), operator):
+            return Add(tuple(distributed(Multiply(left, term, operator)) for term in terms))
         case Add(terms):
             return Add(tuple(distributed(term) for term in terms))
     return expression
@@ -120,8 +120,8 @@ def reordered(expression: Expression) -> Expression:
     match expression:
         case Add(terms):
             return Add(tuple(reversed([reordered(term) for term in terms])))
-        case Multiply(left, right):
-            return Multiply(left, reordered(right))
+        case Multiply(left, right, operator):
+            return Multiply(left, reordered(right), operator)
     return expression
 
 
