@@ -21,6 +21,7 @@ from grader.report.html import class_page, student_page
 
 _RESERVED = ("index", "gradebook")
 _LONGEST_NAME_BYTES = 150
+_SOMETIMES = ("bonus_points",)  # columns that a table has only where somebody has something in them
 
 
 class FilesFault(StaffFault):
@@ -55,6 +56,7 @@ def _row(data: dict[str, Any], name: str) -> dict[str, Any]:
         "parts": {one["id"]: one["points"] if one["max_points"] else "" for one in problems},
         "points": data["points"],
         "max_points": data["max_points"],
+        **({"bonus_points": data["bonus_points"]} if "bonus_points" in data else {}),
         "provisional": "yes" if data["provisional"] else "no",
         "decided": " ".join(one["id"] for one in problems if "decision" in one),
         "ungraded": " ".join(one["id"] for one in problems if one["status"] == Status.UNGRADED),
@@ -76,11 +78,12 @@ def as_csv(grades: list[dict[str, Any]]) -> str:
     parts = list(dict.fromkeys(part for grade in grades for part in grade["parts"]))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    after = ("points", "max_points", "provisional", "decided", "ungraded")
+    sometimes = [column for column in _SOMETIMES if any(column in grade for grade in grades)]
+    after = ("points", "max_points", *sometimes, "provisional", "decided", "ungraded")
     table.writerow(["student", "name", *map(_harmless, parts), *after])
     for grade in grades:
         own = [grade["parts"].get(part, "") for part in parts]
-        row = (grade["student"], grade["name"], *own, *(grade[column] for column in after))
+        row = (grade["student"], grade["name"], *own, *(grade.get(column, "") for column in after))
         table.writerow([_harmless(cell) for cell in row])
     return text.getvalue()
 

@@ -26,6 +26,7 @@ from grader.quoting import quote
 from grader.report import class_summary
 from grader.report.drawing import drawn
 from grader.report.figures import DRAWN_KEYS, figures_in
+from grader.report.points import worth
 from grader.report.scores import bar, histogram, ring
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -57,15 +58,17 @@ _STATUSES = {
 def student_page(data: Mapping[str, Any]) -> str:
     """One student's report. `data` is the JSON report; unknown keys are ignored."""
     shown = [problem for problem in data["problems"] if problem["max_points"] or problem["points"]]
-    lost = sorted(shown, key=lambda problem: problem["points"] - problem["max_points"])
+    asked = [problem for problem in shown if not problem.get("bonus")]
+    lost = sorted(asked, key=lambda problem: problem["points"] - problem["max_points"])
     found = [status for status in Status if status in _all_statuses(data)]
     return _page(
         "student.html",
         report=data,
         title=data.get("title") or data["rubric"],
-        ring=ring(_share(data), f"{data['points']:g}", f"{data['max_points']:g}"),
-        right=sum(problem["status"] == Status.PASSED for problem in shown),
-        parts=len(shown),
+        worth=_worth(data),
+        ring=ring(_share(data), f"{data['points']:g}", _worth(data)),
+        right=sum(problem["status"] == Status.PASSED for problem in asked),
+        parts=len(asked),
         lost=[problem for problem in lost if problem["points"] < problem["max_points"]][:3],
         review=[problem for problem in shown if problem["status"] == Status.REVIEW],
         ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
@@ -89,7 +92,7 @@ def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[
     points = [report["points"] for report in reports]
     mistakes = class_summary.mistakes(reports)
     answers = class_summary.like_answers(reports)
-    most = max((report["max_points"] for report in reports), default=0)
+    most = max(reports, key=lambda report: report["max_points"], default={"max_points": 0})
     listed = [(report, _kinds(report)) for report in sorted(reports, key=lambda report: report["submission"])]
     return _page(
         "class.html",
@@ -104,7 +107,8 @@ def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[
         median=median(points) if points else 0,
         lowest=min(points, default=0),
         highest=max(points, default=0),
-        most=most,
+        worth=_worth,
+        most=_worth(most),
         histogram=histogram(*class_summary.bins(reports), x="share of the points, from … %"),
         parts=[(part, bar(part.share, f"{part.share:.0%} of the points")) for part in class_summary.parts(reports)],
         mistakes=mistakes[:_LISTED],
@@ -143,6 +147,10 @@ def _is_settled(problem: Mapping[str, Any], check: Mapping[str, Any]) -> bool:
 
 def _share(data: Mapping[str, Any]) -> float:
     return float(data["points"] / data["max_points"]) if data["max_points"] else 0.0
+
+
+def _worth(data: Mapping[str, Any]) -> str:
+    return worth(data["max_points"], data.get("max_bonus", 0))
 
 
 def _entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:

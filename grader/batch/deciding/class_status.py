@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,7 +16,7 @@ from grader.batch.decision_log import Decision, Kind, PartState, by_part, on_wha
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote
-from grader.report.points import shown
+from grader.report.points import shown, worth
 from grader.suggestions import did_you_mean
 
 _LISTED = 20  # parts that were decided on another answer: more than a resubmission in a class leaves
@@ -112,7 +113,7 @@ def next_command(states: Sequence[PartState], counts: Sequence[PartCount], grade
     return f"grader report {place} (writes the pages), then grader export {place} --to FORMAT"
 
 
-def print_student(grade: dict[str, object], states: Sequence[PartState], console: Console) -> None:
+def print_student(grade: Mapping[str, Any], states: Sequence[PartState], console: Console) -> None:
     """One student's parts: what stands, and who decided it."""
     table = Table("Part", "Status")
     table.add_column("Points", justify="right")
@@ -128,4 +129,5 @@ def print_student(grade: dict[str, object], states: Sequence[PartState], console
         table.add_row(Text(state.part), status, f"{shown(points)} / {shown(state.worth)}", Text(who))
     console.print(table)
     final = "provisional" if grade["provisional"] else "final"
-    console.print(Text(f"{grade['submission']}: {grade['points']} of {grade['max_points']} points, {final}"))
+    most = worth(grade["max_points"], grade.get("max_bonus", 0))
+    console.print(Text(f"{grade['submission']}: {grade['points']} of {most} points, {final}"))

@@ -14,7 +14,10 @@ def csv_table(reports: Reports) -> str:
     stream = io.StringIO(newline="")
     # All text is quoted: a reader that splits at semicolons must not find a cell of its own inside ours.
     writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(["student", "points", "max_points", "provisional", "ungraded", "decided", *map(harmless, parts)])
+    bonus = any("bonus_points" in report for report in reports.values())
+    more = ["bonus_points"] if bonus else []
+    header = ["student", "points", "max_points", *more, "provisional", "ungraded", "decided"]
+    writer.writerow([*header, *map(harmless, parts)])
     for student, report in reports.items():
         points = {problem["id"]: problem["points"] for problem in report["problems"]}
         open_parts = ungraded(report)
@@ -23,6 +26,7 @@ def csv_table(reports: Reports) -> str:
                 harmless(one_line(student)),
                 report["points"],
                 report["max_points"],
+                *(report.get("bonus_points", 0) for _ in more),
                 "yes" if report["provisional"] else "no",
                 " ".join(open_parts),
                 " ".join(problem["id"] for problem in report["problems"] if "decision" in problem),

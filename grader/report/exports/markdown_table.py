@@ -10,10 +10,12 @@ from grader.report.exports.reports import (
     ReportData,
     Reports,
     decided_by,
+    left_out,
     one_line,
     out_of,
     remarks,
     titled,
+    total,
     unpassed,
 )
 
@@ -37,7 +39,7 @@ def _lines(reports: Reports) -> Iterator[str]:
         yield "| Student | Points | |"
         yield "|---|---:|---|"
         for student, report in reports.items():
-            yield f"| {literal(student)} | {out_of(report)} | {'provisional' if report['provisional'] else ''} |"
+            yield f"| {literal(student)} | {total(report)} | {'provisional' if report['provisional'] else ''} |"
         yield ""
     for student, report in reports.items():
         yield from _section(student, report)
@@ -48,12 +50,13 @@ def _who(problem: ProblemData) -> str:
 
 
 def _section(student: str, report: ReportData) -> Iterator[str]:
-    yield f"## {literal(student)}: {out_of(report)}"
+    yield f"## {literal(student)}: {total(report)}"
     yield ""
     yield "| Problem | Title | Status | Points |"
     yield "|---|---|---|---:|"
     for problem in report["problems"]:
-        status = " ".join(filter(None, (problem["status"], _who(problem))))
+        found = "optional" if left_out(problem) else problem["status"]
+        status = " ".join(filter(None, (found, _who(problem))))
         yield f"| {literal(problem['id'])} | {literal(titled(problem))} | {status} | {out_of(problem)} |"
     yield ""
     for problem in report["problems"]:
