@@ -21,6 +21,7 @@ COMMANDS = {
     "undo": ("grader.batch.deciding", "Take back the last thing this person did."),
     "status": ("grader.batch.deciding", "Say what is open, part by part."),
     "report": ("grader.batch.deciding", "Write the pages, the table and the JSON reports anew."),
+    "settings": ("grader.batch.course", "Say what holds for a class: deadline, lateness, extensions, roster."),
     "rescore": ("grader.batch", "Give new points for what was found before."),
     "export": ("grader.report", "Write grades for another program."),
     "gradescope": ("grader.report", "Grade on Gradescope."),

@@ -11,17 +11,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+from grader.batch.course.class_list import class_list
+from grader.batch.course.student_grades import student_grades
 from grader.batch.gradebook import Gradebook
-from grader.batch.grades import current_grade
 from grader.errors import StaffFault
 from grader.model import Status
+from grader.report.circumstances import SOMETIMES, beside_points
 from grader.report.class_summary import needed_for_class_page
 from grader.report.exports.cells import harmless
 from grader.report.html import class_page, student_page
 
 _RESERVED = ("index", "gradebook")
 _LONGEST_NAME_BYTES = 150
-_SOMETIMES = ("bonus_points",)  # columns that a table has only where somebody has something in them
 
 
 class FilesFault(StaffFault):
@@ -33,19 +34,20 @@ def write_files(gradebook: Gradebook, folder: Path) -> None:
 
     One student's report is held at a time, and of the others only what the class's files need.
     """
-    rows, reports, title = [], [], ""
-    for result in gradebook.everyone():
-        data = current_grade(gradebook, result)
-        place = folder / file_name(data["submission"])
-        _write(place.with_name(f"{place.name}.json"), json.dumps(data, ensure_ascii=False, indent=2) + "\n")
-        _write(place.with_name(f"{place.name}.html"), student_page(data))
-        rows.append(_row(data, result.name))
-        reports.append(needed_for_class_page(data))
-        title = title or data.get("title") or data["rubric"]
+    rows, reports, pages, title = [], [], {}, ""
+    everybody = class_list(gradebook)
+    for one in student_grades(gradebook, everybody):
+        if one.handed_in:
+            place = file_name(one.row.student)
+            pages[one.row.student] = f"{place}.html"
+            _write(folder / f"{place}.json", json.dumps(one.data, ensure_ascii=False, indent=2) + "\n")
+            _write(folder / f"{place}.html", student_page(one.data))
+        rows.append(_row(one.data, one.row.name))
+        reports.append(needed_for_class_page(one.data))
+        title = title or one.data.get("title") or one.data["rubric"]
     _write(folder / "gradebook.csv", as_csv(rows))
     if reports:
-        pages = {one["submission"]: f"{file_name(one['submission'])}.html" for one in reports}
-        _write(folder / "index.html", class_page(reports, title, pages))
+        _write(folder / "index.html", class_page(reports, title, pages, list(everybody.notes())))
 
 
 def _row(data: dict[str, Any], name: str) -> dict[str, Any]:
@@ -56,7 +58,7 @@ def _row(data: dict[str, Any], name: str) -> dict[str, Any]:
         "parts": {one["id"]: one["points"] if one["max_points"] else "" for one in problems},
         "points": data["points"],
         "max_points": data["max_points"],
-        **({"bonus_points": data["bonus_points"]} if "bonus_points" in data else {}),
+        **beside_points(data),
         "provisional": "yes" if data["provisional"] else "no",
         "decided": " ".join(one["id"] for one in problems if "decision" in one),
         "ungraded": " ".join(one["id"] for one in problems if one["status"] == Status.UNGRADED),
@@ -78,7 +80,7 @@ def as_csv(grades: list[dict[str, Any]]) -> str:
     parts = list(dict.fromkeys(part for grade in grades for part in grade["parts"]))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    sometimes = [column for column in _SOMETIMES if any(column in grade for grade in grades)]
+    sometimes = [column for column in SOMETIMES if any(column in grade for grade in grades)]
     after = ("points", "max_points", *sometimes, "provisional", "decided", "ungraded")
     table.writerow(["student", "name", *map(_harmless, parts), *after])
     for grade in grades:

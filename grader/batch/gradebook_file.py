@@ -15,7 +15,7 @@ from grader.errors import StaffFault, UsageError
 
 NAME = "gradebook.db"
 ANY_ANSWER = "*"  # what overrides were for before decisions belonged to an answer
-_SCHEMA_VERSION = 3
+_SCHEMA_VERSION = 4
 _WAIT_SECONDS = 30.0  # for another command that is writing
 
 _TABLES = """
@@ -51,8 +51,17 @@ CREATE TABLE decisions (
 CREATE INDEX decided ON decisions (student, part, id);
 CREATE INDEX of_act ON decisions (act);
 """
+# What holds for a class beside its results: of each name, and of each hand-in, the latest row counts.
+_TABLES_OF_SETTINGS = """
+CREATE TABLE settings (id INTEGER PRIMARY KEY, at TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
+CREATE TABLE hand_ins (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, hand_in TEXT NOT NULL, members TEXT NOT NULL, came TEXT NOT NULL
+);
+CREATE INDEX latest_hand_in ON hand_ins (hand_in, id);
+"""
 _ONLY_ADDED = ("runs", "results")
 _DECISIONS_ONLY_ADDED = ("parts", "acts", "decisions")
+_SETTINGS_ONLY_ADDED = ("settings", "hand_ins")
 
 
 class GradebookFault(StaffFault):
@@ -76,7 +85,12 @@ class GradebookFile:
             self._prepare()
 
     def _prepare(self) -> None:
-        steps: list[Callable[[], None]] = [self._make_tables, self._know_secrets, self._know_decisions]
+        steps: list[Callable[[], None]] = [
+            self._make_tables,
+            self._know_secrets,
+            self._know_decisions,
+            self._know_settings,
+        ]
         if self._version() == _SCHEMA_VERSION:
             return
         with self.transaction():
@@ -114,6 +128,11 @@ class GradebookFile:
             )
             self.base.execute("DROP TABLE overrides")
         self._only_add(_DECISIONS_ONLY_ADDED)
+
+    def _know_settings(self) -> None:
+        """Format 3 knew no roster, no deadline and nobody who hands in together."""
+        self._run(_TABLES_OF_SETTINGS)
+        self._only_add(_SETTINGS_ONLY_ADDED)
 
     def _run(self, statements: str) -> None:
         for statement in statements.split(";"):

@@ -21,10 +21,27 @@ def current_grade(gradebook: Gradebook, result: Result) -> dict[str, Any]:
     return grade_of(result, gradebook.decisions.standing(result.student))
 
 
+def current_points(gradebook: Gradebook, result: Result) -> tuple[Fraction, Fraction]:
+    """Exactly: all points with what people decided, and the maximum without bonus."""
+    exact = _exact(result, gradebook.decisions.standing(result.student))
+    optional = _optional(result.definition)
+    worth = {part: Fraction(text) for part, text in result.exact["worth"].items()}
+    most = sum((worth[part] for part in worth if part not in optional), Fraction(0))
+    return sum(exact.values(), Fraction(0)), most
+
+
+def _exact(result: Result, standing: Mapping[str, Standing]) -> dict[str, Fraction]:
+    found = {part: Fraction(points) for part, points in result.exact["points"].items()}
+    for part, stands in standing.items():
+        if part in found and stands.decision is not None and stands.decision.points is not None:
+            found[part] = stands.decision.points
+    return found
+
+
 def grade_of(result: Result, standing: Mapping[str, Standing]) -> dict[str, Any]:
     """The report with what people decided in place of what was found. A part that a person decided is settled; one that
     was decided on another answer waits for a person again, whatever the grader found in the new one."""
-    exact = {part: Fraction(points) for part, points in result.exact["points"].items()}
+    exact = _exact(result, standing)
     problems, optional = [], _optional(result.definition)
     for problem in result.report["problems"]:
         part, stands = problem["id"], standing.get(problem["id"], Standing())
@@ -32,7 +49,6 @@ def grade_of(result: Result, standing: Mapping[str, Standing]) -> dict[str, Any]
         if part in optional:
             problem = {**problem, "bonus": True}
         if stands.decision is not None and stands.decision.points is not None:
-            exact[part] = stands.decision.points
             problem = _decided(problem, stands.decision, worth_of_part)
         elif stands.earlier is not None:
             problem = _open_again(problem, stands.earlier)

@@ -13,6 +13,7 @@ _BINS = 10
 _REPLAY = re.compile(r" \(seed \d+, trial \d+\)$")
 _NUMERAL = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,/×]\d+)*(?:e[-+]?\d+)?(?!\w|\.\w)")  # not the 1 of q_1 or 1.b.ii
 _OF_A_PROBLEM = ("id", "title", "status", "points", "max_points", "bonus", "decision", "decided_before")
+_OF_A_CLASS = ("lateness", "group", "not_handed_in", "disputed")
 _EVIDENCE = ("looks_like", "read_as", "weights_by_scale")
 _NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded", "missing")
 
@@ -77,6 +78,7 @@ def needed_for_class_page(report: _Data) -> dict[str, Any]:
         **{name: report[name] for name in ("submission", "points", "max_points", "provisional")},
         "secret": report.get("secret", ""),
         "max_bonus": report.get("max_bonus", 0),
+        **{name: report[name] for name in _OF_A_CLASS if name in report},
         "problems": [
             {
                 **{name: problem[name] for name in _OF_A_PROBLEM if name in problem},

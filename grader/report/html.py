@@ -24,6 +24,7 @@ from markupsafe import Markup
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
 from grader.quoting import quote
 from grader.report import class_summary
+from grader.report.circumstances import about_lateness
 from grader.report.drawing import drawn
 from grader.report.figures import DRAWN_KEYS, figures_in
 from grader.report.points import worth
@@ -40,7 +41,10 @@ _FILTERS = (
     ("ungraded", "ungraded"),
     ("decided", "decided by a person"),
     ("low", "below half of the points"),
+    ("late", "late"),
+    ("absent", "not handed in"),
 )
+_ONLY_IF_ANY = ("late", "absent")  # without a deadline or a roster nobody is
 
 # A sign and a word with every colour. The last is what the word means, for a student.
 _STATUSES = {
@@ -76,6 +80,7 @@ def student_page(data: Mapping[str, Any]) -> str:
         problems=[(problem, _entries(problem)) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
         nothing=_nothing(data),
+        late=about_lateness(data),
         legend=[(status, _STATUSES[status][2]) for status in found],
     )
 
@@ -87,20 +92,31 @@ def _nothing(data: Mapping[str, Any]) -> str:
     return checks[0]["message"] if whole else ""
 
 
-def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[str, str] | None = None) -> str:
-    """The whole class, for staff. `pages` has, for each submission, the place of its own page relative to this one."""
+def class_page(
+    everybody: Sequence[Mapping[str, Any]],
+    title: str,
+    pages: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """The whole class, for staff. `pages` has, for each submission, the place of its own page relative to this one.
+    What is counted is counted among those who handed something in and have a grade."""
+    reports = [one for one in everybody if not one.get("not_handed_in") and not one.get("disputed")]
     points = [report["points"] for report in reports]
     mistakes = class_summary.mistakes(reports)
     answers = class_summary.like_answers(reports)
     most = max(reports, key=lambda report: report["max_points"], default={"max_points": 0})
-    listed = [(report, _kinds(report)) for report in sorted(reports, key=lambda report: report["submission"])]
+    listed = [(report, _kinds(report)) for report in sorted(everybody, key=lambda report: report["submission"])]
     return _page(
         "class.html",
         title=title,
         reports=listed,
+        submissions=len(reports),
+        notes=notes,
+        late=about_lateness,
         filters=[
             (name, label, sum(name in kinds for _, kinds in listed) if name != "all" else len(listed))
             for name, label in _FILTERS
+            if name not in _ONLY_IF_ANY or any(name in kinds for _, kinds in listed)
         ],
         pages={name: f"./{quote_address(place)}" for name, place in (pages or {}).items()},
         mean=mean(points) if points else 0,
@@ -127,6 +143,8 @@ def _kinds(report: Mapping[str, Any]) -> list[str]:
     found = {
         "person": report["provisional"],
         "ungraded": Status.UNGRADED in statuses,
+        "absent": bool(report.get("not_handed_in")),
+        "late": bool(report.get("lateness", {}).get("days")),
         "decided": any("decision" in problem for problem in report["problems"]),
         "low": _share(report) < 1 / 2,
     }

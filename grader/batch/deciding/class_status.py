@@ -16,6 +16,7 @@ from grader.batch.decision_log import Decision, Kind, PartState, by_part, on_wha
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote
+from grader.report.circumstances import about_lateness
 from grader.report.points import shown, worth
 from grader.suggestions import did_you_mean
 
@@ -66,7 +67,8 @@ def _belongs(part: str, wanted: str) -> bool:
     return part == wanted or part.startswith(f"{wanted}.")
 
 
-def print_status(states: Sequence[PartState], grades: Path, console: Console) -> None:
+def print_status(states: Sequence[PartState], grades: Path, console: Console, settle: str = "") -> None:
+    """`settle` is the command that comes first, where staff have to say whose hand-in is whose."""
     counts = counted(states)
     table = Table("Part", show_footer=True, footer_style="bold")
     columns = {
@@ -91,8 +93,10 @@ def print_status(states: Sequence[PartState], grades: Path, console: Console) ->
         console.print(Text(f"and {len(again) - _LISTED} more that were decided before"))
     students = len({state.student for state in states if state.is_open})
     waiting = sum(state.is_open for state in states)
-    summary = f"{waiting} parts of {students} students wait for a person." if waiting else "Nothing is open."
-    console.print(Text(f"{summary} Next: {next_command(states, counts, grades)}", overflow="fold"), soft_wrap=True)
+    nothing = "No part is open." if settle else "Nothing is open."
+    summary = f"{waiting} parts of {students} students wait for a person." if waiting else nothing
+    following = settle or next_command(states, counts, grades)
+    console.print(Text(f"{summary} Next: {following}", overflow="fold"), soft_wrap=True)
 
 
 def decided_before(earlier: Decision, state: PartState) -> str:
@@ -127,7 +131,11 @@ def print_student(grade: Mapping[str, Any], states: Sequence[PartState], console
             who = decided_before(earlier, state)
         status = "decided" if decision else "open" if state.is_open else str(state.found)
         table.add_row(Text(state.part), status, f"{shown(points)} / {shown(state.worth)}", Text(who))
-    console.print(table)
+    if states:
+        console.print(table)
+    for note in (about_lateness(grade), ", ".join(grade.get("group", ())), *(() if states else grade["notes"])):
+        if note:
+            console.print(Text(note, overflow="fold"), soft_wrap=True)
     final = "provisional" if grade["provisional"] else "final"
     most = worth(grade["max_points"], grade.get("max_bonus", 0))
     console.print(Text(f"{grade['submission']}: {grade['points']} of {most} points, {final}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from grader.report.circumstances import SOMETIMES, beside_points
 from grader.report.exports.cells import harmless
 from grader.report.exports.reports import Reports, one_line, ungraded
 
@@ -14,8 +15,8 @@ def csv_table(reports: Reports) -> str:
     stream = io.StringIO(newline="")
     # All text is quoted: a reader that splits at semicolons must not find a cell of its own inside ours.
     writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC)
-    bonus = any("bonus_points" in report for report in reports.values())
-    more = ["bonus_points"] if bonus else []
+    beside = {student: beside_points(report) for student, report in reports.items()}
+    more = [column for column in SOMETIMES if any(column in found for found in beside.values())]
     header = ["student", "points", "max_points", *more, "provisional", "ungraded", "decided"]
     writer.writerow([*header, *map(harmless, parts)])
     for student, report in reports.items():
@@ -26,7 +27,7 @@ def csv_table(reports: Reports) -> str:
                 harmless(one_line(student)),
                 report["points"],
                 report["max_points"],
-                *(report.get("bonus_points", 0) for _ in more),
+                *(harmless(value) if isinstance(value := beside[student].get(one, ""), str) else value for one in more),
                 "yes" if report["provisional"] else "no",
                 " ".join(open_parts),
                 " ".join(problem["id"] for problem in report["problems"] if "decision" in problem),

@@ -10,6 +10,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from grader.model import Status
+from grader.report.circumstances import beside_points
 from grader.report.exports.reports import (
     CheckData,
     ProblemData,
@@ -60,17 +61,11 @@ def _suite(student: str, report: ReportData) -> ElementTree.Element:
         rubric=report["rubric"],
         points=report["points"],
         max_points=report["max_points"],
-        **_bonus(report),
+        **beside_points(report),
         provisional=str(report["provisional"]).lower(),
     )
     suite.extend(_case(report, problem, check) for problem, check in checks)
     return suite
-
-
-def _bonus(report: ReportData) -> dict[str, int | float]:
-    if "bonus_points" not in report or "max_bonus" not in report:
-        return {}
-    return {"bonus_points": report["bonus_points"], "max_bonus": report["max_bonus"]}
 
 
 def _case(report: ReportData, problem: ProblemData, check: CheckData) -> ElementTree.Element:

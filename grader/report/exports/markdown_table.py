@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from grader.report.circumstances import NOT_HANDED_IN
 from grader.report.exports.reports import (
     ProblemData,
     ReportData,
@@ -39,10 +40,16 @@ def _lines(reports: Reports) -> Iterator[str]:
         yield "| Student | Points | |"
         yield "|---|---:|---|"
         for student, report in reports.items():
-            yield f"| {literal(student)} | {total(report)} | {'provisional' if report['provisional'] else ''} |"
+            yield f"| {literal(student)} | {total(report)} | {_state(report)} |"
         yield ""
     for student, report in reports.items():
         yield from _section(student, report)
+
+
+def _state(report: ReportData) -> str:
+    if "not_handed_in" in report:
+        return NOT_HANDED_IN
+    return "provisional" if report["provisional"] else ""
 
 
 def _who(problem: ProblemData) -> str:

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from grader.errors import UsageError
 from grader.model import Status, Visibility
 from grader.quoting import quote
+from grader.report.circumstances import about_lateness
 from grader.report.points import worth
 
 _MAX_BYTES = 32 * 2**20  # a hundred times the longest report
@@ -51,6 +52,15 @@ class ProblemData(TypedDict):
     decision: NotRequired[DecisionData]
 
 
+class LatenessData(TypedDict):
+    handed_in: str
+    deadline: str
+    days: int
+    rule: str
+    points_before: _Points
+    deduction: _Points
+
+
 class IsolationData(TypedDict):
     missing: list[str]
 
@@ -65,6 +75,10 @@ class ReportData(TypedDict):
     max_points: _Points
     bonus_points: NotRequired[_Points]
     max_bonus: NotRequired[_Points]
+    lateness: NotRequired[LatenessData]
+    group: NotRequired[list[str]]
+    not_handed_in: NotRequired[Literal[True]]
+    disputed: NotRequired[list[str]]
     provisional: bool
     seconds: _Points
     isolation: IsolationData
@@ -216,7 +230,10 @@ def capped(reports: Reports) -> tuple[Reports, str]:
 
 def remarks(report: ReportData) -> list[str]:
     """What holds for the whole report."""
-    lines = [one_line(note) for note in report["notes"]]
+    lines = [one_line(late)] if (late := about_lateness(report)) else []
+    if "group" in report:
+        lines.append(one_line(f"handed in together by {', '.join(report['group'])}"))
+    lines += [one_line(note) for note in report["notes"]]
     if parts := ungraded(report):
         lines.append(f"{', '.join(parts)} could not be graded; the fault is the grader's, and staff will look at it")
     if any(problem["status"] == Status.REVIEW for problem in report["problems"]):

@@ -1,0 +1,151 @@
+"""Everybody in a class: whose grade is which hand-in's, who handed in nothing, and for whom a person has to say.
+
+A hand-in is graded and decided once, under an id of its own; each of its members has its grade. Whoever is behind
+several hand-ins has no grade until staff say which one counts: nothing is picked in silence.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.batch.course.lateness import moment
+from grader.batch.course.person import Person, folded
+from grader.batch.course.settings_log import HandIn
+from grader.batch.gradebook import Gradebook
+from grader.errors import UsageError
+from grader.quoting import quote
+from grader.suggestions import did_you_mean
+
+_LISTED = 20
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student's line in every table."""
+
+    student: str
+    name: str
+    hand_ins: tuple[str, ...]  # what may count: one as a rule, none if nothing was handed in
+    members: tuple[str, ...] = ()  # of the hand-in, if there are several
+    came: str = ""  # when it was handed in; empty if nobody said
+    in_roster: bool = True
+    claims: tuple[str, ...] = ()  # every hand-in that names the student, whichever counts
+
+
+@dataclass(frozen=True)
+class ClassList:
+    rows: tuple[Row, ...]
+    unknown_times: tuple[str, ...] = field(default=())  # where a deadline is set and nobody said when they handed in
+
+    @property
+    def absent(self) -> list[str]:
+        return [row.student for row in self.rows if not row.hand_ins]
+
+    @property
+    def disputed(self) -> list[Row]:
+        return [row for row in self.rows if len(row.hand_ins) > 1]
+
+    @property
+    def strangers(self) -> list[str]:
+        return [row.student for row in self.rows if not row.in_roster]
+
+    def find(self, student: str) -> Row:
+        for row in self.rows:
+            if folded(row.student) == folded(student):
+                return row
+        hint = did_you_mean(student, [row.student for row in self.rows])
+        raise UsageError(f"the gradebook has no student '{quote(student, 60)}'{hint}")
+
+    @property
+    def next_command(self) -> str:
+        """What settles the first of those who are behind several hand-ins; nothing if nobody is."""
+        return _how_to_settle(self.disputed[0]) if self.disputed else ""
+
+    def notes(self) -> Iterator[str]:
+        """What staff should know about the class, a line each."""
+        if self.absent:
+            yield f"not handed in: {_listed(self.absent)}"
+        if self.strangers:
+            yield f"handed in, but not in the roster: {_listed(self.strangers)}"
+        for row in self.disputed[:_LISTED]:
+            yield f"{row.student} has no grade: {about_dispute(row)}; {_how_to_settle(row)}"
+        if len(self.disputed) > _LISTED:
+            yield f"and {len(self.disputed) - _LISTED} more who are behind several hand-ins"
+        if self.unknown_times:
+            said = "nobody said when they handed in, so nothing is taken off for lateness"
+            yield f"{said} (--handed-in FILE says it): {_listed(self.unknown_times)}"
+
+
+def about_dispute(row: Row) -> str:
+    which = " and ".join(f"'{one}'" for one in row.hand_ins)
+    return f"handed in more than once, alone or in different groups ({which}), and a person has to say which one counts"
+
+
+def _how_to_settle(row: Row) -> str:
+    return f"grader settings GRADES --counts {shlex.quote(f'{row.student}={row.hand_ins[0]}')}"
+
+
+def class_list(gradebook: Gradebook) -> ClassList:
+    """As the gradebook stands; no report is read."""
+    settings = gradebook.settings
+    known, counts, said = settings.hand_ins(), settings.counts, settings.times
+    roster = {folded(one.student): one for one in settings.roster}
+    graded = gradebook.hand_ins()
+    content = {student: digest for student, _, digest in graded}
+    behind: dict[str, tuple[Person, list[str]]] = {}
+    found: dict[str, HandIn] = {}
+    for student, name, _ in graded:
+        found[student] = known.get(student, HandIn((Person(student, name),)))
+        for person in found[student].members:
+            behind.setdefault(folded(person.student), (person, []))[1].append(student)
+    rows = []
+    for key, (person, claims) in behind.items():
+        several = tuple(_without_copies(claims, found, content))
+        if counts.get(key) in several:
+            several = (counts[key],)
+        together = tuple(one.student for one in found[several[0]].members) if len(several) == 1 else ()
+        came = _came(key, several[0], found[several[0]], said) if len(several) == 1 else ""
+        named = person.name or (roster[key].name if key in roster else "")
+        members = together if len(together) > 1 else ()
+        rows.append(Row(person.student, named, several, members, came, not roster or key in roster, tuple(claims)))
+    rows += [Row(one.student, one.name, ()) for key, one in roster.items() if key not in behind]
+    rows.sort(key=lambda row: row.student)
+    unknown = [row.student for row in rows if row.hand_ins and not row.came] if settings.rule else []
+    return ClassList(tuple(rows), tuple(unknown))
+
+
+def _came(key: str, hand_in: str, found: HandIn, said: Mapping[str, str]) -> str:
+    """When it came: as staff say of the student, of the hand-in or of others in the group; else as downloads say."""
+    others = [said[folded(one.student)] for one in found.members if folded(one.student) in said]
+    return said.get(key) or said.get(folded(hand_in)) or max(others, key=moment, default=found.came)
+
+
+def _without_copies(claims: Sequence[str], found: dict[str, HandIn], content: dict[str, str]) -> Iterator[str]:
+    """The same files handed in alone and in a group are one hand-in: the group's."""
+    largest = sorted(claims, key=lambda one: -len(found[one].members))
+    seen: set[str] = set()
+    for one in largest:
+        if not content[one] or content[one] not in seen:
+            yield one
+        seen.add(content[one])
+
+
+def hand_in_of(row: Row) -> str:
+    """The id that the student's work is graded and decided under."""
+    if not row.hand_ins:
+        raise UsageError(f"{row.student} handed in nothing, so there is nothing to decide")
+    if len(row.hand_ins) > 1:
+        raise UsageError(f"{row.student} has no grade: {about_dispute(row)}; {_how_to_settle(row)}")
+    return row.hand_ins[0]
+
+
+def came_at(row: Row) -> str:
+    """When it was handed in, as everybody writes it; empty if nobody said."""
+    return moment(row.came).isoformat(timespec="seconds") if row.came else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(quote(name, 80) for name in names[:_LISTED]) + more
