@@ -80,7 +80,7 @@ class OpenedSubmission:
     def _with_choices(self, rubric: Rubric) -> OpenedSubmission:
         chosen: dict[str, tuple[str, ...]] = {}
         material: dict[str, str] = {}
-        for file in _files_asked(rubric):
+        for file in files_asked(rubric):
             names = rubric.definitions.get(file, frozenset())
             fitting = self._fitting(file, anywhere=True)
             own = [path for path in fitting if not is_course_material(path, rubric.course_material)]
@@ -143,7 +143,7 @@ class OpenedSubmission:
         return path.read_bytes()
 
 
-def _files_asked(rubric: Rubric) -> list[str]:
+def files_asked(rubric: Rubric) -> list[str]:
     """Every file that students may hand in."""
     asked = [file for problem in rubric.problems for check in problem.every_check for file in check.files]
     for problem in rubric.problems:

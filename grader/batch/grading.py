@@ -33,6 +33,7 @@ from grader.model import (
     Report,
     Status,
 )
+from grader.other_assignment import with_other_assignment
 from grader.quoting import quote
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
@@ -165,7 +166,7 @@ class Grading:
             raise
         except Exception:  # the fork server went away outside any check that could be tried again
             report = grade(self._rubric, submission, self._runner, draw, notes=submission.notes)
-        return replace(report, isolation=self._isolation)
+        return with_other_assignment(replace(report, isolation=self._isolation), submission)
 
     def _result(self, handed_in: HandedIn, report: Report, content: str, how: str) -> Graded:
         if handed_in.late:
