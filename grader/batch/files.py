@@ -29,10 +29,11 @@ class FilesFault(StaffFault):
     """A file could not be written; the gradebook has it all the same."""
 
 
-def write_files(gradebook: Gradebook, folder: Path) -> None:
+def write_files(gradebook: Gradebook, folder: Path) -> int:
     """Every student's report and the class's table and page, as they stand in the gradebook now.
 
-    One student's report is held at a time, and of the others only what the class's files need.
+    One student's report is held at a time, and of the others only what the class's files need. Returns how
+    many reports there are.
     """
     rows, reports, pages, title = [], [], {}, ""
     everybody = class_list(gradebook)
@@ -48,6 +49,7 @@ def write_files(gradebook: Gradebook, folder: Path) -> None:
     _write(folder / "gradebook.csv", as_csv(rows))
     if reports:
         _write(folder / "index.html", class_page(reports, title, pages, list(everybody.notes())))
+    return len(pages)
 
 
 def _row(data: dict[str, Any], name: str) -> dict[str, Any]:

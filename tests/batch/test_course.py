@@ -173,6 +173,17 @@ def test_the_same_files_alone_and_in_a_group_are_no_dispute(book: Gradebook) -> 
     assert graded(book)["bob"]["group"] == ["alice", "bob"]
 
 
+def test_case_matters_between_hand_ins_and_not_within_a_group(book: Gradebook) -> None:
+    """Canvas draws anonymous ids that differ in case only; people do not take care of it."""
+    keep(book, a_result("xy1", "1"), a_result("Xy1", "2"), replace(a_result("team", "3"), submission_sha256="other"))
+    group(book, "team", "carol", "Dora")
+    group(book, "dora", "dora")
+    found = graded(book)
+    assert {name: one["points"] for name, one in found.items()} == {"xy1": 1, "Xy1": 2, "carol": 3, "Dora": 3}
+    keep(book, a_result("dora", "1"))
+    assert graded(book)["dora"]["disputed"] == ["team", "dora"]
+
+
 def test_a_platforms_row_is_left_alone_while_it_is_open_which_hand_in_counts(book: Gradebook, tmp_path: Path) -> None:
     keep(book, a_result("alice", "2", "partial"), replace(a_result("bob", "4", "passed"), submission_sha256="other"))
     group(book, "alice", "alice", "bob")
@@ -209,7 +220,7 @@ def test_a_setting_that_makes_no_sense_changes_nothing(
 def test_settings_print_what_holds_and_keep_what_is_not_said_again(book: Gradebook, tmp_path: Path) -> None:
     keep(book, a_result("alice", "2"), a_result("ben", "2"))
     times = tmp_path / "times.csv"
-    times.write_text("student;time\nalice;2026-11-22 20:00:00 Z\n")
+    times.write_text("student;time\nalice;2026-11-22 20:00:00 Z\nbne;2026-11-22 20:00:00 Z\n")
     run("settings", tmp_path, "--deadline", "2026-11-20T23:59+01:00", "--grace", "1h", "--per-day", "10%")
     run("settings", tmp_path, "--at-most", "30%", "--extension", "ALICE=1d", "--handed-in", times)
     lines = run("settings", tmp_path).stdout.splitlines()
@@ -219,7 +230,8 @@ def test_settings_print_what_holds_and_keep_what_is_not_said_again(book: Gradebo
         "lateness    10% of the points earned for each day begun, at most 30%",
         "extensions  alice 1d",
     ]
-    assert lines[-1].endswith("(--handed-in FILE says it): ben")
+    assert lines[-2].endswith("(--handed-in FILE says it): ben")
+    assert lines[-1] == "--handed-in named people who are neither in the roster nor handed in: bne"
     assert graded(book)["alice"]["lateness"]["days"] == 1
     run("settings", tmp_path, "--extension", "alice=0", "--no-deadline")
     assert run("settings", tmp_path).stdout.startswith("deadline    none: nobody is late\nroster ")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grader.batch.course.lateness import moment
 from grader.batch.course.person import Person, folded
@@ -37,7 +37,8 @@ class Row:
 @dataclass(frozen=True)
 class ClassList:
     rows: tuple[Row, ...]
-    unknown_times: tuple[str, ...] = field(default=())  # where a deadline is set and nobody said when they handed in
+    unknown_times: tuple[str, ...] = ()  # where a deadline is set and nobody said when they handed in
+    times_of_nobody: tuple[str, ...] = ()  # ids that only --handed-in names
 
     @property
     def absent(self) -> list[str]:
@@ -52,9 +53,9 @@ class ClassList:
         return [row.student for row in self.rows if not row.in_roster]
 
     def find(self, student: str) -> Row:
-        for row in self.rows:
-            if folded(row.student) == folded(student):
-                return row
+        alike = [row for row in self.rows if folded(row.student) == folded(student)]
+        if alike:
+            return next((row for row in alike if row.student == student), alike[0])
         hint = did_you_mean(student, [row.student for row in self.rows])
         raise UsageError(f"the gradebook has no student '{quote(student, 60)}'{hint}")
 
@@ -76,6 +77,9 @@ class ClassList:
         if self.unknown_times:
             said = "nobody said when they handed in, so nothing is taken off for lateness"
             yield f"{said} (--handed-in FILE says it): {_listed(self.unknown_times)}"
+        if self.times_of_nobody:
+            named = _listed(self.times_of_nobody)
+            yield f"--handed-in named people who are neither in the roster nor handed in: {named}"
 
 
 def about_dispute(row: Row) -> str:
@@ -94,14 +98,10 @@ def class_list(gradebook: Gradebook) -> ClassList:
     roster = {folded(one.student): one for one in settings.roster}
     graded = gradebook.hand_ins()
     content = {student: digest for student, _, digest in graded}
-    behind: dict[str, tuple[Person, list[str]]] = {}
-    found: dict[str, HandIn] = {}
-    for student, name, _ in graded:
-        found[student] = known.get(student, HandIn((Person(student, name),)))
-        for person in found[student].members:
-            behind.setdefault(folded(person.student), (person, []))[1].append(student)
+    found = {student: known.get(student, HandIn((Person(student, name),))) for student, name, _ in graded}
     rows = []
-    for key, (person, claims) in behind.items():
+    for person, claims in _behind(found):
+        key = folded(person.student)
         several = tuple(_without_copies(claims, found, content))
         if counts.get(key) in several:
             several = (counts[key],)
@@ -110,10 +110,30 @@ def class_list(gradebook: Gradebook) -> ClassList:
         named = person.name or (roster[key].name if key in roster else "")
         members = together if len(together) > 1 else ()
         rows.append(Row(person.student, named, several, members, came, not roster or key in roster, tuple(claims)))
-    rows += [Row(one.student, one.name, ()) for key, one in roster.items() if key not in behind]
+    there = {folded(row.student) for row in rows}
+    rows += [Row(one.student, one.name, ()) for key, one in roster.items() if key not in there]
     rows.sort(key=lambda row: row.student)
     unknown = [row.student for row in rows if row.hand_ins and not row.came] if settings.rule else []
-    return ClassList(tuple(rows), tuple(unknown))
+    somebody = {*there, *roster, *map(folded, found)}
+    nobody = [key for key in said if key not in somebody]
+    return ClassList(tuple(rows), tuple(unknown), tuple(nobody))
+
+
+def _behind(found: Mapping[str, HandIn]) -> Iterator[tuple[Person, list[str]]]:
+    """Every student, with the hand-ins that name them. Two hand-ins go by ids that differ in case only because they are
+    of two students; where one is named in another's group, case does not matter."""
+    claims: dict[str, tuple[Person, list[str]]] = {}
+    named = [(hand_in, person) for hand_in, one in found.items() for person in one.members]
+    for hand_in, person in named:
+        if person.student == hand_in:
+            claims[hand_in] = (person, [hand_in])
+    alike = {folded(student): student for student in reversed(claims)}
+    for hand_in, person in named:
+        if person.student != hand_in:
+            other = alike.setdefault(folded(person.student), person.student)
+            student = person.student if person.student in claims else other
+            claims.setdefault(student, (person, []))[1].append(hand_in)
+    yield from claims.values()
 
 
 def _came(key: str, hand_in: str, found: HandIn, said: Mapping[str, str]) -> str:

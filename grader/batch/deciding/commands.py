@@ -122,9 +122,8 @@ def report(out: GradesArgument) -> None:
     from grader.batch.files import write_files  # loads what draws pages, and other commands here draw none
 
     with Gradebook(out) as gradebook:
-        write_files(gradebook, out)
-        students = len(gradebook.students())
-    print(f"{students} reports written. {out / 'index.html'}, {out / 'gradebook.csv'}")
+        written = write_files(gradebook, out)
+    print(f"{written} reports written. {out / 'index.html'}, {out / 'gradebook.csv'}")
 
 
 def _how_to_write_pages(out: Path) -> str:
