@@ -113,7 +113,7 @@ def class_list(gradebook: Gradebook) -> ClassList:
     there = {folded(row.student) for row in rows}
     rows += [Row(one.student, one.name, ()) for key, one in roster.items() if key not in there]
     rows.sort(key=lambda row: row.student)
-    unknown = [row.student for row in rows if row.hand_ins and not row.came] if settings.rule else []
+    unknown = [row.student for row in rows if len(row.hand_ins) == 1 and not row.came] if settings.rule else []
     somebody = {*there, *roster, *map(folded, found)}
     nobody = [key for key in said if key not in somebody]
     return ClassList(tuple(rows), tuple(unknown), tuple(nobody))
@@ -159,11 +159,6 @@ def hand_in_of(row: Row) -> str:
     if len(row.hand_ins) > 1:
         raise UsageError(f"{row.student} has no grade: {about_dispute(row)}; {_how_to_settle(row)}")
     return row.hand_ins[0]
-
-
-def came_at(row: Row) -> str:
-    """When it was handed in, as everybody writes it; empty if nobody said."""
-    return moment(row.came).isoformat(timespec="seconds") if row.came else ""
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -106,8 +106,7 @@ def _counts(log: SettingsLog, given: Sequence[str], everybody: ClassList) -> dic
         row = everybody.find(student)
         if hand_in not in row.claims:
             hint = did_you_mean(hand_in, row.claims)
-            behind = ", ".join(row.claims) or "none"
-            raise UsageError(f"{row.student} is not behind a hand-in '{quote(hand_in, 60)}'{hint}; behind: {behind}")
+            raise UsageError(f"{row.student} is not behind a hand-in '{quote(hand_in, 60)}'{hint}")
         found[folded(row.student)] = hand_in
     return found
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from grader.batch.course.class_list import ClassList, Row, about_dispute, came_at, class_list
+from grader.batch.course.class_list import ClassList, Row, about_dispute, class_list
 from grader.batch.course.lateness import LatenessRule, Span, moment
 from grader.batch.course.person import folded
 from grader.batch.gradebook import Gradebook, Result
@@ -88,7 +88,7 @@ def _after_lateness(
     return {
         "points": after,
         "lateness": {
-            "handed_in": came_at(row),
+            "handed_in": moment(row.came).astimezone(due.tzinfo).isoformat(timespec="seconds"),
             "deadline": due.isoformat(timespec="seconds"),
             **({"extension": str(extension)} if extension else {}),
             "days": days,

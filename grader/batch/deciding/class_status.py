@@ -133,7 +133,8 @@ def print_student(grade: Mapping[str, Any], states: Sequence[PartState], console
         table.add_row(Text(state.part), status, f"{shown(points)} / {shown(state.worth)}", Text(who))
     if states:
         console.print(table)
-    for note in (about_lateness(grade), ", ".join(grade.get("group", ())), *(() if states else grade["notes"])):
+    together = f"handed in together by {', '.join(grade['group'])}" if "group" in grade else ""
+    for note in (about_lateness(grade), together, *(() if states else grade["notes"])):
         if note:
             console.print(Text(note, overflow="fold"), soft_wrap=True)
     final = "provisional" if grade["provisional"] else "final"

@@ -51,7 +51,7 @@ def moodle(
     notes = fill(worksheet.rows, _identities(worksheet), reports, ids, write)
     if over := above(reports):
         notes.append(
-            f"above the maximum, which Moodle takes only where its site allows it, or else --cap: {listed(over)}"
+            f"above the maximum, where Moodle drops them unless its site allows it; --cap caps them: {listed(over)}"
         )
     if feedback is None:
         notes.append(f"no feedback was written: there is no column '{FEEDBACK_COLUMN}'; --feedback-column names it")
