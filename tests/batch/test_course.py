@@ -22,6 +22,7 @@ from grader.batch.deciding.commands import app as deciding_app
 from grader.batch.files import write_files
 from grader.batch.gradebook import Gradebook
 from grader.report.commands import app as export_app
+from tests.batch.classes import RIGHT, batch
 from tests.batch.test_gradebook import SCHEMA, a_result, book, keep, override
 from tests.report.made_reports import Page
 
@@ -237,3 +238,42 @@ def test_settings_print_what_holds_and_keep_what_is_not_said_again(book: Gradebo
     assert run("settings", tmp_path).stdout.startswith("deadline    none: nobody is late\nroster ")
     assert "lateness" not in graded(book)["alice"]
     assert csv.reader(io.StringIO(run("export", tmp_path, "--to", "csv").stdout))
+
+
+@pytest.mark.slow
+def test_a_batch_knows_the_class_from_its_files(tmp_path: Path) -> None:
+    work, out = tmp_path / "in", tmp_path / "out"
+    for name, students in (("team", "[bob, CAROL]"), ("alice", "[dora, 007]"), ("erin", ""), ("bob", "[bob]")):
+        (work / name).mkdir(parents=True)
+        (work / name / "attention.py").write_text(f"{RIGHT}# {name}\n")
+        if students:
+            (work / name / "submission.yaml").write_text(f"students: {students}\n")
+    roster, times = tmp_path / "roster.csv", tmp_path / "times.csv"
+    roster.write_text("\ufeffstudent;name\nalice;A\nbob;B\ncarol;C\ndora;D\nfred;F\n007;J\n")
+    times.write_text("student,time\nalice,2026-11-20T23:00Z\nteam,2026-11-21T23:00Z\n")
+    done = batch(work, out, "--roster", roster, "--handed-in", times)
+    assert "not handed in: fred\n" in done.stderr
+    assert "handed in, but not in the roster: erin\n" in done.stderr
+    assert "bob has no grade: handed in more than once" in done.stderr
+    with Gradebook(out) as book:
+        groups = {name: one.get("group") for name, one in graded(book).items()}
+        together = ["alice", "dora", "007"]  # alice is in the roster, so the folder is hers, whomever she names
+        assert groups == {
+            **dict.fromkeys(together, together),
+            "carol": ["bob", "carol"],
+            "bob": None,
+            "erin": None,
+            "fred": None,
+        }
+        book.settings.set(lateness=RULE)
+        late = {name: one["lateness"]["days"] for name, one in graded(book).items() if "lateness" in one}
+        assert late == {**dict.fromkeys(together, 0), "carol": 2}
+    (work / "team").rename(tmp_path / "gone")
+    (work / "team.zip").write_bytes(b"PK but no more")
+    again = batch(work, out)
+    assert "3 unchanged" in again.stdout
+    with Gradebook(out) as book:
+        assert graded(book)["carol"]["group"] == ["bob", "carol"], "what cannot be opened says nothing about its group"
+    roster.write_text("student,name\nalice,A\nalice,B\n")
+    wrong = batch(work, out, "--roster", roster)
+    assert (wrong.returncode, f"{roster}:3: 'alice' is in line 2, too" in wrong.stderr) == (2, True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.batch.course.lateness import moment
 from grader.batch.course.person import Person, folded
@@ -93,30 +93,48 @@ def _how_to_settle(row: Row) -> str:
 
 def class_list(gradebook: Gradebook) -> ClassList:
     """As the gradebook stands; no report is read."""
-    settings = gradebook.settings
-    known, counts, said = settings.hand_ins(), settings.counts, settings.times
-    roster = {folded(one.student): one for one in settings.roster}
-    graded = gradebook.hand_ins()
-    content = {student: digest for student, _, digest in graded}
-    found = {student: known.get(student, HandIn((Person(student, name),))) for student, name, _ in graded}
-    rows = []
-    for person, claims in _behind(found):
-        key = folded(person.student)
-        several = tuple(_without_copies(claims, found, content))
-        if counts.get(key) in several:
-            several = (counts[key],)
-        together = tuple(one.student for one in found[several[0]].members) if len(several) == 1 else ()
-        came = _came(key, several[0], found[several[0]], said) if len(several) == 1 else ""
-        named = person.name or (roster[key].name if key in roster else "")
-        members = together if len(together) > 1 else ()
-        rows.append(Row(person.student, named, several, members, came, not roster or key in roster, tuple(claims)))
+    known = _Known(gradebook)
+    rows = [known.row(person, claims) for person, claims in _behind(known.found)]
     there = {folded(row.student) for row in rows}
-    rows += [Row(one.student, one.name, ()) for key, one in roster.items() if key not in there]
+    rows += [Row(one.student, one.name, ()) for key, one in known.roster.items() if key not in there]
     rows.sort(key=lambda row: row.student)
-    unknown = [row.student for row in rows if len(row.hand_ins) == 1 and not row.came] if settings.rule else []
-    somebody = {*there, *roster, *map(folded, found)}
-    nobody = [key for key in said if key not in somebody]
-    return ClassList(tuple(rows), tuple(unknown), tuple(nobody))
+    alone = [row for row in rows if len(row.hand_ins) == 1]
+    unknown = [row.student for row in alone if not row.came] if gradebook.settings.rule else []
+    somebody = {*there, *known.roster, *map(folded, known.found)}
+    return ClassList(tuple(rows), tuple(unknown), tuple(key for key in known.said if key not in somebody))
+
+
+class _Known:
+    """What the gradebook holds about a class, read once."""
+
+    def __init__(self, gradebook: Gradebook) -> None:
+        settings, graded = gradebook.settings, gradebook.hand_ins()
+        hand_ins = settings.hand_ins()
+        self.found = {student: hand_ins.get(student, HandIn((Person(student, name),))) for student, name, _ in graded}
+        self.roster = {folded(one.student): one for one in settings.roster}
+        self.said = settings.times
+        self._content = {student: digest for student, _, digest in graded}
+        self._counts = settings.counts
+
+    def row(self, person: Person, claims: Sequence[str]) -> Row:
+        key = folded(person.student)
+        several = tuple(_without_copies(claims, self.found, self._content))
+        if self._counts.get(key) in several:
+            several = (self._counts[key],)
+        student = self._spelled(person.student)
+        name = person.name or self.roster.get(key, person).name
+        in_roster = not self.roster or key in self.roster
+        row = Row(student, name, several, in_roster=in_roster, claims=tuple(claims))
+        if len(several) > 1:
+            return row
+        hand_in = self.found[several[0]]
+        together = tuple(self._spelled(one.student) for one in hand_in.members)
+        members = together if len(together) > 1 else ()
+        return replace(row, members=members, came=_came(key, several[0], hand_in, self.said))
+
+    def _spelled(self, student: str) -> str:
+        """As its hand-in goes by it, else as the roster has it: whoever names others in a group may not take care."""
+        return student if student in self.found else self.roster.get(folded(student), Person(student)).student
 
 
 def _behind(found: Mapping[str, HandIn]) -> Iterator[tuple[Person, list[str]]]:
