@@ -25,12 +25,23 @@ def beside_points(report: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def about_lateness(report: Mapping[str, Any]) -> str:
+def sum_of_lateness(report: Mapping[str, Any]) -> str:
     """`2 days late: 57.5 − 11.5 = 46 points`; nothing for work that came in time."""
     late = report.get("lateness")
     if not late or not late["days"]:
         return ""
-    days = "1 day" if late["days"] == 1 else f"{late['days']} days"
-    sum_of_it = f"{late['points_before']:g} − {late['deduction']:g} = {report['points']:g} points"
-    when = f"handed in {late['handed_in']}, due {late['deadline']}"
-    return f"{days} late: {sum_of_it} ({late['rule']}; {when})"
+    reckoned = f"{late['points_before']:g} − {late['deduction']:g} = {report['points']:g} points"
+    return f"{days_of(late)} late: {reckoned}"
+
+
+def days_of(late: Mapping[str, Any]) -> str:
+    return "1 day" if late["days"] == 1 else f"{late['days']} days"
+
+
+def about_lateness(report: Mapping[str, Any]) -> str:
+    """The same, with the rule and both times."""
+    if not (reckoned := sum_of_lateness(report)):
+        return ""
+    late = report["lateness"]
+    handed_in, due = (late[name].replace("T", " ") for name in ("handed_in", "deadline"))
+    return f"{reckoned} ({late['rule']}; handed in {handed_in}, due {due})"

@@ -114,7 +114,7 @@ def bins(reports: Sequence[_Data]) -> tuple[list[int], list[str]]:
     for report in reports:
         share = report["points"] / report["max_points"] if report["max_points"] else 0.0
         counts[_BINS if share > 1 else min(int(share * _BINS), _BINS - 1)] += 1
-    labels = [*(str(100 * number // _BINS) for number in range(_BINS)), "over 100"]
+    labels = [*(str(100 * number // _BINS) for number in range(_BINS)), ">100"]
     used = _BINS + 1 if counts[_BINS] else _BINS
     return counts[:used], labels[:used]
 

@@ -24,7 +24,7 @@ from markupsafe import Markup
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
 from grader.quoting import quote
 from grader.report import class_summary
-from grader.report.circumstances import about_lateness
+from grader.report.circumstances import about_lateness, days_of, sum_of_lateness
 from grader.report.drawing import drawn
 from grader.report.figures import DRAWN_KEYS, figures_in
 from grader.report.points import worth
@@ -81,6 +81,7 @@ def student_page(data: Mapping[str, Any]) -> str:
         left_out=[problem for problem in data["problems"] if problem not in shown],
         nothing=_nothing(data),
         late=about_lateness(data),
+        days=days_of,
         legend=[(status, _STATUSES[status][2]) for status in found],
     )
 
@@ -112,7 +113,7 @@ def class_page(
         reports=listed,
         submissions=len(reports),
         notes=notes,
-        late=about_lateness,
+        late=sum_of_lateness,
         filters=[
             (name, label, sum(name in kinds for _, kinds in listed) if name != "all" else len(listed))
             for name, label in _FILTERS

@@ -105,6 +105,7 @@ def test_lateness_is_taken_off_the_sum_and_never_off_a_part(book: Gradebook, tmp
     ]
     said = "2 days late: 5.33 − 1.06 = 4.27 points (10% of the points earned for each day begun, at most 30%"
     assert said in Page((tmp_path / "alice.html").read_text()).text
+    assert "2 days late −1.06 Total 4.27 / 4 + 3" in Page((tmp_path / "alice.html").read_text()).text
     assert " late" not in Page((tmp_path / "ben.html").read_text()).text
     markdown = run("export", tmp_path, "--to", "markdown")
     assert "2 days late: 5.33 − 1.06 = 4.27 points" in markdown.stdout

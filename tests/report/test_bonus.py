@@ -103,8 +103,8 @@ def test_pages_show_it_and_the_histogram_has_one_base() -> None:
     shown = Page(class_page([class_summary.needed_for_class_page(one) for one in reports], "Title")).text
     assert "of 6 + 3 points" in shown
     counts, labels = class_summary.bins(reports)
-    assert dict(zip(labels, counts, strict=True)) == dict.fromkeys(labels, 0) | {"90": 2, "over 100": 1}
-    assert "over 100" not in class_summary.bins([as_data(a_report(*ASKED))])[1]
+    assert dict(zip(labels, counts, strict=True)) == dict.fromkeys(labels, 0) | {"90": 2, ">100": 1}
+    assert ">100" not in class_summary.bins([as_data(a_report(*ASKED))])[1]
 
 
 def test_tables_and_test_cases_have_a_place_for_bonus() -> None:
