@@ -6,7 +6,7 @@ import fcntl
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,7 +85,7 @@ def run_batch(order: Order, found: Callable[[Found], None], watch: Watch) -> Tal
         workspace = Path(temporary)
         everything = find_submissions(order.submissions, workspace)
         found(everything)
-        chosen = _chosen(everything.submissions, order)
+        chosen = _chosen(everything.submissions, order, gradebook.settings.hand_ins())
         _keep_lists(order, gradebook, everything.submissions)
         plan = _plan(order, gradebook, chosen)
         rubric = only(load_rubric(plan.rubric, plan.data), list(plan.problems))  # a typo stops here, before any job
@@ -152,11 +152,14 @@ def _alone_in(out: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _chosen(submissions: tuple[HandedIn, ...], order: Order) -> list[HandedIn]:
-    known = [one.student for one in submissions]
-    behind = {member.student: one.student for one in submissions for member in one.members} | {
-        one: one for one in known
+def _chosen(submissions: tuple[HandedIn, ...], order: Order, before: Mapping[str, HandIn]) -> list[HandedIn]:
+    """All, or those asked for; who is behind a hand-in says the download, or what an earlier batch read in it."""
+    behind = {
+        member.student: one.student
+        for one in submissions
+        for member in one.members or before.get(one.student, HandIn(())).members
     }
+    behind |= {one.student: one.student for one in submissions}
     for student in (*order.students, *order.without):
         if student not in behind:
             raise UsageError(f"nothing was handed in by '{student}'{did_you_mean(student, behind)}")

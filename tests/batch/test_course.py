@@ -141,6 +141,8 @@ def test_a_group_is_decided_once_and_everybody_in_it_has_a_row(book: Gradebook, 
     assert (tmp_path / "bob.html").exists()
     assert json.loads((tmp_path / "bob.json").read_text())["submission"] == "bob"
     assert "bob: 3 of 4 + 3 points, final" in run("status", tmp_path, "--student", "bob").stdout
+    done = run("override", "team", "1.a", "2", "--by", "Kim", "--why", "as `status` calls it", "--out", tmp_path)
+    assert done.stdout.startswith("alice, bob 1.a: 3 → 2")
 
 
 def test_a_member_who_also_handed_in_alone_has_no_grade_until_a_person_says(book: Gradebook, tmp_path: Path) -> None:
@@ -273,6 +275,7 @@ def test_a_batch_knows_the_class_from_its_files(tmp_path: Path) -> None:
     (work / "team.zip").write_bytes(b"PK but no more")
     again = batch(work, out)
     assert "3 unchanged" in again.stdout
+    assert "1 of 1 submissions: 1 unchanged" in batch(work, out, "--student", "dora").stdout
     with Gradebook(out) as book:
         assert graded(book)["carol"]["group"] == ["bob", "carol"], "what cannot be opened says nothing about its group"
     roster.write_text("student,name\nalice,A\nalice,B\n")
