@@ -83,7 +83,16 @@ def test_a_time_that_may_mean_several_is_refused(text: str, said: str) -> None:
         moment(text)
 
 
-@pytest.mark.parametrize("text", ["2026-11-20 22:59:00.000000000 Z", "2026-11-20 14:59:00 -0800", "2026-11-20T22:59Z"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-20 22:59:00.000000000 Z",
+        "2026-11-20 22:59:00 UTC",
+        "2026-11-20 14:59:00 -0800",
+        "2026-11-20T22:59Z",
+        "2026-11-20T22:59 Etc/UTC",
+    ],
+)
 def test_times_are_read_as_platforms_write_them(text: str) -> None:
     assert moment(text) == moment("2026-11-20T23:59 Europe/Berlin")
 

@@ -32,7 +32,7 @@ def settings(
     at_most: Annotated[str | None, typer.Option(metavar="SHARE", help="Never more than this: 30%.")] = None,
     of: Annotated[Of | None, typer.Option(help="What it is a share of. Default: of the points earned.")] = None,
     extension: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=SPAN", help="Due later for one student: alice=2d; alice=0 for no.")
+        list[str] | None, typer.Option(metavar="NAME=SPAN", help="Due later for one: alice=2d; alice=0 ends it.")
     ] = None,
     handed_in: HandedInOption = None,
     roster: RosterOption = None,

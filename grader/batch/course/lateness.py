@@ -22,7 +22,8 @@ _SPAN = re.compile(r"(?:(?P<days>\d{1,3})d)?\s*(?:(?P<hours>\d{1,3})h)?\s*(?:(?P
 _SHARE = re.compile(r"\d{1,3}(?:\.\d{1,4})?\s*%|[01](?:\.\d{1,6})?|\d{1,4}/[1-9]\d{0,3}")
 _FRACTION_OF_A_SECOND = re.compile(r"(\.\d{6})\d+")  # Gradescope writes nanoseconds
 _YEARS = range(2000, 3000)  # in which no sum of times runs over the end of the calendar
-_BLANK_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d{2}:?\d{2}$|Z$|UTC$)")
+_BLANK_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d{2}:?\d{2}$|Z$)")
+_UTC = re.compile(r"(?<=\d)\s*UTC$")
 _ZONE = re.compile(r"(?P<time>.+?)\s+\[?(?P<zone>[A-Za-z][\w+/-]*)\]?")
 
 
@@ -120,7 +121,7 @@ def percent(share_of_one: Fraction) -> str:
 
 def moment(text: str) -> datetime:
     """`2026-11-20T23:59+01:00`, `2026-11-20 23:59 Europe/Berlin`; refused if it does not say which zone."""
-    plain = _FRACTION_OF_A_SECOND.sub(r"\1", _BLANK_BEFORE_OFFSET.sub("", text.strip())).replace("UTC", "Z")
+    plain = _BLANK_BEFORE_OFFSET.sub("", _UTC.sub("Z", _FRACTION_OF_A_SECOND.sub(r"\1", text.strip())))
     named = _ZONE.fullmatch(plain)
     try:
         found = datetime.fromisoformat(named["time"] if named else plain)
