@@ -258,6 +258,7 @@ def test_a_batch_knows_the_class_from_its_files(tmp_path: Path) -> None:
     assert "not handed in: fred\n" in done.stderr
     assert "handed in, but not in the roster: erin\n" in done.stderr
     assert "bob has no grade: handed in more than once" in done.stderr
+    assert "whom their submission.yaml names: team (bob, carol)" in done.stderr
     with Gradebook(out) as book:
         groups = {name: one.get("group") for name, one in graded(book).items()}
         together = ["alice", "dora", "007"]  # alice is in the roster, so the folder is hers, whomever she names

@@ -52,6 +52,12 @@ class ClassList:
     def strangers(self) -> list[str]:
         return [row.student for row in self.rows if not row.in_roster]
 
+    @property
+    def named_otherwise(self) -> dict[str, tuple[str, ...]]:
+        """Hand-ins that go by a name of their own, with their members: nobody becomes such a one unnoticed."""
+        found = {row.hand_ins[0]: row.members for row in self.rows if row.members}
+        return {hand_in: members for hand_in, members in found.items() if hand_in not in members}
+
     def find(self, student: str) -> Row:
         alike = [row for row in self.rows if folded(row.student) == folded(student)]
         if alike:
@@ -72,6 +78,9 @@ class ClassList:
             yield f"not handed in: {_listed(self.absent)}"
         if self.strangers:
             yield f"handed in, but not in the roster: {_listed(self.strangers)}"
+        if self.named_otherwise:
+            named = [f"{hand_in} ({', '.join(members)})" for hand_in, members in self.named_otherwise.items()]
+            yield f"hand-ins that are no student's own, but of those whom their submission.yaml names: {_listed(named)}"
         for row in self.disputed[:_LISTED]:
             yield f"{row.student} has no grade: {about_dispute(row)}; {_how_to_settle(row)}"
         if len(self.disputed) > _LISTED:
@@ -80,8 +89,8 @@ class ClassList:
             said = "nobody said when they handed in, so nothing is taken off for lateness"
             yield f"{said} (--handed-in FILE says it): {_listed(self.unknown_times)}"
         if self.times_of_nobody:
-            named = _listed(self.times_of_nobody)
-            yield f"--handed-in named people who are neither in the roster nor handed in: {named}"
+            nobody = _listed(self.times_of_nobody)
+            yield f"--handed-in named people who are neither in the roster nor handed in: {nobody}"
 
 
 def about_dispute(row: Row) -> str:
