@@ -14,7 +14,8 @@ from grader.batch.course.class_list import ClassList, Row, about_dispute, class_
 from grader.batch.course.lateness import LatenessRule, Span, moment
 from grader.batch.course.person import folded
 from grader.batch.gradebook import Gradebook, Result
-from grader.batch.grades import current_grade, current_points
+from grader.batch.grades import current_grade
+from grader.batch.totals import maximum
 from grader.model import Status
 from grader.report.points import rounded
 
@@ -43,10 +44,18 @@ def student_grades(gradebook: Gradebook, everybody: ClassList | None = None) -> 
         if row.members:
             data["group"] = list(row.members)
         if rule is not None and row.came:
-            earned, maximum = current_points(gradebook, result)
             extension = extensions.get(folded(row.student))
-            data |= _after_lateness(rule, extension, row, earned, maximum)
+            data |= _after_lateness(rule, extension, row, _earned(gradebook, result), maximum(result))
         yield StudentGrade(row, data)
+
+
+def _earned(gradebook: Gradebook, result: Result) -> Fraction:
+    """Exactly, with what people decided."""
+    points = {part: Fraction(text) for part, text in result.exact["points"].items()}
+    for part, stands in gradebook.decisions.standing(result.student).items():
+        if part in points and stands.decision is not None and stands.decision.points is not None:
+            points[part] = stands.decision.points
+    return sum(points.values(), Fraction(0))
 
 
 def _any_result(gradebook: Gradebook) -> Result:
@@ -79,11 +88,11 @@ def _nothing_yet(gradebook: Gradebook, row: Row, pattern: Result) -> dict[str, A
 
 
 def _after_lateness(
-    rule: LatenessRule, extension: Span | None, row: Row, earned: Fraction, maximum: Fraction
+    rule: LatenessRule, extension: Span | None, row: Row, earned: Fraction, most: Fraction
 ) -> dict[str, Any]:
     """The points as lateness leaves them, and how it came to that. What is shown adds up to the cent."""
     days = rule.days_late(moment(row.came), extension)
-    before, after = rounded(earned), rounded(earned - rule.deduction(days, earned, maximum))
+    before, after = rounded(earned), rounded(earned - rule.deduction(days, earned, most))
     due = (extension or Span()).after(rule.due).astimezone(rule.due.tzinfo)
     return {
         "points": after,
