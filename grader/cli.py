@@ -22,6 +22,7 @@ COMMANDS = {
     "status": ("grader.batch.deciding", "Say what is open, part by part."),
     "report": ("grader.batch.deciding", "Write the pages, the table and the JSON reports anew."),
     "regrade": ("grader.review", "Take in what students ask to be looked at again."),
+    "settings": ("grader.batch.course", "Say what holds for a class: deadline, lateness, extensions, roster."),
     "rescore": ("grader.batch", "Give new points for what was found before."),
     "similar": ("grader.similar", "Point staff to submissions that share what hardly anyone else has."),
     "export": ("grader.report", "Write grades for another program."),

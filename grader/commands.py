@@ -28,6 +28,7 @@ from grader.options import (
     UnsafeOption,
     room_of_commands,
 )
+from grader.other_assignment import with_other_assignment
 from grader.progress_bar import progress_bar
 from grader.report.json_report import as_data, to_json
 from grader.report.listings import print_checks, print_diagnosis
@@ -59,6 +60,7 @@ def run(
         with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
             runner.start()
             report = grade(loaded, opened, runner, draw, notes=opened.notes, progress=progress)
+        report = with_other_assignment(report, opened)
         _deliver(report, json, html)
         _tell_staff(report)
         raise typer.Exit(exit_code(report, fail_under))

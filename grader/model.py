@@ -176,7 +176,7 @@ class Problem:
     limits: Limits = Limits()
     libraries: tuple[str, ...] = ("numpy",)
     alternatives: tuple[Alternative, ...] = ()
-    optional: bool = False  # counts, in score and maximum, only when it is handed in
+    optional: bool = False  # bonus: adds points, and is no part of the maximum
     best_counts: bool = False  # of the alternatives handed in, the one that earns most; otherwise there may be but one
     later: Later = Later()  # not part of `points`
 
@@ -313,7 +313,21 @@ class Report:
 
     @property
     def max_points(self) -> Fraction:
-        return sum((problem.max_points for problem in self.problems), Fraction(0))
+        """Of what is asked of everybody: optional problems come on top."""
+        return self._worth(optional=False)
+
+    @property
+    def bonus_points(self) -> Fraction:
+        """How many of the points optional problems earned."""
+        return sum((problem.points for problem in self.problems if problem.problem.optional), Fraction(0))
+
+    @property
+    def max_bonus(self) -> Fraction:
+        return self._worth(optional=True)
+
+    def _worth(self, *, optional: bool) -> Fraction:
+        worth = (one.problem.points for one in self.problems if one.problem.optional is optional)
+        return sum(worth, Fraction(0))
 
     @property
     def provisional(self) -> bool:

@@ -20,6 +20,22 @@ PartOption = Annotated[
     list[str] | None, typer.Option("--part", metavar="ID", help="Only this part (1.b.ii) or group (1).")
 ]
 StudentOption = Annotated[list[str] | None, typer.Option("--student", metavar="NAME", help="Only this student.")]
+RosterOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--roster",
+        metavar="FILE",
+        help="Everybody in the class: CSV with a column 'student', or an export of Canvas, Moodle or Gradescope.",
+    ),
+]
+HandedInOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--handed-in",
+        metavar="FILE",
+        help="When they handed in: a CSV file student,time; Gradescope's downloads say it.",
+    ),
+]
 JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the JSON report here; - for stdout.")
 ]

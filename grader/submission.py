@@ -19,14 +19,16 @@ from grader.notebooks import ENDING as NOTEBOOK
 from grader.notebooks import Notebook, parts_holding, read_all, sheets_in
 from grader.private_copy import Copy
 from grader.quoting import quote
-from grader.yaml_source import YamlError, read
+from grader.yaml_source import YamlError, as_written, read
 
 MAX_DECLARATION_BYTES = 16_384
 MAX_PAGE = 10_000  # in submission.yaml: no PDF has more
+MAX_STUDENTS = 30  # in submission.yaml: no group is larger
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
 _ANSWERS = "answers.md"
 _MAX_NAMED = 3
+_STUDENT_CHARACTERS = 80
 _SHEET = re.compile(r"(^|/)answers\.[a-z]+$", re.IGNORECASE)
 
 
@@ -44,6 +46,7 @@ class OpenedSubmission:
     chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of those that fit a name, what may count
     pages: dict[str, tuple[int, ...]] = field(default_factory=dict)  # where in a PDF parts are, says submission.yaml
     course_material: tuple[str, ...] = ()
+    students: tuple[str, ...] = ()  # who handed it in together, says submission.yaml
 
     @property
     def own_files(self) -> tuple[str, ...]:
@@ -77,7 +80,7 @@ class OpenedSubmission:
     def _with_choices(self, rubric: Rubric) -> OpenedSubmission:
         chosen: dict[str, tuple[str, ...]] = {}
         material: dict[str, str] = {}
-        for file in _files_asked(rubric):
+        for file in files_asked(rubric):
             names = rubric.definitions.get(file, frozenset())
             fitting = self._fitting(file, anywhere=True)
             own = [path for path in fitting if not is_course_material(path, rubric.course_material)]
@@ -140,7 +143,7 @@ class OpenedSubmission:
         return path.read_bytes()
 
 
-def _files_asked(rubric: Rubric) -> list[str]:
+def files_asked(rubric: Rubric) -> list[str]:
     """Every file that students may hand in."""
     asked = [file for problem in rubric.problems for check in problem.every_check for file in check.files]
     for problem in rubric.problems:
@@ -196,6 +199,9 @@ def _describe(copy: Copy) -> OpenedSubmission:
     student = declared.get("student")
     if student is not None and student != name:
         notes.append(f"submission.yaml says the student is '{quote(str(student), 60)}'")
+    students = declared.get("students", ())
+    if students:
+        notes.append(f"submission.yaml says it is by {', '.join(students)}")
     places = declared.get("files", {})
     return OpenedSubmission(
         name=quote(name, 80),
@@ -207,6 +213,7 @@ def _describe(copy: Copy) -> OpenedSubmission:
         notes=(*notes, *about_notebooks, *complaints),
         notebooks=tuple(notebooks),
         pages=declared.get("pages", {}),
+        students=students,
     )
 
 
@@ -224,7 +231,9 @@ def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
     except YamlError as error:
         return {}, [f"submission.yaml:{error.line}: {quote(error.cause)}; it was ignored"]
     if not isinstance(data, dict):
-        return {}, ["submission.yaml should hold 'rubric:', 'student:', 'files:' or 'pages:'; it was ignored"]
+        return {}, [
+            "submission.yaml should hold 'rubric:', 'student:' or 'students:', 'files:' or 'pages:'; it was ignored"
+        ]
     declared: dict[str, Any] = {}
     complaints = []
     for key, value in data.items():
@@ -237,11 +246,25 @@ def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
                 declared[key] = value
             case "pages", dict() if (pages := _pages(value)) is not None:
                 declared[key] = pages
-            case "rubric" | "student" | "files" | "pages", _:
+            case "students", list() if (students := _students(value)) is not None:
+                declared[key] = students
+            case "rubric" | "student" | "students" | "files" | "pages", _:
                 complaints.append(f"submission.yaml: '{key}' is not what it should be; it was ignored")
             case _:
                 complaints.append(f"submission.yaml: '{quote(key, 40)}' has no meaning there; it was ignored")
     return declared, complaints
+
+
+def _students(declared: list[Any]) -> tuple[str, ...] | None:
+    """`[alice, 00123]`: ids, once each; None if it is anything else."""
+    if not 0 < len(declared) <= MAX_STUDENTS or not all(map(_is_an_id, declared)):
+        return None
+    plain = [quote(as_written(one).strip(), _STUDENT_CHARACTERS) for one in declared]
+    return tuple(dict.fromkeys(plain)) if all(plain) else None
+
+
+def _is_an_id(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def _pages(declared: dict[Any, Any]) -> dict[str, tuple[int, ...]] | None:

@@ -32,9 +32,20 @@ class WrittenFloat(float):
         return number
 
 
+class WrittenInt(int):
+    """A whole number that was written in an unusual way: 00123 is 83 to YAML, and a student's number to people."""
+
+    text: str
+
+    def __new__(cls, text: str, value: int) -> WrittenInt:
+        number = super().__new__(cls, value)
+        number.text = text
+        return number
+
+
 def as_written(value: Any) -> Any:
     """A number as the text it was written as; anything else as it is."""
-    if isinstance(value, WrittenFloat):
+    if isinstance(value, WrittenFloat | WrittenInt):
         return value.text
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
@@ -129,6 +140,8 @@ def _scalar(node: yaml.Node) -> Any:
         return node.value
     if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
         return node.value
+    if type(value) is int and str(value) != node.value:
+        return WrittenInt(node.value, value)
     return WrittenFloat(node.value, value) if isinstance(value, float) else value
 
 

@@ -43,6 +43,7 @@ LAYERS = [
         "grader.idea_files",
         "grader.judged",
         "grader.notebooks",
+        "grader.other_assignment",
         "grader.private_copy",
         "grader.proving",
         "grader.rubric",

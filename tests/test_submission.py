@@ -27,6 +27,22 @@ def _folder(tmp_path: Path, **files: str) -> Path:
     return folder
 
 
+@pytest.mark.parametrize(
+    ("text", "students"),
+    [
+        ("students: [alice, 00123, 4.10, alice]", ("alice", "00123", "4.10")),
+        ("students: [no, alice]", ()),
+        ("students: alice", ()),
+        ("students: [[alice]]", ()),
+        ("students: []", ()),
+    ],
+)
+def test_a_group_is_named_by_ids_as_they_are_written(tmp_path: Path, text: str, students: tuple[str, ...]) -> None:
+    with open_submission(_folder(tmp_path, **{"submission.yaml": text})) as opened:
+        assert opened.students == students
+        assert any("'students' is not what it should be" in note for note in opened.notes) is not bool(students)
+
+
 @pytest.mark.parametrize("place", ["attention.py", "src/attention.py", "a5/src/attention.py", "Attention.py"])
 def test_a_file_is_found_wherever_it_lies(tmp_path: Path, place: str) -> None:
     with open_submission(_folder(tmp_path, **{place: "x = 1", "notes.txt": ""})) as opened:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.yaml_source import WrittenFloat, YamlError, read
+from grader.yaml_source import WrittenFloat, YamlError, as_written, read
 
 
 def test_every_part_knows_its_line() -> None:
@@ -82,3 +82,8 @@ def test_an_alias_bomb_is_refused_before_it_grows() -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(YamlError):
         read(text)
+
+
+def test_a_number_with_zeros_before_it_keeps_them() -> None:
+    plain, written = read("[123, 00123]").data
+    assert (type(plain), as_written(plain), as_written(written)) == (int, "123", "00123")

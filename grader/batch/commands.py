@@ -23,7 +23,16 @@ from grader.batch.running import Order, Tally, Watch, run_batch
 from grader.batch.stored_report import result_of
 from grader.errors import UsageError
 from grader.exits import EXIT_STOPPED, EXIT_UNGRADED
-from grader.options import DataOption, PartOption, RubricOption, StudentOption, UnsafeOption, room_of_commands
+from grader.options import (
+    DataOption,
+    HandedInOption,
+    PartOption,
+    RosterOption,
+    RubricOption,
+    StudentOption,
+    UnsafeOption,
+    room_of_commands,
+)
 from grader.progress_bar import progress_bar
 from grader.rubric import find_rubric, load_rubric
 
@@ -45,6 +54,8 @@ def batch(
     part: PartOption = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Draws other inputs. Default: 0.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the last batch, as it was begun.")] = False,
+    roster: RosterOption = None,
+    handed_in: HandedInOption = None,
     unsafe: UnsafeOption = False,
 ) -> None:
     """Grade a whole class. What has not changed since the last time is not graded again."""
@@ -60,6 +71,8 @@ def batch(
         seed=seed,
         resume=resume,
         unsafe=unsafe,
+        roster=roster,
+        handed_in=handed_in,
     )
     twice: list[str] = []
 
@@ -74,6 +87,8 @@ def batch(
         print(f"grader: {line}", file=sys.stderr)
     if len(tally.faults) > _FAULTS_SHOWN:
         print(f"grader: and {len(tally.faults) - _FAULTS_SHOWN} more", file=sys.stderr)
+    for line in tally.notes:
+        print(f"grader: {line}", file=sys.stderr)
     print(_summary(tally, out))
     if tally.stopped:
         raise typer.Exit(EXIT_STOPPED)

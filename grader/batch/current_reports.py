@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.batch.course.class_list import class_list
+from grader.batch.course.student_grades import student_grades
 from grader.batch.files import file_name
 from grader.batch.gradebook import Gradebook
 from grader.batch.gradebook_file import NAME
-from grader.batch.grades import current_grade
 from grader.report.exports.reports import Reports, listed, read_reports, report_from
 
 
@@ -16,6 +17,9 @@ def reports_in(grades: Path) -> tuple[Reports, tuple[str, ...]]:
     if not (grades / NAME).is_file():
         return read_reports(grades)
     with Gradebook(grades) as gradebook:
-        found = {file_name(one.student): report_from(current_grade(gradebook, one)) for one in gradebook.everyone()}
-    others = [path.name for path in sorted(grades.glob("*.json")) if path.stem not in found]
-    return found, (f"left out, because the gradebook does not know them: {listed(others)}",) if others else ()
+        everybody = class_list(gradebook)
+        found = {file_name(one.row.student): report_from(one.data) for one in student_grades(gradebook, everybody)}
+    notes = list(everybody.notes())
+    if others := [path.name for path in sorted(grades.glob("*.json")) if path.stem not in found]:
+        notes.append(f"left out, because the gradebook does not know them: {listed(others)}")
+    return found, tuple(notes)

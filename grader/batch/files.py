@@ -11,10 +11,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+from grader.batch.course.class_list import class_list
+from grader.batch.course.student_grades import student_grades
 from grader.batch.gradebook import Gradebook
-from grader.batch.grades import current_grade
 from grader.errors import StaffFault
 from grader.model import Status
+from grader.report.circumstances import SOMETIMES, beside_points
 from grader.report.class_summary import needed_for_class_page
 from grader.report.exports.cells import harmless
 from grader.report.html import class_page, student_page
@@ -27,24 +29,27 @@ class FilesFault(StaffFault):
     """A file could not be written; the gradebook has it all the same."""
 
 
-def write_files(gradebook: Gradebook, folder: Path) -> None:
+def write_files(gradebook: Gradebook, folder: Path) -> int:
     """Every student's report and the class's table and page, as they stand in the gradebook now.
 
-    One student's report is held at a time, and of the others only what the class's files need.
+    One student's report is held at a time, and of the others only what the class's files need. Returns how
+    many reports there are.
     """
-    rows, reports, title = [], [], ""
-    for result in gradebook.everyone():
-        data = current_grade(gradebook, result)
-        place = folder / file_name(data["submission"])
-        _write(place.with_name(f"{place.name}.json"), json.dumps(data, ensure_ascii=False, indent=2) + "\n")
-        _write(place.with_name(f"{place.name}.html"), student_page(data))
-        rows.append(_row(data, result.name))
-        reports.append(needed_for_class_page(data))
-        title = title or data.get("title") or data["rubric"]
+    rows, reports, pages, title = [], [], {}, ""
+    everybody = class_list(gradebook)
+    for one in student_grades(gradebook, everybody):
+        if one.handed_in:
+            place = file_name(one.row.student)
+            pages[one.row.student] = f"{place}.html"
+            _write(folder / f"{place}.json", json.dumps(one.data, ensure_ascii=False, indent=2) + "\n")
+            _write(folder / f"{place}.html", student_page(one.data))
+        rows.append(_row(one.data, one.row.name))
+        reports.append(needed_for_class_page(one.data))
+        title = title or one.data.get("title") or one.data["rubric"]
     _write(folder / "gradebook.csv", as_csv(rows))
     if reports:
-        pages = {one["submission"]: f"{file_name(one['submission'])}.html" for one in reports}
-        _write(folder / "index.html", class_page(reports, title, pages))
+        _write(folder / "index.html", class_page(reports, title, pages, list(everybody.notes())))
+    return len(pages)
 
 
 def _row(data: dict[str, Any], name: str) -> dict[str, Any]:
@@ -55,6 +60,7 @@ def _row(data: dict[str, Any], name: str) -> dict[str, Any]:
         "parts": {one["id"]: one["points"] if one["max_points"] else "" for one in problems},
         "points": data["points"],
         "max_points": data["max_points"],
+        **beside_points(data),
         "provisional": "yes" if data["provisional"] else "no",
         "decided": " ".join(one["id"] for one in problems if "decision" in one),
         "ungraded": " ".join(one["id"] for one in problems if one["status"] == Status.UNGRADED),
@@ -76,11 +82,12 @@ def as_csv(grades: list[dict[str, Any]]) -> str:
     parts = list(dict.fromkeys(part for grade in grades for part in grade["parts"]))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    after = ("points", "max_points", "provisional", "decided", "ungraded")
+    sometimes = [column for column in SOMETIMES if any(column in grade for grade in grades)]
+    after = ("points", "max_points", *sometimes, "provisional", "decided", "ungraded")
     table.writerow(["student", "name", *map(_harmless, parts), *after])
     for grade in grades:
         own = [grade["parts"].get(part, "") for part in parts]
-        row = (grade["student"], grade["name"], *own, *(grade[column] for column in after))
+        row = (grade["student"], grade["name"], *own, *(grade.get(column, "") for column in after))
         table.writerow([_harmless(cell) for cell in row])
     return text.getvalue()
 

@@ -5,6 +5,7 @@ These name files after students in ways of their own; the names are read back in
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -15,7 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.archives import ENDINGS, Bounds, members
-from grader.batch.gradescope_download import METADATA, submitters
+from grader.batch.course.lateness import moment
+from grader.batch.course.person import Person
+from grader.batch.gradescope_download import METADATA, Submitted, submitters
 from grader.errors import UsageError
 from grader.quoting import quote
 
@@ -45,6 +48,8 @@ class HandedIn:
     name: str = ""  # a person's name, where the source has one
     late: bool = False
     fault: str = ""  # why it cannot even be tried; a person looks at it
+    members: tuple[Person, ...] = ()  # everybody who handed it in, where the source says it
+    came: str = ""  # when, where the source says it
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ def find_submissions(place: Path, workspace: Path) -> Found:
         place, broken = _unpacked(place, workspace / "download")
     notes: list[str] = []
     read = (_with_fault(one, broken) for one in _read(_descend(place), workspace, notes))
-    found = sorted(read, key=lambda one: (one.student, str(one.path)))
+    found = sorted(_apart(list(read)), key=lambda one: (one.student, str(one.path)))
     notes += [f"{quote(path.name)} {why}" for path, why in broken.items()]
     count = Counter(one.student for one in found)
     twice = []
@@ -85,8 +90,7 @@ def _read(folder: Path, workspace: Path, notes: list[str]) -> Iterator[HandedIn]
         if entry.is_symlink():
             notes.append(f"{quote(entry.name)} is a link and was left out")
         elif entry.name in named:
-            for student, name in named[entry.name]:
-                yield HandedIn(_id(student), entry, quote(name, _ID_CHARACTERS))
+            yield _submitted(entry, named[entry.name])
         elif entry.is_dir():
             moodle = _MOODLE.fullmatch(entry.name)
             who = HandedIn(_id(entry.name), entry)
@@ -104,6 +108,36 @@ def _read(folder: Path, workspace: Path, notes: list[str]) -> Iterator[HandedIn]
             yield replace(who, path=_together(files, workspace / "attached" / student))
         except OSError as error:  # a name too long for this disk, say: one student's files stop nobody else
             yield replace(who, fault=f"its files cannot be copied ({error.strerror})")
+
+
+def _submitted(folder: Path, said: Submitted) -> HandedIn:
+    """One hand-in, however many people it is of. It goes by the first of their ids, the same in any download."""
+    members = sorted((Person(_id(student), quote(name, _ID_CHARACTERS)) for student, name in said.people), key=_by_id)
+    return HandedIn(members[0].student, folder, members[0].name, members=tuple(members), came=_time(said.came))
+
+
+def _time(text: str) -> str:
+    """As it stands there, if it is one; else nobody knows."""
+    with contextlib.suppress(UsageError):
+        moment(text)
+        return text
+    return ""
+
+
+def _by_id(person: Person) -> str:
+    return person.student
+
+
+def _apart(found: list[HandedIn]) -> list[HandedIn]:
+    """A group whose first member is behind another hand-in, too, goes by another member, else by its folder."""
+    count = Counter(one.student for one in found)
+    for place, one in enumerate(found):
+        if len(one.members) > 1 and count[one.student] > 1:
+            free = [member for member in one.members if not count[member.student]]
+            own = free[0] if free else Person(_id(one.path.name))
+            count.update({one.student: -1, own.student: 1})
+            found[place] = replace(one, student=own.student, name=own.name)
+    return found
 
 
 def _together(files: list[tuple[Path, re.Match[str]]], target: Path) -> Path:

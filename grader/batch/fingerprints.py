@@ -86,8 +86,8 @@ def _check(check: Check) -> Definition:
     known = definition_of(check.function)
     parameters = {}
     for name, value in check.parameters.items():
-        is_data = known is not None and name in known.parameters and known.parameters[name].is_data_file
-        parameters[name] = Path(value).name if is_data else _plain(value)
+        is_data = known is not None and name in known.parameters and known.parameters[name].is_data
+        parameters[name] = _names_of_files(value) if is_data else _plain(value)
     return {
         "check": check.function.__name__,
         "parameters": parameters,
@@ -95,6 +95,11 @@ def _check(check: Check) -> Definition:
         "needs": list(check.needs),
         "gate": check.gate,
     }
+
+
+def _names_of_files(value: Any) -> Any:
+    """Where data lies is not what is asked: a copied rubric asks the same. What is in it is among the conditions."""
+    return Path(value).name if isinstance(value, str) else [Path(one).name for one in value or ()]
 
 
 def _data_files(problem: Problem) -> Iterable[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.answer_traits import add_traits
+from grader.batch.course.settings_log import SettingsLog
 from grader.batch.decision_log import DecisionLog
 from grader.batch.gradebook_file import GradebookFile
 from grader.batch.item_log import ItemLog
@@ -57,6 +58,7 @@ class Gradebook:
         self.decisions = DecisionLog(self.file)
         self.items = ItemLog(self.file, self.decisions)
         self.requests = RequestLog(self.file, self.decisions)
+        self.settings = SettingsLog(self.file)
 
     def begin_run(self, run: Run, rubric: str, grader_version: str) -> int:
         asked = (rubric, run.rubric_path, run.data, run.seed, json.dumps(run.problems))
@@ -101,6 +103,13 @@ class Gradebook:
         with self.file.faults_in_words():
             rows = self._base.execute("SELECT DISTINCT student FROM results ORDER BY student").fetchall()
         return [student for (student,) in rows]
+
+    def hand_ins(self) -> list[tuple[str, str, str]]:
+        """Of everybody's latest result the id, the name and the hash of what was handed in; no report is read."""
+        query = "SELECT student, name, submission_sha256 FROM results WHERE id IN "
+        query += "(SELECT MAX(id) FROM results GROUP BY student) ORDER BY student"
+        with self.file.faults_in_words():
+            return [(student, name, content) for student, name, content in self._base.execute(query)]
 
     def history(self, student: str) -> list[Result]:
         """Every result there was, the first one first."""

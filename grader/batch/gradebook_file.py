@@ -17,7 +17,7 @@ from grader.errors import StaffFault, UsageError
 
 NAME = "gradebook.db"
 ANY_ANSWER = "*"  # what overrides were for before decisions belonged to an answer
-_SCHEMA_VERSION = 4
+_SCHEMA_VERSION = 5
 _WAIT_SECONDS = 30.0  # for another command that is writing
 
 _TABLES = """
@@ -92,9 +92,18 @@ CREATE TABLE leases (
 ) WITHOUT ROWID;
 CREATE INDEX decided_parts ON decisions (part, id)
 """
+# What holds for a class beside its results: of each name, and of each hand-in, the latest row counts.
+_TABLES_OF_SETTINGS = """
+CREATE TABLE settings (id INTEGER PRIMARY KEY, at TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
+CREATE TABLE hand_ins (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, hand_in TEXT NOT NULL, members TEXT NOT NULL, came TEXT NOT NULL
+);
+CREATE INDEX latest_hand_in ON hand_ins (hand_in, id);
+"""
 _ONLY_ADDED = ("runs", "results")
 _DECISIONS_ONLY_ADDED = ("parts", "acts", "decisions")
 _REVIEW_ONLY_ADDED = ("traits", "initial_items", "findings", "item_changes", "placements", "requests", "replies")
+_SETTINGS_ONLY_ADDED = ("settings", "hand_ins")
 
 
 class GradebookFault(StaffFault):
@@ -123,6 +132,7 @@ class GradebookFile:
             self._know_secrets,
             self._know_decisions,
             self._know_review,
+            self._know_settings,
         ]
         if self._version() == _SCHEMA_VERSION:
             return
@@ -173,6 +183,11 @@ class GradebookFile:
         ):
             add_traits(self.base, result, json.loads(text), json.loads(exact), json.loads(report))
         self._only_add(_REVIEW_ONLY_ADDED)
+
+    def _know_settings(self) -> None:
+        """Format 4 knew no roster, no deadline and nobody who hands in together."""
+        self._run(_TABLES_OF_SETTINGS)
+        self._only_add(_SETTINGS_ONLY_ADDED)
 
     def _run(self, statements: str) -> None:
         for statement in statements.split(";"):

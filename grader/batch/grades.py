@@ -10,6 +10,7 @@ from grader.batch.gradebook import Gradebook, Result
 from grader.batch.item_log import Item
 from grader.batch.request_log import Request
 from grader.batch.rulings import OPEN, Decision, Kind, Standing, on_what
+from grader.batch.totals import marked, totals
 from grader.model import Status
 from grader.report.points import rounded
 
@@ -45,13 +46,11 @@ def grade_of(
         if asked := [_request(one) for one in requests if one.part == part]:
             problem = {**problem, "regrade": asked}
         problems.append(problem)
-    most = sum((Fraction(result.exact["worth"][one["id"]]) for one in problems if one["max_points"]), Fraction(0))
     return {
         **result.report,
-        "points": rounded(sum(exact.values(), Fraction(0))),
-        "max_points": rounded(most),
+        **totals(result, exact),
         "provisional": any(one["status"] in OPEN or _awaits(one) for one in problems),
-        "problems": problems,
+        "problems": marked(result, problems),
     }
 
 

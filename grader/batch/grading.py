@@ -33,6 +33,7 @@ from grader.model import (
     Report,
     Status,
 )
+from grader.other_assignment import with_other_assignment
 from grader.quoting import quote
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
@@ -57,6 +58,7 @@ class Graded:
     handed_in: HandedIn
     result: Result | None
     faults: tuple[str, ...] = ()  # ours, for staff
+    students: tuple[str, ...] | None = None  # who handed it in together, says the submission, if it could be opened
 
 
 class Grading:
@@ -87,15 +89,9 @@ class Grading:
         try:
             with _opened(handed_in) as submission:
                 content = fingerprints.of_submission(submission)
-                if stored is not None and self._still_holds(stored, content):
-                    if stored.rubric_sha256 == self._rubric.sha256:
-                        return Graded(handed_in, None)
-                    with contextlib.suppress(NeedsGrading):
-                        return self._result(handed_in, rescored(stored, self._rubric), content, "rescored")
-                result = self._result(handed_in, self._graded(submission), content, "graded")
-                if self._plan.problems and stored is not None and stored.submission_sha256 == content:
-                    result = replace(result, result=_beside(stored, result.result, self._order))
-                return result
+                return replace(
+                    self._graded_or_known(handed_in, stored, submission, content), students=submission.students
+                )
         except UsageError as fault:  # what was handed in cannot be opened: a person decides
             return self._not_opened(handed_in, stored, str(fault))
         except BoxRefused:
@@ -103,6 +99,19 @@ class Grading:
         except Exception as fault:  # ours, whatever it is: it costs the student nothing and stops nobody else
             what = f"the grader stumbled over it ({type(fault).__name__})"
             return self.given_up(handed_in, what, cause_for_staff(fault))
+
+    def _graded_or_known(
+        self, handed_in: HandedIn, stored: Result | None, submission: OpenedSubmission, content: str
+    ) -> Graded:
+        if stored is not None and self._still_holds(stored, content):
+            if stored.rubric_sha256 == self._rubric.sha256:
+                return Graded(handed_in, None)
+            with contextlib.suppress(NeedsGrading):
+                return self._result(handed_in, rescored(stored, self._rubric), content, "rescored")
+        result = self._result(handed_in, self._graded(submission), content, "graded")
+        if self._plan.problems and stored is not None and stored.submission_sha256 == content:
+            result = replace(result, result=_beside(stored, result.result, self._order))
+        return result
 
     def given_up(self, handed_in: HandedIn, what: str, cause: str = "") -> Graded:
         """Ungraded throughout: never silently zero, and tried again by the next batch. Staff read the `cause`, too."""
@@ -157,7 +166,7 @@ class Grading:
             raise
         except Exception:  # the fork server went away outside any check that could be tried again
             report = grade(self._rubric, submission, self._runner, draw, notes=submission.notes)
-        return replace(report, isolation=self._isolation)
+        return with_other_assignment(replace(report, isolation=self._isolation), submission)
 
     def _result(self, handed_in: HandedIn, report: Report, content: str, how: str) -> Graded:
         if handed_in.late:

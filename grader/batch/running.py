@@ -6,12 +6,16 @@ import fcntl
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader import __version__
+from grader.batch.course.class_list import class_list
+from grader.batch.course.people_files import read_roster, read_times
+from grader.batch.course.person import Person, folded
+from grader.batch.course.settings_log import HandIn, as_rows
 from grader.batch.files import write_files
 from grader.batch.finding import Found, HandedIn, find_submissions
 from grader.batch.gradebook import Gradebook, Run
@@ -43,6 +47,8 @@ class Order:
     seed: int | None = None
     resume: bool = False
     unsafe: bool = False
+    roster: Path | None = None
+    handed_in: Path | None = None
 
 
 @dataclass
@@ -54,6 +60,7 @@ class Tally:
     how: Counter[str] = field(default_factory=Counter)  # graded | rescored | unchanged | not opened | given up
     ungraded: int = 0
     faults: list[str] = field(default_factory=list)  # lines for staff
+    notes: list[str] = field(default_factory=list)  # about the class, for staff
     stopped: bool = False
 
     def count(self, graded: Graded) -> None:
@@ -78,25 +85,55 @@ def run_batch(order: Order, found: Callable[[Found], None], watch: Watch) -> Tal
         workspace = Path(temporary)
         everything = find_submissions(order.submissions, workspace)
         found(everything)
-        chosen = _chosen(everything.submissions, order)
+        chosen = _chosen(everything.submissions, order, gradebook.settings.hand_ins())
+        _keep_lists(order, gradebook, everything.submissions)
         plan = _plan(order, gradebook, chosen)
         rubric = only(load_rubric(plan.rubric, plan.data), list(plan.problems))  # a typo stops here, before any job
         data = str(plan.data) if plan.data else None
         asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint)
         run = gradebook.begin_run(asked, rubric.name, __version__)
         tally = Tally(len(chosen))
+        known = gradebook.settings.hand_ins()
+        roster = {folded(one.student) for one in gradebook.settings.roster}
         watch(tally)
         try:
             with Jobs(plan, max(1, min(order.jobs, len(chosen))), workspace) as jobs:
                 for graded in jobs.grade(chosen, gradebook.latest):
                     if graded.result is not None:
                         gradebook.add(run, graded.result)
+                    if graded.students is not None or graded.handed_in.student not in known:
+                        gradebook.settings.note_hand_in(graded.handed_in.student, _who(graded, roster))
                     tally.count(graded)
                     watch(tally)
         except KeyboardInterrupt:
             tally.stopped = True
         write_files(gradebook, order.out)
+        tally.notes = list(class_list(gradebook).notes())
         return tally
+
+
+def _keep_lists(order: Order, gradebook: Gradebook, submissions: tuple[HandedIn, ...]) -> None:
+    """The roster and the times that were given; a bad line stops here, before anything is graded."""
+    ids = {member.student for one in submissions for member in (*one.members, Person(one.student))}
+    if order.roster is not None:
+        gradebook.settings.set(roster=as_rows(read_roster(order.roster, ids)))
+    if order.handed_in is not None:
+        gradebook.settings.set(times=gradebook.settings.times | read_times(order.handed_in, ids))
+
+
+def _who(graded: Graded, roster: Collection[str]) -> HandIn:
+    """Who is behind a hand-in: what the platform says; else its own id and, in a group, whom submission.yaml names.
+
+    A folder that is called after nobody in the group (team-7) is no student, unless a platform or the roster says so.
+    """
+    handed_in, named = graded.handed_in, graded.students or ()
+    if handed_in.members or len(named) < 2:
+        return HandIn(handed_in.members or (Person(handed_in.student, handed_in.name),), handed_in.came)
+    own = folded(handed_in.student)
+    others = tuple(Person(one) for one in named if folded(one) != own)
+    is_a_student = bool(handed_in.name) or len(others) < len(named) or own in roster
+    me = (Person(handed_in.student, handed_in.name),) if is_a_student else ()
+    return HandIn((*me, *others), handed_in.came)
 
 
 @contextmanager
@@ -115,13 +152,19 @@ def _alone_in(out: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _chosen(submissions: tuple[HandedIn, ...], order: Order) -> list[HandedIn]:
-    known = [one.student for one in submissions]
+def _chosen(submissions: tuple[HandedIn, ...], order: Order, before: Mapping[str, HandIn]) -> list[HandedIn]:
+    """All, or those asked for; who is behind a hand-in says the download, or what an earlier batch read in it."""
+    behind = {
+        member.student: one.student
+        for one in submissions
+        for member in one.members or before.get(one.student, HandIn(())).members
+    }
+    behind |= {one.student: one.student for one in submissions}
     for student in (*order.students, *order.without):
-        if student not in known:
-            raise UsageError(f"nothing was handed in by '{student}'{did_you_mean(student, known)}")
-    chosen = [one for one in submissions if not order.students or one.student in order.students]
-    chosen = [one for one in chosen if one.student not in order.without]
+        if student not in behind:
+            raise UsageError(f"nothing was handed in by '{student}'{did_you_mean(student, behind)}")
+    wanted, unwanted = ({behind[one] for one in asked} for asked in (order.students, order.without))
+    chosen = [one for one in submissions if (not wanted or one.student in wanted) and one.student not in unwanted]
     if not chosen:
         raise UsageError(f"{order.submissions}: there is no submission to grade")
     return chosen

@@ -12,7 +12,8 @@ _Data = Mapping[str, Any]
 _BINS = 10
 _REPLAY = re.compile(r" \(seed \d+, trial \d+\)$")
 _NUMERAL = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,/×]\d+)*(?:e[-+]?\d+)?(?!\w|\.\w)")  # not the 1 of q_1 or 1.b.ii
-_OF_A_PROBLEM = ("id", "title", "status", "points", "max_points", "decision", "decided_before")
+_OF_A_PROBLEM = ("id", "title", "status", "points", "max_points", "bonus", "decision", "decided_before")
+_OF_A_CLASS = ("lateness", "group", "not_handed_in", "disputed")
 _EVIDENCE = ("looks_like", "read_as", "weights_by_scale")
 _NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded", "missing")
 
@@ -76,6 +77,8 @@ def needed_for_class_page(report: _Data) -> dict[str, Any]:
     return {
         **{name: report[name] for name in ("submission", "points", "max_points", "provisional")},
         "secret": report.get("secret", ""),
+        "max_bonus": report.get("max_bonus", 0),
+        **{name: report[name] for name in _OF_A_CLASS if name in report},
         "problems": [
             {
                 **{name: problem[name] for name in _OF_A_PROBLEM if name in problem},
@@ -105,12 +108,15 @@ def about_the_secret(reports: Sequence[_Data]) -> str:
 
 
 def bins(reports: Sequence[_Data]) -> tuple[list[int], list[str]]:
-    """How many students have less than 10 %, 20 %, … of the points; full marks belong to the last class."""
-    counts = [0] * _BINS
+    """How many students have less than 10 %, 20 %, … of the maximum; full marks belong to the last class, and
+    whoever has more, by bonus, to one of their own."""
+    counts = [0] * (_BINS + 1)
     for report in reports:
         share = report["points"] / report["max_points"] if report["max_points"] else 0.0
-        counts[min(int(share * _BINS), _BINS - 1)] += 1
-    return counts, [str(100 * number // _BINS) for number in range(_BINS)]
+        counts[_BINS if share > 1 else min(int(share * _BINS), _BINS - 1)] += 1
+    labels = [*(str(100 * number // _BINS) for number in range(_BINS)), ">100"]
+    used = _BINS + 1 if counts[_BINS] else _BINS
+    return counts[:used], labels[:used]
 
 
 def parts(reports: Sequence[_Data]) -> list[Part]:

@@ -16,7 +16,7 @@ from grader.report.exports.delivery import export as exported_as
 from grader.report.exports.gradescope_results import HiddenChecks
 from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
 from grader.report.exports.moodle import FEEDBACK_COLUMN
-from grader.report.exports.reports import listed, not_final, open_parts
+from grader.report.exports.reports import capped, listed, not_final, open_parts
 from grader.rubric import find_rubric, load_rubric
 from grader.secret import Secret, read_secret
 
@@ -40,6 +40,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="A file, or a folder for several. Default: stdout.")] = None,
     hidden: HiddenOption = HiddenChecks.NEVER,
     leaderboard: LeaderboardOption = False,
+    cap: Annotated[bool, typer.Option("--cap", help="Nobody gets more than the maximum, whatever bonus adds.")] = False,
     final_only: Annotated[bool, typer.Option("--final-only", help="Refuse while a part waits for a person.")] = False,
 ) -> None:
     """Write grades for another program, as the gradebook stands now."""
@@ -48,6 +49,9 @@ def export(
     unsettled = f"{waiting} parts are not final: {listed(not_final(reports))}" if waiting else ""
     if final_only and waiting:
         raise UsageError(f"{unsettled}; `grader status` says what to do, and without --final-only they are exported")
+    if cap:
+        reports, about_cap = capped(reports)
+        notes = (*notes, about_cap)
     exported = exported_as(reports, to, Options(into, column, feedback_column, match, hidden, leaderboard))
     if out is not None:
         deliver(exported, out)

@@ -24,8 +24,10 @@ from markupsafe import Markup
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
 from grader.quoting import quote
 from grader.report import class_summary
+from grader.report.circumstances import about_lateness, days_of, sum_of_lateness
 from grader.report.drawing import drawn
 from grader.report.figures import DRAWN_KEYS, figures_in
+from grader.report.points import worth
 from grader.report.scores import bar, histogram, ring
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -39,7 +41,10 @@ _FILTERS = (
     ("ungraded", "ungraded"),
     ("decided", "decided by a person"),
     ("low", "below half of the points"),
+    ("late", "late"),
+    ("absent", "not handed in"),
 )
+_ONLY_IF_ANY = ("late", "absent")  # without a deadline or a roster nobody is
 
 # A sign and a word with every colour. The last is what the word means, for a student.
 _STATUSES = {
@@ -57,15 +62,17 @@ _STATUSES = {
 def student_page(data: Mapping[str, Any]) -> str:
     """One student's report. `data` is the JSON report; unknown keys are ignored."""
     shown = [problem for problem in data["problems"] if problem["max_points"] or problem["points"]]
-    lost = sorted(shown, key=lambda problem: problem["points"] - problem["max_points"])
+    asked = [problem for problem in shown if not problem.get("bonus")]
+    lost = sorted(asked, key=lambda problem: problem["points"] - problem["max_points"])
     found = [status for status in Status if status in _all_statuses(data)]
     return _page(
         "student.html",
         report=data,
         title=data.get("title") or data["rubric"],
-        ring=ring(_share(data), f"{data['points']:g}", f"{data['max_points']:g}"),
-        right=sum(problem["status"] == Status.PASSED for problem in shown),
-        parts=len(shown),
+        worth=_worth(data),
+        ring=ring(_share(data), f"{data['points']:g}", _worth(data)),
+        right=sum(problem["status"] == Status.PASSED for problem in asked),
+        parts=len(asked),
         lost=[problem for problem in lost if problem["points"] < problem["max_points"]][:3],
         review=[problem for problem in shown if problem["status"] == Status.REVIEW],
         ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
@@ -73,6 +80,8 @@ def student_page(data: Mapping[str, Any]) -> str:
         problems=[(problem, _entries(problem)) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
         nothing=_nothing(data),
+        late=about_lateness(data),
+        days=days_of,
         legend=[(status, _STATUSES[status][2]) for status in found],
     )
 
@@ -84,27 +93,39 @@ def _nothing(data: Mapping[str, Any]) -> str:
     return checks[0]["message"] if whole else ""
 
 
-def class_page(reports: Sequence[Mapping[str, Any]], title: str, pages: Mapping[str, str] | None = None) -> str:
-    """The whole class, for staff. `pages` has, for each submission, the place of its own page relative to this one."""
+def class_page(
+    everybody: Sequence[Mapping[str, Any]],
+    title: str,
+    pages: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """The whole class, for staff. `pages` has, for each submission, the place of its own page relative to this one.
+    What is counted is counted among those who handed something in and have a grade."""
+    reports = [one for one in everybody if not one.get("not_handed_in") and not one.get("disputed")]
     points = [report["points"] for report in reports]
     mistakes = class_summary.mistakes(reports)
     answers = class_summary.like_answers(reports)
-    most = max((report["max_points"] for report in reports), default=0)
-    listed = [(report, _kinds(report)) for report in sorted(reports, key=lambda report: report["submission"])]
+    most = max(reports, key=lambda report: report["max_points"], default={"max_points": 0})
+    listed = [(report, _kinds(report)) for report in sorted(everybody, key=lambda report: report["submission"])]
     return _page(
         "class.html",
         title=title,
         reports=listed,
+        submissions=len(reports),
+        notes=notes,
+        late=sum_of_lateness,
         filters=[
             (name, label, sum(name in kinds for _, kinds in listed) if name != "all" else len(listed))
             for name, label in _FILTERS
+            if name not in _ONLY_IF_ANY or any(name in kinds for _, kinds in listed)
         ],
         pages={name: f"./{quote_address(place)}" for name, place in (pages or {}).items()},
         mean=mean(points) if points else 0,
         median=median(points) if points else 0,
         lowest=min(points, default=0),
         highest=max(points, default=0),
-        most=most,
+        worth=_worth,
+        most=_worth(most),
         histogram=histogram(*class_summary.bins(reports), x="share of the points, from … %"),
         parts=[(part, bar(part.share, f"{part.share:.0%} of the points")) for part in class_summary.parts(reports)],
         mistakes=mistakes[:_LISTED],
@@ -123,6 +144,8 @@ def _kinds(report: Mapping[str, Any]) -> list[str]:
     found = {
         "person": report["provisional"],
         "ungraded": Status.UNGRADED in statuses,
+        "absent": bool(report.get("not_handed_in")),
+        "late": bool(report.get("lateness", {}).get("days")),
         "decided": any("decision" in problem for problem in report["problems"]),
         "low": _share(report) < 1 / 2,
     }
@@ -143,6 +166,10 @@ def _is_settled(problem: Mapping[str, Any], check: Mapping[str, Any]) -> bool:
 
 def _share(data: Mapping[str, Any]) -> float:
     return float(data["points"] / data["max_points"]) if data["max_points"] else 0.0
+
+
+def _worth(data: Mapping[str, Any]) -> str:
+    return worth(data["max_points"], data.get("max_bonus", 0))
 
 
 def _entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:

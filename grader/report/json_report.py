@@ -33,12 +33,20 @@ def as_data(report: Report) -> dict[str, Any]:
         "secret": report.secret,
         "points": rounded(report.points),
         "max_points": rounded(report.max_points),
+        **_bonus(report),
         "provisional": report.provisional,
         "seconds": float(f"{report.seconds:.2g}"),  # not to the millisecond: code of hidden checks can choose those
         "isolation": {"layers": list(report.isolation.layers), "missing": list(report.isolation.missing)},
         "notes": list(report.notes),
         "problems": [_problem(problem) for problem in report.problems],
     }
+
+
+def _bonus(report: Report) -> dict[str, Any]:
+    """Only where a rubric has any, so that the others' reports stay as they were."""
+    if not report.max_bonus:
+        return {}
+    return {"bonus_points": rounded(report.bonus_points), "max_bonus": rounded(report.max_bonus)}
 
 
 def _problem(result: ProblemResult) -> dict[str, Any]:
@@ -49,6 +57,7 @@ def _problem(result: ProblemResult) -> dict[str, Any]:
         "status": str(result.status),
         "points": rounded(result.points),
         "max_points": rounded(result.max_points),
+        **({"bonus": True} if result.problem.optional else {}),
         **({"judged": _plain(result.judged)} if result.judged else {}),
         "checks": [_check(check) for check in result.checks],
     }

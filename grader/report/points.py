@@ -13,3 +13,8 @@ def rounded(points: Fraction) -> int | float:
 
 def shown(points: Fraction) -> str:
     return f"{rounded(points):g}"
+
+
+def worth(max_points: float, max_bonus: float) -> str:
+    """`60`, or with bonus `60 + 7`: the maximum stays what it is."""
+    return f"{max_points:g} + {max_bonus:g}" if max_bonus else f"{max_points:g}"

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.model import CheckResult, ProblemResult, Report, Status
-from grader.report.points import shown
+from grader.report.points import rounded, shown, worth
 
 # A word with every colour: the report reads the same without any.
 _STYLES = {
@@ -36,11 +36,13 @@ def _table(report: Report) -> Table:
     table.add_column("Problem", footer="Total", no_wrap=True)
     table.add_column("Title", overflow="fold")
     table.add_column("Status")
-    table.add_column("Points", justify="right", no_wrap=True, footer=_points(report.points, report.max_points))
+    total = f"{shown(report.points)} / {worth(rounded(report.max_points), rounded(report.max_bonus))}"
+    table.add_column("Points", justify="right", no_wrap=True, footer=total)
     for result in report.problems:
         points = _points(result.points, result.max_points)
         left_out = result.problem.optional and not result.max_points
         status = Text("optional", style="dim") if left_out else status_text(result.status)
+        points += " bonus" if result.problem.optional and not left_out else ""
         table.add_row(Text(result.problem.id), Text(title_of(result)), status, points)
     return table
 

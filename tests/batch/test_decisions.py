@@ -204,7 +204,7 @@ def test_status_of_a_student_says_who_decided(book: Gradebook, grades: Path) -> 
     override(book, "less", "1.a", Fraction(2), "Kim", "says it below")
     said = " ".join(run("status", grades, "--student", "less").stdout.split())
     assert "decided by Kim: says it below" in said
-    assert "less: 2 of 4 points, final" in said
+    assert "less: 2 of 4 + 3 points, final" in said
     assert run("status", grades, "--student", "lest").exit_code != 0
 
 

@@ -31,7 +31,7 @@ def test_exports_follow_the_gradebook_and_say_what_is_not_final(book: Gradebook,
     done = export(grades, "csv", "--final-only")
     assert done.exit_code == 0, done.stderr
     assert "not final" not in done.stderr
-    assert '"less",2,4,"no","","1.a",2,0' in done.stdout
+    assert '"less",2,4,0,"no","","1.a",2,0' in done.stdout
 
 
 @pytest.mark.parametrize("form", ["markdown", "junit", "gradescope"])

@@ -41,7 +41,7 @@ def archive(path: Path, **files: str) -> Path:
     return path
 
 
-def test_gradescope_numbers_are_read_into_students_and_groups_get_a_grade_each(tmp_path: Path) -> None:
+def test_gradescope_says_who_handed_in_what_together_and_when(tmp_path: Path) -> None:
     top = "assignment_9_export"
     files = {
         f"{top}/submission_metadata.yml": GRADESCOPE,
@@ -49,13 +49,32 @@ def test_gradescope_numbers_are_read_into_students_and_groups_get_a_grade_each(t
         f"{top}/submission_102/src/attention.py": "2",
     }
     found = find_submissions(archive(tmp_path / "export.zip", **files), tmp_path / "work")
-    assert [(one.student, one.name, one.path.name) for one in found.submissions] == [
-        ("00123", "Ada Example", "submission_101"),
-        ("77", "Cy Example", "submission_102"),
-        ("bo@example.edu", "Bo Example", "submission_102"),
+    assert [(one.student, one.name, one.path.name, one.came) for one in found.submissions] == [
+        ("00123", "Ada Example", "submission_101", "2024-03-01 10:00:00.000000000 Z"),
+        ("77", "Cy Example", "submission_102", ""),
     ]
+    assert [one.student for one in found.submissions[1].members] == ["77", "bo@example.edu"]
     assert not found.twice
     assert not found.notes
+
+
+def test_times_of_earlier_attempts_and_no_times_are_nobodys(tmp_path: Path) -> None:
+    for number in (101, 102):
+        (tmp_path / f"submission_{number}").mkdir()
+    text = GRADESCOPE.replace("  :score: 3.0", "  :history:\n  - :score: 1\n    :created_at: 2023-01-01 00:00:00 Z")
+    text = text.replace(":status: processed", ":created_at: yesterday")
+    (tmp_path / "submission_metadata.yml").write_text(text)
+    found = find_submissions(tmp_path, tmp_path / "work").submissions
+    assert [one.came for one in found] == ["2024-03-01 10:00:00.000000000 Z", ""]
+
+
+def test_a_group_whose_first_member_also_handed_in_alone_goes_by_another(tmp_path: Path) -> None:
+    for number in (101, 102):
+        (tmp_path / f"submission_{number}").mkdir()
+    (tmp_path / "submission_metadata.yml").write_text(GRADESCOPE.replace("'00123'", "77"))
+    found = find_submissions(tmp_path, tmp_path / "work")
+    assert [(one.student, len(one.members)) for one in found.submissions] == [("77", 1), ("bo@example.edu", 2)]
+    assert not found.twice
 
 
 def test_canvas_names_are_taken_apart_and_files_get_their_own_names_back(tmp_path: Path) -> None:

@@ -50,3 +50,19 @@ def test_every_file_of_the_course_counts(tmp_path: Path) -> None:
     assert len(set(seen)) == len(seen)
     unused.write_text("after")
     assert conditions() == seen[-1]
+
+
+def test_a_copied_rubric_asks_the_same_and_a_changed_one_does_not(tmp_path: Path) -> None:
+    """Data files go by their names, where a check takes several, too: what is in them is among the conditions."""
+    asked = []
+    for place, text in (("first", RUBRIC), ("copy", RUBRIC), ("changed", RUBRIC.replace("places.tsv", "dates.tsv"))):
+        folder = tmp_path / place
+        for name in ("one/dev.tsv", "two/dev.tsv", "names.tsv", "places.tsv", "dates.tsv"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(name)
+        (folder / "checks.py").write_text(CHECKS)
+        (folder / "own.yaml").write_text(text)
+        asked.append(fingerprints.definition(load_rubric(folder / "own.yaml")))
+    first, copy, changed = asked
+    assert copy == first
+    assert changed != first

@@ -51,7 +51,8 @@ def a_result(
         "problems": problems,
     }
     exact = {"points": {"1.a": points, "1.b": "0"}, "worth": {"1.a": "4", "1.b": "3"}, "scores": {}}
-    return Result(student, "", "graded", "s", "c", "r", "{}", True, exact, report)
+    asked = {"problems": {"1.a": {"optional": False}, "1.b": {"optional": True}}}
+    return Result(student, "", "graded", "s", "c", "r", json.dumps(asked), True, exact, report)
 
 
 @pytest.fixture
@@ -110,11 +111,14 @@ def test_a_withdrawn_override_leaves_the_grade_and_stays_in_the_log(book: Gradeb
         override(book, "alice", "1.a", None, "Kim", "again")
 
 
-def test_an_optional_part_that_was_left_out_counts_once_somebody_decides_it(book: Gradebook) -> None:
+def test_an_optional_part_that_was_left_out_adds_points_once_somebody_decides_it(book: Gradebook) -> None:
     keep(book, a_result(points="7/3"))
+    before = grade(book, "alice")
+    assert (before["points"], before["max_points"], before["bonus_points"], before["max_bonus"]) == (2.33, 4, 0, 3)
     override(book, "alice", "1.b", Fraction(2), "Kim", "handed in on paper")
     graded = grade(book, "alice")
-    assert (graded["points"], graded["max_points"]) == (4.33, 7)
+    assert (graded["points"], graded["max_points"], graded["bonus_points"], graded["max_bonus"]) == (4.33, 4, 2, 3)
+    jsonschema.validate(graded, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -196,4 +200,4 @@ def test_files_say_what_the_gradebook_says(book: Gradebook, tmp_path: Path) -> N
     assert json.loads((tmp_path / "ben.json").read_text())["points"] == 1
     keep(book, replace(a_result("ben", "4", "passed"), name="Ben"))
     write_files(book, tmp_path)
-    assert "ben,Ben,1,,1,4,no,1.a," in (tmp_path / "gradebook.csv").read_text()
+    assert "ben,Ben,1,,1,4,0,no,1.a," in (tmp_path / "gradebook.csv").read_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from grader.batch.rulings import Decision, Kind, PartState, by_part, on_what
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote
-from grader.report.points import shown
+from grader.report.circumstances import about_lateness
+from grader.report.points import shown, worth
 from grader.suggestions import did_you_mean
 
 _LISTED = 20  # parts that were decided on another answer: more than a resubmission in a class leaves
@@ -66,8 +67,11 @@ def _belongs(part: str, wanted: str) -> bool:
     return part == wanted or part.startswith(f"{wanted}.")
 
 
-def print_status(states: Sequence[PartState], grades: Path, console: Console, *, requests: int = 0) -> None:
-    """`requests` to look again wait for an answer, too."""
+def print_status(
+    states: Sequence[PartState], grades: Path, console: Console, *, requests: int = 0, settle: str = ""
+) -> None:
+    """`requests` to look again wait for an answer, too; `settle` is the command that comes first, where staff have to
+    say whose hand-in is whose."""
     counts = counted(states)
     table = Table("Part", show_footer=True, footer_style="bold")
     columns = {
@@ -92,13 +96,15 @@ def print_status(states: Sequence[PartState], grades: Path, console: Console, *,
         console.print(Text(f"and {len(again) - _LISTED} more that were decided before"))
     students = len({state.student for state in states if state.is_open})
     waiting = sum(state.is_open for state in states)
-    summary = f"{waiting} parts of {students} students wait for a person." if waiting else "Nothing is open."
+    nothing = "No part is open." if settle else "Nothing is open."
+    summary = f"{waiting} parts of {students} students wait for a person." if waiting else nothing
     for awaited in ("a second person", "a last word"):
         if count := sum(state.standing.awaits == awaited for state in states):
             summary += f" Decided and waiting for {awaited}: {count}."
     if requests:
         summary += f" Open regrade requests: {requests}."
-    console.print(Text(f"{summary} Next: {next_command(states, counts, grades)}", overflow="fold"), soft_wrap=True)
+    following = settle or next_command(states, counts, grades)
+    console.print(Text(f"{summary} Next: {following}", overflow="fold"), soft_wrap=True)
 
 
 def decided_before(earlier: Decision, state: PartState) -> str:
@@ -133,7 +139,7 @@ def _as_line(request: dict[str, Any]) -> str:
     return f"{asked}; answered by {reply['by']}: {quote(reply['text'], 200)} ({reply['was']} → {reply['points']})"
 
 
-def print_student(grade: dict[str, Any], states: Sequence[PartState], console: Console) -> None:
+def print_student(grade: Mapping[str, Any], states: Sequence[PartState], console: Console) -> None:
     """One student's parts: what stands, and who decided it."""
     table = Table("Part", "Status")
     table.add_column("Points", justify="right")
@@ -152,6 +158,12 @@ def print_student(grade: dict[str, Any], states: Sequence[PartState], console: C
         table.add_row(Text(state.part), status, f"{shown(points)} / {shown(state.worth)}", Text(who))
         for request in told[state.part].get("regrade", ()):
             table.add_row("", "", "", Text(_as_line(request)))
-    console.print(table)
+    if states:
+        console.print(table)
+    together = f"handed in together by {', '.join(grade['group'])}" if "group" in grade else ""
+    for note in (about_lateness(grade), together, *(() if states else grade["notes"])):
+        if note:
+            console.print(Text(note, overflow="fold"), soft_wrap=True)
     final = "provisional" if grade["provisional"] else "final"
-    console.print(Text(f"{grade['submission']}: {grade['points']} of {grade['max_points']} points, {final}"))
+    most = worth(grade["max_points"], grade.get("max_bonus", 0))
+    console.print(Text(f"{grade['submission']}: {grade['points']} of {most} points, {final}"))

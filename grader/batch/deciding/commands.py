@@ -4,6 +4,7 @@ nothing that grades is loaded."""
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -12,15 +13,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from grader.batch.course.class_list import class_list, hand_in_of
+from grader.batch.course.student_grades import student_grades
 from grader.batch.deciding.class_status import acceptable, narrowed, print_status, print_student
 from grader.batch.gradebook import Gradebook
-from grader.batch.grades import current_grade
 from grader.batch.rulings import Kind, Ruling
 from grader.errors import UsageError
 from grader.options import room_of_commands
 from grader.quoting import quote
 from grader.report.points import shown
-from grader.suggestions import did_you_mean
 
 
 class FoundIdeas(StrEnum):
@@ -50,11 +51,14 @@ def override(
     if not by.strip() or not why.strip():
         raise UsageError("an override needs --by and --why: who decided, and for what reason")
     with Gradebook(out) as gradebook:
-        ruling = Ruling(student, part, wanted, quote(why, 1000))
+        row = class_list(gradebook).find(student)
+        hand_in = hand_in_of(row)
+        ruling = Ruling(hand_in, part, wanted, quote(why, 1000))
         (made,) = gradebook.decisions.decide([ruling], by=quote(by), kind=Kind.OVERRIDE).decisions
-        (state,) = gradebook.decisions.states(student=student, part=part)
+        (state,) = gradebook.decisions.states(student=hand_in, part=part)
     stands = made.points if made.points is not None else state.points
-    print(f"{student} {part}: {shown(made.was)} → {shown(stands)}, by {made.by}: {made.comment}")
+    who = ", ".join(row.members) or row.student
+    print(f"{who} {part}: {shown(made.was)} → {shown(stands)}, by {made.by}: {made.comment}")
     print(_how_to_write_pages(out))
 
 
@@ -100,17 +104,20 @@ def status(
 ) -> None:
     """Say what is open, part by part, and what to do next."""
     with Gradebook(out) as gradebook:
-        states = gradebook.decisions.states(student=student)
-        result = gradebook.latest(student) if student is not None else None
-        if student is not None and result is None:
-            hint = did_you_mean(student, gradebook.students())
-            raise UsageError(f"the gradebook has no student '{quote(student, 60)}'{hint}")
-        grade = current_grade(gradebook, result) if result else None
+        everybody = class_list(gradebook)
+        if student is not None:
+            row = everybody.find(student)
+            everybody = replace(everybody, rows=(row,))
+            (one,) = student_grades(gradebook, everybody)
+            states = gradebook.decisions.states(student=row.hand_ins[0]) if len(row.hand_ins) == 1 else []
+            print_student(one.data, states, Console())
+            return
+        states = gradebook.decisions.states()
         requests = len(gradebook.requests.all(open_only=True))
-    if grade is not None:
-        print_student(grade, states, Console())
-    else:
-        print_status(states, out, Console(), requests=requests)
+    settle = everybody.next_command.replace("GRADES", shlex.quote(str(out)))
+    print_status(states, out, Console(), requests=requests, settle=settle)
+    for note in everybody.notes():
+        print(note)
 
 
 def report(out: GradesArgument) -> None:
@@ -118,9 +125,8 @@ def report(out: GradesArgument) -> None:
     from grader.batch.files import write_files  # loads what draws pages, and other commands here draw none
 
     with Gradebook(out) as gradebook:
-        write_files(gradebook, out)
-        students = len(gradebook.students())
-    print(f"{students} reports written. {out / 'index.html'}, {out / 'gradebook.csv'}")
+        written = write_files(gradebook, out)
+    print(f"{written} reports written. {out / 'index.html'}, {out / 'gradebook.csv'}")
 
 
 def _how_to_write_pages(out: Path) -> str:

@@ -18,6 +18,7 @@ from grader.report.exports.reports import (
     ProblemData,
     ReportData,
     decided_by,
+    left_out,
     one_line,
     remarks,
     titled,
@@ -35,7 +36,7 @@ class HiddenChecks(StrEnum):
 def results(
     report: ReportData, hidden: HiddenChecks = HiddenChecks.NEVER, *, leaderboard: bool = False
 ) -> dict[str, Any]:
-    tests = [test for problem in report["problems"] for test in _tests(problem, hidden)]
+    tests = [test for problem in report["problems"] if not left_out(problem) for test in _tests(problem, hidden)]
     open_parts = ungraded(report)
     if open_parts:
         tests.append(_staff_only(f"Ungraded: {', '.join(open_parts)}", "the autograder's output says why", 0))

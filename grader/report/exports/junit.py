@@ -10,7 +10,17 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from grader.model import Status
-from grader.report.exports.reports import CheckData, ProblemData, ReportData, Reports, decided_by, one_line, out_of
+from grader.report.circumstances import beside_points
+from grader.report.exports.reports import (
+    CheckData,
+    ProblemData,
+    ReportData,
+    Reports,
+    decided_by,
+    left_out,
+    one_line,
+    out_of,
+)
 
 Kind = Literal["failure", "error", "skipped"]
 
@@ -51,6 +61,7 @@ def _suite(student: str, report: ReportData) -> ElementTree.Element:
         rubric=report["rubric"],
         points=report["points"],
         max_points=report["max_points"],
+        **beside_points(report),
         provisional=str(report["provisional"]).lower(),
     )
     suite.extend(_case(report, problem, check) for problem, check in checks)
@@ -78,8 +89,7 @@ def _case(report: ReportData, problem: ProblemData, check: CheckData) -> Element
 
 
 def _kind(problem: ProblemData, check: CheckData) -> Kind | None:
-    left_out = problem["status"] == Status.MISSING and not problem["max_points"]  # optional, and not handed in
-    return "skipped" if left_out else _KINDS.get(_status(problem, check))
+    return "skipped" if left_out(problem) else _KINDS.get(_status(problem, check))
 
 
 def _status(problem: ProblemData, check: CheckData) -> Status:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from grader.report.circumstances import NOT_HANDED_IN
 from grader.report.exports.reports import (
     ProblemData,
     ReportData,
     Reports,
     decided_by,
+    left_out,
     one_line,
     out_of,
     remarks,
     titled,
+    total,
     unpassed,
 )
 
@@ -37,10 +40,16 @@ def _lines(reports: Reports) -> Iterator[str]:
         yield "| Student | Points | |"
         yield "|---|---:|---|"
         for student, report in reports.items():
-            yield f"| {literal(student)} | {out_of(report)} | {'provisional' if report['provisional'] else ''} |"
+            yield f"| {literal(student)} | {total(report)} | {_state(report)} |"
         yield ""
     for student, report in reports.items():
         yield from _section(student, report)
+
+
+def _state(report: ReportData) -> str:
+    if "not_handed_in" in report:
+        return NOT_HANDED_IN
+    return "provisional" if report["provisional"] else ""
 
 
 def _who(problem: ProblemData) -> str:
@@ -48,12 +57,13 @@ def _who(problem: ProblemData) -> str:
 
 
 def _section(student: str, report: ReportData) -> Iterator[str]:
-    yield f"## {literal(student)}: {out_of(report)}"
+    yield f"## {literal(student)}: {total(report)}"
     yield ""
     yield "| Problem | Title | Status | Points |"
     yield "|---|---|---|---:|"
     for problem in report["problems"]:
-        status = " ".join(filter(None, (problem["status"], _who(problem))))
+        found = "optional" if left_out(problem) else problem["status"]
+        status = " ".join(filter(None, (found, _who(problem))))
         yield f"| {literal(problem['id'])} | {literal(titled(problem))} | {status} | {out_of(problem)} |"
     yield ""
     for problem in report["problems"]:

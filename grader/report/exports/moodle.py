@@ -11,7 +11,19 @@ from collections.abc import Mapping
 from html import escape
 
 from grader.report.exports.cells import harmless
-from grader.report.exports.reports import Exported, ReportData, Reports, decided_by, one_line, out_of, remarks, unpassed
+from grader.report.exports.reports import (
+    Exported,
+    ReportData,
+    Reports,
+    above,
+    decided_by,
+    listed,
+    one_line,
+    out_of,
+    remarks,
+    total,
+    unpassed,
+)
 from grader.report.exports.worksheet import Identity, Row, Worksheet, account, cell, differing, fill
 
 GRADE_COLUMN, FEEDBACK_COLUMN = "Grade", "Feedback comments"  # in English; a worksheet speaks its site's language
@@ -37,6 +49,10 @@ def moodle(
         return "" if maximum is None else differing(row[maximum], report)
 
     notes = fill(worksheet.rows, _identities(worksheet), reports, ids, write)
+    if over := above(reports):
+        notes.append(
+            f"above the maximum, where Moodle drops them unless its site allows it; --cap caps them: {listed(over)}"
+        )
     if feedback is None:
         notes.append(f"no feedback was written: there is no column '{FEEDBACK_COLUMN}'; --feedback-column names it")
     return Exported({"moodle.csv": worksheet.text()}, tuple(notes))
@@ -54,7 +70,7 @@ def as_html(report: ReportData) -> str:
         *remarks(report),
     ]
     listed = "".join(f"<li>{escape(item)}</li>" for item in items)
-    return f"<p>{out_of(report)} points</p>" + (f"<ul>{listed}</ul>" if listed else "")
+    return f"<p>{total(report)} points</p>" + (f"<ul>{listed}</ul>" if listed else "")
 
 
 def _identities(worksheet: Worksheet) -> list[Identity]:

@@ -15,6 +15,8 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from grader.errors import UsageError
 from grader.model import Status, Visibility
 from grader.quoting import quote
+from grader.report.circumstances import about_lateness
+from grader.report.points import worth
 
 _MAX_BYTES = 32 * 2**20  # a hundred times the longest report
 _MESSAGE_CHARACTERS = 2000
@@ -52,8 +54,18 @@ class ProblemData(TypedDict):
     status: Status
     points: _Points
     max_points: _Points
+    bonus: NotRequired[Literal[True]]
     checks: list[CheckData]
     decision: NotRequired[DecisionData]
+
+
+class LatenessData(TypedDict):
+    handed_in: str
+    deadline: str
+    days: int
+    rule: str
+    points_before: _Points
+    deduction: _Points
 
 
 class IsolationData(TypedDict):
@@ -68,6 +80,12 @@ class ReportData(TypedDict):
     rubric: str
     points: _Points
     max_points: _Points
+    bonus_points: NotRequired[_Points]
+    max_bonus: NotRequired[_Points]
+    lateness: NotRequired[LatenessData]
+    group: NotRequired[list[str]]
+    not_handed_in: NotRequired[Literal[True]]
+    disputed: NotRequired[list[str]]
     provisional: bool
     seconds: _Points
     isolation: IsolationData
@@ -186,16 +204,48 @@ def one_line(text: str) -> str:
 
 def titled(problem: ProblemData) -> str:
     title = f"{problem['title']}: {problem['chosen']}" if "chosen" in problem else problem["title"]
-    return one_line(title)
+    return one_line(f"{title} (bonus)" if "bonus" in problem else title)
 
 
 def out_of(part: ReportData | ProblemData | CheckData) -> str:
     return f"{part['points']} / {part['max_points']}"
 
 
+def total(report: ReportData) -> str:
+    """`67 / 60 + 7` where there is bonus."""
+    return f"{report['points']} / {worth(report['max_points'], report.get('max_bonus', 0))}"
+
+
+def left_out(problem: ProblemData) -> bool:
+    """Optional, and not handed in: nobody asked for it."""
+    return problem["status"] == Status.MISSING and not problem["max_points"]
+
+
+def above(reports: Reports) -> list[str]:
+    """Whose bonus lifts them above the maximum."""
+    return [student for student, report in reports.items() if report["points"] > report["max_points"]]
+
+
+def capped(reports: Reports) -> tuple[Reports, str]:
+    """The same with nobody above the maximum, for programs that drop such grades; and whose grades that changed."""
+    found = above(reports)
+    if not found:
+        return reports, "no grade lies above the maximum, so none was capped"
+    given = dict(reports)
+    for student in found:
+        report = reports[student]
+        note = f"{report['points']} points were earned; at most {report['max_points']} count here"
+        given[student] = {**report, "points": report["max_points"], "notes": [*report["notes"], note]}
+    verb = "was" if len(found) == 1 else "were"
+    return given, f"{len(found)} of {len(reports)} grades {verb} capped at the maximum: {listed(found)}"
+
+
 def remarks(report: ReportData) -> list[str]:
     """What holds for the whole report."""
-    lines = [one_line(note) for note in report["notes"]]
+    lines = [one_line(late)] if (late := about_lateness(report)) else []
+    if "group" in report:
+        lines.append(one_line(f"handed in together by {', '.join(report['group'])}"))
+    lines += [one_line(note) for note in report["notes"]]
     if parts := ungraded(report):
         lines.append(f"{', '.join(parts)} could not be graded; the fault is the grader's, and staff will look at it")
     if any(problem["status"] == Status.REVIEW for problem in report["problems"]):

@@ -52,15 +52,9 @@ class Worksheet:
 
 def read_worksheet(path: Path) -> Worksheet:
     name = quote(str(path))
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise UsageError(f"{name}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{name}: not UTF-8; export it again, or save it as 'CSV UTF-8'") from None
-    bom = text.startswith(_BOM)
-    text = text.removeprefix(_BOM)
-    delimiter = max(",;\t", key=lambda sign: len(next(iter(_parsed(text.splitlines()[:1], sign, name)), [])))
+    text = read_text_of_csv(path)
+    bom = path.read_bytes().startswith(_BOM.encode())
+    delimiter = separator_of(text, name)
     rows = [row for row in _parsed(io.StringIO(text, newline=""), delimiter, name) if row]
     if not rows:
         raise UsageError(f"{name}: the file is empty")
@@ -68,6 +62,22 @@ def read_worksheet(path: Path) -> Worksheet:
         if len(row) != len(rows[0]):
             raise UsageError(f"{name}: row {number} has {len(row)} cells, the header {len(rows[0])}; export it again")
     return Worksheet(name, rows[0], rows[1:], delimiter, "\r\n" if "\r\n" in text else "\n", bom)
+
+
+def read_text_of_csv(path: Path) -> str:
+    """Without the mark that spreadsheets put before it."""
+    name = quote(str(path))
+    try:
+        return path.read_bytes().decode("utf-8").removeprefix(_BOM)
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{name}: not UTF-8; export it again, or save it as 'CSV UTF-8'") from None
+
+
+def separator_of(text: str, name: str) -> str:
+    """What cells are apart by, as the first line shows."""
+    return max(",;\t", key=lambda sign: len(next(iter(_parsed(text.splitlines()[:1], sign, name)), [])))
 
 
 def _parsed(lines: Iterable[str], delimiter: str, name: str) -> list[Row]:
@@ -117,9 +127,12 @@ def fill(
     """Write each graded student's row. Returns what the TA should know, a line each; `write` may add to that."""
     found, notes = _rows_of({student: ids.get(student, student) for student in reports}, people, identities)
     left = {student: f"{student} ({', '.join(parts)})" for student in found if (parts := ungraded(reports[student]))}
+    disputed = [student for student in found if "disputed" in reports[student]]
+    if disputed:
+        notes.append(f"left as it was, because it was handed in more than once: {listed(disputed)}")
     if left:
         notes.append(f"left as it was, because something is ungraded: {listed(list(left.values()))}")
-    graded = {student: number for student, number in found.items() if student not in left}
+    graded = {student: number for student, number in found.items() if student not in (*left, *disputed)}
     said = {student: write(people[number], reports[student]) for student, number in graded.items()}
     for remark in dict.fromkeys(filter(None, said.values())):
         notes.append(f"{remark}: {listed([student for student, other in said.items() if other == remark])}")
