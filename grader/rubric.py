@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from grader.catalogue import known_checks
+from grader.catalogue import checks_as_named
 from grader.editions import as_list, misfits
 from grader.errors import RubricError, UsageError
 from grader.fitting import names_of_folders
@@ -130,7 +130,7 @@ class _Reading:
         self._path = path
         self._shown = shown
         self._source = source
-        self._checks = known_checks(path)
+        self._checks = checks_as_named(path)
         self._context = {"data_folders": folders}
         self._ideas = IdeaFile(path, shown)
         self._problems: list[tuple[int, str]] = []
