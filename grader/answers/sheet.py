@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from grader.answers.outline import Outline
-from grader.answers.pdf_sheet import pdf_answers, pdfs_of
 from grader.answers.readers import READERS, SheetFile, text_of
 from grader.answers.sheet_files import find_sheet
 from grader.answers.splitting import split
@@ -23,6 +22,8 @@ def read_answers(
     submission: Submission, parts: Sequence[str], in_code: Iterable[str] = (), editions: Editions = MappingProxyType({})
 ) -> Answers:
     """The answer sheet of a submission, cut into the parts a rubric knows; those `in_code` are not on it."""
+    from grader.answers.pdf_sheet import pdf_answers, pdfs_of  # where only code is graded, no sheet is read
+
     own = Outline(parts)
     others = {name: Outline(list(edition)) for name, edition in editions.items()}
 
