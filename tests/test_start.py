@@ -87,3 +87,19 @@ except SystemExit:
 """
     done = _python(program, *options, cwd=Path(cwd.format(**places)))
     assert done.stdout.splitlines()[-1] == (begun if stays else "next"), done.stderr
+
+
+def test_a_command_leaves_at_once_when_everything_has_been_tidied_up() -> None:
+    """Taking apart what is loaded took a fifth of a second; what commands register still runs, before that."""
+    program = """
+import atexit, sys
+from grader import cli, start
+class Kept:
+    def __del__(self):
+        print("taken apart")
+kept = Kept()
+cli.app = lambda: (atexit.register(print, "tidied up"), print("told"), sys.exit(3))
+start.main()
+"""
+    done = _python(program)
+    assert (done.returncode, done.stdout) == (3, "told\ntidied up\n"), done.stderr

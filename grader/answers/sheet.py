@@ -10,7 +10,6 @@ from grader.answers.outline import Outline
 from grader.answers.readers import READERS, SheetFile, text_of
 from grader.answers.sheet_files import find_sheet
 from grader.answers.splitting import split
-from grader.answers.yaml_sheet import cut_yaml
 from grader.errors import ForAPerson, Missing
 from grader.model import Answers, Submission
 from grader.quoting import quote
@@ -75,6 +74,8 @@ def cut_into_parts(text: str, file: str, parts: Sequence[str]) -> Answers:
 def _cut(file: SheetFile, outline: Outline) -> Answers:
     ending = file.path.lower().rpartition(".")[2]
     if ending in ("yaml", "yml"):
+        from grader.answers.yaml_sheet import cut_yaml  # few sheets are
+
         text, notes = text_of(file)
         answers = cut_yaml(text, file.path, outline)
         return replace(answers, notes=(*notes, *answers.notes))
