@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,11 @@ class FilesFault(StaffFault):
     """A file could not be written; the gradebook has it all the same."""
 
 
-def write_files(gradebook: Gradebook, folder: Path) -> None:
+def write_files(gradebook: Gradebook, folder: Path, one_more: Callable[[], None] = lambda: None) -> None:
     """Every student's report and the class's table and page, as they stand in the gradebook now.
 
-    One student's report is held at a time, and of the others only what the class's files need.
+    One student's report is held at a time, and of the others only what the class's files need. `one_more` is called
+    after each student's.
     """
     rows, reports, title = [], [], ""
     for result in gradebook.everyone():
@@ -41,6 +43,7 @@ def write_files(gradebook: Gradebook, folder: Path) -> None:
         rows.append(_row(data, result.name))
         reports.append(needed_for_class_page(data))
         title = title or data.get("title") or data["rubric"]
+        one_more()
     _write(folder / "gradebook.csv", as_csv(rows))
     if reports:
         pages = {one["submission"]: f"{file_name(one['submission'])}.html" for one in reports}
