@@ -5,7 +5,8 @@
 Each student hands in one small file, no two alike, and one check judges it: all that a batch does for a submission is
 done, and the student's own share is as small as it can be. Processor time is that of the batch, its jobs, their fork
 servers and all boxes; memory is what is resident. The time that was said to be left is compared with the time that it
-then took. At the end the same class is graded again, unchanged.
+then took. The first tenth has the start of everything in it, so the second stands for the beginning. At the end the same
+class is graded again, unchanged.
 """
 
 from __future__ import annotations
@@ -82,8 +83,11 @@ def _graded(order: Order, count: int, span: int) -> None:
     said: list[tuple[int, float, float]] = []  # after how many, the seconds left, and when
 
     def watch(tally: Tally) -> None:
-        if tally.done in (0, span, 2 * span, count - span, count) and tally.done not in marks:
-            marks[tally.done] = _mark(tally.done)
+        if tally.done % span == 0 and tally.done not in marks:
+            marks[tally.done] = here = _mark(tally.done)
+            if before := marks.get(tally.done - span):
+                spent = _each(before, here)[0]
+                print(f"  {here.done}: {spent:.1f} ms of processor time each, {here.grader_mb:.0f} MB", flush=True)
         if tally.done in (count // 4, count // 2, 3 * count // 4) and tally.seconds_left is not None:
             said.append((tally.done, tally.seconds_left, time.perf_counter()))
 
@@ -93,14 +97,14 @@ def _graded(order: Order, count: int, span: int) -> None:
     assert (tally.done, tally.ungraded) == (count, 0)
     first, last = _each(marks[span], marks[2 * span]), _each(marks[count - span], marks[count])
     for name, early, late in zip(("processor time", "wall time"), first, last, strict=True):
-        print(f"  {name} of each: first {span} {early:.1f} ms, last {span} {late:.1f} ms: {late / early:.2f} ×")
-    early, late = marks[span], marks[count]
-    print(f"  resident: batch {early.grader_mb:.0f} MB, then {late.grader_mb:.0f} MB;", end=" ")
-    print(f"largest process beside it {early.others_mb:.0f} MB, then {late.others_mb:.0f} MB")
+        print(f"  {name} of each: {span} to {2 * span} {early:.1f} ms, last {span} {late:.1f} ms: {late / early:.2f} ×")
+    begin, end = marks[span], marks[count]
+    print(f"  resident: batch {begin.grader_mb:.0f} MB, then {end.grader_mb:.0f} MB;", end=" ")
+    print(f"largest process beside it {begin.others_mb:.0f} MB, then {end.others_mb:.0f} MB")
     for done, left, at in said:
-        print(f"  after {done}: {left:.0f} s were said to be left, and it took {late.wall - at:.0f} s")
+        print(f"  after {done}: {left:.0f} s were said to be left, and it took {end.wall - at:.0f} s")
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"  pages, after the last one: {over.wall - late.wall:.1f} s; batch {most:.0f} MB at most")
+    print(f"  pages, after the last one: {over.wall - end.wall:.1f} s; batch {most:.0f} MB at most")
     print(f"  all told {over.wall - began:.0f} s", flush=True)
 
 
