@@ -5,8 +5,8 @@
 Each student hands in one small file, no two alike, and one check judges it: all that a batch does for a submission is
 done, and the student's own share is as small as it can be. Processor time is that of the batch, its jobs, their fork
 servers and all boxes; memory is what is resident. The time that was said to be left is compared with the time that it
-then took. The first tenth has the start of everything in it, so the second stands for the beginning. At the end the same
-class is graded again, unchanged.
+then took. The first tenth has the start of everything in it, so the second stands for the beginning. At the end the
+same class is graded again, unchanged.
 """
 
 from __future__ import annotations
