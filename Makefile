@@ -49,6 +49,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.prose_accuracy
 	$(BIN)/python -m benchmarks.forms
 	$(BIN)/python -m benchmarks.throughput --sizes 100
+	$(BIN)/python -m benchmarks.long_class --count 1000
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

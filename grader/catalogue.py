@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -19,12 +19,60 @@ _ENTRY_POINTS = "grader.checks"
 
 def known_checks(rubric: Path | None = None) -> Mapping[str, Definition]:
     """All checks by name. A `checks.py` beside the rubric adds to them, and replaces none."""
-    found = pkgutil.walk_packages(grader.checks.__path__, "grader.checks.")
-    modules = [module for one in found if (module := _load_own(one.name))]
-    modules += [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]
+    modules = [module for name in _own_files() if (module := _load_own(name))]
+    return definitions_in([*modules, *_others(rubric)])
+
+
+def checks_as_named(rubric: Path) -> Mapping[str, Definition]:
+    """The same checks, of which the grader's own are loaded as they are asked for: no rubric uses all of them."""
+    return _AsNamed(_others(rubric))
+
+
+class _AsNamed(Mapping[str, Definition]):
+    def __init__(self, others: list[ModuleType]) -> None:
+        self._sources = {name: file.read_bytes() for name, file in _own_files().items()}
+        self._others = others
+        self._asked: dict[str, Definition | None] = {}
+        own = (module for name in definitions_in(others) for module in self._defining(name))
+        definitions_in([*own, *others])  # complains of a name that one of ours has
+
+    def __getitem__(self, name: str) -> Definition:
+        if name not in self._asked:
+            self._asked[name] = definitions_in([*self._defining(name), *self._others]).get(name)
+        found = self._asked[name]
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """All names, as for a guess at what was meant: that loads everything."""
+        modules = [module for name in self._sources if (module := _load_own(name))]
+        return iter(definitions_in([*modules, *self._others]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _defining(self, name: str) -> list[ModuleType]:
+        """Those of our modules whose text has a function of this name, whether it is a check or not."""
+        wanted = f"def {name}(".encode("utf-8", "replace")
+        return [module for own, text in self._sources.items() if wanted in text and (module := _load_own(own))]
+
+
+def _own_files() -> dict[str, Path]:
+    """The modules below `grader/checks`, by name."""
+    files = {}
+    for one in pkgutil.walk_packages(grader.checks.__path__, "grader.checks."):
+        spec = one.module_finder.find_spec(one.name, None)
+        if spec is not None and spec.origin is not None:
+            files[one.name] = Path(spec.origin)
+    return files
+
+
+def _others(rubric: Path | None) -> list[ModuleType]:
+    modules = [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]
     if rubric is not None and (beside := rubric.parent / "checks.py").exists():
         modules.append(_load_file(beside))
-    return definitions_in(modules)
+    return modules
 
 
 def _load_own(module: str) -> ModuleType | None:

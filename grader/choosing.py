@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric import find_rubric, load_rubric, rubric_choices
+from grader.rubric_files import find_rubric, rubric_choices
 from grader.submission import OpenedSubmission
 
 
@@ -24,6 +24,8 @@ def choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Pa
             return find_rubric(submission.rubric, by_staff=False)
         except UsageError as error:
             raise UsageError(f"submission.yaml: {error}") from None
+    from grader.rubric import load_rubric  # here: with it come all libraries that check a rubric
+
     fitting: dict[str, int] = {}
     choices = rubric_choices()
     for name, path in choices.items():

@@ -1,4 +1,7 @@
-"""`grader run`, `checks` and `doctor`: what they are asked, and what they print."""
+"""`grader run`, `checks` and `doctor`: what they are asked, and what they print.
+
+Whatever takes long to load is imported where it is used, after the fork server has been started.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from grader.catalogue import known_checks
 from grader.choosing import choose_rubric
 from grader.choosing import only as narrowed
-from grader.draw import draw_for_grading
-from grader.engine import Progress, grade
+from grader.draw import Draw, draw_for_grading
 from grader.errors import UsageError
 from grader.exits import EXIT_USAGE, exit_code, ungraded_in_one_line, write_text
 from grader.model import Check, Problem, Report, Rubric
@@ -28,15 +28,12 @@ from grader.options import (
     UnsafeOption,
     room_of_commands,
 )
-from grader.other_assignment import with_other_assignment
-from grader.progress_bar import progress_bar
-from grader.report.json_report import as_data, to_json
-from grader.report.listings import print_checks, print_diagnosis
-from grader.report.terminal import print_report
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric_files import find_rubric, glimpse
 from grader.sandbox import BoxRunner
-from grader.sandbox.doctor import diagnose
-from grader.submission import open_submission
+from grader.submission import OpenedSubmission, open_submission
+
+if TYPE_CHECKING:
+    from grader.engine import Progress
 
 
 def run(
@@ -55,19 +52,40 @@ def run(
         draw = draw_for_grading(seed)
         if data is not None and not data.is_dir():
             raise UsageError(f"{data}: there is no such folder of data")
-        loaded = narrowed(load_rubric(choose_rubric(rubric, opened, submission), data), part or [])
-        libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
-        with BoxRunner(libraries, unsafe=unsafe) as runner, _progress(loaded) as progress:
-            runner.start()
-            report = grade(loaded, opened, runner, draw, notes=opened.notes, progress=progress)
-        report = with_other_assignment(report, opened)
+        place, parts = choose_rubric(rubric, opened, submission), part or []
+        guessed = glimpse(place, parts).libraries
+        with BoxRunner(guessed, unsafe=unsafe) as early:
+            early.start()  # libraries load in a process beside this one, which loads what judges meanwhile
+            loaded, libraries = _loaded(place, data, parts)
+            runner = early if libraries == guessed else BoxRunner(libraries, unsafe=unsafe)
+            with runner:
+                report = _graded(loaded, opened, runner, draw)
         _deliver(report, json, html)
         _tell_staff(report)
         raise typer.Exit(exit_code(report, fail_under))
 
 
+def _loaded(place: Path, data: Path | None, parts: list[str]) -> tuple[Rubric, tuple[str, ...]]:
+    """The rubric, and the libraries that its problems need."""
+    from grader.rubric import load_rubric
+
+    loaded = narrowed(load_rubric(place, data), parts)
+    return loaded, tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
+
+
+def _graded(rubric: Rubric, opened: OpenedSubmission, runner: BoxRunner, draw: Draw) -> Report:
+    from grader.engine import grade
+    from grader.other_assignment import with_other_assignment
+
+    with _progress(rubric) as progress:
+        report = grade(rubric, opened, runner, draw, notes=opened.notes, progress=progress)
+    return with_other_assignment(report, opened)
+
+
 @contextmanager
 def _progress(rubric: Rubric) -> Iterator[Progress]:
+    from grader.progress_bar import progress_bar
+
     with progress_bar(sum(len(problem.checks) for problem in rubric.problems)) as (bar, task):
         done = -1
 
@@ -80,10 +98,16 @@ def _progress(rubric: Rubric) -> Iterator[Progress]:
 
 
 def _deliver(report: Report, json: str | None, html: str | None) -> None:
+    from grader.report.json_report import as_data, to_json
+
     text = to_json(report)
     if json == "-":
         sys.stdout.buffer.write(text.encode())
     else:
+        from rich.console import Console
+
+        from grader.report.terminal import print_report
+
         print_report(report, Console())
     if json is not None and json != "-":
         write_text(json, text, "the JSON report")
@@ -108,11 +132,21 @@ def checks(
     ] = None,
 ) -> None:
     """List the checks that rubrics can use, with their parameters."""
+    from rich.console import Console
+
+    from grader.catalogue import known_checks
+    from grader.report.listings import print_checks
+
     print_checks(known_checks(find_rubric(rubric) if rubric else None), Console())
 
 
 def doctor() -> None:
     """Say what isolation this machine gives student code, by trying it."""
+    from rich.console import Console
+
+    from grader.report.listings import print_diagnosis
+    from grader.sandbox.doctor import diagnose
+
     diagnosis = diagnose()
     print_diagnosis(diagnosis, Console())
     raise typer.Exit(0 if diagnosis.fit else EXIT_USAGE)

@@ -11,8 +11,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 
 @contextmanager
 def progress_bar(total: int | None = None, *more: ProgressColumn) -> Iterator[tuple[Progress, TaskID]]:
-    """What is done of `total`, and the time it has taken; `more` columns follow."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *more)
+    """What is done of `total`, and the time it has taken; `more` columns follow, in which a student may be named."""
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        *more,
+    )
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield bar, bar.add_task("starting", total=total, rate="")
+        yield bar, bar.add_task("starting", total=total, rate="", left="", at_work="")

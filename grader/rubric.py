@@ -10,17 +10,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from grader.catalogue import known_checks
+from grader.catalogue import checks_as_named
 from grader.editions import as_list, misfits
-from grader.errors import RubricError, UsageError
+from grader.errors import RubricError
 from grader.fitting import names_of_folders
 from grader.idea_files import IdeaFile
 from grader.model import Alternative, Check, Later, Limits, Problem, Rubric, Visibility
-from grader.quoting import quote
 from grader.registry import REQUIRED, Definition
+from grader.rubric_files import LIBRARIES, find_rubric, rubric_choices
 from grader.suggestions import did_you_mean, misfit
 from grader.yaml_source import Path as Place
 from grader.yaml_source import Source, YamlError, as_written, read
+
+__all__ = ["ABOUT_A_CHECK", "find_rubric", "load_rubric", "rubric_choices"]
 
 
 def _as_points(value: Any) -> Fraction:
@@ -89,7 +91,7 @@ class _Problem(_Strict):
     optional: bool = False
     visibility: Visibility = "public"
     limits: _Limits | None = None
-    libraries: list[_Library] = ["numpy"]
+    libraries: list[_Library] = list(LIBRARIES)
     shared: dict[str, Any] = Field({}, alias="with")
     alternatives: list[_Alternative] = []
     best_counts: bool = False
@@ -130,7 +132,7 @@ class _Reading:
         self._path = path
         self._shown = shown
         self._source = source
-        self._checks = known_checks(path)
+        self._checks = checks_as_named(path)
         self._context = {"data_folders": folders}
         self._ideas = IdeaFile(path, shown)
         self._problems: list[tuple[int, str]] = []
@@ -320,30 +322,3 @@ def _keys_at(place: tuple[int | str, ...]) -> list[str]:
 
 def _never(*_: Any, **__: Any) -> Any:
     raise AssertionError("a rubric with an unknown check is never graded")
-
-
-_OWN = Path(__file__).resolve().parent.parent / "rubrics"
-
-
-def rubric_choices() -> dict[str, Path]:
-    """The grader's own rubrics by name. A rubric can bring code (its `checks.py`), so a name never means a file that
-    happens to lie in the working directory: that may be a student's folder."""
-    return {path.stem: path for path in sorted(_OWN.glob("*.yaml"))}
-
-
-def find_rubric(name: str, *, by_staff: bool = True) -> Path:
-    """The path of a rubric given by name. Staff may also give a path; a submission may not."""
-    if by_staff and (name.endswith((".yaml", ".yml")) or os.sep in name):
-        if not os.path.isfile(name):  # Path's own raises where a name is too long
-            raise UsageError(f"{name}: there is no such rubric file")
-        return Path(name)
-    choices = rubric_choices()
-    if name not in choices:
-        raise UsageError(f"there is no rubric '{quote(name, 60)}'{did_you_mean(name, choices)}{_path_of(name)}")
-    return choices[name]
-
-
-def _path_of(name: str) -> str:
-    """A hint for authors who name a rubric of their own."""
-    here = [path for path in (Path(f"{name}.yaml"), Path("rubrics", f"{name}.yaml")) if os.path.isfile(path)]
-    return f"; a rubric of your own is given by its path: .{os.sep}{here[0]}" if here else ""

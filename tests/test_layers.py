@@ -47,6 +47,7 @@ LAYERS = [
         "grader.private_copy",
         "grader.proving",
         "grader.rubric",
+        "grader.rubric_files",
         "grader.submission",
     },
     {"grader.batch", "grader.release", "grader.review", "grader.selfcheck", "grader.similar"},

@@ -13,7 +13,7 @@ WORK = """
 from rich.progress import TextColumn
 from grader.progress_bar import progress_bar
 with progress_bar(5, TextColumn("[{task.fields[rate]}]")) as (bar, task):
-    bar.update(task, completed=2, description="2.1 attention")
+    bar.update(task, completed=2, description="2.1 attention [/x]")
     bar.refresh()
 print("done")
 """
@@ -34,7 +34,7 @@ def test_a_terminal_sees_what_is_done_and_then_nothing_of_it() -> None:
     os.close(ours)
     assert done.stdout == b"done\n"
     told = shown.decode()
-    last = told[told.index("2.1 attention") :]
+    last = told[told.index("2.1 attention [/x]") :]
     places = [last.index(word) for word in ("━", "2/5", "0:00:0", "[]")]
     assert places == sorted(places)
     assert told.rstrip().endswith("\x1b[2K"), "the bar is wiped away"

@@ -16,7 +16,8 @@ from grader.catalogue import known_checks
 from grader.checks.functions.values import columns_sum_to_one
 from grader.errors import RubricError, UsageError
 from grader.model import Later, Limits
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric import find_rubric, load_rubric, rubric_choices
+from grader.rubric_files import Glimpse, glimpse
 from tests.conftest import REPOSITORY
 
 RIGHT = """\
@@ -334,6 +335,24 @@ def test_checks_that_need_a_reference_which_is_not_here_are_no_checks(
     (tmp_path / "of_a_kit.py").write_text("import nowhere.reference\n")
     with pytest.raises(ModuleNotFoundError, match="nowhere"):
         known_checks()
+
+
+@pytest.mark.parametrize("part", ["", "1", "2.1", "2.3"])
+def test_a_glimpse_sees_what_loading_finds(part: str) -> None:
+    """Libraries begin to load by it; where it sees others, they would be loaded twice."""
+    parts = [part] if part else []
+    for path in rubric_choices().values():
+        problems = [one for one in load_rubric(path).problems if not part or f"{one.id}.".startswith(f"{part}.")]
+        libraries = tuple(dict.fromkeys(name for problem in problems for name in problem.libraries))
+        assert glimpse(path, parts) == Glimpse(load_rubric(path).title, libraries), path
+
+
+@pytest.mark.parametrize("text", ["", "[", "title: x", "title: x\nproblems: [3]", "\x00"])
+def test_a_glimpse_leaves_complaints_to_loading(tmp_path: Path, text: str) -> None:
+    (tmp_path / "broken.yaml").write_text(text)
+    assert glimpse(tmp_path / "broken.yaml") == Glimpse()
+    with pytest.raises(RubricError):
+        load_rubric(tmp_path / "broken.yaml")
 
 
 def test_the_hash_covers_the_rubric_and_its_own_checks(tmp_path: Path) -> None:

@@ -87,3 +87,58 @@ except SystemExit:
 """
     done = _python(program, *options, cwd=Path(cwd.format(**places)))
     assert done.stdout.splitlines()[-1] == (begun if stays else "next"), done.stderr
+
+
+def test_a_command_leaves_at_once_when_everything_has_been_tidied_up() -> None:
+    """Taking apart what is loaded took a fifth of a second; what commands register still runs, before that."""
+    program = """
+import atexit, sys
+from grader import cli, start
+class Kept:
+    def __del__(self):
+        print("taken apart")
+kept = Kept()
+cli.app = lambda: (atexit.register(print, "tidied up"), print("told"), sys.exit(3))
+start.main()
+"""
+    done = _python(program)
+    assert (done.returncode, done.stdout) == (3, "told\ntidied up\n"), done.stderr
+
+
+@pytest.mark.slow
+def test_a_command_loads_what_it_uses_and_starts_the_fork_server_first() -> None:
+    """Start-up is a matter of what is imported, and when; seconds would depend on the machine."""
+    program = """
+import sys
+from grader.sandbox import runner
+from grader import start
+begun = runner.BoxRunner.start
+def noting(self):
+    if self._server is None:
+        print("before:", *sorted({"grader.rubric", "grader.engine", "rich.console"} & set(sys.modules)))
+    begun(self)
+runner.BoxRunner.start = noting
+sys.argv = ["grader", "run", "submissions/ada", "--rubric", "dl-hw3", "--part", "2.1"]
+try:
+    start.main()
+except SystemExit:
+    unused = {"torch", "sympy", "markdown_it", "snowballstemmer", "jinja2", "grader.checks.datasets.drawn_items"}
+    print("loaded:", *sorted(unused & set(sys.modules)))
+    raise
+"""
+    done = _python(program, GRADER_SECRET="0123456789abcdef0123")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert [line for line in lines if line.startswith(("before:", "loaded:"))] == ["before:", "loaded:"]
+
+
+def test_a_rubric_loads_no_checks_that_it_does_not_name() -> None:
+    program = """
+import sys
+from pathlib import Path
+from grader.rubric import load_rubric
+load_rubric(Path("tests/rubrics/torch-blocks.yaml"))
+print(*sorted({"lark", "torch", "grader.checks.prose", "grader.checks.formulas.queries"} & set(sys.modules)))
+"""
+    done = _python(program)
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 from grader.answers.besides import without_besides
 from grader.answers.latex_files import whole_text
-from grader.answers.latex_sheet import latex_lines
 from grader.answers.lines import Line
-from grader.answers.markdown_sheet import markdown_lines
 from grader.answers.unseen import seen
 from grader.errors import WrongKind
 from grader.quoting import quote
@@ -64,6 +62,8 @@ def text_of(file: SheetFile) -> tuple[str, tuple[str, ...]]:
 
 
 def _markdown(file: SheetFile) -> Written:
+    from grader.answers.markdown_sheet import markdown_lines  # with a library that takes longer to load than a sheet
+
     text, notes = text_of(file)
     visible = seen(text)
     answers, besides = without_besides(visible.text)
@@ -73,6 +73,8 @@ def _markdown(file: SheetFile) -> Written:
 
 def _latex(file: SheetFile) -> Written:
     """With the files it takes in. What is hidden is hidden in each file by itself: a forgotten brace ends with it."""
+    from grader.answers.latex_sheet import latex_lines  # most sheets are Markdown
+
     hidden: list[str] = []
 
     def visible_text(one: SheetFile, text: str) -> str:

@@ -8,11 +8,9 @@ from types import MappingProxyType
 
 from grader.answers.numberings import Editions, Numberings
 from grader.answers.outline import Outline
-from grader.answers.pdf_sheet import pdf_answers, pdfs_of
 from grader.answers.readers import READERS, SheetFile, text_of
 from grader.answers.sheet_files import find_sheet
 from grader.answers.splitting import split
-from grader.answers.yaml_sheet import cut_yaml
 from grader.errors import ForAPerson, Missing
 from grader.model import Answers, Submission
 from grader.quoting import quote
@@ -22,6 +20,8 @@ def read_answers(
     submission: Submission, parts: Sequence[str], in_code: Iterable[str] = (), editions: Editions = MappingProxyType({})
 ) -> Answers:
     """The answer sheet of a submission, cut into the parts a rubric knows; those `in_code` are not on it."""
+    from grader.answers.pdf_sheet import pdf_answers, pdfs_of  # where only code is graded, no sheet is read
+
     numberings = Numberings(parts, editions)
 
     def cut(file: SheetFile) -> Answers:
@@ -52,6 +52,8 @@ def cut_into_parts(text: str, file: str, parts: Sequence[str]) -> Answers:
 def _cut(file: SheetFile, outline: Outline) -> Answers:
     ending = file.path.lower().rpartition(".")[2]
     if ending in ("yaml", "yml"):
+        from grader.answers.yaml_sheet import cut_yaml  # few sheets are
+
         text, notes = text_of(file)
         answers = cut_yaml(text, file.path, outline)
         return replace(answers, notes=(*notes, *answers.notes))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.progress import TextColumn, TimeRemainingColumn
+from rich.progress import TextColumn
 
 from grader import __version__
 from grader.batch import fingerprints
@@ -34,6 +35,7 @@ from grader.options import (
     room_of_commands,
 )
 from grader.progress_bar import progress_bar
+from grader.quoting import quote
 from grader.rubric import find_rubric, load_rubric
 
 _FAULTS_SHOWN = 20
@@ -81,8 +83,8 @@ def batch(
         for line in (*everything.twice, *everything.notes):
             print(f"grader: {line}", file=sys.stderr)
 
-    with _progress() as watch:
-        tally = run_batch(order, found, watch)
+    with _progress() as (watch, written):
+        tally = run_batch(order, found, watch, written)
     for line in tally.faults[:_FAULTS_SHOWN]:
         print(f"grader: {line}", file=sys.stderr)
     if len(tally.faults) > _FAULTS_SHOWN:
@@ -103,22 +105,41 @@ def _summary(tally: Tally, out: Path) -> str:
 
 
 @contextmanager
-def _progress() -> Iterator[Watch]:
-    more = (TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), TextColumn("left"))
-    with progress_bar(None, *more) as (bar, task):
+def _progress() -> Iterator[tuple[Watch, Callable[[], None]]]:
+    with progress_bar(None, *(TextColumn(f"{{task.fields[{name}]}}", markup=False) for name in _TOLD)) as (bar, task):
 
         def watch(tally: Tally) -> None:
-            failed = tally.how["not opened"] + tally.how["given up"]
-            speed = bar.tasks[task].finished_speed or bar.tasks[task].speed
-            bar.update(
-                task,
-                total=tally.total,
-                completed=tally.done,
-                description=f"{failed} failed, {tally.ungraded} ungraded",
-                rate=f"{speed:.1f}/s" if speed else "",
-            )
+            bar.update(task, total=tally.total, completed=tally.done, **_told(tally))
 
-        yield watch
+        def written() -> None:
+            if bar.tasks[task].description != _WRITING:
+                bar.reset(task, total=None, description=_WRITING, **_nothing_told())
+            bar.advance(task)
+
+        yield watch, written
+
+
+_WRITING = "writing pages"
+_TOLD = ("rate", "left", "at_work")
+_NAMED = 2  # students at work; a machine may have more cores than a line has room
+
+
+def _nothing_told() -> dict[str, Any]:
+    return dict.fromkeys(_TOLD, "")
+
+
+def _told(tally: Tally) -> dict[str, Any]:
+    """What the bar says of a batch."""
+    failed = tally.how["not opened"] + tally.how["given up"]
+    left, rate = tally.seconds_left, tally.pace.per_second
+    named = [quote(student, 24) for student in tally.at_work[:_NAMED]]
+    more = [f"{len(tally.at_work) - _NAMED} more"] if len(tally.at_work) > _NAMED else []
+    return {
+        "description": f"{failed} failed, {tally.ungraded} ungraded",
+        "rate": f"{rate:.1f}/s" if rate else "",
+        "left": "" if left is None else f"{timedelta(seconds=round(left))} left",
+        "at_work": ", ".join((*named, *more)),
+    }
 
 
 def rescore(

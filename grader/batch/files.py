@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,11 @@ class FilesFault(StaffFault):
     """A file could not be written; the gradebook has it all the same."""
 
 
-def write_files(gradebook: Gradebook, folder: Path) -> int:
+def write_files(gradebook: Gradebook, folder: Path, one_more: Callable[[], None] = lambda: None) -> int:
     """Every student's report and the class's table and page, as they stand in the gradebook now.
 
-    One student's report is held at a time, and of the others only what the class's files need. Returns how
-    many reports there are.
+    One student's report is held at a time, and of the others only what the class's files need. `one_more` is called
+    after each student's. Returns how many reports there are.
     """
     rows, reports, pages, title = [], [], {}, ""
     everybody = class_list(gradebook)
@@ -46,6 +47,7 @@ def write_files(gradebook: Gradebook, folder: Path) -> int:
         rows.append(_row(one.data, one.row.name))
         reports.append(needed_for_class_page(one.data))
         title = title or one.data.get("title") or one.data["rubric"]
+        one_more()
     _write(folder / "gradebook.csv", as_csv(rows))
     if reports:
         _write(folder / "index.html", class_page(reports, title, pages, list(everybody.notes())))

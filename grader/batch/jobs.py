@@ -7,6 +7,7 @@ import multiprocessing
 import signal
 import sys
 import tempfile
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pathlib import Path
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
 from grader.batch.grading import Graded, Grading, Plan
+from grader.batch.pace import Pace
 from grader.errors import StaffFault
 
 _ATTEMPTS = 3  # two jobs can be lost to somebody's `kill`; a third would be the submission's own doing
@@ -62,6 +64,7 @@ class _Job:
         self.process.start()
         theirs.close()
         self.task: HandedIn | None = None
+        self.given_at = 0.0
 
     def close(self) -> None:
         self.line.close()
@@ -78,14 +81,30 @@ class Jobs:
     def __init__(self, plan: Plan, count: int, workspace: Path) -> None:
         self._plan = plan
         self._workspace = workspace
+        self.pace = Pace(count)
         self._jobs = [_Job(plan, workspace) for _ in range(count)]
 
-    def grade(self, waiting: Iterable[HandedIn], stored: Callable[[str], Result | None]) -> Iterator[Graded]:
-        """Every submission's result, as they come. `stored` says what the gradebook has of a student."""
+    @property
+    def at_work(self) -> tuple[str, ...]:
+        """The students whose work is being graded."""
+        return tuple(job.task.student for job in self._jobs if job.task)
+
+    def grade(
+        self,
+        waiting: Iterable[HandedIn],
+        stored: Callable[[str], Result | None],
+        begun: Callable[[], None] = lambda: None,
+    ) -> Iterator[Graded]:
+        """Every submission's result, as they come. `stored` says what the gradebook has of a student; `begun` is called
+        when every job has its first one."""
         queue, lost = deque(waiting), dict[HandedIn, int]()
+        for job in self._jobs:
+            if queue:
+                self._give(job, queue.popleft(), stored, lost)
+        begun()
         while queue or any(job.task for job in self._jobs):
             for job in self._jobs:
-                if job.task is None and queue:
+                if job.task is None and queue:  # it took the place of one that died
                     self._give(job, queue.popleft(), stored, lost)
             busy = {job.line: job for job in self._jobs if job.task}
             for line in wait(list(busy)):
@@ -103,14 +122,18 @@ class Jobs:
                     continue
                 if isinstance(answer, _Refused):
                     raise answer.fault
+                if answer.result is not None and answer.result.how == "graded":
+                    self.pace.count(time.monotonic() - job.given_at)
                 job.task = None
+                if queue:  # before the answer is kept: no job waits for the disk
+                    self._give(job, queue.popleft(), stored, lost)
                 yield answer
 
     def _give(
         self, job: _Job, task: HandedIn, stored: Callable[[str], Result | None], lost: dict[HandedIn, int]
     ) -> None:
         known = stored(task.student)
-        job.task = task
+        job.task, job.given_at = task, time.monotonic()
         with contextlib.suppress(OSError):  # it is gone: waiting for its answer says so
             if lost.get(task, 0) >= _ATTEMPTS:
                 job.line.send((task, known, f"{_ATTEMPTS} processes ended while they graded it"))

@@ -22,6 +22,7 @@ from grader.batch.gradebook import Gradebook, Run
 from grader.batch.gradebook_file import GradebookFault
 from grader.batch.grading import Graded, Plan
 from grader.batch.jobs import Jobs
+from grader.batch.pace import Pace
 from grader.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.draw import draw_for_grading
 from grader.errors import UsageError
@@ -62,6 +63,12 @@ class Tally:
     faults: list[str] = field(default_factory=list)  # lines for staff
     notes: list[str] = field(default_factory=list)  # about the class, for staff
     stopped: bool = False
+    at_work: tuple[str, ...] = ()  # students
+    pace: Pace = field(default_factory=Pace)
+
+    @property
+    def seconds_left(self) -> float | None:
+        return self.pace.seconds_left(self.total - self.done)
 
     def count(self, graded: Graded) -> None:
         self.done += 1
@@ -73,8 +80,11 @@ class Tally:
 Watch = Callable[[Tally], None]
 
 
-def run_batch(order: Order, found: Callable[[Found], None], watch: Watch) -> Tally:
-    """Grade a class. Ctrl-C stops it with all that was graded in the gradebook; Tally says how far it came."""
+def run_batch(
+    order: Order, found: Callable[[Found], None], watch: Watch, written: Callable[[], None] = lambda: None
+) -> Tally:
+    """Grade a class. Ctrl-C stops it with all that was graded in the gradebook; Tally says how far it came. `written`
+    is called after each student's page, when all are graded."""
     if order.data is not None and not order.data.is_dir():
         raise UsageError(f"{order.data}: there is no such folder of data")
     with (
@@ -98,16 +108,22 @@ def run_batch(order: Order, found: Callable[[Found], None], watch: Watch) -> Tal
         watch(tally)
         try:
             with Jobs(plan, max(1, min(order.jobs, len(chosen))), workspace) as jobs:
-                for graded in jobs.grade(chosen, gradebook.latest):
+                tally.pace = jobs.pace
+
+                def look() -> None:
+                    tally.at_work = jobs.at_work
+                    watch(tally)
+
+                for graded in jobs.grade(chosen, gradebook.latest, look):
                     if graded.result is not None:
                         gradebook.add(run, graded.result)
                     if graded.students is not None or graded.handed_in.student not in known:
                         gradebook.settings.note_hand_in(graded.handed_in.student, _who(graded, roster))
                     tally.count(graded)
-                    watch(tally)
+                    look()
         except KeyboardInterrupt:
             tally.stopped = True
-        write_files(gradebook, order.out)
+        write_files(gradebook, order.out, written)
         tally.notes = list(class_list(gradebook).notes())
         return tally
 

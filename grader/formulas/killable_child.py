@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import importlib
 import os
 import pickle
@@ -134,7 +135,9 @@ def _exactly(stream: Any, count: int) -> bytes:
 def _serve() -> None:
     from grader.formulas.warm_up import warm_up  # here, so that the grader itself does not load sympy for it
 
+    gc.disable()  # nothing that is being loaded is garbage
     warm_up()  # the children find everything loaded and sympy's caches filled
+    gc.enable()
 
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a stray print must not end up among the answers

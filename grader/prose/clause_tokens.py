@@ -9,9 +9,9 @@ from itertools import groupby
 
 from grader.notation.denials import CONSEQUENCES, CONTRASTS
 from grader.notation.word_lists import words
-from grader.prose.word_tokens import FUNCTION_WORDS, PAUSE, STOP, Token, forms_of, tokens_of
+from grader.prose.word_tokens import FUNCTION_WORDS, PAUSE, STOP, FormsOf, Token, tokens_of
 
-_BEGINS = forms_of(CONTRASTS | CONSEQUENCES | words("while whereas because since which where"))
+_BEGINS = FormsOf(CONTRASTS | CONSEQUENCES | words("while whereas because since which where"))
 _JOINS = words("and or")  # words as well as clauses; a clause if one of these follows
 _SUBJECTS = words("it they the a an we this that these those its their there here now all then so no c h")
 # What begins so belongs to what follows its comma: "in ViT, …", "if γ > 1, …".

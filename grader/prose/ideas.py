@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from grader.model import Piece
 from grader.notation.word_lists import words as words_of
 from grader.prose.index_letters import letters_for
-from grader.prose.phrasings import Found, Reading, find, parse
+from grader.prose.phrasings import Found, Reading, find, readable
 from grader.prose.plain_spelling import NAMES_IN_FORMULAS, plain
 from grader.prose.reasons import distinct_reasons
 from grader.prose.word_tokens import FUNCTION_WORDS, Token
@@ -28,12 +28,7 @@ _SENTENCE_SHARE = Fraction(8, 100)  # of function words; English has about 40 %,
 _PLAIN_VERBS = words_of("use uses used give gives get gets take takes make makes need needs becomes goes works per")
 
 
-def _readable(phrasing: str) -> str:
-    parse(phrasing)
-    return phrasing
-
-
-Phrasing = Annotated[str, AfterValidator(_readable)]
+Phrasing = Annotated[str, AfterValidator(readable)]
 
 
 class _Said(BaseModel):

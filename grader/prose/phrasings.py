@@ -79,6 +79,14 @@ class Found:
     sentence: int
 
 
+def readable(phrasing: str) -> str:
+    """The phrasing itself; ValueError in one line if it cannot be read. Nothing is stemmed for it: rubrics have many
+    phrasings, and most answers need few of them."""
+    for part in phrasing.split(" & "):
+        _terms(part, phrasing)
+    return phrasing
+
+
 @lru_cache(maxsize=4096)
 def parse(phrasing: str) -> tuple[Part, ...]:
     """The parts of a phrasing; ValueError in one line if it cannot be read."""
@@ -86,8 +94,17 @@ def parse(phrasing: str) -> tuple[Part, ...]:
 
 
 def _part(text: str, phrasing: str) -> Part:
+    terms = []
+    for denied, alternatives in _terms(text, phrasing):
+        runs = [run for alternative in alternatives for run in _runs(alternative)]
+        terms.append(Term(tuple(runs), denied))
+    return Part(tuple(terms), in_one_clause=text.strip().startswith("("))
+
+
+def _terms(text: str, phrasing: str) -> list[tuple[bool, list[str]]]:
+    """The terms of a part: whether each is denied, and its alternatives as they are written."""
     text, position, terms = text.strip(), 0, []
-    if in_one_clause := text.startswith("("):
+    if text.startswith("("):
         if not text.endswith(")"):
             raise ValueError(f"the phrasing {phrasing!r} has a bracket without its partner")
         text = text[1:-1].strip()
@@ -95,13 +112,29 @@ def _part(text: str, phrasing: str) -> Part:
         found = _TERM.match(text, position)
         if found is None:
             raise ValueError(f"the phrasing {phrasing!r} has a quotation mark without its partner")
-        alternatives = (part[0].rstrip("|") for part in _ALTERNATIVE.finditer(found[2]) if part.end() > part.start())
-        runs = [run for alternative in alternatives for run in _runs(alternative, phrasing)]
-        terms.append(Term(tuple(runs), denied=bool(found[1])))
+        written = (part[0].rstrip("|") for part in _ALTERNATIVE.finditer(found[2]) if part.end() > part.start())
+        alternatives = list(written)
+        for alternative in alternatives:
+            _refuse_unreadable(alternative, phrasing)
+        terms.append((bool(found[1]), alternatives))
         position = found.end()
     if not terms:
         raise ValueError("a phrasing is empty")
-    return Part(tuple(terms), in_one_clause)
+    return terms
+
+
+def _refuse_unreadable(word: str, phrasing: str) -> None:
+    if word.startswith('"'):
+        return
+    if word.startswith("@"):
+        if word[1:] not in THESAURUS:
+            raise ValueError(f"the phrasing {phrasing!r} names the group {word}, which the thesaurus does not have")
+        for synonym in THESAURUS[word[1:]].split():
+            _refuse_unreadable(synonym, phrasing)
+    elif not word or word.startswith("!"):
+        raise ValueError(f"the phrasing {phrasing!r} has an alternative that is empty or has its own '!'")
+    elif len(word) > 1 and not all(word.split("-")):
+        raise ValueError(f"the phrasing {phrasing!r} has a hyphen without a word on both sides")
 
 
 def _quoted(text: str) -> Run:
@@ -111,20 +144,14 @@ def _quoted(text: str) -> Run:
     )
 
 
-def _runs(word: str, phrasing: str) -> Iterator[Run]:
+def _runs(word: str) -> Iterator[Run]:
     if word.startswith('"'):
         yield _quoted(word.strip('"'))
     elif word.startswith("@"):
-        if word[1:] not in THESAURUS:
-            raise ValueError(f"the phrasing {phrasing!r} names the group {word}, which the thesaurus does not have")
         for synonym in THESAURUS[word[1:]].split():
-            yield from _runs(synonym, phrasing)
-    elif not word or word.startswith("!"):
-        raise ValueError(f"the phrasing {phrasing!r} has an alternative that is empty or has its own '!'")
+            yield from _runs(synonym)
     else:
         parts = word.split("-") if len(word) > 1 else [word]
-        if not all(parts):
-            raise ValueError(f"the phrasing {phrasing!r} has a hyphen without a word on both sides")
         yield tuple((atom,) for part in parts for atom in _atoms(part))
 
 

@@ -8,11 +8,11 @@ from itertools import combinations
 from grader.notation.denials import CONSEQUENCES
 from grader.notation.word_lists import words
 from grader.prose.phrasings import Found, Reading
-from grader.prose.word_tokens import forms_of
+from grader.prose.word_tokens import FormsOf
 
-_LINKS = forms_of(CONSEQUENCES | words("consequence result because cause lead since then thereby"))
-_EXAMPLES = forms_of(words("example instance eg"))  # what stands in an example of a reason is no other reason
-_NEXT = forms_of(words("two second secondly another also furthermore moreover addition besides finally other third"))
+_LINKS = FormsOf(CONSEQUENCES | words("consequence result because cause lead since then thereby"))
+_EXAMPLES = FormsOf(words("example instance eg"))  # what stands in an example of a reason is no other reason
+_NEXT = FormsOf(words("two second secondly another also furthermore moreover addition besides finally other third"))
 
 
 def distinct_reasons(places: Mapping[str, Sequence[Found]], reading: Reading) -> list[str]:

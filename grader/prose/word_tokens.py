@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-
-import snowballstemmer
+from functools import cache, cached_property, lru_cache
+from typing import Any
 
 from grader.notation.denials import CONSEQUENCES, CONTRASTS, DENIALS_IN_PROSE, NO_DENIAL_BEFORE, NO_DENIAL_WITH_NO
 from grader.notation.operators import RELATIONS
@@ -77,10 +76,14 @@ def stem(word: str) -> str:
         return "positiv"
     american = re.sub(r"is(e|ed|es|er|ing|ation|ations)$", r"iz\1", word) if len(word) > 6 else word
     american = re.sub(r"(?<=[a-z]{3})our(s|ed|al|able|ing)?$", r"or\1", american)
-    return str(_STEMMER.stemWord(american))
+    return str(_stemmer().stemWord(american))
 
 
-_STEMMER = snowballstemmer.stemmer("english")
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer  # here: rubrics with prose are loaded for code, too
+
+    return snowballstemmer.stemmer("english")
 
 
 def forms(raw: str) -> list[str]:
@@ -108,15 +111,23 @@ def _has_greek(word: str) -> bool:
     return any("α" <= letter <= "ω" for letter in word)
 
 
-def forms_of(spelled_out: Iterable[str]) -> frozenset[str]:
-    return frozenset(form for word in spelled_out for form in forms(word))
+class FormsOf:
+    """The forms of these words: stemmed with the first answer that is read, not wherever a rubric is loaded."""
+
+    def __init__(self, spelled_out: Iterable[str]) -> None:
+        self._spelled_out = tuple(spelled_out)
+
+    @cached_property
+    def _forms(self) -> frozenset[str]:
+        return frozenset(form for word in self._spelled_out for form in forms(word))
+
+    def __contains__(self, form: str) -> bool:
+        return form in self._forms
 
 
-_NO_DENIAL_BEFORE = forms_of(NO_DENIAL_BEFORE)
-_NO_DENIAL_WITH_NO = forms_of(NO_DENIAL_WITH_NO)
-_CLAUSE_BEGINS = forms_of(
-    CONTRASTS | CONSEQUENCES | words("while whereas because since and which when if as → then or")
-)
+_NO_DENIAL_BEFORE = FormsOf(NO_DENIAL_BEFORE)
+_NO_DENIAL_WITH_NO = FormsOf(NO_DENIAL_WITH_NO)
+_CLAUSE_BEGINS = FormsOf(CONTRASTS | CONSEQUENCES | words("while whereas because since and which when if as → then or"))
 
 
 def _cut(text: str) -> Iterator[Token]:

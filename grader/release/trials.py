@@ -17,7 +17,7 @@ from grader.engine import grade
 from grader.model import Check, Problem, Rubric, Runner, Status, is_code
 from grader.release.candidates import TRIED, Candidate, candidates_in
 from grader.release.sources import Module
-from grader.selfcheck.checking import own_runner
+from grader.selfcheck.own_runner import own_runner
 from grader.submission import OpenedSubmission
 
 _HOLDS = "code_of_the_author"  # the module that a student would have copied

@@ -128,9 +128,11 @@ class ForkServer:
 
     def close(self) -> None:
         self._control.close()  # it ends on hearing that, and every box with it
+        if not self._ready:  # it is still importing, and hears nothing
+            self._process.kill()
         try:
             self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:  # still importing
+        except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         if self._process.stderr:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from grader.choosing import only
 from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.formulas import killable_child
-from grader.model import Problem, ProblemResult, Report, Rubric, Runner, Status
+from grader.model import Problem, ProblemResult, Report, Rubric, Status
 from grader.registry import reader_of
-from grader.selfcheck.form import faults_of_form, is_installed, missing_libraries
+from grader.selfcheck.form import faults_of_form, missing_libraries
 from grader.selfcheck.home_rubric import extent, status_here
+from grader.selfcheck.own_runner import OwnRunner, is_installed
 from grader.selfcheck.own_work import OwnWork
-
-
-class OwnRunner(Runner, Protocol):
-    def start(self) -> None:
-        """Begin loading libraries."""
 
 
 class Listener(Protocol):
@@ -36,16 +29,6 @@ class Listener(Protocol):
     def problem(self, result: ProblemResult) -> None: ...
 
     def ends(self, report: Report) -> None: ...
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is to be checked."""
-
-    path: Path
-    rubric: str | None = None
-    data: Path | None = None
-    parts: tuple[str, ...] = ()
 
 
 def check_own_work(
@@ -100,21 +83,6 @@ def where_it_ran(report: Report) -> list[str]:
     if missing == ("box",):
         lacking = f"a box, because {sys.platform} has none"
     return [f"your code ran without {lacking}; never run anyone else's code this way"]
-
-
-@contextmanager
-def own_runner(libraries: tuple[str, ...]) -> Iterator[OwnRunner]:
-    """Boxes where there are any, with what layers there are: the code is one's own."""
-    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
-        from grader.sandbox.runner import BoxRunner  # needs Linux
-
-        with BoxRunner(libraries, unsafe=True) as boxes:
-            yield boxes
-    else:
-        from grader.sandbox.open_runner import OpenRunner
-
-        with OpenRunner(libraries) as plain:
-            yield plain
 
 
 def libraries_of(rubric: Rubric) -> tuple[str, ...]:

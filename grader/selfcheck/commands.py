@@ -1,8 +1,12 @@
-"""`grader check`, `formula` and `pack`: what they are asked, and how they end."""
+"""`grader check`, `formula` and `pack`: what they are asked, and how they end.
+
+Whatever takes long to load is imported where it is used.
+"""
 
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -12,17 +16,13 @@ from rich.console import Console
 from grader.choosing import only
 from grader.errors import UsageError
 from grader.exits import exit_code, write_text
+from grader.model import Report
 from grader.options import DataOption, FailUnderOption, JsonOption, PartOption, RubricOption, room_of_commands
 from grader.quoting import quote
-from grader.report.json_report import to_json
-from grader.selfcheck.checking import Order, check_own_work, libraries_of, own_runner
-from grader.selfcheck.home_rubric import at_home
-from grader.selfcheck.own_work import open_own_work, rubric_at_home
-from grader.selfcheck.packing import SHEETS, pack_own_work
-from grader.selfcheck.playground import try_formula
-from grader.selfcheck.showing import SilentListener, TerminalListener, as_markdown
-from grader.selfcheck.showing_formulas import print_stages, print_trials
-from grader.selfcheck.watching import watch_own_work
+from grader.rubric_files import glimpse
+from grader.selfcheck.heading import print_heading
+from grader.selfcheck.own_runner import is_installed, own_runner
+from grader.selfcheck.own_work import Order, open_own_work, open_unchecked, rubric_at_home, work_by
 
 _OWN_ENDINGS = (".py", ".ipynb", ".predictions")
 
@@ -42,18 +42,42 @@ def check(
     """Check your own work: the public checks, before the deadline. For the work of others there is `run`."""
     order = Order(path, rubric, data, tuple(part or ()))
     if watch:
+        from grader.selfcheck.watching import watch_own_work
+
         watch_own_work(order, Console())
         return
-    with open_own_work(path, rubric, data) as work, own_runner(libraries_of(only(work.rubric, part or []))) as runner:
-        listener = SilentListener() if json == "-" else TerminalListener(Console())
-        report = check_own_work(work, order.parts, runner, listener)
-    if json == "-":
-        sys.stdout.buffer.write(to_json(report).encode())
-    elif json is not None:
-        _write(json, to_json(report))
+    report = _checked(order, silent=json == "-")
+    if json is not None:
+        from grader.report.json_report import to_json
+
+        if json == "-":
+            sys.stdout.buffer.write(to_json(report).encode())
+        else:
+            _write(json, to_json(report))
     if markdown is not None:
+        from grader.selfcheck.showing import as_markdown
+
         _write(markdown, as_markdown(report))
     raise typer.Exit(exit_code(report, fail_under))
+
+
+def _checked(order: Order, *, silent: bool) -> Report:
+    """What is quick comes first: whose work this is, and the start of the fork server, which loads meanwhile."""
+    with open_unchecked(order) as (opened, place), ExitStack() as stack:
+        seen, console = glimpse(place, order.parts), Console()
+        if not silent and seen.title:
+            print_heading(console, opened.name, seen.title)
+        guessed = tuple(filter(is_installed, seen.libraries))
+        runner = stack.enter_context(own_runner(guessed))
+        runner.start()
+        from grader.selfcheck.checking import check_own_work, libraries_of
+        from grader.selfcheck.showing import SilentListener, TerminalListener
+
+        work = work_by(place, order.data, opened)
+        if (libraries := libraries_of(only(work.rubric, list(order.parts)))) != guessed:
+            runner = stack.enter_context(own_runner(libraries))
+        listener = SilentListener() if silent else TerminalListener(console, headed=bool(seen.title))
+        return check_own_work(work, order.parts, runner, listener)
 
 
 def _write(file: str, text: str) -> None:
@@ -63,6 +87,8 @@ def _write(file: str, text: str) -> None:
 
 def _spare_own_work(target: Path) -> None:
     """A typo such as `--out answers.md` must not cost a student the answers."""
+    from grader.selfcheck.packing import SHEETS
+
     if target.is_file() and (target.suffix in _OWN_ENDINGS or target.name in SHEETS):
         raise UsageError(f"{quote(str(target))} is your work and would be lost; give another name")
 
@@ -75,6 +101,10 @@ def formula(
     stages: Annotated[bool, typer.Option("--stages", help="Every stage of reading, from text to verdict.")] = False,
 ) -> None:
     """Show how a formula is read and, where the part is checked at home, whether it works."""
+    from grader.selfcheck.home_rubric import at_home
+    from grader.selfcheck.playground import try_formula
+    from grader.selfcheck.showing_formulas import print_stages, print_trials
+
     whole = rubric_at_home(path, rubric)
     problem, *others = only(at_home(whole), [part]).problems
     if others:
@@ -90,6 +120,10 @@ def pack(
     data: DataOption = None,
 ) -> None:
     """Make the archive to hand in: what is asked for, and a manifest with what the self-check found."""
+    from grader.selfcheck.checking import check_own_work, libraries_of
+    from grader.selfcheck.packing import pack_own_work
+    from grader.selfcheck.showing import SilentListener
+
     with open_own_work(path, rubric, data) as work, own_runner(libraries_of(work.rubric)) as runner:
         report = check_own_work(work, (), runner, SilentListener())
         packed = pack_own_work(work, report)

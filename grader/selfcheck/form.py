@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from grader.errors import Ambiguous, Missing, StudentFault
 from grader.model import Answers, Check, Problem, Rubric, Submission, is_code
 from grader.quoting import quote
 from grader.registry import OneLineForEach, defined
+from grader.selfcheck.own_runner import is_installed
 from grader.selfcheck.playground import why_unread
 from grader.submission import OpenedSubmission
 
@@ -27,10 +27,6 @@ def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) 
     yield from _files(submission, rubric)
     yield from _line_counts(submission, whole, {problem.id for problem in rubric.problems})
     yield from _sheet(submission, rubric)
-
-
-def is_installed(library: str) -> bool:
-    return importlib.util.find_spec(library) is not None
 
 
 def missing_libraries(problem: Problem) -> list[str]:

@@ -17,8 +17,7 @@ from grader.choosing import choose_rubric
 from grader.errors import UsageError
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric import find_rubric, load_rubric, rubric_choices
-from grader.selfcheck.home_rubric import at_home
+from grader.rubric_files import find_rubric, rubric_choices
 from grader.submission import OpenedSubmission, open_submission
 
 KIT_FOLDER = "rubric"
@@ -32,8 +31,34 @@ class OwnWork:
     rubric: Rubric  # the part of it that is checked at home
 
 
+@dataclass(frozen=True)
+class Order:
+    """What is to be checked."""
+
+    path: Path
+    rubric: str | None = None
+    data: Path | None = None
+    parts: tuple[str, ...] = ()
+
+
 @contextmanager
 def open_own_work(path: Path, named: str | None = None, data: Path | None = None) -> Iterator[OwnWork]:
+    with open_unchecked(Order(path, named, data)) as (opened, rubric):
+        yield work_by(rubric, data, opened)
+
+
+def work_by(rubric: Path, data: Path | None, opened: OpenedSubmission) -> OwnWork:
+    from grader.rubric import load_rubric  # here: with it come all libraries that check a rubric
+    from grader.selfcheck.home_rubric import at_home
+
+    whole = load_rubric(rubric, data)
+    return OwnWork(opened, whole, at_home(whole))
+
+
+@contextmanager
+def open_unchecked(order: Order) -> Iterator[tuple[OpenedSubmission, Path]]:
+    """One's own work and where its rubric lies; whether that can be loaded shows later."""
+    path, named, data = order.path, order.rubric, order.data
     if data is not None and not data.is_dir():
         raise UsageError(f"{quote(str(data))}: there is no such folder of data")
     with open_submission(_existing(path)) as opened:
@@ -42,12 +67,13 @@ def open_own_work(path: Path, named: str | None = None, data: Path | None = None
             shutil.rmtree(opened.folder / KIT_FOLDER, ignore_errors=True)  # a link was not copied
             opened = replace(opened, files=files)
         rubric = _named(path, named or opened.rubric, by_staff=named is not None)
-        whole = load_rubric(rubric or _fitting(path, opened), data)
-        yield OwnWork(opened, whole, at_home(whole))
+        yield opened, rubric or _fitting(path, opened)
 
 
 def rubric_at_home(path: Path, named: str | None) -> Rubric:
     """The whole rubric, found without a look at the work where that is possible."""
+    from grader.rubric import load_rubric
+
     rubric = _named(_existing(path), named, by_staff=True)
     if rubric is not None:
         return load_rubric(rubric)

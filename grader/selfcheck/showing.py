@@ -12,6 +12,7 @@ from grader.model import CheckResult, ProblemResult, Report, Status
 from grader.report.exports.markdown_table import literal
 from grader.report.points import shown
 from grader.report.terminal import feedback_on, status_text, title_of
+from grader.selfcheck.heading import print_heading
 from grader.selfcheck.home_rubric import Extent, extent, extent_of, is_left_out, status_here
 from grader.selfcheck.own_work import OwnWork
 
@@ -21,11 +22,14 @@ _ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 22  # characters: `1.b.iii`, `cr
 class TerminalListener:
     """Prints each step of the self-check as it is done."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, headed: bool = False) -> None:
+        """`headed`: the first line has been printed."""
         self._console = console
+        self._headed = headed
 
     def begins(self, work: OwnWork) -> None:
-        self._console.print(Text(f"{work.submission.name} · {work.whole.title}", style="bold"))
+        if not self._headed:
+            print_heading(self._console, work.submission.name, work.whole.title)
 
     def form(self, faults: list[str]) -> None:
         if not faults:

@@ -16,9 +16,10 @@ from grader.alternatives import sheet_of
 from grader.choosing import only
 from grader.errors import StaffFault, StudentFault
 from grader.model import Problem, ProblemResult, is_code
-from grader.selfcheck.checking import Order, OwnRunner, check_own_work, libraries_of, own_runner
+from grader.selfcheck.checking import check_own_work, libraries_of
 from grader.selfcheck.code_needed import code_needed
-from grader.selfcheck.own_work import OwnWork, open_own_work
+from grader.selfcheck.own_runner import OwnRunner, own_runner
+from grader.selfcheck.own_work import Order, OwnWork, open_own_work
 from grader.selfcheck.showing import TerminalListener
 from grader.submission import OpenedSubmission
 

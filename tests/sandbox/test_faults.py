@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from grader.errors import Crashed
+from grader.sandbox import BoxRunner
 from grader.sandbox.box_endings import Asked, value_of
 
 
@@ -15,3 +17,12 @@ def test_a_place_that_cannot_be_a_file_is_left_out(tmp_path: Path, file: str) ->
     raised = {"type": "ValueError", "text": "no", "file": file, "line": 3}
     with pytest.raises(Crashed, match=r"^attention\(\) in attention\.py raised ValueError$"):
         value_of({"raised": raised}, Asked("attention.py", "attention", tmp_path))
+
+
+def test_a_fork_server_that_nobody_needs_any_more_is_not_waited_for() -> None:
+    """Libraries begin to load before the rubric does: a typo in it is told at once, not when torch is there."""
+    with BoxRunner(("numpy",)) as runner:
+        runner.start()
+        assert runner._server is not None
+        process = runner._server._process
+    assert process.returncode == -signal.SIGKILL
