@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from grader.batch.course.class_list import class_list
 from grader.batch.gradebook import Gradebook
 from grader.errors import UsageError
 from grader.quoting import quote
@@ -25,10 +26,13 @@ def read_requests(path: Path, gradebook: Gradebook) -> list[Wanted]:
     parts: dict[str, list[str]] = {}
     for state in gradebook.decisions.states():
         parts.setdefault(state.student, []).append(state.part)
+    # Whoever handed in with others asks about the group's work, which is decided once.
+    behind = {row.student: row.hand_ins[0] for row in class_list(gradebook).rows if len(row.hand_ins) == 1}
     wanted: list[Wanted] = []
     faults: list[str] = []
     for line, row in _rows(path):
         student, part, text = (row[column].strip() for column in COLUMNS)
+        student = behind.get(student, student)
         if fault := _fault(student, part, text, parts):
             faults.append(f"line {line}: {fault}")
         else:

@@ -9,6 +9,8 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
+from grader.batch.course.people_files import Person
+from grader.batch.course.settings_log import HandIn
 from grader.batch.deciding import commands as deciding
 from grader.batch.gradebook import Gradebook
 from grader.errors import UsageError
@@ -40,6 +42,12 @@ def test_a_table_is_taken_in_once(book: Gradebook) -> None:
     assert "two lines, and" in listed
     said = CliRunner().invoke(deciding.app, ["status", str(book.path.parent)]).stdout
     assert "Open regrade requests: 2." in said
+
+
+def test_a_member_of_a_group_asks_about_the_groups_work(book: Gradebook) -> None:
+    book.settings.note_hand_in("s0", HandIn((Person("s0"), Person("zoe"))))
+    assert "1 requests opened" in taken_in(book, "student,part,text\nzoe,1.a,please\n").stdout
+    assert [request.student for request in book.requests.all()] == ["s0"]
 
 
 @pytest.mark.parametrize(
