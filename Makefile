@@ -12,7 +12,7 @@ setup: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is %d.%d: make PYTHON=/path/to/python3.11" % sys.version_info[:2])'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,review]'
 	@touch $@
 
 demo: setup
@@ -50,6 +50,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.forms
 	$(BIN)/python -m benchmarks.throughput --sizes 100
 	$(BIN)/python -m benchmarks.long_class --count 1000
+	$(BIN)/python -m benchmarks.reviewing
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -16,6 +16,7 @@ from grader import __version__
 COMMANDS = {
     "run": ("grader", "Grade one submission."),
     "batch": ("grader.batch", "Grade a whole class."),
+    "review": ("grader.review", "Decide what waits for a person, in a browser."),
     "override": ("grader.batch.deciding", "Decide a part by hand."),
     "accept": ("grader.batch.deciding", "Accept the points that the grader proposes, where every idea was found."),
     "undo": ("grader.batch.deciding", "Take back the last thing this person did."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 _LIMIT = 200
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BLANKS = dict.fromkeys(map(ord, "\u2800\u3164\u115f\u1160\uffa0"), " ")
 
 
@@ -20,6 +21,16 @@ def quote(text: str, limit: int = _LIMIT) -> str:
     Co private, Cn unassigned, Zl and Zp line breaks by another name. Some letters are drawn as nothing at all.
     """
     spaced = " ".join(text[: 8 * limit].translate(_BLANKS).split())
-    hidden = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-    safe = "".join("�" if unicodedata.category(letter) in hidden else letter for letter in spaced)
+    safe = "".join("�" if unicodedata.category(letter) in _HIDDEN else letter for letter in spaced)
     return safe if len(safe) <= limit else safe[: limit - 1] + "…"
+
+
+def visible(text: str) -> str:
+    """Many lines as they are, letter for letter, so that places in the text stay; what would be obeyed is shown as `�`,
+    and so is what cannot be seen."""
+    if text.isascii() and text.isprintable():
+        return text
+    spaced = text.translate(_BLANKS)
+    return "".join(
+        "�" if letter not in "\n\t" and unicodedata.category(letter) in _HIDDEN else letter for letter in spaced
+    )

@@ -56,6 +56,9 @@ LAYERS = [
 INSIDE = "grader.sandbox.inside"
 _PAIRS = (("grader.checks", "grader.sandbox"), ("grader.checks", "grader.report"))
 APART = (*_PAIRS, *((other, one) for one, other in _PAIRS))  # neither sees the other
+# Review starts in a second and runs no student code. Of the sandbox it sees the process that draws a page, and no more.
+NOT_IN_REVIEW = ("grader.checks", "grader.engine", "grader.formulas", "grader.sandbox")
+DRAWS_PAGES = ("grader.sandbox.page_picture", "grader.sandbox.pdf_process")
 
 
 def _modules(package: str) -> dict[str, Path]:
@@ -104,6 +107,7 @@ def _not_allowed(module: str, imported: set[str]) -> Iterator[tuple[str, str]]:
             or (root == "reference" and not module.startswith(("grader.checks", "reference")))  # only checks see it
             or (module.startswith("grader") and root == "grader" and _layer(one) > _layer(module))
             or any(module.startswith(here) and one.startswith(there) for here, there in APART)
+            or (module.startswith("grader.review") and one.startswith(NOT_IN_REVIEW) and one not in DRAWS_PAGES)
             or (module.startswith(INSIDE) and root in ("grader", "reference") and not one.startswith(INSIDE))
         ):
             yield module, one
@@ -116,6 +120,7 @@ def test_what_may_not_be_imported_is_noticed() -> None:
         ("grader.model", "grader.engine"),
         ("grader.checks.prose", "grader.sandbox.runner"),
         ("grader.report.html", "grader.checks.prose"),
+        ("grader.review.visit", "grader.sandbox.runner"),
         ("grader.sandbox.inside.wire", "grader.errors"),  # it stands below, but outside the box
     ):
         assert list(_not_allowed(module, {imported})) == [(module, imported)]

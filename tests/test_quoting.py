@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.quoting import place, quote
+from grader.quoting import place, quote, visible
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,9 @@ def test_a_place_is_a_line_of_a_file_or_of_a_cell() -> None:
     assert place("hw3.ipynb cell 2", 3) == "hw3.ipynb cell 2 line 3"
     assert place("a\nb.py", 1) == "a b.py:1"
     assert place("a\n.ipynb cell 1", 1) == "a .ipynb cell 1 line 1"
+
+
+def test_many_lines_keep_their_places() -> None:
+    text = "a\tb\n\u202ec\x1b\u200bd\ufdd0\ud800 \u3164e"
+    assert visible(text) == "a\tb\n�c��d��  e"
+    assert len(visible(text)) == len(text)

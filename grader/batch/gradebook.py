@@ -47,6 +47,7 @@ class Run:
     seed: int
     problems: tuple[str, ...]
     secret: str  # its fingerprint; empty if there was none
+    submissions: str = ""  # where they were handed in, for whoever wants to see a page
 
 
 class Gradebook:
@@ -62,17 +63,17 @@ class Gradebook:
 
     def begin_run(self, run: Run, rubric: str, grader_version: str) -> int:
         asked = (rubric, run.rubric_path, run.data, run.seed, json.dumps(run.problems))
-        row = (_now(), *asked, grader_version, run.secret)
+        row = (_now(), *asked, grader_version, run.secret, run.submissions)
         with self.file.faults_in_words(), self.file.transaction():
-            columns = "at, rubric, rubric_path, data, seed, problems, grader_version, secret"
+            columns = "at, rubric, rubric_path, data, seed, problems, grader_version, secret, submissions"
             done = self._base.execute(f"INSERT INTO runs ({columns}) VALUES ({', '.join('?' * len(row))})", row)
         return int(done.lastrowid or 0)
 
     def last_run(self) -> Run | None:
         with self.file.faults_in_words():
-            query = "SELECT rubric_path, data, seed, problems, secret FROM runs ORDER BY id DESC LIMIT 1"
+            query = "SELECT rubric_path, data, seed, problems, secret, submissions FROM runs ORDER BY id DESC LIMIT 1"
             row = self._base.execute(query).fetchone()
-        return None if row is None else Run(row[0], row[1], row[2], tuple(json.loads(row[3])), row[4])
+        return None if row is None else Run(row[0], row[1], row[2], tuple(json.loads(row[3])), *row[4:])
 
     def add(self, run: int, result: Result) -> None:
         definition = _sha256(result.definition)

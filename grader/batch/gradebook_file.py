@@ -175,6 +175,7 @@ class GradebookFile:
     def _know_review(self) -> None:
         """Format 3 had decisions without items, groups, second marks and requests; traits follow from reports."""
         self._run(_TABLES_OF_REVIEW)
+        self.base.execute("ALTER TABLE runs ADD COLUMN submissions TEXT NOT NULL DEFAULT ''")
         self.base.execute("ALTER TABLE decisions ADD COLUMN adjust TEXT")
         self.base.execute("ALTER TABLE decisions ADD COLUMN mark INTEGER NOT NULL DEFAULT 0")
         self.base.execute("ALTER TABLE decisions ADD COLUMN rests_on INTEGER REFERENCES acts")

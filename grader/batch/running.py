@@ -100,7 +100,8 @@ def run_batch(
         plan = _plan(order, gradebook, chosen)
         rubric = only(load_rubric(plan.rubric, plan.data), list(plan.problems))  # a typo stops here, before any job
         data = str(plan.data) if plan.data else None
-        asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint)
+        place = str(order.submissions.resolve())
+        asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint, place)
         run = gradebook.begin_run(asked, rubric.name, __version__)
         tally = Tally(len(chosen))
         known = gradebook.settings.hand_ins()

@@ -77,7 +77,7 @@ def student_page(data: Mapping[str, Any]) -> str:
         review=[problem for problem in shown if problem["status"] == Status.REVIEW],
         ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
         hidden=any(check["visibility"] == "hidden" for problem in shown for check in problem["checks"]),
-        problems=[(problem, _entries(problem)) for problem in shown],
+        problems=[(problem, check_entries(problem)) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
         nothing=_nothing(data),
         late=about_lateness(data),
@@ -172,7 +172,7 @@ def _worth(data: Mapping[str, Any]) -> str:
     return worth(data["max_points"], data.get("max_bonus", 0))
 
 
-def _entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
+def check_entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One entry per check; checks that were left out in a row for the same reason share one. Where a person decided the
     part, none waits for one any more."""
     entries, checks = [], problem["checks"]
@@ -221,12 +221,12 @@ def _plain(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _status(status: str) -> Markup:
+def status_sign(status: str) -> Markup:
     sign, look, _ = _STATUSES[Status(status)]
     return Markup('<span class="status {}"><span aria-hidden="true">{}</span> {}</span>').format(look, sign, status)
 
 
-def _quoted(value: Any) -> Any:
+def harmless_value(value: Any) -> Any:
     """What any template prints goes through here before it is escaped; markup is what this package made itself."""
     if isinstance(value, Markup):
         return value
@@ -239,7 +239,7 @@ def templates(room: Path = _TEMPLATES) -> Environment:
     environment = Environment(
         loader=FileSystemLoader([room, _TEMPLATES]),
         autoescape=True,
-        finalize=_quoted,
+        finalize=harmless_value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -247,7 +247,7 @@ def templates(room: Path = _TEMPLATES) -> Environment:
     sheets = dict.fromkeys([_TEMPLATES / "style.css", *sorted(room.glob("*.css"))])
     style = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": _status, "words": _words}
+    environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": status_sign, "words": _words}
     return environment
 
 

@@ -18,7 +18,7 @@ from grader.review.double_marking import Agreement, agreement_in, as_seen_by
 from grader.review.grouping import Group, Grouping
 from grader.review.leases import Lease, LeasedByAnother, Leases
 from grader.review.part_list import PartOverview, part_list
-from grader.review.refs import Ref, drawn_order, drawn_sample, no_such_answer, ref_of
+from grader.review.refs import Ref, aliases, drawn_order, drawn_sample, no_such_answer, ref_of
 
 SAMPLE = 10  # answers to look at before all that are alike in having every idea are accepted
 
@@ -177,6 +177,24 @@ class Desk:
     def answer_request(self, request: int, reply: str, points: Fraction | None = None) -> Act:
         """The student reads the reply; with points, they are decided anew."""
         return self._book.requests.answer(request, reply, points, by=self.reviewer)
+
+    # ---- lists for pages ----
+
+    def versions(self, refs: Sequence[Ref]) -> dict[Ref, str]:
+        """What a decision on each of them has to be sent with."""
+        found = {}
+        for part in {ref.part for ref in refs}:
+            for state in self._decisions.states(part=part):
+                sight = as_seen_by(self.reviewer, state, self._double)
+                found[ref_of(state)] = version_of(state, sight.mark)
+        return {ref: found[ref] for ref in refs if ref in found}
+
+    def aliases(self, part: str) -> dict[Ref, str]:
+        return aliases(Ref(student, part) for student in self._book.students())
+
+    def acceptable(self, part: str) -> list[Ref]:
+        """What would be accepted together now."""
+        return [ref_of(state) for state in self._acceptable(part)]
 
     # ---- within ----
 

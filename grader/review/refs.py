@@ -42,6 +42,12 @@ def alias_of(ref: Ref, everybody: Sequence[Ref]) -> str:
     return f"answer {before + 1}"
 
 
+def aliases(everybody: Iterable[Ref]) -> dict[Ref, str]:
+    """All of a part at once, as `alias_of` gives them one by one."""
+    order = sorted((_number("alias", ref.part, ref.student), ref) for ref in everybody)
+    return {ref: f"answer {place}" for place, (_, ref) in enumerate(order, start=1)}
+
+
 def is_drawn_twice(ref: Ref, share: Fraction) -> bool:
     """Whether this answer is among the share that two people mark."""
     return share > 0 and _number("double", ref.part, ref.student) < share * (1 << 64)

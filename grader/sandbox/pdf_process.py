@@ -71,8 +71,9 @@ def read_pdf(data: bytes) -> PdfGlyphs:
 class PdfProcess:
     """A process that reads PDFs, one after the other. For grading it reads one, so that none can hurt the next."""
 
-    def __init__(self, cpu_seconds: int = CPU_SECONDS) -> None:
-        settings = {"starts": "pdf_child", "path": sys.path, "cpu_seconds": cpu_seconds, "memory_mb": _MEMORY_MB}
+    def __init__(self, cpu_seconds: int = CPU_SECONDS, draws_page: int | None = None) -> None:
+        settings: dict[str, Any] = {"starts": "pdf_child", "path": sys.path, "draws_page": draws_page}
+        settings |= {"cpu_seconds": cpu_seconds, "memory_mb": _MEMORY_MB}
         with tempfile.TemporaryDirectory(prefix="grader-pdf-") as folder:
             written = Path(folder) / "settings.json"
             written.write_text(json.dumps(settings), encoding="utf-8")
@@ -98,6 +99,10 @@ class PdfProcess:
             case "password":
                 raise PdfNotRead("is locked by a password, so it was not read")
         raise PdfNotRead("is no PDF that can be read: it is empty, cut off or damaged")
+
+    def draw(self, data: bytes) -> dict[str, Any]:
+        """What a process that draws a page says, unchecked (page_picture.py)."""
+        return self._ask(data)
 
     def _ask(self, data: bytes) -> dict[str, Any]:
         assert self._process.stdin is not None

@@ -118,10 +118,8 @@ def next_command(states: Sequence[PartState], counts: Sequence[PartCount], grade
         return f"grader batch SUBMISSIONS --out {place} --resume (what is ungraded is graded again)"
     if (ready := max(counts, key=lambda count: count.all_found, default=None)) and ready.all_found:
         return f"grader accept {place} --part {ready.part} --found all --by NAME"
-    for state in states:
-        if state.is_open:
-            who = shlex.quote(state.student)
-            return f"grader override {who} {state.part} POINTS --by NAME --why TEXT --out {place}"
+    if any(state.is_open for state in states):
+        return f"grader review {place}"
     return f"grader report {place} (writes the pages), then grader export {place} --to FORMAT"
 
 

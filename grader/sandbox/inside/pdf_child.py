@@ -1,4 +1,4 @@
-"""Reads PDFs in a process that has no reach: it opens nothing, writes nothing but its answer, and can be killed.
+"""Reads or draws PDFs in a process without reach: it opens nothing, writes nothing but its answer, and can be killed.
 
 A file comes in as its length and its bytes, and goes out as the length and the bytes of JSON. After the first answer to
 an honest caller the process ends; it goes on with the next file only for tests that damage many.
@@ -13,7 +13,7 @@ import struct
 import sys
 from typing import Any
 
-from . import pdf_glyphs
+from . import page_pixels, pdf_glyphs
 
 LENGTH = struct.Struct("!Q")
 _LINUX = sys.platform.startswith("linux")
@@ -32,7 +32,8 @@ def main(settings: dict[str, Any]) -> None:
         return
     _send(answers, {"layers": worn})
     while (data := _receive(asked)) is not None:
-        _send(answers, pdf_glyphs.glyphs_of(data))
+        page = settings["draws_page"]
+        _send(answers, pdf_glyphs.glyphs_of(data) if page is None else page_pixels.pixels_of(data, page))
 
 
 def _jail(settings: dict[str, Any]) -> list[str]:

@@ -1,0 +1,117 @@
+"""An answer as a page shows it: the words with their formulas set and what was found marked, code with its lines, pages
+of a PDF by where they lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from markupsafe import Markup
+
+from grader.quoting import visible
+from grader.report.typesetting import Span, typeset
+
+# As messages name them: `attention.py:12`, `line 12`, `lines 107, 135, 155`.
+_LINES_NAMED = re.compile(r"(?:\blines? |\.py:|\.ipynb cell \d{1,5} line )(\d{1,6}(?:, \d{1,6}){0,20})")
+_Entry = Mapping[str, Any]  # of a JSON report
+_NOTHING = Markup("")
+_MOST_PAGES = 6  # of one answer
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    number: int
+    text: str
+    named: bool  # by what a check said
+
+
+@dataclass(frozen=True)
+class PagePicture:
+    page: int
+    number: int  # of the piece
+
+
+@dataclass(frozen=True)
+class ShownPiece:
+    kind: str  # answer | code | file
+    heading: str
+    written: Markup = _NOTHING
+    source: Markup = _NOTHING
+    lines: tuple[CodeLine, ...] = ()
+    pictures: tuple[PagePicture, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def shown_pieces(
+    pieces: Sequence[Mapping[str, Any]],
+    marks: Mapping[int, Sequence[Span]],
+    checks: Sequence[Mapping[str, Any]],
+    *,
+    names: bool,
+) -> list[ShownPiece]:
+    """`marks` by the number of the piece. Names of files are a student's choice and may tell whose they are."""
+    said = lines_named(checks)
+    return [_shown(number, piece, marks.get(number, ()), said, names) for number, piece in enumerate(pieces)]
+
+
+def _shown(
+    number: int, piece: Mapping[str, Any], marks: Sequence[Span], named: frozenset[int], names: bool
+) -> ShownPiece:
+    notes = []
+    if piece.get("left_out"):
+        notes.append(f"{piece['left_out']} more characters are left out here")
+    heading, text = _heading(piece, names), piece.get("text", "")
+    match piece["kind"]:
+        case "code":
+            first = piece.get("line", 1)
+            shown = visible(text).split("\n")
+            lines = tuple(CodeLine(first + row, line, first + row in named) for row, line in enumerate(shown))
+            return ShownPiece("code", heading, lines=lines, notes=tuple(notes))
+        case "answer":
+            if piece.get("doubt"):
+                notes.append(f"it may have been read wrongly: {piece['doubt']}")
+            pictures = tuple(PagePicture(page, number) for page in pages_of(piece)[:_MOST_PAGES])
+            source = Markup("{}").format(visible(text)) if "$" in text or "`" in text else Markup("")
+            return ShownPiece("answer", heading, typeset(text, marks), source, (), pictures, tuple(notes))
+    if piece.get("lines"):
+        notes.append(f"{piece['lines']} lines")
+    return ShownPiece("file", heading, notes=tuple(notes))
+
+
+def _heading(piece: _Entry, names: bool) -> str:
+    path = PurePosixPath(piece.get("file", ""))
+    file = (
+        str(path)
+        if names
+        else path.name
+        if piece["kind"] == "code"
+        else f"the {path.suffix or 'file'} that was handed in"
+    )
+    if piece.get("name"):
+        file = f"{piece['name']} in {file}"
+    if piece.get("page"):
+        return f"{file}, page {piece['page']}"
+    return f"{file}, line {piece['line']}" if piece.get("line") else file
+
+
+def lines_named(checks: Iterable[_Entry]) -> frozenset[int]:
+    """Lines that messages of checks that did not pass point at."""
+    found: set[int] = set()
+    for check in checks:
+        if check["status"] != "passed":
+            for numbers in _LINES_NAMED.findall(check["message"]):
+                found |= {int(one) for one in numbers.split(", ")}
+    return frozenset(found)
+
+
+def pages_of(piece: _Entry) -> list[int]:
+    """Pages of a PDF that an answer stands on, in their order."""
+    places = piece.get("places") or ([piece] if piece.get("page") else [])
+    return list(dict.fromkeys(place["page"] for place in places))
+
+
+def boxes_on(piece: _Entry, page: int) -> list[list[float]]:
+    return [place["box"] for place in piece.get("places", ()) if place["page"] == page and place.get("box")]
