@@ -37,6 +37,7 @@ LAYERS = [
         "grader.choosing",
         "grader.editions",
         "grader.engine",
+        "grader.opinions",
         "grader.fitting",
         "grader.from_pages",
         "grader.stubs",
