@@ -1,9 +1,10 @@
-"""The one loop: every check of every problem, each in a fresh box, none able to stop the others."""
+"""The one loop: every check of every problem, none able to stop the others."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,8 +14,10 @@ from grader.errors import BoxLost, Killed
 from grader.judged import Judging
 from grader.model import (
     Alternative,
+    Box,
     Check,
     CheckResult,
+    Limits,
     Outcome,
     Problem,
     ProblemResult,
@@ -24,7 +27,8 @@ from grader.model import (
     Status,
     Submission,
 )
-from grader.opinions import Work, judge
+from grader.opinions import Asking, Work
+from grader.sharing import BoxInTurn, gates_above, in_turn, may_share
 from grader.shown import as_shown
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
@@ -40,13 +44,17 @@ def grade(
     draw: Draw,
     *,
     notes: tuple[str, ...] = (),
+    share_boxes: bool = True,
     progress: Progress = lambda problem, check: None,
     finished: Finished = lambda result: None,
 ) -> Report:
-    """Grade a submission. Always returns a report; raises only if no box can be made at all."""
+    """Grade a submission. Always returns a report; raises only if no box can be made at all.
+
+    Without `share_boxes` every check has a fresh box: slower, with the same verdicts (`benchmarks.sharing` compares).
+    """
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
-    work = Work(submission, rubric)
+    work = Work(submission, rubric, share_boxes)
     judging = Judging(submission, lambda: work.sheet)
     problems: list[ProblemResult] = []
     for problem in rubric.problems:
@@ -107,20 +115,25 @@ def _grade_checks(
     progress: Progress,
 ) -> ProblemResult:
     """The problem's own checks after those of the alternative; results found before them count too."""
-    results = list(before)
-    gates: list[str] = []
-    for check in (*(alternative.checks if alternative else ()), *problem.checks):
-        progress(problem, check)
-        began, timed_out = time.perf_counter(), False
-        outcome = blocked(check, gates, results)
-        if outcome is None:
-            # Code that has run out of time twice does so by itself: other checks need no second try.
-            attempts = 1 if work.slow_in else _ATTEMPTS
-            beside = alternative.beside if alternative else ()
-            outcome, timed_out = judge(rubric, problem, check, beside, work, runner, draw, attempts)
-            work.took(time.perf_counter() - began, timed_out, problem, check)
-        results.append(
-            CheckResult(
+    checks = (*(alternative.checks if alternative else ()), *problem.checks)
+    results = {result.check.id: result for result in before}
+    order = in_turn(checks)
+
+    def open_box(limits: Limits) -> AbstractContextManager[Box]:
+        return runner.open(work.submission, limits, draw.student(rubric.name))
+
+    with closing(BoxInTurn(open_box)) as turn:
+        asking = Asking(rubric, problem, work, draw, turn, alternative.beside if alternative else ())
+        for check in order:
+            progress(problem, check)
+            began, timed_out = time.perf_counter(), False
+            outcome = blocked(check, gates_above(check, checks), list(results.values()))
+            if outcome is None:
+                # Code that has run out of time twice does so by itself: other checks need no second try.
+                attempts = 1 if work.slow_in else _ATTEMPTS
+                outcome, timed_out = asking.judge(check, may_share(check, order), attempts)
+                work.took(time.perf_counter() - began, timed_out, problem, check)
+            results[check.id] = CheckResult(
                 check=check,
                 outcome=as_shown(outcome, check, draw.seed),
                 points=check.points * outcome.score,
@@ -128,12 +141,10 @@ def _grade_checks(
                 fault=outcome.detail if outcome.status is Status.UNGRADED else "",
                 timed_out=timed_out,
             )
-        )
-        if check.gate:
-            gates.append(check.id)
-    points = sum((result.points for result in results), Fraction(0))
+    in_order = [*before, *(results[check.id] for check in checks)]
+    points = sum((result.points for result in in_order), Fraction(0))
     chosen = alternative.name if alternative else ""
-    return ProblemResult(problem, status_of(results, points, problem.points), points, tuple(results), chosen)
+    return ProblemResult(problem, status_of(in_order, points, problem.points), points, tuple(in_order), chosen)
 
 
 def _alternatives(rubric: Rubric, problem: Problem, work: Work, runner: Runner, draw: Draw) -> list[Alternative]:

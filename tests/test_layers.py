@@ -47,6 +47,7 @@ LAYERS = [
         "grader.private_copy",
         "grader.proving",
         "grader.rubric",
+        "grader.sharing",
         "grader.submission",
     },
     {"grader.batch", "grader.release", "grader.selfcheck"},

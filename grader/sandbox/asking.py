@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from grader.model import Submission
 from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
@@ -13,10 +15,33 @@ from grader.sandbox.box_endings import Asked
 Request = Mapping[str, Any]
 
 
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    return type(one) is type(other) and (one == other or one != one)
+
+
 class Asking(ABC):
     def __init__(self, submission: Submission) -> None:
         self._submission = submission
         self.lacked_a_gpu = False
+        self._begins = False
+        self._first: tuple[str, str, Request, Any] | None = None  # what was asked first, and what came back
+
+    def begin_check(self) -> None:
+        self._begins = True
+
+    def answers_alike(self) -> bool:
+        """Whether what was asked first is answered as it was then."""
+        if self._first is None:
+            return True
+        probe, file, request, answered = self._first
+        self.begin_check()
+        return _alike(self.probe(probe, file, **request), answered)
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
@@ -27,9 +52,14 @@ class Asking(ABC):
     def probe_each(self, probe: str, file: str, requests: Sequence[Request]) -> Iterator[Any]:
         place, first = self._submission.find(file), requests[0]
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
-        for reply in self._replies([{"probe": probe, "file": place, **request} for request in requests], asked):
+        sent: list[dict[str, Any]] = [{"probe": probe, "file": place, **request} for request in requests]
+        if self._begins:
+            sent[0]["begins"], self._begins = True, False
+        for reply in self._replies(sent, asked):
             self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
-            yield box_endings.value_of(reply, asked)
+            value = box_endings.value_of(reply, asked)
+            self._first = self._first or (probe, file, first, value)
+            yield value
 
     @abstractmethod
     def _replies(self, requests: list[dict[str, Any]], asked: Asked) -> Iterable[Any]:

@@ -22,7 +22,7 @@ from grader.registry import StudentFile, check
 Request = dict[str, Any]
 
 
-@check
+@check(own_box=True)  # code that counts its calls would know which ones are watched
 def writes_it_out(
     student: Student,
     rng: np.random.Generator,
@@ -39,7 +39,7 @@ def writes_it_out(
     return _judged(student, file, function, (forbidden, allowed), "call", requests)
 
 
-@check
+@check(own_box=True)  # code that counts its calls would know which ones are watched
 def is_built_from_parts(
     student: Student,
     rng: np.random.Generator,

@@ -209,7 +209,7 @@ def _one_output_per_token(output: Array, case: Case) -> Array:
     return output
 
 
-@check
+@check(own_box=True)  # code that counts its calls would know when to leave them alone
 def leaves_inputs_unchanged(
     student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, inputs: Inputs
 ) -> Outcome:

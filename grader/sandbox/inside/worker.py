@@ -14,9 +14,12 @@ from .calls import WrongSignature
 from .probes import PROBES
 from .student_code import Absent, ImportFailed, describe
 
+_seeded: list[int] = []
+
 
 def seed(number: int) -> None:
     """Students' own random numbers are the same in every run."""
+    _seeded[:] = [number]
     random.seed(number)
     np.random.seed(number % 2**32)
     if (torch := sys.modules.get("torch")) is not None:
@@ -47,6 +50,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    if request.pop("begins", False):  # another check, and the same random numbers as for the first
+        seed(*_seeded)
     probe = PROBES[request.pop("probe")]
     try:
         return {"value": probe(**request)}
