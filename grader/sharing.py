@@ -67,19 +67,25 @@ def gates_above(check: Check, checks: Sequence[Check]) -> list[str]:
 
 
 def in_turn(checks: Sequence[Check]) -> list[Check]:
-    """Public checks first, with all that they build on; each after what it needs.
+    """Each check after what it builds on; as far as that allows public ones first, those with a box of their own last.
 
     A box that has seen a hidden input must not be asked by a public check: what that tells, its code could choose.
     """
-    needed: set[str] = set()
-    for check in reversed(checks):
-        if check.visibility == "public" or check.id in needed:
-            needed.update((check.id, *check.needs, *gates_above(check, checks)))
-    return sorted(checks, key=lambda check: check.id not in needed)
+    by_id, order = {check.id: check for check in checks}, dict[str, Check]()
+
+    def add(check: Check) -> None:
+        for needed in (*gates_above(check, checks), *check.needs):
+            if needed in by_id and needed not in order:
+                add(by_id[needed])
+        order.setdefault(check.id, check)
+
+    for check in sorted(checks, key=lambda one: (has_its_own_box(one), one.visibility == "hidden")):
+        add(check)
+    return list(order.values())
 
 
-def may_share(check: Check, others: Sequence[Check]) -> bool:
+def may_share(check: Check, order: Sequence[Check]) -> bool:
     """Not those that need a box of their own, nor hidden ones that public ones still follow."""
-    after = others[others.index(check) + 1 :]
-    shows_up_later = check.visibility == "hidden" and any(one.visibility == "public" for one in after)
-    return not has_its_own_box(check) and not shows_up_later
+    after = order[order.index(check) + 1 :]
+    is_followed = any(one.visibility == "public" and not has_its_own_box(one) for one in after)
+    return not has_its_own_box(check) and not (check.visibility == "hidden" and is_followed)
