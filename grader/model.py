@@ -87,6 +87,14 @@ class Answers:
     pages: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # where in it parts are, says submission.yaml
 
 
+class Question(dict[str, Any]):
+    """A request to a probe that is asked of many submissions. Nobody changes it, so a runner may keep what it sends."""
+
+    def __init__(self, **request: Any) -> None:
+        super().__init__(request)
+        self.frames: dict[tuple[str, str, bool], bytes] = {}
+
+
 class CodeInABox(Protocol):
     """Student code behind a wall. Every call runs in there; only values come back."""
 

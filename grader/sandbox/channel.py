@@ -138,16 +138,13 @@ class Channel:
         self._wall_seconds = self._limits.wall_seconds
         return answer
 
-    def ask(self, request: dict[str, Any], asked: Asked) -> Any:
-        return next(self.ask_each([request], asked))
-
-    def ask_each(self, requests: list[dict[str, Any]], asked: Asked) -> Iterator[Any]:
+    def ask_each(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
         """The answer to each, in order. All are sent at once, so that neither side waits for the other in between."""
         while self._owed:  # what nobody waited for is not the answer to this
             self._answer(b"", asked)
-        frame = b"".join(piece for request in requests for piece in wire.pack(request))
-        self._owed = len(requests)
-        for _ in requests:
+        frame = b"".join(frames)
+        self._owed = len(frames)
+        for _ in frames:
             yield self._answer(frame, asked)
             frame = b""
 

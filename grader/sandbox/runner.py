@@ -138,10 +138,10 @@ class _Box(Asking):
         self._seed = seed
         self._channel: Channel | None = None
 
-    def _replies(self, requests: list[dict[str, Any]], asked: Asked) -> Iterator[Any]:
+    def _replies(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
         if self._channel is None:
             self._channel = self._open()
-        yield from self._channel.ask_each(requests, asked)
+        return self._channel.ask_each(frames, asked)
 
     @property
     def printed(self) -> str:

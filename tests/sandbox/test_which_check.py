@@ -165,4 +165,4 @@ def test_that_arguments_are_looked_at_is_not_known_before_they_could_be_changed(
     with runner.open(submission(code), Limits(), 0) as student:
         student.call("work.py", "f", np.zeros(2))
         after = student.probe("latest_arguments", "work.py")
-    assert after["args"][0].tolist() == [9.0, 0.0]
+    assert after[-1]["args"][0].tolist() == [9.0, 0.0]

@@ -38,10 +38,9 @@ def send(descriptor: int, reply: dict[str, Any]) -> None:
         buffers = wire.pack(reply)
     except wire.Unsendable as error:
         buffers = wire.pack({"unsendable": str(error)})
-    for buffer in buffers:
-        view = memoryview(buffer)
-        while view:
-            view = view[os.write(descriptor, view) :]
+    view = memoryview(b"".join(buffers))  # one write: each wakes the grader
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
