@@ -74,7 +74,7 @@ class BoxRunner:
         return self._servers[libraries]
 
     def server_for(self, submission: Submission, file: str) -> ForkServer:
-        """One that has loaded what the file needs, and no more: forking takes ten times as long with torch in memory."""
+        """One that has loaded what the file needs. With torch in memory, forking takes ten times as long."""
         if HEAVY.isdisjoint(self._libraries):
             return self._started(self._libraries)
         if (submission.folder, file) not in self._mentioned:
