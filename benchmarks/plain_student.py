@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions import ready_made, values
+from grader.checks.functions import extreme_scores, ready_made, values
 from grader.checks.modules import encoder, patches, vit
 from grader.model import Outcome
 from grader.registry import definitions_in
@@ -53,7 +53,7 @@ def _as_arrays(value: Any) -> Any:
 
 def cases(problems: tuple[str, ...], student: PlainStudent | None = None) -> list[tuple[str, Callable[[], Outcome]]]:
     """Every check of these problems, ready to be judged. The rubric loader is not used: it loads every check."""
-    known, found = definitions_in([values, ready_made, encoder, patches, vit]), []
+    known, found = definitions_in([values, extreme_scores, ready_made, encoder, patches, vit]), []
     for problem in read(RUBRIC.read_text()).data["problems"]:
         if str(getattr(problem["id"], "text", problem["id"])) not in problems:
             continue

@@ -1,26 +1,19 @@
-"""The one loop: every check of every problem, each in a fresh box, none able to stop the others."""
+"""The one loop: every check of every problem, none able to stop the others."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
 
-import numpy as np
-
-from grader.alternatives import files_there, handed_in, sheet_of, undecided, worth_trying
-from grader.answers import about, answer_to
+from grader.alternatives import files_there, handed_in, undecided, worth_trying
 from grader.draw import Draw
-from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut
-from grader.from_pages import from_pages
+from grader.errors import BoxLost, Killed
 from grader.judged import Judging
 from grader.model import (
     Alternative,
-    Answer,
-    Answers,
     Box,
     Check,
     CheckResult,
@@ -34,89 +27,14 @@ from grader.model import (
     Status,
     Submission,
 )
-from grader.quoting import quote
-from grader.shown import as_shown, concealed, from_fault, with_output
-from grader.stubs import not_started
+from grader.opinions import Asking, Work
+from grader.sharing import BoxInTurn, gates_above, in_turn, may_share
+from grader.shown import as_shown
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
 
-_PRINTED_CHARACTERS = 2000
-
 Progress = Callable[[Problem, Check], None]
 Finished = Callable[[ProblemResult], None]
-
-
-class _Work:
-    """A submission while it is graded: its answer sheet is read once, when the first check asks for it."""
-
-    def __init__(self, submission: Submission, rubric: Rubric) -> None:
-        self.submission = submission
-        self._rubric = rubric
-        self._seconds = 0.0
-        self.without_gpu: list[str] = []  # parts whose code asked for one
-        self.slow_in = ""  # the check in which its code ran out of wall time, or of our patience
-
-    @cached_property
-    def sheet(self) -> Answers | StudentFault:
-        """What was written or, once for all parts, why that is not known."""
-        try:
-            return sheet_of(self.submission, self._rubric)
-        except StudentFault as fault:
-            return fault
-
-    def limits(self, problem: Problem) -> Limits:
-        return problem.limits.hurried() if self.slow_in else problem.limits
-
-    def took(self, seconds: float, timed_out: bool, problem: Problem, check: Check) -> None:
-        """Note how long a check was kept by code of this submission."""
-        self._seconds += seconds
-        if not self.slow_in and (timed_out or self._seconds > problem.limits.patience_seconds):
-            self.slow_in = f"{problem.id} {check.id}"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the sheet's reader could not place, if any check asked for it; and what ran otherwise than at home."""
-        about_sheet = about(self.sheet, self._rubric.parts) if "sheet" in self.__dict__ else ()
-        if not self.without_gpu:
-            return about_sheet
-        parts = ", ".join(dict.fromkeys(self.without_gpu))
-        return (*about_sheet, f"the code of {parts} asks for a GPU; there is none here, so it ran on the processor")
-
-
-class _Student:
-    """What one check sees: the box, and what was handed in beside code."""
-
-    def __init__(self, box: Box, work: _Work, problem: Problem, beside: tuple[str, ...]) -> None:
-        self._box = box
-        self._work = work
-        self._problem = problem
-        self.beside = beside
-        self.saw_inputs = False
-        self.read_sheet = False
-
-    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        self.saw_inputs = True
-        return self._box.call(file, function, *args, **kwargs)
-
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
-        self.saw_inputs = True
-        return self._box.probe(probe, file, **request)
-
-    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
-        self.saw_inputs = True
-        return self._box.probe_each(probe, file, requests)
-
-    @property
-    def printed(self) -> str:
-        return self._box.printed
-
-    def read(self, file: str) -> bytes:
-        return self._work.submission.read(file)
-
-    @property
-    def answer(self) -> Answer:
-        self.read_sheet = True
-        return answer_to(self._problem, self._work.sheet)
 
 
 def grade(
@@ -126,13 +44,17 @@ def grade(
     draw: Draw,
     *,
     notes: tuple[str, ...] = (),
+    share_boxes: bool = True,
     progress: Progress = lambda problem, check: None,
     finished: Finished = lambda result: None,
 ) -> Report:
-    """Grade a submission. Always returns a report; raises only if no box can be made at all."""
+    """Grade a submission. Always returns a report; raises only if no box can be made at all.
+
+    Without `share_boxes` every check has a fresh box: slower, with the same verdicts (`benchmarks.sharing` compares).
+    """
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
-    work = _Work(submission, rubric)
+    work = Work(submission, rubric, share_boxes)
     judging = Judging(submission, lambda: work.sheet)
     problems: list[ProblemResult] = []
     for problem in rubric.problems:
@@ -153,7 +75,7 @@ def grade(
 
 
 def _grade_problem(
-    rubric: Rubric, problem: Problem, work: _Work, runner: Runner, draw: Draw, progress: Progress
+    rubric: Rubric, problem: Problem, work: Work, runner: Runner, draw: Draw, progress: Progress
 ) -> ProblemResult:
     def graded(alternative: Alternative | None, *before: CheckResult) -> ProblemResult:
         return _grade_checks(rubric, problem, alternative, before, work, runner, draw, progress)
@@ -187,26 +109,31 @@ def _grade_checks(
     problem: Problem,
     alternative: Alternative | None,
     before: tuple[CheckResult, ...],
-    work: _Work,
+    work: Work,
     runner: Runner,
     draw: Draw,
     progress: Progress,
 ) -> ProblemResult:
     """The problem's own checks after those of the alternative; results found before them count too."""
-    results = list(before)
-    gates: list[str] = []
-    for check in (*(alternative.checks if alternative else ()), *problem.checks):
-        progress(problem, check)
-        began, timed_out = time.perf_counter(), False
-        outcome = blocked(check, gates, results)
-        if outcome is None:
-            # Code that has run out of time twice does so by itself: other checks need no second try.
-            attempts = 1 if work.slow_in else _ATTEMPTS
-            beside = alternative.beside if alternative else ()
-            outcome, timed_out = _judge(rubric, problem, check, beside, work, runner, draw, attempts)
-            work.took(time.perf_counter() - began, timed_out, problem, check)
-        results.append(
-            CheckResult(
+    checks = (*(alternative.checks if alternative else ()), *problem.checks)
+    results = {result.check.id: result for result in before}
+    order = in_turn(checks)
+
+    def open_box(limits: Limits) -> AbstractContextManager[Box]:
+        return runner.open(work.submission, limits, draw.student(rubric.name))
+
+    with closing(BoxInTurn(open_box)) as turn:
+        asking = Asking(rubric, problem, work, draw, turn, alternative.beside if alternative else ())
+        for check in order:
+            progress(problem, check)
+            began, timed_out = time.perf_counter(), False
+            outcome = blocked(check, gates_above(check, checks), list(results.values()))
+            if outcome is None:
+                # Code that has run out of time twice does so by itself: other checks need no second try.
+                attempts = 1 if work.slow_in else _ATTEMPTS
+                outcome, timed_out = asking.judge(check, may_share(check, order), attempts)
+                work.took(time.perf_counter() - began, timed_out, problem, check)
+            results[check.id] = CheckResult(
                 check=check,
                 outcome=as_shown(outcome, check, draw.seed),
                 points=check.points * outcome.score,
@@ -214,15 +141,13 @@ def _grade_checks(
                 fault=outcome.detail if outcome.status is Status.UNGRADED else "",
                 timed_out=timed_out,
             )
-        )
-        if check.gate:
-            gates.append(check.id)
-    points = sum((result.points for result in results), Fraction(0))
+    in_order = [*before, *(results[check.id] for check in checks)]
+    points = sum((result.points for result in in_order), Fraction(0))
     chosen = alternative.name if alternative else ""
-    return ProblemResult(problem, status_of(results, points, problem.points), points, tuple(results), chosen)
+    return ProblemResult(problem, status_of(in_order, points, problem.points), points, tuple(in_order), chosen)
 
 
-def _alternatives(rubric: Rubric, problem: Problem, work: _Work, runner: Runner, draw: Draw) -> list[Alternative]:
+def _alternatives(rubric: Rubric, problem: Problem, work: Work, runner: Runner, draw: Draw) -> list[Alternative]:
     for _ in range(_ATTEMPTS):
         try:
             with runner.open(work.submission, problem.limits, draw.student(rubric.name)) as box:
@@ -242,69 +167,6 @@ def blocked(check: Check, gates: list[str], results: list[CheckResult]) -> Outco
     if waiting:
         return Outcome(Status.SKIPPED, Fraction(0), f"not tried, because {waiting[0]} did not pass")
     return None
-
-
-def _judge(
-    rubric: Rubric,
-    problem: Problem,
-    check: Check,
-    beside: tuple[str, ...],
-    work: _Work,
-    runner: Runner,
-    draw: Draw,
-    attempts: int,
-) -> tuple[Outcome, bool]:
-    """What the check finds, and whether it ran out of time."""
-    place = f"{rubric.name}/{problem.id}/{check.id}"
-    outcome, printed, timed_out = None, "", False
-    student: _Student | None = None
-    for _ in range(attempts):
-        # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
-        questions = np.random.default_rng(draw.questions(place))
-        try:
-            with runner.open(work.submission, work.limits(problem), draw.student(rubric.name)) as box:
-                student = _Student(box, work, problem, beside)
-                try:
-                    outcome = check.function(student, questions, **check.parameters)
-                finally:
-                    printed = quote(student.printed, _PRINTED_CHARACTERS)
-                    if box.lacked_a_gpu and check.visibility == "public":  # what hidden checks ask tells nothing
-                        work.without_gpu.append(problem.id)
-                if not isinstance(outcome, Outcome):
-                    raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
-                if check.visibility == "hidden" and student.saw_inputs:
-                    outcome = concealed(outcome)
-                return _from_pages(with_output(outcome, printed), student, work, problem), False
-        except TimedOut as fault:
-            outcome, timed_out = with_output(from_fault(fault, check), printed), True
-            if work.slow_in:
-                outcome = replace(outcome, message=f"{outcome.message}; it took too long already in {work.slow_in}")
-        except Killed as fault:
-            outcome, timed_out = with_output(from_fault(fault, check), printed), False
-        except StudentFault as fault:
-            outcome = with_output(from_fault(not_started(fault, check, work.submission), check), printed)
-            return _from_pages(outcome, student, work, problem), False
-        except BoxRefused:
-            raise
-        except BoxLost as fault:
-            outcome, timed_out = _ungraded(fault), False
-        except Exception as fault:  # a check with a bug must not cost the student anything, or stop the rest
-            return _ungraded(fault), False
-    assert outcome is not None
-    return outcome, timed_out
-
-
-def _from_pages(outcome: Outcome, student: _Student | None, work: _Work, problem: Problem) -> Outcome:
-    """A sheet that cannot be read at all was never cut into parts, so nothing of it was judged."""
-    if student is None or not student.read_sheet or isinstance(work.sheet, StudentFault):
-        return outcome
-    return from_pages(outcome, work.sheet, problem.id)
-
-
-def _ungraded(fault: Exception) -> Outcome:
-    cause = f"{type(fault).__name__}: {quote(str(fault))}"
-    message = "this could not be graded; the fault is the grader's, not the submission's"
-    return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause)
 
 
 def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:

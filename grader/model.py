@@ -21,7 +21,7 @@ Visibility = Literal["public", "hidden"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one check's box may use. Processor time decides; wall time is a loose backstop for code that sleeps.
+    """What one box may use. Processor time decides; wall time is a loose backstop for code that sleeps.
 
     Wall time runs while an answer is awaited and the code neither computes nor waits for a processor, so that a busy
     machine costs nobody anything. Code that has once run out of it, or has kept its checks for `patience_seconds` in
@@ -87,7 +87,15 @@ class Answers:
     pages: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # where in it parts are, says submission.yaml
 
 
-class Box(Protocol):
+class Question(dict[str, Any]):
+    """A request to a probe that is asked of many submissions. Nobody changes it, so a runner may keep what it sends."""
+
+    def __init__(self, **request: Any) -> None:
+        super().__init__(request)
+        self.frames: dict[tuple[str, str, bool], bytes] = {}
+
+
+class CodeInABox(Protocol):
     """Student code behind a wall. Every call runs in there; only values come back."""
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
@@ -108,7 +116,17 @@ class Box(Protocol):
         """Whether the student's code asked for a GPU, says the box, and ran without one."""
 
 
-class Student(Box, Protocol):
+class Box(CodeInABox, Protocol):
+    """One that checks may share."""
+
+    def begin_check(self) -> None:
+        """What is asked from here on belongs to another check: the code's own random numbers begin anew."""
+
+    def answers_alike(self) -> bool:
+        """Whether the code answers what it was asked first, asked again, as it did then."""
+
+
+class Student(CodeInABox, Protocol):
     """An opened submission as a check sees it."""
 
     def read(self, file: str) -> bytes:
@@ -263,7 +281,7 @@ class Runner(Protocol):
     """Opens submissions in boxes."""
 
     def open(self, submission: Submission, limits: Limits, seed: int) -> AbstractContextManager[Box]:
-        """A fresh box for one check."""
+        """A fresh box, for one check or for several in turn."""
 
     @property
     def isolation(self) -> Isolation:

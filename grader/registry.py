@@ -151,6 +151,7 @@ class Definition:
     prose: bool = False  # judges prose
     judges: bool = True  # whether something is right, and not only whether it is there
     at_home: CheckFunction | None = None  # stands in for it where there is no key
+    own_box: bool = False  # shares its box with no other check
 
     def marked(self, mark: type) -> str:
         """The first parameter with this mark; nothing, if there is none."""
@@ -169,7 +170,12 @@ def check(function: _Function) -> _Function: ...
 
 @overload
 def check(
-    *, public: bool = ..., prose: bool = ..., judges: bool = ..., at_home: CheckFunction | None = ...
+    *,
+    public: bool = ...,
+    prose: bool = ...,
+    judges: bool = ...,
+    at_home: CheckFunction | None = ...,
+    own_box: bool = ...,
 ) -> Callable[[_Function], _Function]: ...
 
 
@@ -179,7 +185,8 @@ def check(function: _Function | None = None, **said: Any) -> _Function | Callabl
     What else is true of it is said here: `public=True`, that students may have the code of it, and of what it uses,
     before the deadline; `prose=True`, that it judges prose, so that at home students learn only that their answer is
     there; `judges=False`, that it only looks whether something is there or can be read; `at_home=other`, that where
-    students have no key, `other` looks in its place, with those of its parameters that `other` has too.
+    students have no key, `other` looks in its place, with those of its parameters that `other` has too; `own_box=True`,
+    that code which knows what was asked before could pass it undeserved, so that it begins in a box of its own.
     """
     if function is None:
         return lambda judging: _defined(judging, **said)
@@ -193,6 +200,7 @@ def _defined(
     prose: bool = False,
     judges: bool = True,
     at_home: CheckFunction | None = None,
+    own_box: bool = False,
 ) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
     summary = (inspect.getdoc(function) or "").split("\n")[0]
@@ -210,7 +218,7 @@ def _defined(
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
-    setattr(function, _MARK, Definition(name, function, summary, parameters, public, prose, judges, at_home))
+    setattr(function, _MARK, Definition(name, function, summary, parameters, public, prose, judges, at_home, own_box))
     return function
 
 

@@ -69,30 +69,31 @@ class _Process:
 
 
 class _Stopwatch:
-    """How long answers have been awaited while the box neither computed nor waited for a processor."""
+    """How long answers have been awaited while the box neither computed nor waited for a processor.
+
+    What it computed and how long it queued is looked up only where the time on the wall exceeds a limit: looking takes
+    longer than most answers. Whatever it does between two questions it does for the answers too.
+    """
 
     def __init__(self, process: _Process) -> None:
         self._process = process
-        self._before = 0.0
-        self._begun = (0.0, 0.0, 0.0)
+        self._others = process.cpu_seconds() + process.queued_seconds()
+        self._awaited = 0.0
+        self._begun = 0.0
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        self._begun = (time.monotonic(), self._process.cpu_seconds(), self._process.queued_seconds())
+        self._begun = time.monotonic()
         try:
             yield
         finally:
-            self._before += self._since()
+            self._awaited += time.monotonic() - self._begun
 
     def exceeds(self, limit: float) -> bool:
-        elapsed = time.monotonic() - self._begun[0]
-        return self._before + elapsed > limit and self._before + self._since() > limit  # the latter costs more
-
-    def _since(self) -> float:
-        began, cpu_seconds, queued_seconds = self._begun
-        elapsed = time.monotonic() - began
-        computed = self._process.cpu_seconds() - cpu_seconds
-        return max(0.0, elapsed - computed - (self._process.queued_seconds() - queued_seconds))
+        awaited = self._awaited + time.monotonic() - self._begun
+        if awaited <= limit:
+            return False
+        return awaited - (self._process.cpu_seconds() + self._process.queued_seconds() - self._others) > limit
 
 
 class Channel:
@@ -138,16 +139,13 @@ class Channel:
         self._wall_seconds = self._limits.wall_seconds
         return answer
 
-    def ask(self, request: dict[str, Any], asked: Asked) -> Any:
-        return next(self.ask_each([request], asked))
-
-    def ask_each(self, requests: list[dict[str, Any]], asked: Asked) -> Iterator[Any]:
+    def ask_each(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
         """The answer to each, in order. All are sent at once, so that neither side waits for the other in between."""
         while self._owed:  # what nobody waited for is not the answer to this
             self._answer(b"", asked)
-        frame = b"".join(piece for request in requests for piece in wire.pack(request))
-        self._owed = len(requests)
-        for _ in requests:
+        frame = b"".join(frames)
+        self._owed = len(frames)
+        for _ in frames:
             yield self._answer(frame, asked)
             frame = b""
 

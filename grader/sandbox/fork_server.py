@@ -53,7 +53,8 @@ class ForkServer:
             "unsafe": unsafe,
             "without": without,
         }
-        written = workspace / "settings.json"  # a file: a large installation makes it longer than an argument may be
+        # A file: a large installation makes it longer than an argument may be.
+        written = workspace / f"settings-{'-'.join(libraries)}.json"
         written.write_text(json.dumps(settings))
         self._settings = written
         self._process = subprocess.Popen(

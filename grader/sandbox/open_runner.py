@@ -60,7 +60,7 @@ class OpenRunner:
         assert self._process is not None
         home = self._workspace / f"submission-{next(self._numbers)}"
         shutil.copytree(submission.folder, home)
-        self._process.send([{"begin": {"home": str(home), "seed": seed}}])
+        self._process.send(b"".join(wire.pack({"begin": {"home": str(home), "seed": seed}})))
         return self._process, home
 
     @property
@@ -91,7 +91,7 @@ class _OpenBox(Asking):
         self._home: Path | None = None
         self._deadline = 0.0
 
-    def _replies(self, requests: list[dict[str, Any]], asked: Asked) -> Iterator[Any]:
+    def _replies(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
         if self._process is None:
             self._process, self._home = self._runner.begin(self._submission, self._seed)
             # Nothing here tells code that sleeps from code that computes.
@@ -99,8 +99,9 @@ class _OpenBox(Asking):
             self._deadline = time.monotonic() + seconds + self._process.loading_seconds
         if not self._process.alive:
             raise Crashed(f"{asked} cannot be asked any more: its process has ended")
-        self._process.send(requests)
-        for _ in requests:
+        self._process.owed += len(frames)
+        self._process.send(b"".join(frames))
+        for _ in frames:
             yield self._process.answer(self._deadline, asked, self._limits)
 
     @property
@@ -148,12 +149,9 @@ class _Process:
     def loading_seconds(self) -> float:
         return 0.0 if self._answered else _LOADING_SECONDS
 
-    def send(self, requests: list[dict[str, Any]]) -> None:
+    def send(self, frames: bytes) -> None:
         with contextlib.suppress(OSError):  # it has ended, and the next answer will say so
-            for request in requests:
-                for piece in wire.pack(request):
-                    _stream(self._popen.stdin).write(piece)
-                self.owed += "begin" not in request
+            _stream(self._popen.stdin).write(frames)
             _stream(self._popen.stdin).flush()
 
     def answer(self, deadline: float, asked: Asked, limits: Limits) -> Any:

@@ -19,6 +19,7 @@ from grader.sandbox.box_endings import Asked
 from grader.sandbox.channel import Channel
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import jail
+from grader.sandbox.mentioned_libraries import HEAVY, mentions
 from grader.sandbox.scratch import remove
 
 _LONG_AGO = 1_000_000_000  # seconds since 1970
@@ -59,27 +60,44 @@ class BoxRunner:
         self._without = without
         self._workspace = Path(tempfile.mkdtemp(prefix="grader-"))
         self._layers: tuple[str, ...] | None = None
-        self._server: ForkServer | None = None
+        self._servers: dict[tuple[str, ...], ForkServer] = {}
         self._linked: dict[Path, Path] = {}
+        self._mentioned: dict[tuple[Path, str], bool] = {}  # whether a file, or what it may import, names a heavy one
 
     def start(self) -> None:
         """Begin loading libraries. Returns at once; the first box waits for them."""
-        if self._server is None:
-            self._server = ForkServer(self._libraries, self._workspace, self._unsafe, self._without)
+        self._started(self._libraries)
+
+    def _started(self, libraries: tuple[str, ...]) -> ForkServer:
+        if libraries not in self._servers:
+            self._servers[libraries] = ForkServer(libraries, self._workspace, self._unsafe, self._without)
+        return self._servers[libraries]
+
+    def server_for(self, submission: Submission, file: str) -> ForkServer:
+        """One that has loaded what the file needs. With torch in memory, forking takes ten times as long."""
+        if HEAVY.isdisjoint(self._libraries):
+            return self._started(self._libraries)
+        if (submission.folder, file) not in self._mentioned:
+            self._mentioned[submission.folder, file] = mentions(submission.folder, file, HEAVY)
+        needs_all = self._mentioned[submission.folder, file]
+        return self._started(tuple(name for name in self._libraries if needs_all or name not in HEAVY))
 
     @contextlib.contextmanager
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
         self.start()
-        assert self._server is not None
-        box = _Box(self, self._server, _unlike_any_other(), submission, self._workspace, limits, seed)
+        box = _Box(self, _unlike_any_other(), submission, limits, seed)
         try:
             yield box
         except BoxLost:
-            self._server.close()
-            self._server = None
+            self._end_servers()
             raise
         finally:
             box.close()
+
+    def _end_servers(self) -> None:
+        for server in self._servers.values():
+            server.close()
+        self._servers.clear()
 
     def within_reach(self, submission: Submission) -> Path:
         """The submission's folder, linked into the workspace: what boxes may open is fixed before it is known."""
@@ -89,6 +107,7 @@ class BoxRunner:
             linked = self._workspace / f"submission-{_unlike_any_other()}"
             shutil.copytree(submission.folder, linked, copy_function=_link_or_copy)
             self._linked = {submission.folder: linked}
+            self._mentioned.clear()
         linked = self._linked[submission.folder]
         _make_look_new(self._workspace, linked, *linked.rglob("*"))
         return linked
@@ -104,9 +123,7 @@ class BoxRunner:
         return Isolation(layers, missing)
 
     def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            self._server = None
+        self._end_servers()
         remove(self._workspace)
 
     def __enter__(self) -> BoxRunner:
@@ -117,52 +134,42 @@ class BoxRunner:
 
 
 class _Box(Asking):
-    """One student's code in one box, for one check. Forked at the first question."""
+    """One student's code in one box. Forked at the first question."""
 
-    def __init__(
-        self,
-        runner: BoxRunner,
-        server: ForkServer,
-        number: int,
-        submission: Submission,
-        workspace: Path,
-        limits: Limits,
-        seed: int,
-    ) -> None:
+    def __init__(self, runner: BoxRunner, number: int, submission: Submission, limits: Limits, seed: int) -> None:
         super().__init__(submission)
         self._runner = runner
-        self._server = server
         self._number = number
-        self._workspace = workspace
         self._limits = limits
         self._seed = seed
         self._channel: Channel | None = None
+        self._scratch: Path | None = None  # where the grader has to clear up
 
-    def _replies(self, requests: list[dict[str, Any]], asked: Asked) -> Iterator[Any]:
+    def _replies(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
         if self._channel is None:
-            self._channel = self._open()
-        yield from self._channel.ask_each(requests, asked)
+            self._channel = self._open(asked.file)
+        return self._channel.ask_each(frames, asked)
 
     @property
     def printed(self) -> str:
         return self._channel.printed.decode("utf-8", "replace") if self._channel else ""
 
-    @property
-    def _scratch(self) -> Path:
-        """With namespaces every box mounts a file system of its own here, unseen by the others and gone with it."""
-        return self._workspace / ("scratch" if self._server.isolated else f"scratch-{self._number}")
-
-    def _open(self) -> Channel:
+    def _open(self, file: str) -> Channel:
         limits = self._limits
-        self._server.wait_until_ready()
-        self._scratch.mkdir(mode=0o700, exist_ok=True)
+        linked = self._runner.within_reach(self._submission)
+        server = self._runner.server_for(self._submission, file)
+        server.wait_until_ready()
+        # With namespaces every box mounts a file system of its own here, unseen by the others and gone with it.
+        scratch = linked.parent / ("scratch" if server.isolated else f"scratch-{self._number}")
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        self._scratch = None if server.isolated else scratch
         request = {
             "id": self._number,
             "seed": self._seed,
             "copy": self._submission.size_bytes <= _COPIED_MB * 2**20,
             "confinement": {
-                "submission": str(self._runner.within_reach(self._submission)),
-                "scratch": str(self._scratch),
+                "submission": str(linked),
+                "scratch": str(scratch),
                 "cpu_seconds": limits.cpu_seconds,
                 "memory_mb": limits.memory_mb,
                 "scratch_mb": limits.scratch_mb,
@@ -171,7 +178,7 @@ class _Box(Asking):
         ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
         try:
-            watch = self._server.open(request, [theirs.fileno(), writing])
+            watch = server.open(request, [theirs.fileno(), writing])
         except BaseException:
             ours.close()
             os.close(reading)
@@ -179,8 +186,7 @@ class _Box(Asking):
         finally:
             theirs.close()
             os.close(writing)
-        bounded_by_us = None if self._server.isolated else self._scratch
-        channel = Channel(self._server, self._number, ours, reading, watch, limits, bounded_by_us)
+        channel = Channel(server, self._number, ours, reading, watch, limits, self._scratch)
         match channel.greeting():
             case {"layers": list(layers)}:
                 self._runner.saw_layers(tuple(layers))
@@ -198,5 +204,5 @@ class _Box(Asking):
         if self._channel is not None:
             self._channel.close()
             self._channel = None
-            if not self._server.isolated:
-                remove(self._scratch)
+        if self._scratch is not None:
+            remove(self._scratch)

@@ -265,11 +265,11 @@ class Direct:
 
     def __init__(self, function: Any) -> None:
         self._function = function
-        self._latest: dict[str, Any] = {}
+        self._latest: list[dict[str, Any]] = []
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         own = [np.array(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
-        self._latest = {"args": own, "kwargs": kwargs}
+        self._latest.append({"args": own, "kwargs": kwargs})
         return np.asarray(self._function(*own, **kwargs))
 
     printed = ""

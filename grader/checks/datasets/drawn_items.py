@@ -156,6 +156,17 @@ def draw_by_chance(student: Student, file: str, name: str, question: Question) -
     return copied if len(set(copied.texts)) > 1 else drawn
 
 
+def joined(one: Drawn, other: Drawn) -> Drawn:
+    """Draws of one question that were made in two goes."""
+    whole = (
+        one.question
+        if one.question.documents == other.question.documents
+        else max((one.question, other.question), key=lambda question: len(question.document))
+    )
+    question = replace(whole, times=one.question.times + other.question.times)
+    return replace(one, question=question, x=one.x + other.x, y=one.y + other.y, strays=one.strays + other.strays)
+
+
 def _beyond_ascii(question: Question) -> set[str]:
     return {letter for letter in question.document if not letter.isascii()}
 

@@ -11,7 +11,16 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from grader.checks.datasets.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, draw_by_chance, questions
+from grader.checks.datasets.drawn_items import (
+    LONG_TENSOR,
+    UNKNOWN,
+    Drawn,
+    Question,
+    draw,
+    draw_by_chance,
+    joined,
+    questions,
+)
 from grader.checks.datasets.item_mistakes import (
     Mistake,
     judged_items,
@@ -26,6 +35,9 @@ from grader.checks.datasets.span_statistics import (
     EDITIONS,
     Finding,
     is_slip,
+    is_surely_a_quarter,
+    is_surely_of_what_is_left,
+    is_surely_rarely_empty,
     judge_bounds,
     judge_emptiness,
     judge_every_length,
@@ -87,11 +99,29 @@ def _spans(drawn: Drawn) -> list[Span]:
 
 
 _Draw = Callable[[Question], Drawn]
+_GOES = (8, 8, 4, 2)  # an eighth of the draws, another eighth, a quarter, a half: all of them
+
+
+def _drawn_until(
+    ask: _Draw, asked: list[Question], certain: Callable[..., bool], goes: tuple[int, ...] = _GOES
+) -> list[Drawn]:
+    """Draws of these questions, in goes until it is certain that all of them would pass."""
+    drawn: list[Drawn] = []
+    for go in goes:
+        more = [ask(replace(question, times=question.times // go)) for question in asked]
+        drawn = [joined(*both) for both in zip(drawn, more, strict=True)] if drawn else more
+        if certain(*drawn):
+            break
+    return drawn
 
 
 def _masked_lengths(ask: _Draw, rng: np.random.Generator) -> tuple[Drawn, Finding | None]:
     """Draws of two documents, one far longer than the block, and what their masked lengths say."""
-    shorter, longer = (ask(question) for question in questions(rng, (130, 500), _BLOCK, DRAWS))
+
+    def certain(shorter: Drawn, longer: Drawn) -> bool:
+        return is_surely_a_quarter(_spans(shorter), _spans(longer), _BLOCK, DRAWS)
+
+    shorter, longer = _drawn_until(ask, questions(rng, (130, 500), _BLOCK, DRAWS), certain)
     return longer, judge_masked_lengths(_spans(shorter), _spans(longer), _BLOCK)
 
 
@@ -131,7 +161,7 @@ def _judged(mistakes: list[Mistake], draws: int, right: str, ask: _Draw, rng: np
     return judged_items(mistakes, draws, right)
 
 
-@check
+@check(own_box=True)  # chance has one try
 def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An item is a pair of Long tensors, x = s[:-1] and y = s[1:], as long as the block or one less, always."""
     ask = partial(draw, student, file, name)
@@ -146,7 +176,7 @@ def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file:
     return _judged(mistakes, draws, "x and y are Long tensors, y is x moved by one", ask, rng)
 
 
-@check
+@check(own_box=True)  # chance has one try
 def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An item is prefix ⁇ suffix ⁇ masked and pads; prefix, masked and suffix in order are a piece of its document."""
     ask = partial(draw, student, file, name)
@@ -157,7 +187,7 @@ def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, fi
     return _judged(mistakes, draws, "the items can be put together again", ask, rng)
 
 
-@check
+@check(own_box=True)  # chance has one try
 def truncates_to_every_length(
     student: Student,
     rng: np.random.Generator,
@@ -178,7 +208,12 @@ def truncates_to_every_length(
             *questions(rng, (300,), _BLOCK, DRAWS // 2),
         ]
     ):
-        drawn = ask(question)
+        if question.times > 2 * _SOME:
+            # In the large block each length is rare, and so is one beyond it: half of the draws at least.
+            goes = _GOES if question.block < _BLOCK else _GOES[-1:] * 2
+            drawn, *_ = _drawn_until(ask, [question], partial(_has_every_length, longest=longest), goes)
+        else:
+            drawn = ask(question)
         spans = _spans(drawn)
         finding = judge_bounds(spans, len(drawn.question.document), question.block, longest)
         if finding and not finding.score:
@@ -197,24 +232,38 @@ def truncates_to_every_length(
     )
 
 
-@check
+def _has_every_length(drawn: Drawn, longest: Fraction) -> bool:
+    """What has occurred has occurred, however often it is drawn besides."""
+    return judge_every_length(_spans(drawn), drawn.question.block, longest) is None
+
+
+@check(own_box=True)  # chance has one try
 def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """The masked length is random, a quarter of the truncated length on average, at times more and at times less."""
     drawn, finding = _masked_lengths(partial(draw_by_chance, student, file, name), rng)
     if finding:
         return _mistake(drawn, finding, trial=0)
-    (short,) = questions(rng, (_FITS,), _BLOCK, DRAWS // 2)
-    fitting = draw_by_chance(student, file, name, short)
+
+    def certain(drawn: Drawn) -> bool:
+        return is_surely_of_what_is_left(_spans(drawn), len(drawn.question.document), DRAWS // 2)
+
+    ask = partial(draw_by_chance, student, file, name)
+    (fitting,) = _drawn_until(ask, questions(rng, (_FITS,), _BLOCK, DRAWS // 2), certain)
     if finding := judge_what_is_left(_spans(fitting), len(fitting.question.document)):
         return _mistake(fitting, finding, trial=1)
-    return passed("the masked length varies around a quarter", evidence={"draws": 2 * DRAWS + DRAWS // 2})
+    return passed("the masked length varies around a quarter")
 
 
-@check
+@check(own_box=True)  # chance has one try
 def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Something is masked in nearly all draws, unless masked lengths are wrong anyway: that costs elsewhere."""
+
+    def certain(drawn: Drawn) -> bool:
+        return is_surely_rarely_empty(_spans(drawn), _BLOCK, len(drawn.question.document), DRAWS // 2)
+
+    ask = partial(draw_by_chance, student, file, name)
     for trial, question in enumerate(questions(rng, (60, 300), _BLOCK, DRAWS // 2)):
-        drawn = draw_by_chance(student, file, name, question)
+        (drawn,) = _drawn_until(ask, [question], certain)
         if finding := judge_emptiness(_spans(drawn), question.block, len(drawn.question.document)):
             _, length = _masked_lengths(partial(draw_by_chance, student, file, name), rng)
             if length:
@@ -223,11 +272,12 @@ def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, f
     return passed("the masked part is rarely empty")
 
 
-@check
+@check(own_box=True)  # chance has one try
 def masks_at_any_place(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Where the masked part stands is left open, but there are a prefix and a suffix at times."""
     (question,) = questions(rng, (60,), 32, 2 * _SOME)
-    drawn = draw_by_chance(student, file, name, question)
+    ask = partial(draw_by_chance, student, file, name)
+    (drawn,) = _drawn_until(ask, [question], lambda drawn: judge_positions(_spans(drawn)) is None)
     if finding := judge_positions(_spans(drawn)):
         return _mistake(drawn, finding, trial=0)
     return passed("there is text before the masked part, and behind it")
@@ -248,7 +298,7 @@ def _uneven_alone(student: Student, rng: np.random.Generator, file: str, name: s
     return [] if uneven(ordinary, 0) and not misformed(ordinary, 0) else mistakes
 
 
-@check
+@check(own_box=True)  # chance has one try
 def handles_short_documents(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Documents of 1 to 29 characters give items of the same form. Which part of them is masked does not matter."""
     mistakes, draws = list[Mistake](), 0
@@ -266,7 +316,7 @@ def handles_short_documents(student: Student, rng: np.random.Generator, *, file:
     return judged_items(_but_for_slips(mistakes, draws), draws, "short documents are handled")
 
 
-@check
+@check(own_box=True)  # chance has one try
 def handles_empty_documents(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An empty document gives an item without text, or no item at all; it does not stop the training."""
     mistakes, draws = list[Mistake](), 0
@@ -283,7 +333,7 @@ def handles_empty_documents(student: Student, rng: np.random.Generator, *, file:
     return judged_items(_but_for_slips(mistakes, draws), draws, "an empty document is handled")
 
 
-@check
+@check(own_box=True)  # chance has one try
 def draws_afresh_at_each_access(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Asking for the same item again gives another corruption of the same document."""
     (question,) = questions(rng, (60,), 32, _FEW)

@@ -11,6 +11,11 @@ less than once in a million. Three kinds of bound are used:
   probability at most exp(−n·(1 − 9/16)²/2k), where k is the kurtosis: 10⁻¹⁶ for the some 4,000 draws of long pieces and
   k = 10. One more or one less, the narrowest choice that is accepted, has a spread of 0.82 and k = 1.5: 10⁻¹³.
 
+Draws are made in goes, and no more once it is certain that all of them would pass too (`is_surely_…`): a mean is then
+so far inside its bound that `_SURE` = 5.5 of its standard errors fit in between, which leaves 4·10⁻⁸ for the other
+verdict (both sides of a normal distribution). Only a pass ends the drawing: correct work fails no more often than with
+all draws, and what is wrong is judged by all of them.
+
 All are about documents as the course has them: thirty to some hundred characters, with blanks.
 """
 
@@ -36,10 +41,12 @@ _ROUNDING_CHARACTERS = 1.0
 _LONG = Fraction(7, 16)  # of the block, and more: of such pieces shares are judged by themselves
 _RARELY = 0.10  # of long pieces; uniform on 0 … T/2 is empty in 3 %, a geometric length in 7 %
 _AT_TIMES = 0.25  # of pieces of thirty to sixty characters; there a geometric length is empty in 12 %
+_FEWEST = 100  # draws that a mean is certain of
 _STRIPPED = 2  # blanks at the ends of pieces may be
 _SPREAD = 0.75  # characters; less is a fixed share, rounded this way or that
 _DEPENDS = 0.05  # a mean share that is wrong and moves so much from document to document is taken from the whole of it
 EDITIONS = (Fraction(7, 8), Fraction(3, 4))  # of the block, at most, is kept: what editions of the assignment ask for
+_SURE = 5.5  # standard errors
 SLIP = Fraction(9, 10)  # the score of work in which only a stray item is wrong
 
 
@@ -165,6 +172,56 @@ def _off_a_quarter(kept: Array, share: Array, half: float) -> Finding | None:
             found = f"of pieces of {which} characters {100 * mean:.1f} % are masked on average; 25 % are asked for"
             return Finding(found, {"mean_share": round(mean, 4), "tolerance": round(allowed, 4)})
     return None
+
+
+def _is_inside(values: Array, centre: float, allowed: float) -> bool:
+    """Whether the mean is so near to the centre that more draws would not move it further away than allowed."""
+    if len(values) < _FEWEST:
+        return False
+    # One more value at either end of the range: of few alike values the spread is not known to be nothing.
+    spread = (
+        float(np.std(np.append(values, (values.min() - 0.5, values.max() + 0.5))))
+        if np.ptp(values) == 0
+        else float(values.std())
+    )
+    return abs(float(values.mean()) - centre) + _SURE * spread / math.sqrt(len(values)) <= allowed
+
+
+def is_surely_a_quarter(spans: Sequence[Span], longer: Sequence[Span], block: int, draws: int) -> bool:
+    """Whether `judge_masked_lengths` would find nothing in `draws` draws of each either."""
+    if judge_masked_lengths(spans, longer, block) is not None:
+        return False
+    half = float(block * _LONG)
+    more = 2 * draws / (len(spans) + len(longer))
+    kept, share = _shares([*spans, *longer])
+    for some in (kept >= half, kept < half):
+        allowed = margin(int(some.sum() * more)) + _ROUNDING_CHARACTERS * float((1 / np.maximum(kept[some], 1)).mean())
+        if not _is_inside(share[some], 0.25, allowed):
+            return False
+    one, other = (share[kept >= half] for kept, share in map(_shares, (spans, longer)))
+    apart = margin(int(len(one) * more)) + margin(int(len(other) * more))
+    errors = math.sqrt(one.var() / len(one) + other.var() / len(other))
+    stays = abs(float(one.mean() - other.mean())) + _SURE * errors <= apart
+    return stays and _spread([span for span in spans if span.kept >= half]) >= 2 * _SPREAD
+
+
+def is_surely_of_what_is_left(spans: Sequence[Span], document: int, draws: int) -> bool:
+    """Whether `judge_what_is_left` would find nothing in `draws` draws either."""
+    kept, share = _shares([span for span in spans if span.kept >= document - _STRIPPED])
+    if len(share) < _FEWEST:
+        return False
+    allowed = margin(int(len(share) * draws / len(spans))) + _ROUNDING_CHARACTERS * float(
+        (1 / np.maximum(kept, 1)).mean()
+    )
+    return float(share.mean()) < 0.25 - allowed or _is_inside(share, 0.25, allowed)
+
+
+def is_surely_rarely_empty(spans: Sequence[Span], block: int, document: int, draws: int) -> bool:
+    """Whether `judge_emptiness` would find nothing in `draws` draws either."""
+    least, allowed = (block * _LONG, _RARELY) if document > block else (Fraction(document, 2), _AT_TIMES)
+    empty = np.array([span.masked == 0 for span in spans if span.kept >= least], np.float64)
+    most = allowed + margin(int(len(empty) * draws / len(spans)))
+    return _is_inside(empty, 0.0, most)
 
 
 def judge_what_is_left(spans: Sequence[Span], document: int) -> Finding | None:

@@ -17,9 +17,11 @@ from grader.checks.functions.ground_truth import (
     mistakes_at_extremes,
     mistakes_in,
     reference_function,
+    right_values,
 )
 from grader.checks.functions.inputs import PROJECTIONS, QKV, Case
 from grader.checks.functions.mistake_name import names_among
+from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import returned_for_each
 from grader.compare import ATOL, RTOL, Array, Difference, difference
 from grader.model import Outcome, Student, scored
@@ -143,6 +145,10 @@ EXTREMES: dict[str, Callable[[np.random.Generator], Iterator[_Extreme]]] = {
 }
 
 
+def _all_extremes(rng: np.random.Generator, inputs: str) -> tuple[_Extreme, ...]:
+    return tuple(EXTREMES[inputs](rng))
+
+
 def _known(name: str) -> str:
     if name not in EXTREMES:
         raise ValueError(f"names no kind of input with extreme scores: '{name}'{did_you_mean(name, EXTREMES)}")
@@ -164,11 +170,11 @@ def stays_finite_at_extreme_scores(
 ) -> Outcome:
     """Scores of ±10⁴, two different ones of a query among them, give the right weights, not NaN, infinity or zero."""
     right = reference_function(reference)
-    extremes = list(EXTREMES[inputs](rng))
+    extremes = drawn(rng, _all_extremes, inputs)
     cases = [extreme.case for extreme in extremes]
     answers: list[_Answered] = []
     for extreme, got in zip(extremes, returned_for_each(student, file, function, cases), strict=True):
-        want = np.asarray(right(*extreme.case.args, **extreme.case.kwargs))
+        want = right_values(right, reference, extreme.case)
         rtol, atol = max(RTOL, extreme.tolerance), max(ATOL, extreme.tolerance)
         answers.append(_Answered(extreme, got, want, difference(got, want, rtol, atol)))
     wrong = [answer for answer in answers if answer.found]

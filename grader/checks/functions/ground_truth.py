@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.checks.functions import frozen
+from grader.checks.functions.inputs import Case
 from grader.registry import LeftOutOfKits, NamesAReference, found_in_data
 from grader.suggestions import did_you_mean
 
@@ -70,6 +71,17 @@ def reference_function(name: str) -> Callable[..., Any]:
         return _answers[question]
 
     return answer
+
+
+def right_values(right: Callable[..., Any], name: str, case: Case) -> NDArray[Any]:
+    """What the reference of this name gives for a case; nobody may write into it."""
+
+    def find() -> NDArray[Any]:
+        found = np.asarray(right(*case.args, **case.kwargs))
+        found.flags.writeable = False
+        return found
+
+    return case.once((right_values, name), find)  # type: ignore[no-any-return]
 
 
 Mistaken = tuple[str, Callable[..., Any]]  # what it looks like, and what gives such values

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator
 
 from grader.compare import shape
+from grader.model import Question
 from grader.suggestions import did_you_mean
 
 Array = NDArray[Any]
@@ -24,6 +25,23 @@ class Case:
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()  # of the arguments, as the assignment writes them
+    _found: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Many share a case, so nobody may write into it."""
+        for value in (*self.args, *self.kwargs.values()):
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def once(self, key: Any, find: Callable[[], Any]) -> Any:
+        """What was found about this case under this key before, or is found now."""
+        if key not in self._found:
+            self._found[key] = find()
+        return self._found[key]
+
+    def question(self, function: str) -> Question:
+        """The call of a student's function with these arguments."""
+        return self.once(function, lambda: Question(function=function, args=list(self.args), kwargs=self.kwargs))  # type: ignore[no-any-return]
 
     def arguments(self) -> dict[str, Any]:
         """All of them by name; by number where they have none."""
@@ -112,6 +130,10 @@ def heads_case(rng: np.random.Generator, e: int, d: int, n: int, heads: int, pre
 INPUTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
     maker.__name__: maker for maker in (column_attention, multi_head, masked_multi_head)
 }
+
+
+def all_cases(rng: np.random.Generator, inputs: str) -> tuple[Case, ...]:
+    return tuple(INPUTS[inputs](rng))
 
 
 def _known(name: str) -> str:

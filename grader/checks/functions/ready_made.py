@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions.inputs import INPUTS, Inputs
+from grader.checks.functions.inputs import Inputs, all_cases
+from grader.checks.functions.preparation import drawn
 from grader.errors import Crashed, StudentFault
-from grader.model import Outcome, Status, Student, failed, passed
+from grader.model import Outcome, Question, Status, Student, failed, passed
 from grader.quoting import place, quote
 from grader.registry import StudentFile, check
 
-Request = dict[str, Any]
 
-
-@check
+@check(own_box=True)  # code that counts its calls would know which ones are watched
 def writes_it_out(
     student: Student,
     rng: np.random.Generator,
@@ -34,12 +33,16 @@ def writes_it_out(
     inputs: Inputs | None = None,
 ) -> Outcome:
     """It is written out: nothing that it reaches is a library's ready-made function for it."""
-    cases = INPUTS[inputs](rng) if inputs else ()
-    requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in cases]
-    return _judged(student, file, function, (forbidden, allowed), "call", requests)
+    watched = drawn(rng, _calls, function, inputs) if inputs else None
+    return _judged(student, file, function, (forbidden, allowed), watched)
 
 
-@check
+def _calls(rng: np.random.Generator, function: str, inputs: str) -> Question:
+    requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, inputs)]
+    return Question(name=function, run_as="call", requests=requests)
+
+
+@check(own_box=True)  # code that counts its calls would know which ones are watched
 def is_built_from_parts(
     student: Student,
     rng: np.random.Generator,
@@ -52,12 +55,17 @@ def is_built_from_parts(
     allowed: list[str] = [],  # noqa: B006 - read only
 ) -> Outcome:
     """The module is built from its parts: nothing that it reaches is a library's ready-made whole."""
-    requests = [{"build": build, "inputs": [rng.normal(size=shape)]}]
-    return _judged(student, file, name, (forbidden, allowed), "forward", requests)
+    watched = drawn(rng, _builds, name, tuple(build), tuple(shape))
+    return _judged(student, file, name, (forbidden, allowed), watched)
+
+
+def _builds(rng: np.random.Generator, name: str, build: tuple[int, ...], shape: tuple[int, ...]) -> Question:
+    requests = [{"build": list(build), "inputs": [rng.normal(size=shape)]}]
+    return Question(name=name, run_as="forward", requests=requests)
 
 
 def _judged(
-    student: Student, file: str, name: str, rules: tuple[list[str], list[str]], run_as: str, requests: list[Request]
+    student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: Question | None
 ) -> Outcome:
     # Read inside the box: a hostile file can crash a parser, and then only its own box is lost.
     match student.probe("names_used", file, name=name):
@@ -65,7 +73,7 @@ def _judged(
             pass
         case _:
             raise Crashed(f"{file} could not be read")
-    calls, finished = _recorded(student, file, name, run_as, requests) if requests else ([], False)
+    calls, finished = _recorded(student, file, name, watched) if watched else ([], False)
     read, seen = _first_forbidden(taken, *rules), _first_forbidden(calls, *rules)
     if seen or (read and not finished):
         used, source, line = read or seen or ("", "", 0)
@@ -81,10 +89,10 @@ def _judged(
     return passed("nothing ready-made is used", evidence={"forbidden": rules[0], "allowed": rules[1]})
 
 
-def _recorded(student: Student, file: str, name: str, run_as: str, requests: list[Request]) -> tuple[list[Any], bool]:
+def _recorded(student: Student, file: str, name: str, watched: Question) -> tuple[list[Any], bool]:
     """What a run called, and whether it ran to its end. One that does not is judged by the checks that come later."""
     try:
-        answer = student.probe("calls_made", file, name=name, run_as=run_as, requests=requests)
+        (answer,) = student.probe_each("calls_made", file, [watched])
     except StudentFault:
         return [], False
     match answer:

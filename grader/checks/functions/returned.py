@@ -18,8 +18,7 @@ def returned(student: Student, file: str, function: str, case: Case) -> Array:
 
 
 def returned_for_each(student: Student, file: str, function: str, cases: Sequence[Case]) -> Iterator[Array]:
-    requests = [{"function": function, "args": list(case.args), "kwargs": case.kwargs} for case in cases]
-    answers: Iterator[Any] = student.probe_each("call", file, requests)
+    answers: Iterator[Any] = student.probe_each("call", file, [case.question(function) for case in cases])
     for case in cases:
         with told_with(case):
             value = numbers(next(answers), f"{function}()")

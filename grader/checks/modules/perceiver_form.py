@@ -70,7 +70,7 @@ def with_direction(wrong: Outcome, is_down: bool) -> Outcome:
     return replace(wrong, message=f"{wrong.message}; {who}")
 
 
-@check
+@check(own_box=True)  # it imports the code anew
 def learns_its_basis(
     student: Student, rng: np.random.Generator, *, file: StudentFile, also: list[str] = ALSO, down: str = DOWN
 ) -> Outcome:

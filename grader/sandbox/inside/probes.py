@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -19,18 +20,19 @@ from .script import run_script
 Probe = Callable[..., Any]
 
 
-_latest: dict[str, Any] = {}  # the arguments of the latest call
+_latest: deque[dict[str, Any]] = deque(maxlen=64)  # the arguments of the latest calls; no check asks for more at once
 
 
 def call(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """What the student's function returns."""
-    _latest.update(args=_own(args), kwargs=_own(kwargs))
-    return call_as_asked(student_code.attribute(file, function), _latest["args"], _latest["kwargs"])
+    own = {"args": _own(args), "kwargs": _own(kwargs)}
+    _latest.append(own)
+    return call_as_asked(student_code.attribute(file, function), own["args"], own["kwargs"])
 
 
-def latest_arguments(file: str) -> dict[str, Any]:
-    """The arguments of the latest call as they are now. Asked for afterwards, so that no call tells it will be."""
-    return _latest
+def latest_arguments(file: str) -> list[dict[str, Any]]:
+    """The arguments of the latest calls as they are now. Asked for afterwards, so that no call tells it will be."""
+    return list(_latest)
 
 
 def forward(

@@ -32,17 +32,22 @@ class ImportFailed(Exception):
 
 
 loaded: dict[str, ModuleType] = {}
+_ready: dict[tuple[str, str], ModuleType] = {}  # what a name needs has run, in this module
 
 
 def attribute(file: str, name: str) -> Any:
     """`name` from the student's file, given relative to the submission."""
     module = load(file)
-    names = _provided(file, name)
+    if _ready.get((file, name)) is not module:
+        names = _provided(file, name)
+        if not hasattr(loaded[file], name):
+            known = sorted(key for key in {*vars(module), *names} if not key.startswith("_"))
+            raise Absent(known[:20])
+        _ready[file, name] = loaded[file]
     try:
         return getattr(loaded[file], name)
-    except AttributeError:
-        known = sorted(key for key in {*vars(module), *names} if not key.startswith("_"))
-        raise Absent(known[:20]) from None
+    except AttributeError:  # it was there before
+        raise Absent(sorted(key for key in vars(loaded[file]) if not key.startswith("_"))[:20]) from None
 
 
 def _provided(file: str, name: str) -> set[str]:

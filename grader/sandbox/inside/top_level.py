@@ -44,7 +44,9 @@ def names_used(node: ast.stmt, annotations: bool) -> tuple[set[str], set[str]]:
     while waiting:
         scope, used = waiting.pop()
         top = scope is table
-        used |= {name.get_name() for name in scope.get_symbols() if name.is_referenced() and (top or name.is_global())}
+        for name in scope.get_symbols():  # `count += 1` of a name declared global reads it, which symtable does not say
+            if (name.is_referenced() and (top or name.is_global())) or name.is_declared_global():
+                used.add(name.get_name())
         for inner in scope.get_children():
             runs_now = inner.get_type() == "class" or inner.get_name() in _COMPREHENSIONS
             waiting.append((inner, used if runs_now else later))

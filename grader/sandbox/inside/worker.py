@@ -14,9 +14,12 @@ from .calls import WrongSignature
 from .probes import PROBES
 from .student_code import Absent, ImportFailed, describe
 
+_seeded: list[int] = []
+
 
 def seed(number: int) -> None:
     """Students' own random numbers are the same in every run."""
+    _seeded[:] = [number]
     random.seed(number)
     np.random.seed(number % 2**32)
     if (torch := sys.modules.get("torch")) is not None:
@@ -35,10 +38,9 @@ def send(descriptor: int, reply: dict[str, Any]) -> None:
         buffers = wire.pack(reply)
     except wire.Unsendable as error:
         buffers = wire.pack({"unsendable": str(error)})
-    for buffer in buffers:
-        view = memoryview(buffer)
-        while view:
-            view = view[os.write(descriptor, view) :]
+    view = memoryview(b"".join(buffers))  # one write: each wakes the grader
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -47,6 +49,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    if request.pop("begins", False):  # another check, and the same random numbers as for the first
+        seed(*_seeded)
     probe = PROBES[request.pop("probe")]
     try:
         return {"value": probe(**request)}

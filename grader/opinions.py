@@ -1,0 +1,221 @@
+"""What one check finds in a submission: whom it asks, how often it may try, and whose fault it is if that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from grader.alternatives import sheet_of
+from grader.answers import about, answer_to
+from grader.draw import Draw
+from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut
+from grader.from_pages import from_pages
+from grader.model import Answer, Answers, Box, Check, Limits, Outcome, Problem, Rubric, Status, Submission
+from grader.quoting import quote
+from grader.sharing import BoxInTurn
+from grader.shown import concealed, from_fault, with_output
+from grader.stubs import not_started
+
+_PRINTED_CHARACTERS = 2000
+
+
+class Work:
+    """A submission while it is graded: its answer sheet is read once, when the first check asks for it."""
+
+    def __init__(self, submission: Submission, rubric: Rubric, share_boxes: bool) -> None:
+        self.submission = submission
+        self._rubric = rubric
+        self._seconds = 0.0
+        self.without_gpu: list[str] = []  # parts whose code asked for one
+        self.slow_in = ""  # the check in which its code ran out of wall time, or of our patience
+        self.shares_boxes = share_boxes  # until its code is seen to answer otherwise for having been asked before
+
+    @cached_property
+    def sheet(self) -> Answers | StudentFault:
+        """What was written or, once for all parts, why that is not known."""
+        try:
+            return sheet_of(self.submission, self._rubric)
+        except StudentFault as fault:
+            return fault
+
+    def limits(self, problem: Problem) -> Limits:
+        return problem.limits.hurried() if self.slow_in else problem.limits
+
+    def took(self, seconds: float, timed_out: bool, problem: Problem, check: Check) -> None:
+        """Note how long a check was kept by code of this submission."""
+        self._seconds += seconds
+        if not self.slow_in and (timed_out or self._seconds > problem.limits.patience_seconds):
+            self.slow_in = f"{problem.id} {check.id}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the sheet's reader could not place, if any check asked for it; and what ran otherwise than at home."""
+        about_sheet = about(self.sheet, self._rubric.parts) if "sheet" in self.__dict__ else ()
+        if not self.without_gpu:
+            return about_sheet
+        parts = ", ".join(dict.fromkeys(self.without_gpu))
+        return (*about_sheet, f"the code of {parts} asks for a GPU; there is none here, so it ran on the processor")
+
+
+class _Student:
+    """What one check sees: the box, and what was handed in beside code."""
+
+    def __init__(self, box: Box, work: Work, problem: Problem, beside: tuple[str, ...]) -> None:
+        self._box = box
+        self._work = work
+        self._problem = problem
+        self.beside = beside
+        self.saw_inputs = False
+        self.read_sheet = False
+
+    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        self.saw_inputs = True
+        return self._box.call(file, function, *args, **kwargs)
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        self.saw_inputs = True
+        return self._box.probe(probe, file, **request)
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        self.saw_inputs = True
+        return self._box.probe_each(probe, file, requests)
+
+    @property
+    def printed(self) -> str:
+        return self._box.printed
+
+    @property
+    def shown_output(self) -> str:
+        return quote(self.printed, _PRINTED_CHARACTERS)
+
+    @property
+    def lacked_a_gpu(self) -> bool:
+        return self._box.lacked_a_gpu
+
+    def read(self, file: str) -> bytes:
+        return self._work.submission.read(file)
+
+    @property
+    def answer(self) -> Answer:
+        self.read_sheet = True
+        return answer_to(self._problem, self._work.sheet)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Where a check is asked: of which problem and work, with which draw, and how its box is come by."""
+
+    rubric: Rubric
+    problem: Problem
+    work: Work
+    draw: Draw
+    turn: BoxInTurn
+    beside: tuple[str, ...] = ()
+
+    def judge(self, check: Check, shares: bool, attempts: int) -> tuple[Outcome, bool]:
+        """What the check finds, and whether it ran out of time."""
+        if not shares or not self.work.shares_boxes or self.work.slow_in:
+            self.turn.close()
+            return self._alone(check, False, attempts)
+        if self.turn.box is None or not self.turn.was_asked:
+            return self._alone(check, True, attempts)
+        self.work.shares_boxes = self.turn.hand_on()
+        if self.work.shares_boxes and (first := self._first_opinion(check, self.turn.box)) is not None:
+            return first, False
+        second, timed_out = self._alone(check, self.work.shares_boxes, attempts)
+        # Alone it passes, after others it does not: such code is asked one check at a time from here on.
+        self.work.shares_boxes &= second.status is not Status.PASSED
+        return second, timed_out
+
+    def _first_opinion(self, check: Check, box: Box) -> Outcome | None:
+        """What it finds in a box that other checks have asked; None if that does not count."""
+        student = _Student(box, self.work, self.problem, self.beside)
+        try:
+            outcome = self._found(check, student)
+        except BoxRefused:
+            raise
+        except Exception as fault:  # whatever it is, the second opinion says whose it is
+            self.turn.close(fault)
+            return None
+        if outcome.status is Status.PASSED or not student.saw_inputs:
+            return outcome
+        self.turn.close()
+        return None
+
+    def _alone(self, check: Check, shares: bool, attempts: int) -> tuple[Outcome, bool]:
+        """What it finds in a box that nobody has asked anything. One that it passed in, others may use."""
+        outcome, timed_out = None, False
+        for _ in range(attempts):
+            student: _Student | None = None
+            try:
+                box = self.turn.fresh(self.work.limits(self.problem))
+                student = _Student(box, self.work, self.problem, self.beside)
+                outcome = self._found(check, student)
+                self.turn.was_asked = student.saw_inputs
+                if not shares or outcome.status is not Status.PASSED:
+                    self.turn.close()
+                return outcome, False
+            except Exception as fault:
+                printed = student.shown_output if student else ""
+                self.turn.close(fault)
+                outcome, timed_out, is_final = self._blamed(fault, check, student, printed)
+                if is_final:
+                    break
+        assert outcome is not None
+        return outcome, timed_out
+
+    def _found(self, check: Check, student: _Student) -> Outcome:
+        # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
+        place = f"{self.rubric.name}/{self.problem.id}/{check.id}"
+        questions = np.random.default_rng(self.draw.questions(place))
+        try:
+            outcome = check.function(student, questions, **check.parameters)
+        finally:
+            if student.lacked_a_gpu and check.visibility == "public":  # what hidden checks ask tells nothing
+                self.work.without_gpu.append(self.problem.id)
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
+        if check.visibility == "hidden" and student.saw_inputs:
+            outcome = concealed(outcome)
+        printed = student.shown_output if student.saw_inputs else ""  # by this check: what did not pass was alone
+        return self._from_pages(with_output(outcome, printed), student)
+
+    def _blamed(
+        self, fault: Exception, check: Check, student: _Student | None, printed: str
+    ) -> tuple[Outcome, bool, bool]:
+        """The outcome of a check that was broken off, whether it ran out of time, and whether no second try helps."""
+        match fault:
+            case BoxRefused():
+                raise fault
+            case TimedOut():
+                outcome = with_output(from_fault(fault, check), printed)
+                if self.work.slow_in:
+                    late = f"{outcome.message}; it took too long already in {self.work.slow_in}"
+                    outcome = replace(outcome, message=late)
+                return outcome, True, False
+            case Killed():
+                return with_output(from_fault(fault, check), printed), False, False
+            case StudentFault():
+                started = not_started(fault, check, self.work.submission)
+                return self._from_pages(with_output(from_fault(started, check), printed), student), False, True
+            case BoxLost():
+                return _ungraded(fault), False, False
+        # a check with a bug must not cost the student anything, or stop the rest
+        return _ungraded(fault), False, True
+
+    def _from_pages(self, outcome: Outcome, student: _Student | None) -> Outcome:
+        """A sheet that cannot be read at all was never cut into parts, so nothing of it was judged."""
+        if student is None or not student.read_sheet or isinstance(self.work.sheet, StudentFault):
+            return outcome
+        return from_pages(outcome, self.work.sheet, self.problem.id)
+
+
+def _ungraded(fault: Exception) -> Outcome:
+    cause = f"{type(fault).__name__}: {quote(str(fault))}"
+    message = "this could not be graded; the fault is the grader's, not the submission's"
+    return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause)

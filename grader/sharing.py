@@ -1,0 +1,91 @@
+"""Which checks of a problem share a box, and in which order they are asked.
+
+A box is handed from check to check as long as they pass. What does not pass is judged again by itself, in a box that
+nobody has asked anything before, and that verdict counts. docs/security.md says why this can neither cost nor earn
+anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+
+from grader.errors import StudentFault
+from grader.model import Box, Check, Limits
+from grader.registry import definition_of
+
+OpenBox = Callable[[Limits], AbstractContextManager[Box]]
+
+
+class BoxInTurn:
+    """The box that the checks of a problem use one after the other. One at a time is open."""
+
+    def __init__(self, open_box: OpenBox) -> None:
+        self._open_box = open_box
+        self._stack = ExitStack()
+        self.box: Box | None = None
+        self.was_asked = False  # anything of the student's code, by any check
+        self._tried = False
+
+    def fresh(self, limits: Limits) -> Box:
+        """A new box in place of the last one."""
+        self.close()
+        self.box = self._stack.enter_context(self._open_box(limits))
+        return self.box
+
+    def hand_on(self) -> bool:
+        """Whether another check may have the box. Code that answers a question otherwise the second time keeps
+        something, and a check that looks at no values may have passed it on its first, wrong answer."""
+        if self.box is not None and not self._tried:
+            self._tried = True
+            try:
+                alike = self.box.answers_alike()
+            except StudentFault:
+                alike = False
+            if not alike:
+                self.close()
+        if self.box is not None:
+            self.box.begin_check()
+        return self.box is not None
+
+    def close(self, fault: BaseException | None = None) -> None:
+        """End the box. Its runner hears of what went wrong in it: a fork server may have to be replaced."""
+        stack, self._stack = self._stack, ExitStack()
+        self.box, self.was_asked, self._tried = None, False, False
+        stack.__exit__(type(fault) if fault else None, fault, fault.__traceback__ if fault else None)
+
+
+def has_its_own_box(check: Check) -> bool:
+    """Whether it says so where it is defined."""
+    definition = definition_of(check.function)
+    return definition is not None and definition.own_box
+
+
+def gates_above(check: Check, checks: Sequence[Check]) -> list[str]:
+    """What must have passed before anything below it in the rubric is tried."""
+    return [one.id for one in checks[: checks.index(check)] if one.gate]
+
+
+def in_turn(checks: Sequence[Check]) -> list[Check]:
+    """Each check after what it builds on; as far as that allows public ones first, those with a box of their own last.
+
+    A box that has seen a hidden input must not be asked by a public check: what that tells, its code could choose.
+    """
+    by_id, order = {check.id: check for check in checks}, dict[str, Check]()
+
+    def add(check: Check) -> None:
+        for needed in (*gates_above(check, checks), *check.needs):
+            if needed in by_id and needed not in order:
+                add(by_id[needed])
+        order.setdefault(check.id, check)
+
+    for check in sorted(checks, key=lambda one: (has_its_own_box(one), one.visibility == "hidden")):
+        add(check)
+    return list(order.values())
+
+
+def may_share(check: Check, order: Sequence[Check]) -> bool:
+    """Not those that need a box of their own, nor hidden ones that public ones still follow."""
+    after = order[order.index(check) + 1 :]
+    is_followed = any(one.visibility == "public" and not has_its_own_box(one) for one in after)
+    return not has_its_own_box(check) and not (check.visibility == "hidden" and is_followed)

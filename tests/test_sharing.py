@@ -1,0 +1,215 @@
+"""Checks share a box while they pass: whatever code makes of that, it earns and loses what it would in fresh boxes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.engine import grade
+from grader.model import Check, Limits, Outcome, Problem, Rubric, Submission, failed, is_code, passed
+from grader.report.json_report import as_data
+from grader.sandbox import BoxRunner
+from grader.sharing import in_turn, may_share
+from grader.submission import open_submission
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
+from tests.test_samples import DECLARED
+
+
+def _told(rubric: Rubric, work: Submission, boxes: BoxRunner, share_boxes: bool) -> list[dict[str, Any]]:
+    report = as_data(grade(rubric, work, boxes, DRAW, share_boxes=share_boxes))
+    for problem in report["problems"]:
+        for check in problem["checks"]:
+            del check["seconds"]
+    return [*report["problems"], {"points": report["points"], "notes": report["notes"]}]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", DECLARED)
+def test_a_sample_is_told_the_same_as_with_a_fresh_box_for_each_check(torch_boxes: BoxRunner, sample: str) -> None:
+    """Of what runs code; `python -m benchmarks.sharing` does this for mutants and generated work, on a busy machine."""
+    whole = the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml")
+    runs_code = [
+        one for one in whole.problems if any(is_code(file) for check in one.every_check for file in check.files)
+    ]
+    rubric = replace(whole, problems=tuple(runs_code))
+    with open_submission(REPOSITORY / "submissions" / sample) as work:
+        assert _told(rubric, work, torch_boxes, True) == _told(rubric, work, torch_boxes, False)
+
+
+RIGHT = """
+    import os, sys, time
+    import numpy as np
+    count, seen, kept = 0, [], {}
+
+    def right(Q, K, V, beta):
+        s = beta * K.T @ Q
+        a = np.exp(s - s.max(axis=0))
+        return V @ (a / a.sum(axis=0))
+
+    def attention(Q, K, V, beta):
+        global count
+        count += 1
+"""
+# What each earns with a fresh box for each check stands behind it: sharing must come to the same.
+HOSTILE = {
+    "learns the answer to what it is asked": (
+        """
+        asked = (Q.tobytes(), K.tobytes(), V.tobytes(), beta)
+        seen.append(asked)
+        return right(Q, K, V, beta) * seen.count(asked)""",
+        10,
+    ),
+    "answers rightly only what it was asked before": (
+        """
+        asked = (Q.tobytes(), K.tobytes(), V.tobytes(), beta)
+        seen.append(asked)
+        return right(Q, K, V, beta) * (seen.count(asked) - 1) + 1e-9 * Q.sum()""",
+        0,
+    ),
+    "answers rightly as often as one check asks": ("return right(Q, K, V, beta) if count < 17 else Q * np.nan", 8),
+    "is wrong once in each process": ("return right(Q, K, V, beta) * (2 if count == 1 else 1)", 0),
+    "writes into its arguments until it has been asked often": (
+        """
+        answer = right(Q, K, V, beta)
+        if count < 20:
+            Q[:] = 0
+        return answer""",
+        9,
+    ),
+    "patches numpy for whatever comes later": (
+        """
+        answer = right(Q, K, V, beta)
+        np.allclose = np.array_equal = lambda *args, **more: True
+        if count == 16:
+            np.exp = np.zeros_like
+        return answer""",
+        8,
+    ),
+    "goes away once it shares": (
+        """
+        if count == 17:
+            os._exit(0)
+        return right(Q, K, V, beta)""",
+        8,
+    ),
+    "spoils random numbers and its output": (
+        """
+        np.random.seed(1)
+        sys.stdout = None
+        return right(Q, K, V, beta)""",
+        10,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "points"), HOSTILE.values(), ids=list(HOSTILE))
+def test_code_that_knows_what_was_asked_before_earns_what_it_would_without(
+    boxes: BoxRunner, submission: MakeSubmission, body: str, points: int
+) -> None:
+    whole = the_rubric("rubrics/dl-hw3.yaml")
+    (problem,) = (one for one in whole.problems if one.id == "2.1")
+    # What reading the code says of it is another matter: hostile code looks like it.
+    rubric = replace(whole, problems=(replace(problem, checks=problem.checks[1:]),))
+    inside = body if body.startswith("\n") else f"\n        {body}"
+    work = submission(**{"attention.py": f"{RIGHT}{inside}\n"})
+    shared, fresh = (_told(rubric, work, boxes, share_boxes) for share_boxes in (True, False))
+    assert shared == fresh
+    assert shared[-1]["points"] == points
+
+
+def _calls(student: Any, rng: Any, *, x: float = 0.0) -> Outcome:
+    return passed(f"it says {student.call('work.py', 'f', x):.6g}")
+
+
+def _wants(student: Any, rng: Any, *, x: float) -> Outcome:
+    got = student.call("work.py", "f", x)
+    return passed("right") if got == x else failed(f"it says {got:.6g}")
+
+
+def _rubric(*checks: Check, limits: Limits | None = None) -> Rubric:
+    total = sum((check.points for check in checks), Fraction(0))
+    problem = Problem("1", "One", total, checks, limits or Limits(cpu_seconds=5))
+    return Rubric("r", "R", total, (problem,), Path("r.yaml"), "0" * 64)
+
+
+def _check(name: str, function: Any = _calls, **more: Any) -> Check:
+    parameters = {"x": more.pop("x")} if "x" in more else {}
+    return Check(name, function, parameters, "It works.", Fraction(1), **more)
+
+
+CARRIES = "seen = []\ndef f(x):\n    seen.append(x)\n    return max(seen)\n"
+
+
+@pytest.mark.parametrize("needs", [(), ("hidden",)], ids=["anywhere", "built upon"])
+def test_what_a_hidden_check_sent_is_in_no_box_that_a_public_one_asks(
+    boxes: BoxRunner, submission: MakeSubmission, needs: tuple[str, ...]
+) -> None:
+    """A pass tells whatever its check tells, so code could carry a hidden input out in it for nothing."""
+    work, told = submission(CARRIES), []
+    for x in (37.0, 201.0):
+        hidden = _check("hidden", _wants, x=x, visibility="hidden")
+        rubric = _rubric(_check("before"), hidden, _check("after", needs=needs), _check("gate", gate=True))
+        told.append(_told(rubric, work, boxes, True))
+    assert told[0] == told[1]
+    assert [check["id"] for check in told[0][0]["checks"]] == ["before", "hidden", "after", "gate"]
+    assert {check["message"] for check in told[0][0]["checks"] if check["visibility"] == "public"} == {"it says 0"}
+
+
+def test_hidden_checks_come_last_unless_public_ones_build_on_them() -> None:
+    hidden = _check("hidden", visibility="hidden")
+    gate = _check("gate", visibility="hidden", gate=True)
+    for checks, asked, sharing in (
+        ([hidden, _check("a"), _check("b")], "a b hidden", "a b hidden"),
+        ([hidden, _check("a", needs=("hidden",)), _check("b")], "hidden a b", "a b"),
+        ([_check("a"), gate, _check("b"), hidden], "a gate b hidden", "a b hidden"),
+    ):
+        order = in_turn(checks)
+        assert " ".join(one.id for one in order) == asked
+        assert " ".join(one.id for one in order if may_share(one, order)) == sharing
+
+
+def test_random_numbers_of_the_code_begin_anew_with_each_check(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    work = submission("import numpy as np\ndef f(x):\n    return float(np.random.random())\n")
+    rubric = _rubric(*(_check(name) for name in "abc"))
+    shared, fresh = (_told(rubric, work, boxes, share_boxes) for share_boxes in (True, False))
+    assert shared == fresh
+
+
+class _Counting(BoxRunner):
+    opened = 0
+
+    def open(self, *given: Any) -> Any:
+        self.opened += 1
+        return super().open(*given)
+
+
+def test_a_box_is_shared_as_long_as_checks_pass(submission: MakeSubmission) -> None:
+    """A fault ends it. Code that passes alone what it did not pass after others shares nothing from then on."""
+    counts = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return {}\n"
+    with _Counting() as runner:
+        for code, wants, opened in (
+            ("def f(x): return x", "123456", 1),
+            ("def f(x): return x if x != 3 else 0.0", "123456", 3),  # 1 2 (3) · 3 · 4 5 6
+            ("def f(x): return 0.0", "1234", 4),
+            (counts.format("x if n < 5 else 0.0"), "12345", 3),  # 1 (1 again) 2 3 (4) · 4 · 5
+            (counts.format("x if n == 1 else 0.0"), "123", 3),
+        ):
+            runner.opened = 0
+            rubric = _rubric(*(_check(f"c{x}", _wants, x=float(x)) for x in wants))
+            work = submission(code)
+            told, needed = _told(rubric, work, runner, True), runner.opened
+            assert (told, needed) == (_told(rubric, work, runner, False), opened)
+
+
+@pytest.mark.slow
+def test_processor_time_that_checks_use_together_is_held_against_none(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    computes = "end = time.process_time() + 0.6\n    while time.process_time() < end: pass"
+    work = submission(f"import time\ndef f(x):\n    {computes}\n    return x\n")
+    rubric = _rubric(*(_check(f"c{x}", _wants, x=float(x)) for x in (1, 2, 3)), limits=Limits(cpu_seconds=1))
+    assert _told(rubric, work, boxes, True)[-1]["points"] == 3
