@@ -49,7 +49,8 @@ LOOKS_AROUND = """
         seen["limits"] = repr([resource.getrlimit(kind) for kind in range(16)])
         seen["folder"] = repr([os.getcwd(), sorted(os.listdir("."))])
         top = os.path.dirname(os.environ["HOME"])
-        for path in (".", "work.py", os.environ["HOME"], top, top + "/settings.json", find("submission")):
+        settings = [f"{top}/settings-{libraries}.json" for libraries in ("numpy", "numpy-torch")]
+        for path in (".", "work.py", os.environ["HOME"], top, *settings, find("submission")):
             seen[f"file {path}"] = repr(os.stat(path)) if os.path.exists(path) else "gone"
         return {"seen": seen, "ages": ages(top), "dicts": requests()}
 
