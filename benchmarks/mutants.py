@@ -148,8 +148,8 @@ def _tests_digest(file: str) -> str:
     return digest.hexdigest()
 
 
-def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int) -> list[Tried]:
-    """Quick tests about all of them, then slow ones about those that are left."""
+def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int, *, quick: bool) -> list[Tried]:
+    """Asks quick tests about all of them, then slow ones about those that are left, unless `quick` ones are enough."""
     found = [known for mutant in mutants if (known := state.known(mutant))]
     left = [mutant for mutant in mutants if not state.known(mutant)]
     with workshops(jobs) as free, ThreadPoolExecutor(jobs) as pool, Progress(console=Console(stderr=True)) as bar:
@@ -157,7 +157,7 @@ def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int) -> lis
         tests = shop.tests()
         free.put(shop)
         killers = Killers()
-        for slow in (False, True):
+        for slow in (False,) if quick else (False, True):
             reach.record(_files_of(left, tests, slow=slow), "slow" if slow else "not slow", jobs)
             task = bar.add_task("slow tests" if slow else "quick tests", total=len(left))
 
@@ -176,7 +176,7 @@ def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int) -> lis
                 return tried
 
             done = [tried for tried in pool.map(one, left) if tried]
-            found += [tried for tried in done if tried.slow]
+            found += [tried for tried in done if tried.slow or quick]
             left = [tried.mutant for tried in done if not tried.slow]
     return found
 
@@ -227,12 +227,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", action="append", default=[], metavar="PATH", help="a room or file; may be repeated")
+    parser.add_argument(
+        "--quick", action="store_true", help="do not ask slow tests about what quick ones do not notice"
+    )
     parser.add_argument("--state", type=Path, default=REPOSITORY / "build" / "mutants.jsonl")
     options = parser.parse_args()
     options.state.parent.mkdir(parents=True, exist_ok=True)
     mutants = sample(all_candidates(options.only), options.count, options.seed)
     reach = Reach(REPOSITORY, options.state.with_suffix(".reach"))
-    report(try_all(mutants, State(options.state), reach, options.jobs), Console())
+    state = State(options.state)
+    report(try_all(mutants, state, reach, options.jobs, quick=options.quick), Console())
 
 
 if __name__ == "__main__":
