@@ -67,7 +67,7 @@ class Asked:
             unseen = {test for test in area if _may_reach_unseen(reach.tests.get(test), reach)}
             asked = unseen | {test for test in reached & tests.keys() if test in area or not tests[test]}
         ways = (True,) if loading else (False, True) if reach.while_loading(mutant.file, lines) else (False,)
-        order = sorted(asked, key=lambda test: (_seconds(test, reach), test))
+        order = sorted(asked, key=lambda test: (_cost(test, reach), test))
         return Asked([test for test in order if not tests[test]], [test for test in order if tests[test]], ways)
 
 
@@ -86,6 +86,11 @@ def _handing_on(reach: Reach) -> set[str]:
 
 def _seconds(test: str, reach: Reach) -> float:
     return reach.tests[test].seconds if test in reach.tests else 0.0
+
+
+def _cost(test: str, reach: Reach) -> float:
+    """Other processes take time that was not counted: whoever starts one comes later."""
+    return _seconds(test, reach) + (test in reach.tests and reach.tests[test].starts_processes)
 
 
 @cache
