@@ -59,6 +59,7 @@ class Reach:
 
     def __init__(self, repository: Path, kept_in: Path) -> None:
         self._repository, self._kept_in = repository, kept_in
+        self._digests: dict[str, str] = {}
         self._records: dict[tuple[str, str], _Record] = {}  # of the tests of a file that have a mark
         for path in sorted(kept_in.glob("*.json.gz")):
             told = json.loads(gzip.decompress(path.read_bytes()))
@@ -102,8 +103,10 @@ class Reach:
         return record.digest == self._digest(file) and all(self._digest(path) == d for path, d in record.seen.items())
 
     def _digest(self, file: str) -> str:
-        place = self._repository / file
-        return hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else ""
+        if file not in self._digests:
+            place = self._repository / file
+            self._digests[file] = hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else ""
+        return self._digests[file]
 
     def _keep(self, file: str, marked: str, record: _Record) -> None:
         record.digest = self._digest(file)

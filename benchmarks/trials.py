@@ -1,7 +1,7 @@
 """One fault at a time in a copy of the repository, and the tests that might notice it.
 
-Which those are is known from the lines that each of them runs (reach.py): quick ones of the whole suite, slow ones
-of the file's area (tests/areas.yaml), and of the area also those that hand work to other processes, which nobody sees.
+Which those are is known from the lines that each of them runs (reach.py): those of the file's area (tests/areas.yaml),
+a hundred quick ones of others, and of the area also those that hand work to other processes, which nobody sees.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ HANGING = "it hangs"
 _CHANCES = 3  # a test that fails now and then, because the machine is busy, is asked so often
 _AT_FIRST = 40  # tests that are asked before all others, drawn from those that might notice
 _KILLERS = 8
+_ELSEWHERE = 100  # quick tests of other areas that run the line, too: some files are run by nearly all tests
 # In seconds of the processor's time: whatever a test takes by itself, a busy machine makes it take longer.
 _PATIENCE, _TIMES, _UNKNOWN = 20.0, 10.0, 120.0
 _IN_BOXES = "grader/sandbox/inside/"
@@ -58,14 +59,15 @@ class Asked:
         right = (REPOSITORY / mutant.file).read_text(encoding="utf-8")
         lines = statement_lines(right, mutant.line)
         if loading := differs_while_loading(right, mutant.text):
-            reached = reach.of(mutant.file).union(*map(reach.of, importers(mutant.file)))
+            reached = area & reach.of(mutant.file).union(*map(reach.of, importers(mutant.file)))
         else:
-            reached = reach.of(mutant.file, lines)
+            reached = reach.of(mutant.file, lines) & tests.keys()
         if mutant.file.startswith(_IN_BOXES) or not reached:
             asked = area
         else:
             unseen = {test for test in area if _may_reach_unseen(reach.tests.get(test), reach)}
-            asked = unseen | {test for test in reached & tests.keys() if test in area or not tests[test]}
+            elsewhere = sorted((test for test in reached - area if not tests[test]), key=_drawn)
+            asked = unseen | (reached & area) | set(elsewhere[:_ELSEWHERE])
         ways = (True,) if loading else (False, True) if reach.while_loading(mutant.file, lines) else (False,)
         order = sorted(asked, key=lambda test: (_cost(test, reach), test))
         return Asked([test for test in order if not tests[test]], [test for test in order if tests[test]], ways)
@@ -189,9 +191,14 @@ class Workshop:
 def _first_few(tests: list[str], killers: list[str]) -> list[list[str]]:
     """Tests that noticed something before and a few of all kinds, then the rest, file by file."""
     known = [test for test in killers if test in set(tests)][:_KILLERS]
-    drawn = sorted(tests[: len(tests) // 2 + 1], key=lambda test: hashlib.sha256(test.encode()).hexdigest())
+    drawn = sorted(tests[: len(tests) // 2 + 1], key=_drawn)
     first = list(dict.fromkeys([*known, *sorted(drawn[:_AT_FIRST])]))
     return [first, sorted(set(tests) - set(first))]
+
+
+def _drawn(test: str) -> str:
+    """An order in which neighbours, which are much alike, do not follow each other."""
+    return hashlib.sha256(test.encode()).hexdigest()
 
 
 class Killers:
