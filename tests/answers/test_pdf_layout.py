@@ -6,6 +6,7 @@ import pytest
 
 from grader.answers.pdf_layout.boxes import GlyphBox
 from grader.answers.pdf_layout.row_text import row_text
+from grader.answers.pdf_layout.rows import rows_of
 from grader.answers.pdf_layout.stacked import put_together
 from grader.answers.pdf_lines import PdfLines, pdf_lines
 from grader.sandbox.pdf_process import read_pdf
@@ -110,6 +111,35 @@ def test_a_mark_without_width_belongs_to_the_letter_below_it() -> None:
     mark = GlyphBox("\u0302", 430, 430, 200, 880, 1000, 1000)
     (whole,) = put_together([_box("k", 0, 0), mark], [], 1000)
     assert whole.text == "\\hat{k}"
+
+
+@pytest.mark.parametrize(("beside", "y", "size"), [(1450, 410, 600), (9000, 260, 1000)])
+def test_a_fraction_stands_in_a_power_only_with_a_letter_of_it_beside_it(beside: int, y: int, size: int) -> None:
+    boxes = [_box("c", 1050, 640, 500), _box("r", 1050, 140, 500), _box("x", beside, 410, 600)]
+    whole = put_together(boxes, [(1000, 500, 1400, 520)], 1000)[0]
+    assert (whole.text, whole.y, whole.size) == (r"\frac{c}{r}", y, size)
+
+
+@pytest.mark.parametrize(
+    ("upper", "texts"),
+    [(_box("m", 1020, 500, 600), ["∑_{i}^{m}"]), (_box("m", 300, 800, 600), ["∑_{i}", "m"])],
+    ids=["beside", "above"],
+)
+def test_both_limits_of_a_sum_stand_beside_it_or_neither(upper: GlyphBox, texts: list[str]) -> None:
+    sign = GlyphBox("∑", 0, 1000, 0, -300, 700, 1000, is_large_sign=True)
+    assert [box.text for box in put_together([sign, _box("i", 1020, -300, 600), upper], [], 1000)] == texts
+
+
+def test_a_small_letter_far_from_a_row_is_no_index_in_it() -> None:
+    rows = [rows_of([_box("k", 0, 0), _box("a", left, -150, 700)], 1000, 100_000) for left in (500, 5000)]
+    assert list(map(len, rows)) == [1, 2]
+
+
+@pytest.mark.parametrize("gutter", [4700, 5000, 5300])
+def test_a_gutter_need_not_run_through_the_very_middle(gutter: int) -> None:
+    lefts = [*range(gutter - 40 - 50 * 24, gutter - 40, 50), *range(gutter + 40, gutter + 1240, 50)]
+    boxes = [_box("x", left, y, 100) for y in range(5000, 0, -500) for left in lefts]
+    assert len(rows_of(boxes, 100, 10_000)) == 20
 
 
 def test_heads_and_numbers_of_pages_are_left_out() -> None:
