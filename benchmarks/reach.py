@@ -29,6 +29,7 @@ from coverage import Coverage, CoverageData
 
 _OUT = "REACH_RECORDS"  # where the plugin writes, which runs in processes that pytest starts
 _PROCESSES = ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.exec")
+_IN_BOXES = "grader/sandbox/inside/"  # all that runs in a box
 _LOADING = ""  # what is run while tests are collected belongs to none of them
 
 
@@ -37,7 +38,7 @@ class Test:
     id: str
     slow: bool
     seconds: float
-    starts_processes: bool
+    starts_others: bool  # processes, other than boxes
 
     @property
     def file(self) -> str:
@@ -111,7 +112,7 @@ class Reach:
     def _keep(self, file: str, marked: str, record: _Record) -> None:
         record.digest = self._digest(file)
         record.seen = {path: self._digest(path) for path in record.lines}
-        tests = [[one.id, one.slow, one.seconds, one.starts_processes] for one in record.tests]
+        tests = [[one.id, one.slow, one.seconds, one.starts_others] for one in record.tests]
         told = {"file": file, "marked": marked, "digest": record.digest, "seen": record.seen, "tests": tests}
         told["lines"] = record.lines
         self._kept_in.mkdir(parents=True, exist_ok=True)
@@ -178,8 +179,9 @@ class _Recording:
         self._coverage.start()
         sys.addaudithook(self._hear)
 
-    def _hear(self, event: str, _: tuple[Any, ...]) -> None:
-        self._started = self._started or event in _PROCESSES
+    def _hear(self, event: str, told: tuple[Any, ...]) -> None:
+        if event in _PROCESSES and not self._started:
+            self._started = _IN_BOXES not in str(told)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:

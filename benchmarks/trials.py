@@ -33,6 +33,7 @@ _ELSEWHERE = 100  # quick tests of other areas that run the line, too: some file
 # In seconds of the processor's time: whatever a test takes by itself, a busy machine makes it take longer.
 _PATIENCE, _TIMES, _UNKNOWN = 20.0, 10.0, 120.0
 _IN_BOXES = "grader/sandbox/inside/"
+_OPENS_BOXES = "grader/sandbox/channel.py"
 _HANDS_ON = "grader/formulas/killable_child.py"  # whose child lives on from test to test
 
 
@@ -78,7 +79,7 @@ def lies_in(test: str, places: Iterable[str]) -> bool:
 
 
 def _may_reach_unseen(test: Test | None, reach: Reach) -> bool:
-    return test is None or test.starts_processes or test.id in _handing_on(reach)
+    return test is None or test.starts_others or test.id in _handing_on(reach)
 
 
 @cache
@@ -91,8 +92,13 @@ def _seconds(test: str, reach: Reach) -> float:
 
 
 def _cost(test: str, reach: Reach) -> float:
-    """Other processes take time that was not counted: whoever starts one comes later."""
-    return _seconds(test, reach) + (test in reach.tests and reach.tests[test].starts_processes)
+    """Other processes take time that was not counted: whoever needs one comes later."""
+    return _seconds(test, reach) + (test in _in_boxes(reach) or _may_reach_unseen(reach.tests.get(test), reach))
+
+
+@cache
+def _in_boxes(reach: Reach) -> set[str]:
+    return reach.of(_OPENS_BOXES)
 
 
 @cache

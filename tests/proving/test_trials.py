@@ -99,7 +99,7 @@ def test_the_lines_that_each_test_runs_are_kept_until_the_file_changes(tmp_path:
     reach = Reach(tmp_path, tmp_path / "kept")
     assert reach.of("grader/sums.py", [2]) == {"test_sums.py::test_total"}
     assert (reach.of("grader/sums.py", [6]), reach.while_loading("grader/sums.py", [5])) == (set(), True)
-    assert {name: one.starts_processes for name, one in reach.tests.items()} == {
+    assert {name: one.starts_others for name, one in reach.tests.items()} == {
         "test_sums.py::test_total": False,
         "test_sums.py::test_elsewhere": True,
     }
