@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from grader.answers.pdf_layout.boxes import GlyphBox
@@ -13,7 +15,9 @@ from grader.sandbox.pdf_process import read_pdf
 from tests.hostile_pdfs import PDFS, pages, text_page
 
 
+@cache
 def _lines(name: str) -> PdfLines:
+    """Read once: each reading starts a process."""
     return pdf_lines(read_pdf((PDFS / f"{name}.pdf").read_bytes()))
 
 
@@ -152,6 +156,15 @@ def test_words_that_end_a_row_with_a_hyphen_go_on_in_the_next() -> None:
     rows = ("atten-", "tion is all, and self-", "attention too, non-", "Gaussian")
     text = " ".join(line.text for line in pdf_lines(read_pdf(pages([text_page(*rows)]))).lines)
     assert text == "attention is all, and self-attention too, non- Gaussian"
+
+
+def test_bold_words_with_a_label_are_a_heading() -> None:
+    fonts = b"/Font << /F 3 0 R /B << /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >> >>"
+    bold = text_page("1.a.i Copying a value", "Thank you all").replace(b"/F", b"/B").replace(b"72 7", b"72 6")
+    plain = text_page("1.a.ii Averaging two", "is a matter of the query and nothing else")
+    levels = {line.text: line.level for line in pdf_lines(read_pdf(pages([plain + bold], fonts))).lines}
+    assert levels["1.a.i Copying a value"] == 1
+    assert {levels["1.a.ii Averaging two"], levels["Thank you all"]} == {0}
 
 
 def test_white_and_struck_out_text_is_left_out() -> None:
