@@ -149,7 +149,6 @@ class Workshop:
             if "::" not in by or not self._fails_anyway(by, loading):
                 return Tried(mutant, bool(by), by, time.perf_counter() - began, slow or bool(by))
             self._unfit.add(by)
-            print(f"{mutant.file}:{mutant.line}: without any fault fails {by}", file=sys.stderr)
         return None
 
     def _noticed(self, runs: list[list[str]], swap: Swap, ways: Iterable[bool], reach: Reach) -> tuple[str, bool]:
@@ -180,7 +179,9 @@ class Workshop:
 
     def _fails_anyway(self, test: str, loading: bool) -> bool:
         if test not in self._passes:
-            if not any(self._pytest.run([test], None, _UNKNOWN, loading=loading).well for _ in range(2)):
+            ended = self._pytest.run([test], None, _UNKNOWN, loading=loading)
+            if not ended.well and not self._pytest.run([test], None, _UNKNOWN, loading=loading).well:
+                print(f"without any fault fails {test}: {ended.why}", file=sys.stderr)
                 return True
             self._passes.add(test)
         return False

@@ -52,6 +52,7 @@ class Swap:
 class Ended:
     code: int
     failed: str  # the first test that failed, or file that could not be loaded
+    why: str = ""
 
     @property
     def well(self) -> bool:
@@ -72,7 +73,7 @@ class WarmPytest:
         """
         order = {"tests": list(tests), "patience": patience, "swap": asdict(swap) if swap and not loading else None}
         answer = self._ask("load" if loading else "collect", order)
-        return Ended(int(answer["code"]), str(answer["failed"]))
+        return Ended(int(answer["code"]), str(answer["failed"]), str(answer["why"]))
 
     def tests(self) -> dict[str, bool]:
         """All there are, and whether they are slow."""
@@ -131,7 +132,8 @@ class _Telling:
         self._out = out
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        self._out.write(f"FAILED {report.nodeid}\n" if report.failed else ".\n")
+        why = report.longreprtext.strip().splitlines()[-1:] if report.failed else []
+        self._out.write(f"FAILED {report.nodeid}\n{''.join(why)}\n" if report.failed else ".\n")
         self._out.flush()
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -210,8 +212,10 @@ def _ended(child: int, out: TextIO, patience: float) -> dict[str, Any]:
     with out:
         code = _watched(child, out.fileno(), patience)
         out.seek(0)
-        failed = [line.removeprefix("FAILED ").strip() for line in out if line.startswith("FAILED ")]
-        return {"code": code, "failed": failed[0] if failed else ""}
+        for line in iter(out.readline, ""):
+            if line.startswith("FAILED "):
+                return {"code": code, "failed": line.removeprefix("FAILED ").strip(), "why": out.readline().strip()}
+        return {"code": code, "failed": "", "why": f"it ended with {code}"}
 
 
 def _watched(child: int, printed: int, patience: float) -> int:
