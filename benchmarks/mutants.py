@@ -82,9 +82,11 @@ def workshops(count: int) -> Iterator[SimpleQueue[Workshop]]:
     free: SimpleQueue[Workshop] = SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as temporary:
         shops = [Workshop(Path(temporary) / str(number)) for number in range(count)]
-        for shop in shops:
-            free.put(shop)
         try:
+            with ThreadPoolExecutor(count) as pool:  # before anything is wrong: what they have loaded stays
+                list(pool.map(Workshop.tests, shops))
+            for shop in shops:
+                free.put(shop)
             yield free
         finally:
             for shop in shops:
