@@ -36,7 +36,8 @@ types: setup
 check: setup
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m benchmarks.areas $(FILE)
 
-# Faults in the grader's own code, and whether its tests notice: some hours for all 400; it goes on where it was stopped.
+# Faults in the grader's own code, and whether its tests notice; it goes on where it was stopped. At first, which lines each
+# test runs is recorded (as long as `make test`, and half as long again; with --quick, as `make test-fast`).
 mutants: setup
 	$(BIN)/python -m benchmarks.mutants $(ARGS)
 

@@ -5,7 +5,7 @@
 
 Faults are those that rubrics are proved with (grader/proving/mutations.py), drawn by a hash of what each changes, so
 that editing one file draws new faults in that file alone. Each is put into a copy of the repository, where the tests
-that `tests/areas.yaml` names for its file run until one fails. What has been tried is kept in a file (--state): the
+that might notice it run until one fails (benchmarks/trials.py). What has been tried is kept in a file (--state): the
 same command goes on where it was stopped. A fault is tried again when its file changes; a survivor, also when its tests
 do. Survivors that nobody could notice are explained, one by one, in benchmarks/mutants.yaml.
 """
@@ -17,45 +17,28 @@ import hashlib
 import json
 import math
 import os
-import shutil
-import subprocess
-import sys
 import tempfile
 import threading
-import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 
 import yaml
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 from rich.table import Table
 
-from benchmarks.areas import tests_of
-from benchmarks.warm_pytest import HANGS, WarmPytest
+from benchmarks.areas import REPOSITORY, tests_of
+from benchmarks.reach import Reach
+from benchmarks.trials import Asked, Killers, Tried, Workshop, git, lies_in
 from grader.proving.mutants import Candidate, Mutant, candidates
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 EXPLAINED = REPOSITORY / "benchmarks" / "mutants.yaml"
 LEAST_OF_A_ROOM = 8
-# Seconds of the processor's time in which no test ends: the longest tests take a fifth of it.
-PATIENCE = {"not slow": 120, "slow": 900, "": 900}
-CHANCES = 3  # a test that fails now and then, because the machine is busy, is asked so often
-HANGING = "it hangs"
-
-
-@dataclass(frozen=True)
-class Tried:
-    mutant: Mutant
-    noticed: bool
-    by: str  # the test, or that it hung
-    seconds: float
 
 
 def room_of(file: str) -> str:
@@ -65,7 +48,7 @@ def room_of(file: str) -> str:
 
 
 def all_candidates(only: Iterable[str]) -> dict[str, list[Candidate]]:
-    listed = _git("ls-files", "grader/*.py").split()
+    listed = git("ls-files", "grader/*.py").split()
     chosen = [file for file in listed if not only or any(file.startswith(prefix) for prefix in only)]
     rooms: dict[str, list[Candidate]] = defaultdict(list)
     for file in chosen:
@@ -94,89 +77,16 @@ def _in_drawn_order(found: list[Candidate], seed: int) -> list[Candidate]:
     return [drawn[digest] for digest in sorted(drawn)]
 
 
-class Workshop:
-    """A copy of the repository in which one file at a time is wrong."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for file in _git("ls-files", "--cached", "--others", "--exclude-standard").splitlines():
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            if (REPOSITORY / file).is_file():
-                shutil.copy2(REPOSITORY / file, folder / file)
-        self._pytest = WarmPytest(folder)
-        self._passes: set[tuple[str, ...]] = set()  # what has passed without a fault
-
-    def close(self) -> None:
-        self._pytest.close()
-
-    def try_out(self, mutant: Mutant, first: list[str]) -> Tried | None:
-        """`first` are tests that noticed something before: most faults fall to few of them.
-
-        What fails has to fail again alone, and to pass without the fault: that the machine is busy is no fault. Nothing
-        is said of a fault whose tests fail without it.
-        """
-        began, asked = time.perf_counter(), tests_of(mutant.file)
-        with self._wrong(mutant):
-            by, alone = self._noticed(asked, first)
-        if alone and (failed := self._fails_anyway(alone)):
-            print(f"{mutant.file}:{mutant.line} not tried: without any fault fails {failed}", file=sys.stderr)
-            return None
-        return Tried(mutant, bool(by), by, time.perf_counter() - began)
-
-    def _noticed(self, asked: list[str], first: list[str]) -> tuple[str, tuple[str, ...]]:
-        """What fails, and the tests that fail again without the others."""
-        for _ in range(CHANCES):
-            by = self._failed([*first, *asked], "not slow") or self._failed(asked, "slow")
-            if by in ("", HANGING):
-                return by, ()
-            alone = (by,) if by.startswith("tests/") else tuple(asked)
-            if self._failed(alone):
-                return by, alone
-        return "", ()
-
-    @contextmanager
-    def _wrong(self, mutant: Mutant) -> Iterator[None]:
-        place = self.folder / mutant.file
-        right = place.read_text(encoding="utf-8")
-        place.write_text(mutant.text, encoding="utf-8")
-        try:
-            yield
-        finally:
-            place.write_text(right, encoding="utf-8")
-
-    def _fails_anyway(self, tests: tuple[str, ...]) -> str:
-        if tests not in self._passes:
-            if failed := self._failed(tests) and self._failed(tests):
-                return failed
-            self._passes.add(tests)
-        return ""
-
-    def _failed(self, tests: Sequence[str], marked: str = "") -> str:
-        """The first test that fails, or what else went wrong; nothing, if all pass."""
-        options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no", "-rfE"]
-        code, printed = self._pytest.run([*options, "-m", marked, *tests], PATIENCE[marked])
-        if code == HANGS:
-            return HANGING
-        if code in (0, 5):  # 5: no test has that mark
-            return ""
-        lines = printed.strip().splitlines() or ["pytest ended without a word"]
-        failed = [line.split(" ", 1)[1].split(" - ")[0] for line in lines if line.startswith(("FAILED ", "ERROR "))]
-        return _whole_name(failed[0]) if failed else lines[-1]
-
-
-def _whole_name(test: str) -> str:
-    """A case's name may hold what ends the test's own in pytest's list; then all cases are asked."""
-    return test if test.endswith("]") else test.split("[")[0]
-
-
 @contextmanager
 def workshops(count: int) -> Iterator[SimpleQueue[Workshop]]:
     free: SimpleQueue[Workshop] = SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as temporary:
         shops = [Workshop(Path(temporary) / str(number)) for number in range(count)]
-        for shop in shops:
-            free.put(shop)
         try:
+            with ThreadPoolExecutor(count) as pool:  # before anything is wrong: what they have loaded stays
+                list(pool.map(Workshop.tests, shops))
+            for shop in shops:
+                free.put(shop)
             yield free
         finally:
             for shop in shops:
@@ -196,10 +106,19 @@ class State:
                 self._known[entry["key"]] = entry
 
     def known(self, mutant: Mutant) -> Tried | None:
-        entry, tests = self._known.get(_key(mutant)), _tests_digest(mutant.file)
-        if not entry or not (entry["noticed"] or reason(mutant) or entry["tests"] == tests):
+        entry = self._known.get(_key(mutant))
+        if not entry or not (entry["noticed"] or reason(mutant) or (entry["slow"] and self._same_tests(mutant))):
             return None
         return Tried(mutant, bool(entry["noticed"]), str(entry["by"]), float(str(entry["seconds"])))
+
+    def survives_quick_ones(self, mutant: Mutant) -> Tried | None:
+        entry = self._known.get(_key(mutant))
+        if not entry or entry["slow"] or not self._same_tests(mutant):
+            return None
+        return Tried(mutant, False, "", float(str(entry["seconds"])), slow=False)
+
+    def _same_tests(self, mutant: Mutant) -> bool:
+        return self._known[_key(mutant)]["tests"] == _tests_digest(mutant.file)
 
     def add(self, tried: Tried) -> None:
         entry = {
@@ -209,6 +128,7 @@ class State:
             "noticed": tried.noticed,
             "by": tried.by,
             "seconds": round(tried.seconds, 1),
+            "slow": tried.slow,
         }
         with self._lock, self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
@@ -230,28 +150,43 @@ def _tests_digest(file: str) -> str:
     return digest.hexdigest()
 
 
-def try_all(mutants: list[Mutant], state: State, jobs: int) -> list[Tried]:
+def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int, *, quick: bool) -> list[Tried]:
+    """Asks quick tests about all of them, then slow ones about those that are left, unless `quick` ones are enough."""
     found = [known for mutant in mutants if (known := state.known(mutant))]
-    waiting = [mutant for mutant in mutants if not state.known(mutant)]
-    killers: dict[str, list[str]] = defaultdict(list)
+    left = [mutant for mutant in mutants if not state.known(mutant)]
     with workshops(jobs) as free, ThreadPoolExecutor(jobs) as pool, Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("mutants", total=len(waiting))
+        shop = free.get()
+        tests = shop.tests()
+        free.put(shop)
+        killers = Killers()
+        for slow in (False,) if quick else (False, True):
+            reach.record(_files_of(left, tests, slow=slow), "slow" if slow else "not slow", jobs)
+            task = bar.add_task("slow tests" if slow else "quick tests", total=len(left))
 
-        def one(mutant: Mutant) -> Tried | None:
-            asked, shop = " ".join(tests_of(mutant.file)), free.get()
-            try:
-                tried = shop.try_out(mutant, killers[asked][:8])
-            finally:
-                free.put(shop)
-            if tried and "::" in tried.by:
-                killers[asked] = [tried.by, *(by for by in killers[asked] if by != tried.by)]
-            if tried:
-                state.add(tried)
-            bar.advance(task)
-            return tried
+            def one(mutant: Mutant, slow: bool = slow, task: TaskID = task) -> Tried | None:
+                tried = None if slow else state.survives_quick_ones(mutant)
+                if not tried:
+                    asked, shop = Asked.about(mutant, tests, reach), free.get()
+                    try:
+                        tried = shop.try_out(mutant, asked, killers.of(mutant.file), reach, slow=slow)
+                    finally:
+                        free.put(shop)
+                    if tried:
+                        killers.add(tried)
+                        state.add(tried)
+                bar.advance(task)
+                return tried
 
-        found += (tried for tried in pool.map(one, waiting) if tried)
+            done = [tried for tried in pool.map(one, left) if tried]
+            found += [tried for tried in done if tried.slow or quick]
+            left = [tried.mutant for tried in done if not tried.slow]
     return found
+
+
+def _files_of(mutants: Iterable[Mutant], tests: dict[str, bool], *, slow: bool) -> list[str]:
+    """The files of the tests of these areas."""
+    places = {place for mutant in mutants for place in tests_of(mutant.file)}
+    return sorted({test.split("::")[0] for test in tests if tests[test] == slow and lies_in(test, places)})
 
 
 def report(tried: list[Tried], console: Console) -> None:
@@ -288,21 +223,22 @@ def _explained() -> dict[str, list[dict[str, str]]]:
     return dict(yaml.safe_load(EXPLAINED.read_text(encoding="utf-8")) or {})
 
 
-def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", action="append", default=[], metavar="PATH", help="a room or file; may be repeated")
+    parser.add_argument(
+        "--quick", action="store_true", help="do not ask slow tests about what quick ones do not notice"
+    )
     parser.add_argument("--state", type=Path, default=REPOSITORY / "build" / "mutants.jsonl")
     options = parser.parse_args()
     options.state.parent.mkdir(parents=True, exist_ok=True)
     mutants = sample(all_candidates(options.only), options.count, options.seed)
-    report(try_all(mutants, State(options.state), options.jobs), Console())
+    reach = Reach(REPOSITORY, options.state.with_suffix(".reach"))
+    state = State(options.state)
+    report(try_all(mutants, state, reach, options.jobs, quick=options.quick), Console())
 
 
 if __name__ == "__main__":

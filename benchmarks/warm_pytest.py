@@ -1,7 +1,10 @@
-"""pytest in forks of a process that has the large libraries loaded: a run begins in a tenth of a second, not in four.
+"""pytest in forks of a process that is ready to run: a run begins in a tenth of a second, not in twenty.
 
-with WarmPytest(folder) as warm:
-    code, printed = warm.run(["-x", "tests/test_compare.py"], patience=60)
+    warm = WarmPytest(folder)
+    warm.run(["tests/test_compare.py::test_equal_arrays_pass"], Swap("grader/compare.py", right, wrong), patience=60)
+
+There are two such processes. One has collected all tests; functions are changed in its forks (changed_functions.py).
+The other has only the large libraries loaded: whatever happens while a file of the grader is loaded happens anew.
 """
 
 from __future__ import annotations
@@ -14,76 +17,208 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+
+from benchmarks.changed_functions import Functions
 
 # What tests import, but nothing of the project: that is what differs from run to run.
 _LIBRARIES = (
     "hypothesis jinja2 lark markdown_it nbformat numpy pydantic pytest rich.console sympy torch typer.testing yaml"
 )
 HANGS = -1
+_NO_TESTS = 5  # pytest's exit code
 _ASLEEP = (180.0, 0.01)  # seconds in which no test ends, and a share of one processor: whoever uses less only waits
 _LOOK_EVERY = 1.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
+@dataclass(frozen=True)
+class Swap:
+    """The text of a file of the grader, as it should be and as it is."""
+
+    file: str
+    right: str
+    wrong: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    failed: str  # the first test that failed, or file that could not be loaded
+    why: str = ""
+
+    @property
+    def well(self) -> bool:
+        return self.code in (0, _NO_TESTS)
+
+
 class WarmPytest:
-    """Runs pytest in one folder, one run at a time."""
+    """Runs tests in one folder, one run at a time."""
 
     def __init__(self, folder: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).resolve())],
-            cwd=folder,
+        self._folder = folder
+        self._servers: dict[str, subprocess.Popen[str]] = {}
+
+    def run(self, tests: Sequence[str], swap: Swap | None, patience: float, *, loading: bool = False) -> Ended:
+        """Until one fails. HANGS, if no test ends in so many seconds of the processor's time.
+
+        Time on the wall says nothing where other programs run as well. With `loading`, the grader is loaded anew.
+        """
+        order = {"tests": list(tests), "patience": patience, "swap": asdict(swap) if swap and not loading else None}
+        answer = self._ask("load" if loading else "collect", order)
+        return Ended(int(answer["code"]), str(answer["failed"]), str(answer["why"]))
+
+    def tests(self) -> dict[str, bool]:
+        """All there are, and whether they are slow."""
+        return dict(self._ask("collect", {"tests": None})["tests"])
+
+    def close(self) -> None:
+        for server in self._servers.values():
+            if server.stdin is not None:
+                server.stdin.close()
+            server.wait()
+
+    def _ask(self, way: str, order: dict[str, Any]) -> dict[str, Any]:
+        server = self._servers.get(way) or self._started(way)
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps(order) + "\n")
+        server.stdin.flush()
+        return dict(json.loads(server.stdout.readline()))
+
+    def _started(self, way: str) -> subprocess.Popen[str]:
+        # Compiled files are kept: else every process that a test starts would compile the grader.
+        environment = {**os.environ, "PYTHONPATH": str(self._folder), "PYTHONDONTWRITEBYTECODE": ""}
+        self._servers[way] = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.warm_pytest", way, f"{self._folder}.{way}"],
+            cwd=self._folder,
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-
-    def run(self, arguments: list[str], patience: float) -> tuple[int, str]:
-        """Its exit code and what it printed; HANGS, if no test ends in so many seconds of the processor's time.
-
-        Time on the wall says nothing where other programs run as well.
-        """
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"arguments": arguments, "patience": patience}) + "\n")
-        self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline())
-        return int(answer["code"]), str(answer["printed"])
-
-    def close(self) -> None:
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        self._process.wait()
+        return self._servers[way]
 
 
-def _serve() -> None:
-    for name in _LIBRARIES.split():
-        import_module(name)
-    answers = os.fdopen(os.dup(1), "w")
-    for line in sys.stdin:
-        order = json.loads(line)
-        with tempfile.TemporaryFile("w+", errors="replace") as printed:
-            code = _run(order["arguments"], order["patience"], printed.fileno())
-            printed.seek(0)
-            answers.write(json.dumps({"code": code, "printed": printed.read()}) + "\n")
-            answers.flush()
+class _Line:
+    """Orders and answers, one a line; what tests print goes nowhere."""
+
+    def __init__(self) -> None:
+        self._orders, self._answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1):
+            os.dup2(nowhere, standard)
+
+    def orders(self) -> Iterator[dict[str, Any]]:
+        for line in iter(self._orders.readline, ""):
+            yield json.loads(line)
+
+    def answer(self, told: dict[str, Any]) -> None:
+        self._answers.write(json.dumps(told) + "\n")
+        self._answers.flush()
 
 
-def _run(arguments: list[str], patience: float, printed: int) -> int:
+class _Telling:
+    """A line whenever a test ends: who watches sees that the run gets on."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        why = report.longreprtext.strip().splitlines()[-1:] if report.failed else []
+        self._out.write(f"FAILED {report.nodeid}\n{''.join(why)}\n" if report.failed else ".\n")
+        self._out.flush()
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self._out.write(f"FAILED {report.nodeid}\n")
+            self._out.flush()
+
+
+def _options(temporary: str) -> list[str]:
+    return ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", f"--basetemp={temporary}"]
+
+
+def _load_each_time(line: _Line, temporary: str) -> None:
+    for order in line.orders():
+        child, out = _forked()
+        if child == 0:
+            files = list(dict.fromkeys(test.split("::")[0] for test in order["tests"]))
+            os._exit(pytest.main([*_options(temporary), *files], [_Telling(out), _Chosen(order["tests"])]))
+        line.answer(_ended(child, out, order["patience"]))
+
+
+class _Chosen:
+    def __init__(self, tests: list[str]) -> None:
+        self._tests = tests
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = _in_order(items, self._tests)
+
+
+def _in_order(items: list[Any], tests: list[str]) -> list[Any]:
+    by_id = defaultdict(list)
+    for item in items:
+        by_id[item.nodeid].append(item)
+    return [item for test in tests for item in by_id[test]]
+
+
+def _collect_once(line: _Line, temporary: str) -> None:
+    os._exit(pytest.main([*_options(temporary), "tests"], [_Collected(line)]))
+
+
+class _Collected:
+    """Takes orders where pytest would run all it has collected; the forks run what they are told."""
+
+    def __init__(self, line: _Line) -> None:
+        self._line = line
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: Any) -> bool | None:
+        functions = Functions(Path.cwd())
+        for order in self._line.orders():
+            if order["tests"] is None:
+                marks = {item.nodeid: item.get_closest_marker("slow") is not None for item in session.items}
+                self._line.answer({"tests": marks})
+                continue
+            child, out = _forked()
+            if child == 0:
+                if order["swap"]:
+                    functions.change(**order["swap"])
+                session.items = _in_order(session.items, order["tests"])
+                session.config.pluginmanager.register(_Telling(out))
+                return None  # pytest goes on, here in the fork
+            self._line.answer(_ended(child, out, order["patience"]))
+        return True
+
+
+def _forked() -> tuple[int, TextIO]:
+    """Its number, none in the fork itself, and a file in which it tells what happens."""
+    out = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - both processes hold it
     child = os.fork()
     if child == 0:
-        import pytest
-
         os.setsid()  # so that everything a hanging test started ends with it
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(printed, 1)
-        os.dup2(printed, 2)
-        code = pytest.main(arguments)
-        sys.stdout.flush()
-        os._exit(code)
+    return child, out
+
+
+def _ended(child: int, out: TextIO, patience: float) -> dict[str, Any]:
+    with out:
+        code = _watched(child, out.fileno(), patience)
+        out.seek(0)
+        for line in iter(out.readline, ""):
+            if line.startswith("FAILED "):
+                return {"code": code, "failed": line.removeprefix("FAILED ").strip(), "why": out.readline().strip()}
+        return {"code": code, "failed": "", "why": f"it ended with {code}"}
+
+
+def _watched(child: int, printed: int, patience: float) -> int:
     watch = _Watch(child, printed, patience)
     while not watch.hangs():
         until = time.monotonic() + _LOOK_EVERY
@@ -135,5 +270,12 @@ def _end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
+def main() -> None:
+    for name in _LIBRARIES.split():
+        import_module(name)
+    way, temporary = sys.argv[1:]
+    {"load": _load_each_time, "collect": _collect_once}[way](_Line(), temporary)
+
+
 if __name__ == "__main__":
-    _serve()
+    main()

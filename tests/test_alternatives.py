@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.alternatives import handed_in, is_there, undecided, worth_trying
+from grader.alternatives import files_there, handed_in, is_there, undecided, worth_trying
 from grader.engine import blocked, grade, status_of
 from grader.errors import BoxLost
 from grader.model import Alternative, Check, CheckResult, Limits, Outcome, Problem, Rubric, Status, passed
@@ -55,6 +56,8 @@ def test_what_is_there_twice_is_there(submission: MakeSubmission) -> None:
     work = submission(**{"a/one.py": "x = 1", "b/one.py": "x = 2"})
     assert [is_there(name, work) for name in ("one.py", "two.py")] == [True, False]
     assert [one.name for one in worth_trying(PROBLEM, work)] == ["one"]
+    shared = replace(PROBLEM, alternatives=(ONE, replace(TWO, files=("one.py", "two.py"))))
+    assert files_there(shared, work) == ["one.py"]  # told once, though two alternatives may be in it
 
 
 def test_what_is_undecided_goes_to_a_person_or_is_missing() -> None:

@@ -56,6 +56,7 @@ def test_numbers_that_differ_are_shown_so_that_they_do() -> None:
     assert found.detail == "got -0.30411, expected -0.30408"
     assert told_apart(0.1, 0.1 + 2e-16) == ("0.1", "0.1000000000000002")
     assert told_apart(1.5, 1.5) == ("1.5", "1.5")
+    assert told_apart(0.1, 0.1) == ("0.10000000000000001",) * 2
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])

@@ -14,6 +14,7 @@ from grader.model import Alternative, Check, Rubric, passed
 from grader.model import Problem as Part
 from grader.rubric import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
+from grader.sandbox.inside import definitions
 from grader.submission import OpenedSubmission, open_submission
 from tests.conftest import DRAW
 from tests.test_notebooks import notebook
@@ -191,6 +192,8 @@ def test_a_script_that_only_comments_loses_against_one_that_does_something(tmp_p
             "stub",
         ),
         ("class Projection:\n    x: int = 3\n", "written"),
+        ("class Projection:\n    def fit(self):\n        pass\n", "stub"),
+        ("class Projection:\n    def fit(self):\n        return 1\n", "written"),
         ("# class Projection: no\n", "absent"),
         ("class Other:\n    def Projection(self):\n        return 1\n", "absent"),
         ("'''\nclass Projection:\n    x = 1\n'''\n", "absent"),
@@ -202,6 +205,7 @@ def test_a_script_that_only_comments_loses_against_one_that_does_something(tmp_p
 def test_source_is_scanned_and_not_run(tmp_path: Path, source: str, state: str) -> None:
     (tmp_path / "model.py").write_text(source, newline="")
     assert states(tmp_path / "model.py", ["Projection"]) == {"Projection": state}
+    assert definitions.states(str(tmp_path / "model.py"), ["Projection"]) == {"Projection": state}  # so does the box
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.answers import cut_into_parts
+from grader.answers.besides import without_besides
 from tests.answers.sheets import DL, NLP, notes, texts
 from tests.answers.styles import DL_ANSWERS, NLP_ANSWERS, plain
 
@@ -59,6 +60,12 @@ def test_answers_in_a_mail_land_in_their_parts(
 def test_what_may_be_an_answer_stays(text: str, want: dict[str, str]) -> None:
     found = texts(text, "mail.txt")
     assert {part: said.removesuffix("when?").strip() for part, said in found.items()} == want
+
+
+@pytest.mark.parametrize(("lines", "words", "is_one"), [(6, 8, True), (7, 8, False), (6, 9, False), (1, 2, True)])
+def test_a_signature_has_few_lines_of_few_words(lines: int, words: int, is_one: bool) -> None:
+    text, _ = without_besides("1.a.i one\nCheers,\n" + "\n".join([" ".join(["name"] * words)] * lines))
+    assert ("Cheers" not in text) == is_one
 
 
 def test_a_quoted_mail_is_said_not_to_be_read() -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from grader.answers.pdf_layout.boxes import GlyphBox
 from grader.answers.pdf_layout.row_text import row_text
+from grader.answers.pdf_layout.rows import rows_of
 from grader.answers.pdf_layout.stacked import put_together
 from grader.answers.pdf_lines import PdfLines, pdf_lines
 from grader.sandbox.pdf_process import read_pdf
 from tests.hostile_pdfs import PDFS, pages, text_page
 
 
+@cache
 def _lines(name: str) -> PdfLines:
+    """Read once: each reading starts a process."""
     return pdf_lines(read_pdf((PDFS / f"{name}.pdf").read_bytes()))
 
 
@@ -112,6 +117,35 @@ def test_a_mark_without_width_belongs_to_the_letter_below_it() -> None:
     assert whole.text == "\\hat{k}"
 
 
+@pytest.mark.parametrize(("beside", "y", "size"), [(1450, 410, 600), (9000, 260, 1000)])
+def test_a_fraction_stands_in_a_power_only_with_a_letter_of_it_beside_it(beside: int, y: int, size: int) -> None:
+    boxes = [_box("c", 1050, 640, 500), _box("r", 1050, 140, 500), _box("x", beside, 410, 600)]
+    whole = put_together(boxes, [(1000, 500, 1400, 520)], 1000)[0]
+    assert (whole.text, whole.y, whole.size) == (r"\frac{c}{r}", y, size)
+
+
+@pytest.mark.parametrize(
+    ("upper", "texts"),
+    [(_box("m", 1020, 500, 600), ["∑_{i}^{m}"]), (_box("m", 300, 800, 600), ["∑_{i}", "m"])],
+    ids=["beside", "above"],
+)
+def test_both_limits_of_a_sum_stand_beside_it_or_neither(upper: GlyphBox, texts: list[str]) -> None:
+    sign = GlyphBox("∑", 0, 1000, 0, -300, 700, 1000, is_large_sign=True)
+    assert [box.text for box in put_together([sign, _box("i", 1020, -300, 600), upper], [], 1000)] == texts
+
+
+def test_a_small_letter_far_from_a_row_is_no_index_in_it() -> None:
+    rows = [rows_of([_box("k", 0, 0), _box("a", left, -150, 700)], 1000, 100_000) for left in (500, 5000)]
+    assert list(map(len, rows)) == [1, 2]
+
+
+@pytest.mark.parametrize("gutter", [4700, 5000, 5300])
+def test_a_gutter_need_not_run_through_the_very_middle(gutter: int) -> None:
+    lefts = [*range(gutter - 40 - 50 * 24, gutter - 40, 50), *range(gutter + 40, gutter + 1240, 50)]
+    boxes = [_box("x", left, y, 100) for y in range(5000, 0, -500) for left in lefts]
+    assert len(rows_of(boxes, 100, 10_000)) == 20
+
+
 def test_heads_and_numbers_of_pages_are_left_out() -> None:
     found = _lines("sections")
     assert not any("spring term" in line.text or line.text in ("1", "2") for line in found.lines)
@@ -144,6 +178,15 @@ def test_words_that_end_a_row_with_a_hyphen_go_on_in_the_next() -> None:
     rows = ("atten-", "tion is all, and self-", "attention too, non-", "Gaussian")
     text = " ".join(line.text for line in pdf_lines(read_pdf(pages([text_page(*rows)]))).lines)
     assert text == "attention is all, and self-attention too, non- Gaussian"
+
+
+def test_bold_words_with_a_label_are_a_heading() -> None:
+    fonts = b"/Font << /F 3 0 R /B << /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >> >>"
+    bold = text_page("1.a.i Copying a value", "Thank you all").replace(b"/F", b"/B").replace(b"72 7", b"72 6")
+    plain = text_page("1.a.ii Averaging two", "is a matter of the query and nothing else")
+    levels = {line.text: line.level for line in pdf_lines(read_pdf(pages([plain + bold], fonts))).lines}
+    assert levels["1.a.i Copying a value"] == 1
+    assert {levels["1.a.ii Averaging two"], levels["Thank you all"]} == {0}
 
 
 def test_white_and_struck_out_text_is_left_out() -> None:

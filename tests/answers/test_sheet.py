@@ -163,13 +163,15 @@ CRUMBS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=2000, max_examples=150)
 @given(st.text(max_size=300), FILES)
 def test_any_text_is_read_or_refused(text: str, file: str) -> None:
     _holds_together(text, file)
 
 
-@settings(deadline=2000, max_examples=400)
+@pytest.mark.slow
+@settings(deadline=2000, max_examples=300)
 @given(st.lists(CRUMBS, max_size=60).map("".join), FILES)
 def test_any_markup_is_read_or_refused(text: str, file: str) -> None:
     _holds_together(text, file)

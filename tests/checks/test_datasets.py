@@ -56,7 +56,7 @@ BESIDE = {
     for name in ("span_corruption", "handout_constants")
 }
 # Of all checks for each variant; SPAN_ROUNDS=24 repeats the run the stated bound was held against (3,120 verdicts).
-ROUNDS = int(os.environ.get("SPAN_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("SPAN_ROUNDS", "1"))
 
 
 def _lost(report: Report) -> dict[str, str]:
@@ -139,14 +139,13 @@ def test_what_the_assignment_leaves_open_costs_nothing(tmp_path: Path, accepted:
 @pytest.mark.slow
 @pytest.mark.parametrize("slip", SLIPS, ids=[slip["said"].replace(" ", "_") for slip in SLIPS])
 def test_one_bad_item_in_a_thousand_is_a_small_slip(tmp_path: Path, slip: dict[str, Any]) -> None:
-    for seed in range(2):
-        outcomes = _judged(tmp_path, _changed(slip["change"]), seed)
-        lost = {id_: outcome for id_, outcome in outcomes.items() if outcome.status is not Status.PASSED}
-        assert set(lost) <= {slip["check"]}
-        assert all(o.score == Fraction(9, 10) and slip["said"] in f"{o.message}: {o.detail}" for o in lost.values())
+    outcomes = _judged(tmp_path, _changed(slip["change"]))
+    lost = {id_: outcome for id_, outcome in outcomes.items() if outcome.status is not Status.PASSED}
+    assert set(lost) <= {slip["check"]}
+    assert all(o.score == Fraction(9, 10) and slip["said"] in f"{o.message}: {o.detail}" for o in lost.values())
 
 
-@pytest.mark.parametrize("slip", SLIPS, ids=[slip["said"].replace(" ", "_") for slip in SLIPS])
+@pytest.mark.parametrize("slip", sampled(SLIPS, 5), ids=[slip["said"].replace(" ", "_") for slip in SLIPS])
 def test_a_mistake_in_one_draw_of_fifty_is_no_slip(tmp_path: Path, slip: dict[str, Any]) -> None:
     often = {before: after.replace("0.001", "0.02") for before, after in slip["change"].items()}
     outcome = _judged_alone(tmp_path, slip["check"], _changed(often))
@@ -161,6 +160,7 @@ def _judged_alone(folder: Path, check: str, code: str, **parameters: Any) -> Out
     return one.function(_WithoutBox(folder), np.random.default_rng(0), **(dict(one.parameters) | parameters))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_share", ["3/4", "7/8", "1/2"])
 def test_the_rubric_says_how_much_of_the_block_is_kept(tmp_path: Path, block_share: str) -> None:
     code = _changed({"self.block_size * 7 / 8": f"self.block_size * {block_share}"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Status
 from grader.sandbox import BoxRunner
+from grader.sandbox.inside import model_probe
 from tests.checks.variant_grading import Files, right
 from tests.conftest import MakeSubmission, the_rubric
 
@@ -217,3 +219,13 @@ def test_what_the_model_never_runs_goes_to_a_person(
 @pytest.mark.parametrize("kind", OPEN)
 def test_what_runs_or_may_run_is_not_accused(torch_boxes: BoxRunner, submission: MakeSubmission, kind: str) -> None:
     assert _judged(*OPEN[kind], torch_boxes, submission)[0] is Status.PASSED
+
+
+def test_of_very_many_files_four_hundred_are_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.py").write_text(f"x = '{'x' * (1 << 20)}'")  # too long
+    (tmp_path / "b.py").write_text(f"x = '{'x' * ((1 << 20) - 6)}'")
+    for number in range(401):
+        (tmp_path / f"c{number}.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    found = [path for path, _ in model_probe._sources()]
+    assert (len(found), found[0]) == (400, "b.py")

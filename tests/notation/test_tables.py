@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 
 import pytest
@@ -116,8 +116,10 @@ KINDS = {
 }
 
 
-def _statements() -> Iterator[tuple[str, set[str]]]:
-    """The tables a module defines outside functions, with the words in them."""
+@cache
+def _statements() -> list[tuple[str, set[str]]]:
+    """The tables that modules define outside functions, with the words in them."""
+    found = []
     for path in sorted((REPOSITORY / "grader").rglob("*.py")):
         if "notation" in path.parts:
             continue
@@ -125,7 +127,8 @@ def _statements() -> Iterator[tuple[str, set[str]]]:
             if isinstance(node, ast.Assign | ast.AnnAssign):
                 texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
                 words = {word for text in texts if isinstance(text, str) for word in re.findall(r"[A-Za-z]+", text)}
-                yield f"{path.relative_to(REPOSITORY)}:{node.lineno}", words
+                found.append((f"{path.relative_to(REPOSITORY)}:{node.lineno}", words))
+    return found
 
 
 @pytest.mark.parametrize("kind", KINDS)

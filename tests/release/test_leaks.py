@@ -98,6 +98,7 @@ class _Renamed(ast.NodeTransformer):
         return node
 
 
+@pytest.mark.slow  # what is kept back is known once a kit is made
 @pytest.mark.parametrize("module", ["attention", "gpt", "transformer", "vit", "rope", "span_corruption"])
 def test_every_function_of_the_reference_is_known_again_under_other_names(
     tmp_path: Path, secrets: Callable[[str], Withheld], module: str
@@ -113,9 +114,9 @@ def test_every_function_of_the_reference_is_known_again_under_other_names(
     assert len(telling) >= len(functions) / 3  # what is left out are functions of one or two short statements
 
 
-def test_code_is_found_in_pages_notebooks_and_archives(tmp_path: Path, secrets: Callable[[str], Withheld]) -> None:
-    kept = secrets("dl-hw3")
-    tree = ast.parse((REPOSITORY / "reference" / "attention.py").read_text())
+def test_code_is_found_in_pages_notebooks_and_archives(tmp_path: Path) -> None:
+    source = (REPOSITORY / "reference" / "attention.py").read_text()
+    kept, tree = Withheld(code=list(shapes_in(source))), ast.parse(source)
     (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "softargmax")
     code = ast.unparse(ast.fix_missing_locations(_Renamed().visit(function)))
     page = f"Try this:\n\n```python\n{code}\n```\n\nIt works (honestly)."
@@ -166,6 +167,7 @@ def test_the_secret_is_found(tmp_path: Path, secrets: Callable[[str], Withheld],
     assert "secret" in _planted(tmp_path, secrets("nlp-a5"), f"export GRADER_SECRET='{text}'")
 
 
+@pytest.mark.slow
 def test_a_file_may_not_be_called_by_a_secret_either(tmp_path: Path, secrets: Callable[[str], Withheld]) -> None:
     assert "cut from the rubric" in _planted(tmp_path, secrets("dl-hw3"), "", "stays_finite_at_extreme_scores.txt")
 
