@@ -141,7 +141,7 @@ def _decided(visit: Visit) -> tuple[Sequence[Ref], str]:
     worth = visit.desk.view(visit.ref).worth
     match visit.typed("action"):
         case "accept":
-            visit.desk.accept(refs, versions)
+            visit.desk.accept(refs, versions, comment=comment)
             return refs, "what the grader found"
         case "full" | "none" as action:
             points = worth if action == "full" else Fraction(0)
