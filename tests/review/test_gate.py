@@ -132,8 +132,10 @@ def test_every_answer_tells_browsers_to_be_careful(ask: Any) -> None:
 
 
 def test_a_gradebook_that_is_gone_is_one_line_and_keeps_what_was_typed(ask: Any) -> None:
-    form = urlencode({"form_token": REVIEWERS.form_token("Kim"), "comment": "a <b>long</b> thought"}).encode()
+    typed = {"comment": "a <b>long</b> thought", "points": "1o"}
+    form = urlencode({"form_token": REVIEWERS.form_token("Kim"), **typed}).encode()
     status, _, page = ask("POST", "/parts/1.a/answers/0000000000000000/decide", OURS | COOKIE, form)
     assert status == 503
     assert "there is no gradebook" in page
     assert "a &lt;b&gt;long&lt;/b&gt; thought</textarea>" in page
+    assert '<input name="points" value="1o"' in page  # where it can be mended
