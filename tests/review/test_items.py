@@ -201,6 +201,7 @@ def test_students_read_items_and_comments_wherever_their_grade_is(kim: Desk, boo
     jsonschema.validate(graded, SCHEMA)
     assert graded["problems"][0]["decision"]["items"][1] == {"text": hostile, "points": -1}
     page = student_page(graded)
+    assert '<span class="quiet">−1</span>' in page  # as review writes it
     assert "which sign" in page
     assert "adjusted" not in page
     assert "see the &lt;b&gt;notes" in page
