@@ -103,7 +103,15 @@ def without_names(checks: Sequence[_Entry], pieces: Sequence[_Entry]) -> list[di
     """What checks said, with the names that a student gave to a hand-in or a sheet of answers left out."""
     sheets = {piece["file"] for piece in pieces if piece["kind"] == "answer" and piece.get("file")}
     names = sheets | {PurePosixPath(sheet).name for sheet in sheets}
-    return [{**check, "message": _without(check["message"], sorted(names, key=len, reverse=True))} for check in checks]
+    longest_first = sorted(names, key=len, reverse=True)
+    return [
+        {
+            **check,
+            "message": _without(check["message"], longest_first),
+            "evidence": {key: value for key, value in check.get("evidence", {}).items() if value not in longest_first},
+        }
+        for check in checks
+    ]
 
 
 def _without(message: str, names: Sequence[str]) -> str:

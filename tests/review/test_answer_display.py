@@ -59,6 +59,8 @@ def test_messages_name_no_file_that_may_tell_whose_it_is() -> None:
         "the .tar.gz that was handed in: the archive: cannot",
         "x.zip is, not: it",
     ]
+    of_pdf = {**check("read"), "evidence": {"file": sheet["file"], "places": [{"page": 1}]}}
+    assert without_names([of_pdf], [sheet])[0]["evidence"] == {"places": [{"page": 1}]}
 
 
 def test_an_answer_from_a_pdf_has_its_pages_and_what_is_doubtful() -> None:
