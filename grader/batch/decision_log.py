@@ -187,7 +187,7 @@ class DecisionLog:
     def _unknown(self, student: str, part: str) -> str:
         parts = [state.part for state in self._states(student, None)]
         if parts:
-            return f"{student} has no part '{part}'{did_you_mean(part, parts)}; there are {', '.join(parts)}"
+            return f"{student} has no part '{part}'{did_you_mean(part, parts)}"
         students = [name for (name,) in self._file.base.execute("SELECT DISTINCT student FROM results")]
         return f"the gradebook has no student '{student}'{did_you_mean(student, students)}"
 

@@ -16,6 +16,8 @@ from grader.report.typesetting import Span, typeset
 
 # As messages name them: `attention.py:12`, `line 12`, `lines 107, 135, 155`.
 _LINES_NAMED = re.compile(r"(?:\blines? |\.py:|\.ipynb cell \d{1,5} line )(\d{1,6}(?:, \d{1,6}){0,20})")
+# A hand-in that could not be opened goes by its own name, which is the student's more often than not.
+_HAND_IN_NAMED = re.compile(r"\A[^:]{1,300}(\.(?:zip|tar|tgz|ipynb|tar\.[a-z0-9]{1,4})): ", re.IGNORECASE)
 _Entry = Mapping[str, Any]  # of a JSON report
 _NOTHING = Markup("")
 _MOST_PAGES = 6  # of one answer
@@ -95,6 +97,28 @@ def _heading(piece: _Entry, names: bool) -> str:
     if piece.get("page"):
         return f"{file}, page {piece['page']}"
     return f"{file}, line {piece['line']}" if piece.get("line") else file
+
+
+def without_names(checks: Sequence[_Entry], pieces: Sequence[_Entry]) -> list[dict[str, Any]]:
+    """What checks said, with the names that a student gave to a hand-in or a sheet of answers left out."""
+    sheets = {piece["file"] for piece in pieces if piece["kind"] == "answer" and piece.get("file")}
+    names = sheets | {PurePosixPath(sheet).name for sheet in sheets}
+    longest_first = sorted(names, key=len, reverse=True)
+    return [
+        {
+            **check,
+            "message": _without(check["message"], longest_first),
+            "evidence": {key: value for key, value in check.get("evidence", {}).items() if value not in longest_first},
+        }
+        for check in checks
+    ]
+
+
+def _without(message: str, names: Sequence[str]) -> str:
+    message = _HAND_IN_NAMED.sub(r"the \1 that was handed in: ", message)
+    for name in names:
+        message = message.replace(name, f"the {PurePosixPath(name).suffix or 'file'}")
+    return message
 
 
 def lines_named(checks: Iterable[_Entry]) -> frozenset[int]:

@@ -75,7 +75,7 @@ def _page(visit: Visit, *, status: int = 200, fault: str = "", typed: bool = Fal
         held=held,
         beats=view.decision is None and not held,
         pieces=visit.pieces(view),
-        entries=check_entries({"checks": view.checks, "status": view.found_status}),
+        entries=check_entries({"checks": visit.checks(view), "status": view.found_status}),
         items=items,
         chosen=chosen,
         total=total,
@@ -141,7 +141,7 @@ def _decided(visit: Visit) -> tuple[Sequence[Ref], str]:
     worth = visit.desk.view(visit.ref).worth
     match visit.typed("action"):
         case "accept":
-            visit.desk.accept(refs, versions)
+            visit.desk.accept(refs, versions, comment=comment)
             return refs, "what the grader found"
         case "full" | "none" as action:
             points = worth if action == "full" else Fraction(0)

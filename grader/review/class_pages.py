@@ -11,7 +11,9 @@ from grader.errors import UsageError
 from grader.report.points import shown
 from grader.review.double_marking import Difference
 from grader.review.refs import Ref
-from grader.review.visit import Visit, address_of_part
+from grader.review.visit import NotThere, Visit, address_of_part
+
+_LAST_ID = 2**63 - 1  # of a row in SQLite
 
 KEYS = (
     ("1–9", "tick or untick an item"),
@@ -98,8 +100,11 @@ def _request(visit: Visit, one: Request) -> dict[str, Any]:
 
 
 def answer_request(visit: Visit) -> Response:
+    number = visit.request.path_params["id"]
+    if number > _LAST_ID:
+        raise NotThere("There is no such request.")
     reply = visit.typed("reply").strip()
     if not reply:
         raise UsageError("the student reads the reply: write one")
-    visit.desk.answer_request(visit.request.path_params["id"], reply, points=visit.typed_points("points"))
+    visit.desk.answer_request(number, reply, points=visit.typed_points("points"))
     return visit.to("/requests", "The request is answered.")

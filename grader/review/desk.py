@@ -114,10 +114,11 @@ class Desk:
             kind, lambda: [self._ruling(ref, items, adjust, points, comment, versions) for ref in _once(refs)]
         )
 
-    def accept(self, refs: Sequence[Ref], versions: Mapping[Ref, str]) -> Act:
+    def accept(self, refs: Sequence[Ref], versions: Mapping[Ref, str], *, comment: str = "") -> Act:
         """What the grader found, with the items it would give."""
         return self._act(
-            Kind.ACCEPT, lambda: [self._as_found(self._state(ref), versions.get(ref, "")) for ref in _once(refs)]
+            Kind.ACCEPT,
+            lambda: [self._as_found(self._state(ref), versions.get(ref, ""), comment) for ref in _once(refs)],
         )
 
     def undo(self) -> Act | None:
@@ -224,13 +225,13 @@ class Desk:
             state, earned, comment, tuple(items), None if points is not None else adjust, versions.get(ref, "")
         )
 
-    def _as_found(self, state: PartState, version: str | None) -> Ruling:
+    def _as_found(self, state: PartState, version: str | None, comment: str = "") -> Ruling:
         if state.found is Status.UNGRADED:
             raise UsageError(f"{state.part} of this answer could not be graded, so nothing was found to accept")
         items = self._book.items.suggested(state.student, state.part)
         known = self._book.items.known(items)
         adjust = state.points - sum((known[item].points for item in items), Fraction(0))
-        return self._signed(state, state.points, "", items, adjust, version)
+        return self._signed(state, state.points, comment, items, adjust, version)
 
     def _signed(
         self,

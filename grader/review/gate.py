@@ -22,6 +22,7 @@ from grader.review.reviewers import Reviewers
 
 MAX_BODY = 2**20  # a decision on a group of a thousand has 200 KB
 _MAX_FIELDS = 20_000
+_MAX_PATH = 1000  # Python reads no number of more than some thousand digits
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -78,6 +79,8 @@ class Gate:
             raise Refused(421, "This is not the address that `grader review` printed.")
         if request.method not in ("GET", "HEAD", "POST"):
             raise Refused(405, "Only pages and forms.")
+        if len(request.url.path) > _MAX_PATH:
+            raise Refused(414, "No address here is that long.")
         if request.method != "POST" and "token" in request.query_params:
             return self._welcomed(request.query_params["token"])
         name = self._reviewers.who(_cookies(headers).get(self._cookie, ""))

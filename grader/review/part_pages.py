@@ -36,7 +36,7 @@ def groups(visit: Visit) -> Response:
 def _first(visit: Visit, group: Group) -> dict[str, Any]:
     view = visit.desk.view((group.open or group.members)[0])
     text = next((piece["text"] for piece in view.pieces if piece.get("text")), "")
-    said = next((check["message"] for check in view.checks if check["status"] != "passed"), "")
+    said = next((check["message"] for check in visit.checks(view) if check["status"] != "passed"), "")
     return {"begins": typeset(text[:_BEGINNING]), "said": quote(said, _BEGINNING), "points": view.found_points}
 
 
@@ -86,7 +86,7 @@ def bulk(visit: Visit) -> Response:
 
 def _in_sample(visit: Visit, ref: Ref) -> dict[str, Any]:
     view = visit.desk.view(ref)
-    said = [check["message"] for check in view.checks if check["status"] == "review"]
+    said = [check["message"] for check in visit.checks(view) if check["status"] == "review"]
     return {
         "key": key_of(ref.student),
         "address": visit.address(ref),

@@ -22,7 +22,7 @@ from grader.batch.gradebook import Gradebook
 from grader.errors import StaffFault, UsageError
 from grader.quoting import quote, visible
 from grader.report.typesetting import Span
-from grader.review.answer_display import ShownPiece, shown_pieces
+from grader.review.answer_display import ShownPiece, shown_pieces, without_names
 from grader.review.answer_views import AnswerView
 from grader.review.desk import Desk
 from grader.review.handed_in_files import HandedInFiles
@@ -161,6 +161,9 @@ class Visit:
         if any(piece.pictures for piece in shown) and (why := self.room.files.why_not(view.ref.student)):
             shown = [replace(one, pictures=(), notes=(*one.notes, why)) if one.pictures else one for one in shown]
         return shown
+
+    def checks(self, view: AnswerView) -> list[dict[str, Any]]:
+        return view.checks if self.room.names else without_names(view.checks, view.pieces)
 
     def address(self, ref: Ref) -> str:
         return f"{address_of_part(ref.part)}/answers/{key_of(ref.student)}"

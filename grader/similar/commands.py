@@ -34,16 +34,15 @@ def similar(
     ] = None,
     most: Annotated[int, typer.Option("--most", metavar="N", min=1, max=1000, help="List so many pairs.")] = MOST,
     share: Annotated[
-        float,
-        typer.Option("--share", metavar="PERCENT", min=0.1, max=100, help="Leave out what more of the class have."),
-    ] = 100 * SHARE,
+        str, typer.Option("--share", metavar="PERCENT", help="Leave out what more of the class have.")
+    ] = f"{100 * SHARE:g}%",
     json_file: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write the pairs here; - for stdout.")
     ] = None,
 ) -> None:
     """Point staff to submissions that share what hardly anyone else has. It runs no student code and proves nothing."""
     _prepare(out)
-    request = Request(submissions, rubric, data, tuple(starter or ()), most, share / 100)
+    request = Request(submissions, rubric, data, tuple(starter or ()), most, _share(share))
     with progress_bar() as (bar, task):
         comparison = compare(
             request, lambda done, total: bar.update(task, total=total, completed=done, description="reading")
@@ -60,6 +59,17 @@ def similar(
             return
         write_text(json_file, text, "the list of pairs")
     print(_summary(comparison, out))
+
+
+def _share(text: str) -> float:
+    """`10%`, or `10`."""
+    try:
+        percent = float(text.removesuffix("%"))
+    except ValueError:
+        percent = 0.0
+    if not 0.1 <= percent <= 100:
+        raise UsageError(f"--share takes a share of the class, 0.1% to 100%, such as 10%, not '{quote(text, 20)}'")
+    return percent / 100
 
 
 def _prepare(out: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.review.answer_display import boxes_on, lines_named, pages_of, shown_pieces
+from grader.review.answer_display import boxes_on, lines_named, pages_of, shown_pieces, without_names
 from grader.review.handed_in_files import HandedInFiles, NotShown
 from grader.review.page_templates import exact
 
@@ -49,6 +49,18 @@ def test_names_of_files_are_hidden_with_those_of_students(piece: dict[str, Any])
     hidden, told = (shown_pieces([piece], {}, [], names=names)[0].heading for names in (False, True))
     assert "alice" not in hidden
     assert piece["file"] in told
+
+
+def test_messages_name_no_file_that_may_tell_whose_it_is() -> None:
+    sheet = {"kind": "answer", "file": "alice a/alice's a5.md"}
+    said = [check("alice's a5.md:14: no 'q'"), check("alice a.tar.gz: the archive: cannot"), check("x.zip is, not: it")]
+    assert [one["message"] for one in without_names(said, [sheet])] == [
+        "the .md:14: no 'q'",
+        "the .tar.gz that was handed in: the archive: cannot",
+        "x.zip is, not: it",
+    ]
+    of_pdf = {**check("read"), "evidence": {"file": sheet["file"], "places": [{"page": 1}]}}
+    assert without_names([of_pdf], [sheet])[0]["evidence"] == {"places": [{"page": 1}]}
 
 
 def test_an_answer_from_a_pdf_has_its_pages_and_what_is_doubtful() -> None:

@@ -15,6 +15,7 @@ from grader.review.gate import MAX_BODY
 from grader.review.handed_in_files import HandedInFiles
 from grader.review.reviewers import Reviewers
 from grader.review.visit import Room
+from tests.review.made_classes import essays
 
 TOKEN = "t" * 32
 COOKIE = {"cookie": f"grader-review={TOKEN}"}
@@ -132,8 +133,18 @@ def test_every_answer_tells_browsers_to_be_careful(ask: Any) -> None:
 
 
 def test_a_gradebook_that_is_gone_is_one_line_and_keeps_what_was_typed(ask: Any) -> None:
-    form = urlencode({"form_token": REVIEWERS.form_token("Kim"), "comment": "a <b>long</b> thought"}).encode()
+    typed = {"comment": "a <b>long</b> thought", "points": "1o"}
+    form = urlencode({"form_token": REVIEWERS.form_token("Kim"), **typed}).encode()
     status, _, page = ask("POST", "/parts/1.a/answers/0000000000000000/decide", OURS | COOKIE, form)
     assert status == 503
     assert "there is no gradebook" in page
     assert "a &lt;b&gt;long&lt;/b&gt; thought</textarea>" in page
+    assert '<input name="points" value="1o"' in page  # where it can be mended
+
+
+@pytest.mark.parametrize(("digits", "status"), [(1, 409), (30, 404), (5000, 414)])
+def test_a_request_that_is_not_there_is_one_line(ask: Any, tmp_path: Path, digits: int, status: int) -> None:
+    essays(tmp_path, 1)
+    form = urlencode({"form_token": REVIEWERS.form_token("Kim"), "reply": "yes"}).encode()
+    answered, _, page = ask("POST", f"/requests/{'9' * digits}", OURS | COOKIE, form)
+    assert (answered, "o such request" in page or "no request 9" in page or "that long" in page) == (status, True)

@@ -71,8 +71,8 @@ def test_a_part_begins_with_its_ideas_and_with_the_mistakes_that_occur(kim: Desk
 def test_what_the_grader_found_is_accepted_with_its_items(kim: Desk, book: Gradebook) -> None:
     for ref, earned in ((ANN, 3), (BOB, 2), (CAT, 1)):
         view = kim.view(ref)
-        (made,) = kim.accept([ref], {ref: view.version}).decisions
-        assert (made.points, made.items) == (earned, view.suggested)
+        (made,) = kim.accept([ref], {ref: view.version}, comment="well said").decisions
+        assert (made.points, made.items, made.comment) == (earned, view.suggested, "well said")
         assert made.points == view.found_points
     assert points(book, "cat") == 1
 
@@ -201,6 +201,7 @@ def test_students_read_items_and_comments_wherever_their_grade_is(kim: Desk, boo
     jsonschema.validate(graded, SCHEMA)
     assert graded["problems"][0]["decision"]["items"][1] == {"text": hostile, "points": -1}
     page = student_page(graded)
+    assert '<span class="quiet">−1</span>' in page  # as review writes it
     assert "which sign" in page
     assert "adjusted" not in page
     assert "see the &lt;b&gt;notes" in page

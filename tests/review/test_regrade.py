@@ -44,6 +44,15 @@ def test_a_table_is_taken_in_once(book: Gradebook) -> None:
     assert "Open regrade requests: 2." in said
 
 
+def test_status_sends_to_review_while_a_request_is_open_and_nothing_else(book: Gradebook) -> None:
+    kim = Desk(book, "Kim")
+    for number in range(3):
+        decide(kim, Ref(f"s{number}", "1.a"), 1)
+    taken_in(book, "student,part,text\ns0,1.a,please\n")
+    said = CliRunner().invoke(deciding.app, ["status", str(book.path.parent)]).stdout
+    assert "No part is open. Open regrade requests: 1. Next: grader review" in said
+
+
 def test_a_member_of_a_group_asks_about_the_groups_work(book: Gradebook) -> None:
     book.settings.note_hand_in("s0", HandIn((Person("s0"), Person("zoe"))))
     assert "1 requests opened" in taken_in(book, "student,part,text\nzoe,1.a,please\n").stdout

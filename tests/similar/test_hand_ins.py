@@ -158,6 +158,9 @@ def test_students_who_handed_in_together_are_no_pair(compared: Compare, tmp_path
         ([".", "--out", "out", "--rubric", "nope"], "there is no rubric 'nope'"),
         ([".", "--out", "taken", "--rubric", "dl-hw3"], "no page can be written here"),
         ([".", "--out", "out", "--rubric", "dl-hw3", "--starter", "gone"], "there is no such submission"),
+        ([".", "--out", "out", "--share", "150%"], "--share takes a share of the class, 0.1% to 100%, such as 10%"),
+        ([".", "--out", "out", "--share", "nan"], "such as 10%, not 'nan'"),
+        ([".", "--out", "out", "--share", "20%", "--rubric", "nope"], "there is no rubric 'nope'"),
     ],
 )
 def test_a_wrong_command_is_one_line(

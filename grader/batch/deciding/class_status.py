@@ -96,14 +96,14 @@ def print_status(
         console.print(Text(f"and {len(again) - _LISTED} more that were decided before"))
     students = len({state.student for state in states if state.is_open})
     waiting = sum(state.is_open for state in states)
-    nothing = "No part is open." if settle else "Nothing is open."
+    nothing = "No part is open." if settle or requests else "Nothing is open."
     summary = f"{waiting} parts of {students} students wait for a person." if waiting else nothing
     for awaited in ("a second person", "a last word"):
         if count := sum(state.standing.awaits == awaited for state in states):
             summary += f" Decided and waiting for {awaited}: {count}."
     if requests:
         summary += f" Open regrade requests: {requests}."
-    following = settle or next_command(states, counts, grades)
+    following = settle or next_command(states, counts, grades, requests)
     console.print(Text(f"{summary} Next: {following}", overflow="fold"), soft_wrap=True)
 
 
@@ -112,13 +112,13 @@ def decided_before(earlier: Decision, state: PartState) -> str:
     return f"decided before on {on_what(earlier)}: {shown(earlier.points)} of {shown(state.worth)} by {earlier.by}"
 
 
-def next_command(states: Sequence[PartState], counts: Sequence[PartCount], grades: Path) -> str:
+def next_command(states: Sequence[PartState], counts: Sequence[PartCount], grades: Path, requests: int) -> str:
     place = shlex.quote(str(grades))
     if any(count.ungraded for count in counts):
         return f"grader batch SUBMISSIONS --out {place} --resume (what is ungraded is graded again)"
     if (ready := max(counts, key=lambda count: count.all_found, default=None)) and ready.all_found:
         return f"grader accept {place} --part {ready.part} --found all --by NAME"
-    if any(state.is_open for state in states):
+    if requests or any(state.is_open or state.standing.awaits for state in states):
         return f"grader review {place}"
     return f"grader report {place} (writes the pages), then grader export {place} --to FORMAT"
 
