@@ -45,13 +45,13 @@ def add_traits(base: sqlite3.Connection, result: int, definition: _Data, exact: 
     for problem in report["problems"]:
         part = problem["id"]
         judged = problem.get("judged", {})
-        text, likeness, why = _likeness(problem, result)
+        asked = definition.get("problems", {}).get(part, {})
+        text, likeness, why = _likeness(problem, result, _labels(problem, asked))
         kind = _kind(problem)
         base.execute(
             "INSERT INTO traits VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (result, part, *map(_storable, (problem.get("title", ""), kind, text, likeness, why, _beginning(judged)))),
         )
-        asked = definition.get("problems", {}).get(part, {})
         for one in findings(problem, asked, exact["scores"]):
             item = (one.item, part, one.origin, one.place, _storable(one.text), str(one.points))
             base.execute("INSERT OR IGNORE INTO initial_items VALUES (?, ?, ?, ?, ?, ?)", item)
@@ -101,7 +101,16 @@ def _asked_for(asked: _Data, chosen: str, check: str) -> tuple[_Data, list[_Data
     return ({"list": ideas, "need": parameters.get("need", 0)} if ideas else {}), claims
 
 
-def _likeness(problem: _Data, result: int) -> tuple[str, str, str]:
+def _labels(problem: _Data, asked: _Data) -> dict[str, str]:
+    """What people call the ideas and wrong claims of a part; their ids are for the code alone."""
+    found: dict[str, str] = {}
+    for check in problem["checks"]:
+        ideas, claims = _asked_for(asked, problem.get("chosen", ""), check["id"])
+        found |= {one["id"]: one["label"] for one in [*ideas.get("list", ()), *claims]}
+    return found
+
+
+def _likeness(problem: _Data, result: int, labels: Mapping[str, str]) -> tuple[str, str, str]:
     """What is the same text, what is the same thing, and in which words."""
     text = _text_of(problem.get("judged", {}))
     if not text and all(check["status"] == Status.MISSING for check in problem["checks"]):
@@ -124,7 +133,7 @@ def _likeness(problem: _Data, result: int) -> tuple[str, str, str]:
             known = False
     if not known or (_kind(problem) == "answer" and not (read or ideas or failed)):
         return text, _digest(["text", text or result]), ALONE
-    return text, _digest([problem.get("chosen", ""), read, ideas, failed]), _why(read, ideas, failed)
+    return text, _digest([problem.get("chosen", ""), read, ideas, failed]), _why(read, ideas, failed, labels)
 
 
 def _kind(problem: _Data) -> str:
@@ -147,12 +156,12 @@ def _beginning(judged: _Data) -> str:
     return quote(" ".join(text[:_BEGINNING] for text in texts), _BEGINNING)
 
 
-def _why(read: list[Any], ideas: list[Any], failed: list[Any]) -> str:
+def _why(read: list[Any], ideas: list[Any], failed: list[Any], labels: Mapping[str, str]) -> str:
     said = []
     for _, _, canonical in read:
         said.append("read as " + (canonical if isinstance(canonical, str) else ", ".join(map(str, canonical))))
-    found = [name for _, names, _ in ideas for name in names]
-    wrong = [name for _, _, names in ideas for name in names]
+    found = [labels.get(name, name) for _, names, _ in ideas for name in names]
+    wrong = [labels.get(name, name) for _, _, names in ideas for name in names]
     if found:
         said.append("same ideas: " + ", ".join(found))
     if wrong:

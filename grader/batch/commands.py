@@ -158,6 +158,8 @@ def rescore(
         conditions = fingerprints.of_conditions(loaded, before.seed, before.secret)
         students = 0
         for result in gradebook.everyone():  # all of them, before any is changed
+            if (graded_with := result.report["rubric"]) != loaded.name:
+                raise UsageError(f"{out} was graded with {graded_with}; {loaded.name} is another assignment")
             try:
                 if result.conditions_sha256 != conditions:
                     raise NeedsGrading("the data, the grader, the secret or the choice of parts has changed")

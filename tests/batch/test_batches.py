@@ -140,6 +140,9 @@ def test_new_points_need_no_grading_by_batch_or_by_rescore(graded: tuple[Path, P
     assert refused.stderr == (
         "grader: this change needs grading again: s000, 1.a returns_an_array: 'inputs' has changed\n"
     )
+    stranger = grader("rescore", out, "--rubric", "dl-hw3")
+    assert stranger.returncode == 2
+    assert "; dl-hw3 is another assignment" in stranger.stderr
     assert contents(out) == before
 
 

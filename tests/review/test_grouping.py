@@ -45,7 +45,7 @@ def grouped(desk: Desk, part: str) -> dict[str, str]:
 
 def test_prose_stands_together_by_the_ideas_found_and_what_was_not_understood_by_its_words(desk: Desk) -> None:
     assert grouped(desk, "1.a") == {
-        "ann bob cat": "same ideas: positive, sums",
+        "ann bob cat": "same ideas: which sign, what sum",
         "dan": "alone",
         "eve": "alone",
         "fay": "alone",
