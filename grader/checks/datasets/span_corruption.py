@@ -105,13 +105,16 @@ _GOES = (8, 8, 4, 2)  # an eighth of the draws, another eighth, a quarter, a hal
 def _drawn_until(ask: _Draw, asked: list[Question], certain: Callable[..., bool]) -> list[Drawn]:
     """Draws of these questions, in goes until it is certain that all of them would pass.
 
-    Some draws may fail, as a share of all. Of few draws too many may by chance: then all are made in one go.
+    Some draws may fail, as a share of all, and of few draws too many or too few may by chance: where any fails, all are
+    made in one go.
     """
     drawn: list[Drawn] = []
     try:
         for go in _GOES:
             more = [ask(replace(question, times=question.times // go)) for question in asked]
             drawn = [joined(*both) for both in zip(drawn, more, strict=True)] if drawn else more
+            if any(one.strays or len(_spans(one)) < len(one.texts) for one in more):
+                return [ask(question) for question in asked]
             if certain(*drawn):
                 break
     except (NotImportable, TimedOut, Killed):  # as it would be however often it is asked
