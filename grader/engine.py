@@ -117,7 +117,7 @@ def _grade_checks(
     """The problem's own checks after those of the alternative; results found before them count too."""
     checks = (*(alternative.checks if alternative else ()), *problem.checks)
     results = {result.check.id: result for result in before}
-    order = in_turn(checks)
+    order, patience = in_turn(checks), work.patience()
 
     def open_box(limits: Limits) -> AbstractContextManager[Box]:
         return runner.open(work.submission, limits, draw.student(rubric.name))
@@ -141,6 +141,10 @@ def _grade_checks(
                 fault=outcome.detail if outcome.status is Status.UNGRADED else "",
                 timed_out=timed_out,
             )
+        stands = asking.stands()
+    if not stands:
+        work.share_nothing(patience)
+        return _grade_checks(rubric, problem, alternative, before, work, runner, draw, progress)
     in_order = [*before, *(results[check.id] for check in checks)]
     points = sum((result.points for result in in_order), Fraction(0))
     chosen = alternative.name if alternative else ""

@@ -21,12 +21,9 @@ Visibility = Literal["public", "hidden"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one box may use. Processor time decides; wall time is a loose backstop for code that sleeps.
-
-    Wall time runs while an answer is awaited and the code neither computes nor waits for a processor, so that a busy
-    machine costs nobody anything. Code that has once run out of it, or has kept its checks for `patience_seconds` in
-    all, is given `hurried_wall_seconds` for each check from then on: one file that sleeps does not hold up a class.
-    """
+    """What one box may use. Processor time decides; wall time is for code that sleeps, and runs only while the code
+    neither computes nor waits for a processor. Who has once run out of it, or has kept checks for `patience_seconds` in
+    all, has `hurried_wall_seconds` for each check from then on: one file that sleeps does not hold up a class."""
 
     cpu_seconds: int = 10
     wall_seconds: int = 40

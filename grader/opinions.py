@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -51,6 +52,18 @@ class Work:
         self._seconds += seconds
         if not self.slow_in and (timed_out or self._seconds > problem.limits.patience_seconds):
             self.slow_in = f"{problem.id} {check.id}"
+
+    def forget(self, seconds: float) -> None:
+        """What a check is asked for the sake of sharing is no time that the code has kept us."""
+        self._seconds -= seconds
+
+    def patience(self) -> tuple[float, str]:
+        return self._seconds, self.slow_in
+
+    def share_nothing(self, patience: tuple[float, str]) -> None:
+        """Ask one check at a time from here on, with the patience that there was then."""
+        self.shares_boxes = False
+        self._seconds, self.slow_in = patience
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -116,21 +129,60 @@ class Asking:
     draw: Draw
     turn: BoxInTurn
     beside: tuple[str, ...] = ()
+    shared: list[tuple[Check, Outcome]] = field(default_factory=list)  # found in boxes that others had asked
+    failed: list[Check] = field(
+        default_factory=list
+    )  # alone: who tries again in each process must not keep what passes
 
     def judge(self, check: Check, shares: bool, attempts: int) -> tuple[Outcome, bool]:
         """What the check finds, and whether it ran out of time."""
-        if not shares or not self.work.shares_boxes or self.work.slow_in:
+        if not shares or not self.work.shares_boxes or self.work.slow_in or self.failed:
             self.turn.close()
             return self._alone(check, False, attempts)
         if self.turn.box is None or not self.turn.was_asked:
             return self._alone(check, True, attempts)
+        began = time.perf_counter()
         self.work.shares_boxes = self.turn.hand_on()
         if self.work.shares_boxes and (first := self._first_opinion(check, self.turn.box)) is not None:
+            self.shared.append((check, first))
             return first, False
+        self.work.forget(time.perf_counter() - began)
         second, timed_out = self._alone(check, self.work.shares_boxes, attempts)
         # Alone it passes, after others it does not: such code is asked one check at a time from here on.
         self.work.shares_boxes &= second.status is not Status.PASSED
         return second, timed_out
+
+    def stands(self) -> bool:
+        """Whether what was found in shared boxes may count: other processes find the same.
+
+        Code that chooses by chance when it is imported would keep a choice for as long as that passes; and code whose
+        first answer in a process is wrong would give that to a check that looks at no values.
+        """
+        if not self.shared:
+            return True
+        if not self.work.shares_boxes:  # it was seen to keep something, or to choose
+            return False
+        check, shared = self._one_that_shared("alone")
+        alone, _ = self._alone(check, False, 1)
+        return _same(alone, shared) and self.work.shares_boxes
+
+    def _one_that_shared(self, place: str) -> tuple[Check, Outcome]:
+        """The course's secret says which, so no code can know for which to behave."""
+        rng = np.random.default_rng(self.draw.questions(f"{self.rubric.name}/{self.problem.id}/{place}"))
+        return self.shared[rng.integers(len(self.shared))]
+
+    def _agrees(self, box: Box, place: str) -> bool:
+        """Whether another process, which is there anyway and has done its work, gives what the shared one gave."""
+        if not self.shared:
+            return True
+        check, shared = self._one_that_shared(place)
+        box.begin_check()
+        try:
+            return _same(self._found(check, _Student(box, self.work, self.problem, self.beside)), shared)
+        except BoxRefused:
+            raise
+        except Exception:  # whatever it is, the checks are asked again alone
+            return False
 
     def _first_opinion(self, check: Check, box: Box) -> Outcome | None:
         """What it finds in a box that other checks have asked; None if that does not count."""
@@ -157,12 +209,17 @@ class Asking:
                 student = _Student(box, self.work, self.problem, self.beside)
                 outcome = self._found(check, student)
                 self.turn.was_asked = student.saw_inputs
+                if not shares and self.work.shares_boxes and student.saw_inputs:
+                    self.work.shares_boxes = self._agrees(box, check.id)
+                if outcome.status is not Status.PASSED and student.saw_inputs:
+                    self.failed.append(check)
                 if not shares or outcome.status is not Status.PASSED:
                     self.turn.close()
                 return outcome, False
             except Exception as fault:
                 printed = student.shown_output if student else ""
                 self.turn.close(fault)
+                self.failed.append(check)
                 outcome, timed_out, is_final = self._blamed(fault, check, student, printed)
                 if is_final:
                     break
@@ -213,6 +270,10 @@ class Asking:
         if student is None or not student.read_sheet or isinstance(self.work.sheet, StudentFault):
             return outcome
         return from_pages(outcome, self.work.sheet, self.problem.id)
+
+
+def _same(one: Outcome, other: Outcome) -> bool:
+    return (one.status, one.score, one.message) == (other.status, other.score, other.message)
 
 
 def _ungraded(fault: Exception) -> Outcome:

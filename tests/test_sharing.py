@@ -188,14 +188,15 @@ class _Counting(BoxRunner):
 
 
 def test_a_box_is_shared_as_long_as_checks_pass(submission: MakeSubmission) -> None:
-    """A fault ends it. Code that passes alone what it did not pass after others shares nothing from then on."""
+    """A fault ends sharing, and one that shared is asked alone too. Code that passes alone what it did not pass after
+    others has all asked again, one at a time."""
     counts = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return {}\n"
     with _Counting() as runner:
         for code, wants, opened in (
-            ("def f(x): return x", "123456", 1),
-            ("def f(x): return x if x != 3 else 0.0", "123456", 3),  # 1 2 (3) · 3 · 4 5 6
+            ("def f(x): return x", "123456", 2),  # 1 2 3 4 5 6 · one again
+            ("def f(x): return x if x != 3 else 0.0", "123456", 6),  # 1 2 (3) · 3 · 4 · 5 · 6 · 2 again
             ("def f(x): return 0.0", "1234", 4),
-            (counts.format("x if n < 5 else 0.0"), "12345", 3),  # 1 (1 again) 2 3 (4) · 4 · 5
+            (counts.format("x if n < 5 else 0.0"), "12345", 8),  # 1 (1 again) 2 3 (4) · 4 · 5; 1 · 2 · 3 · 4 · 5
             (counts.format("x if n == 1 else 0.0"), "123", 3),
         ):
             runner.opened = 0

@@ -1,6 +1,7 @@
 """Which warm process a file's box is forked from: one without torch will do where nothing that it may import names it.
 
-Guessing wrong costs time and nothing else: the library is there in every box, loaded or not.
+Guessing wrong costs time and nothing else: the library is there in every box, loaded or not; and code that runs out of
+time has it loaded when it is tried again.
 """
 
 from __future__ import annotations

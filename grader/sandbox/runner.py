@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from grader.errors import BoxLost, BoxUnsafe
+from grader.errors import BoxLost, BoxUnsafe, Killed, TimedOut
 from grader.model import Box, Isolation, Limits, Submission
 from grader.sandbox.asking import Asking
 from grader.sandbox.box_endings import Asked
@@ -90,6 +90,10 @@ class BoxRunner:
             yield box
         except BoxLost:
             self._end_servers()
+            raise
+        except (Killed, TimedOut):
+            # It may have loaded what its text does not name, within its limits: the next try has it for nothing.
+            self._mentioned.update(dict.fromkeys(self._mentioned, True))
             raise
         finally:
             box.close()

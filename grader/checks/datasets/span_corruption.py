@@ -47,7 +47,7 @@ from grader.checks.datasets.span_statistics import (
     longest_kept,
 )
 from grader.checks.datasets.spans import Span, measured, read_span
-from grader.errors import StudentFault, WrongKind
+from grader.errors import Crashed, Killed, NotImportable, StudentFault, TimedOut, WrongKind
 from grader.model import Outcome, Student, failed, passed, scored
 from grader.registry import StudentFile, check
 from reference.handout_constants import MASK_CHARACTER as MASK
@@ -102,16 +102,25 @@ _Draw = Callable[[Question], Drawn]
 _GOES = (8, 8, 4, 2)  # an eighth of the draws, another eighth, a quarter, a half: all of them
 
 
-def _drawn_until(
-    ask: _Draw, asked: list[Question], certain: Callable[..., bool], goes: tuple[int, ...] = _GOES
-) -> list[Drawn]:
-    """Draws of these questions, in goes until it is certain that all of them would pass."""
+def _drawn_until(ask: _Draw, asked: list[Question], certain: Callable[..., bool]) -> list[Drawn]:
+    """Draws of these questions, in goes until it is certain that all of them would pass.
+
+    Some draws may fail, as a share of all, and of few draws too many or too few may by chance: where any fails, all are
+    made in one go.
+    """
     drawn: list[Drawn] = []
-    for go in goes:
-        more = [ask(replace(question, times=question.times // go)) for question in asked]
-        drawn = [joined(*both) for both in zip(drawn, more, strict=True)] if drawn else more
-        if certain(*drawn):
-            break
+    try:
+        for go in _GOES:
+            more = [ask(replace(question, times=question.times // go)) for question in asked]
+            drawn = [joined(*both) for both in zip(drawn, more, strict=True)] if drawn else more
+            if any(one.strays or len(_spans(one)) < len(one.texts) for one in more):
+                return [ask(question) for question in asked]
+            if certain(*drawn):
+                break
+    except (NotImportable, TimedOut, Killed):  # as it would be however often it is asked
+        raise
+    except (Crashed, WrongKind):
+        return [ask(question) for question in asked]
     return drawn
 
 
@@ -208,12 +217,7 @@ def truncates_to_every_length(
             *questions(rng, (300,), _BLOCK, DRAWS // 2),
         ]
     ):
-        if question.times > 2 * _SOME:
-            # In the large block each length is rare, and so is one beyond it: half of the draws at least.
-            goes = _GOES if question.block < _BLOCK else _GOES[-1:] * 2
-            drawn, *_ = _drawn_until(ask, [question], partial(_has_every_length, longest=longest), goes)
-        else:
-            drawn = ask(question)
+        drawn = ask(question)  # all of them: a length beyond the bounds may be rare
         spans = _spans(drawn)
         finding = judge_bounds(spans, len(drawn.question.document), question.block, longest)
         if finding and not finding.score:
@@ -230,11 +234,6 @@ def truncates_to_every_length(
     return min(
         slips, key=lambda slip: slip.score, default=passed("the truncated length is random and stays in its bounds")
     )
-
-
-def _has_every_length(drawn: Drawn, longest: Fraction) -> bool:
-    """What has occurred has occurred, however often it is drawn besides."""
-    return judge_every_length(_spans(drawn), drawn.question.block, longest) is None
 
 
 @check(own_box=True)  # chance has one try

@@ -14,7 +14,8 @@ less than once in a million. Three kinds of bound are used:
 Draws are made in goes, and no more once it is certain that all of them would pass too (`is_surely_…`): a mean is then
 so far inside its bound that `_SURE` = 5.5 of its standard errors fit in between, which leaves 4·10⁻⁸ for the other
 verdict (both sides of a normal distribution). Only a pass ends the drawing: correct work fails no more often than with
-all draws, and what is wrong is judged by all of them.
+all draws, and what is wrong is judged by all of them. A length beyond its bounds may be rare: where these are
+looked at, all draws are made.
 
 All are about documents as the course has them: thirty to some hundred characters, with blanks.
 """
