@@ -17,6 +17,7 @@ from benchmarks.fuzz.endings import ends_well
 from benchmarks.fuzz.structured import damaged_json
 from grader.model import Limits
 from grader.sandbox import box_endings
+from grader.sandbox.asking import packed
 from grader.sandbox.channel import Channel
 from grader.sandbox.inside import wire
 
@@ -89,8 +90,9 @@ def _read_through_a_channel(data: bytes) -> bool:
     asked = box_endings.Asked("attention.py", "attention")
 
     def answers() -> Iterator[str]:
-        for _ in range(2):
-            box_endings.value_of(channel.ask({"probe": "call", "file": "attention.py"}, asked), asked)
+        question = packed("call", "attention.py", {}, begins=False)
+        for answer in channel.ask_each([question, question], asked):
+            box_endings.value_of(answer, asked)
             yield "an answer"
 
     try:

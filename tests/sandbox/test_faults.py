@@ -23,6 +23,6 @@ def test_a_fork_server_that_nobody_needs_any_more_is_not_waited_for() -> None:
     """Libraries begin to load before the rubric does: a typo in it is told at once, not when torch is there."""
     with BoxRunner(("numpy",)) as runner:
         runner.start()
-        assert runner._server is not None
-        process = runner._server._process
+        (server,) = runner._servers.values()
+        process = server._process
     assert process.returncode == -signal.SIGKILL
