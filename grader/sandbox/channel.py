@@ -149,6 +149,15 @@ class Channel:
             yield self._answer(frame, asked)
             frame = b""
 
+    def what_it_printed(self) -> str:
+        """Questions are sent together, so a check may end while the code still answers later ones. These are waited
+        for, or what is shown would depend on who was quicker."""
+        if self.printed and self._owed and self._open:
+            with contextlib.suppress(StudentFault):
+                for _ in range(self._owed):
+                    self._answer(b"", Asked("what was asked last"))
+        return self.printed.decode("utf-8", "replace")
+
     def _answer(self, frame: bytes, asked: Asked) -> Any:
         if not self._open:
             raise Crashed(f"{asked} cannot be asked any more: its box has ended")
@@ -159,6 +168,7 @@ class Channel:
             raise over.fault from None
         except wire.WireError as error:
             self._end()
+            self.printed.clear()  # how far code that forges answers came is chance
             raise box_endings.no_answer(asked, str(error)) from None
         if answer is None:
             raise self._explain_silence(asked)

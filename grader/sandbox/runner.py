@@ -156,7 +156,7 @@ class _Box(Asking):
 
     @property
     def printed(self) -> str:
-        return self._channel.printed.decode("utf-8", "replace") if self._channel else ""
+        return self._channel.what_it_printed() if self._channel else ""
 
     def _open(self, file: str) -> Channel:
         limits = self._limits

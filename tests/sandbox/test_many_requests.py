@@ -72,3 +72,11 @@ def test_a_fault_is_that_of_its_own_request(boxes: BoxRunner, submission: MakeSu
             next(answers)
         with pytest.raises(Crashed, match="ended its own process"):
             box.call("work.py", "count", 1)
+
+
+def test_what_is_printed_does_not_depend_on_who_is_quicker(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    """A check that ends at the first answer shows what the code says to all that it was asked."""
+    code = "import time\ndef f(x):\n    time.sleep(0.1 * (x > 1))\n    print('asked', x)\n    return x\n"
+    with boxes.open(submission(code), Limits(), 0) as box:
+        assert next(box.probe_each("call", "work.py", requests("f", 1, 2, 3))) == 1
+        assert box.printed == "asked 1\nasked 2\nasked 3\n"
