@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -125,21 +126,18 @@ def _at_the_desk(book: Gradebook, states: list[PartState]) -> None:
     parts = list(dict.fromkeys(state.part for state in states))
     refs = [ref_of(states[number * 7907 % len(states)]) for number in range(300)]
     _measure("the list of parts", *[desk.parts] * 30)
-    _measure("groups of a part", *[lambda part=part: desk.groups(part) for part in parts * 3])  # type: ignore[misc]
-    _measure("items of a part", *[lambda part=part: desk.items(part) for part in parts * 3])  # type: ignore[misc]
-    _measure("view of an answer", *[lambda ref=ref: desk.view(ref) for ref in refs])  # type: ignore[misc]
-    _measure("next open answer", *[lambda part=part: desk.next(part) for part in parts * 5])  # type: ignore[misc]
+    _measure("groups of a part", *[partial(desk.groups, part) for part in parts * 3])
+    _measure("items of a part", *[partial(desk.items, part) for part in parts * 3])
+    _measure("view of an answer", *[partial(desk.view, ref) for ref in refs])
+    _measure("next open answer", *[partial(desk.next, part) for part in parts * 5])
     decided = [ref for ref in refs if desk.view(ref).is_open]
     versions = {ref: desk.view(ref).version for ref in decided}
-    _measure("decide by items", *[lambda ref=ref: _by_items(desk, ref, versions) for ref in dict.fromkeys(decided)])  # type: ignore[misc]
+    _measure("decide by items", *[partial(_by_items, desk, ref, versions) for ref in dict.fromkeys(decided)])
     part, item = parts[2], desk.items(parts[2])[0].id
     waiting = [ref for group in desk.groups(part) for ref in group.open][:200]
     seen = {ref: desk.view(ref).version for ref in waiting}
     _measure(f"decide {len(waiting)} of a group at once", lambda: desk.decide(waiting, items=[item], versions=seen))
-    edits: list[Callable[[], object]] = [
-        lambda points=points: desk.edit_item(item, points=Fraction(points))  # type: ignore[misc]
-        for points in (1, 2) * 10
-    ]
+    edits = [partial(desk.edit_item, item, points=Fraction(points)) for points in (1, 2) * 10]
     _measure("edit an item that 200 answers have", *edits)
     _measure("undo of such an edit", *[desk.undo] * 20)
 
