@@ -81,7 +81,7 @@ def right_values(right: Callable[..., Any], name: str, case: Case) -> NDArray[An
         found.flags.writeable = False
         return found
 
-    return case.once((right_values, name), find)  # type: ignore[no-any-return]
+    return case.once((right_values, name), find)
 
 
 Mistaken = tuple[str, Callable[..., Any]]  # what it looks like, and what gives such values

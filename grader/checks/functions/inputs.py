@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from grader.model import Question
 from grader.suggestions import did_you_mean
 
 Array = NDArray[Any]
+
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,16 @@ class Case:
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
-    def once(self, key: Any, find: Callable[[], Any]) -> Any:
+    def once(self, key: Any, find: Callable[[], _Found]) -> _Found:
         """What was found about this case under this key before, or is found now."""
         if key not in self._found:
             self._found[key] = find()
-        return self._found[key]
+        found: _Found = self._found[key]
+        return found
 
     def question(self, function: str) -> Question:
         """The call of a student's function with these arguments."""
-        return self.once(function, lambda: Question(function=function, args=list(self.args), kwargs=self.kwargs))  # type: ignore[no-any-return]
+        return self.once(function, lambda: Question(function=function, args=list(self.args), kwargs=self.kwargs))
 
     def arguments(self) -> dict[str, Any]:
         """All of them by name; by number where they have none."""

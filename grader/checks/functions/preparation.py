@@ -22,9 +22,9 @@ def drawn(rng: np.random.Generator, make: Callable[..., _Made], *given: Any) -> 
     key = (make, given, before["state"]["state"], before["state"]["inc"], before["has_uint32"], before["uinteger"])
     if key in _kept:
         _kept.move_to_end(key)
-        made, after = _kept[key]
-        rng.bit_generator.state = after
-        return made  # type: ignore[no-any-return]  # `make` is part of the key, so it is of the kind that it makes
+        known: _Made = _kept[key][0]  # `make` is part of the key, so it is of the kind that it makes
+        rng.bit_generator.state = _kept[key][1]
+        return known
     made = make(rng, *given)
     _kept[key] = (made, dict(rng.bit_generator.state))
     if len(_kept) > _KEPT:
