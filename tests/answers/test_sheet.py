@@ -171,7 +171,7 @@ def test_any_text_is_read_or_refused(text: str, file: str) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=2000, max_examples=300)
+@settings(deadline=2000, max_examples=400)
 @given(st.lists(CRUMBS, max_size=60).map("".join), FILES)
 def test_any_markup_is_read_or_refused(text: str, file: str) -> None:
     _holds_together(text, file)
