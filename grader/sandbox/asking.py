@@ -74,7 +74,7 @@ def packed(probe: str, place: str, request: Request, begins: bool) -> bytes:
     key = (probe, place, begins)
     if isinstance(request, Question) and key in request.frames:
         return request.frames[key]
-    frame = b"".join(wire.pack({"probe": probe, "file": place, **request, **({"begins": True} if begins else {})}))
+    frame = wire.pack_question({"probe": probe, "file": place, **request, **({"begins": True} if begins else {})})
     if isinstance(request, Question):
         if len(request.frames) >= _PLACES:
             request.frames.clear()

@@ -192,3 +192,34 @@ def test_how_a_tensor_is_kept_is_not_sent() -> None:
     assert [array.tolist() for array in got] == [*4 * [numbers.tolist()], [1 - 2j], [-2.0]]
     with pytest.raises(wire.Unsendable, match="'meta' device"):
         wire.pack(torch.zeros(2, device="meta"))
+
+
+@given(arrays, st.integers(1, 50))
+def test_an_answer_of_one_array_survives_however_it_is_cut(array: Any, cut: int) -> None:
+    data = b"".join(wire.pack({"value": array}))
+    frames = wire.Frames()
+    (got,) = [found for start in range(0, len(data), cut) for found in frames.feed(data[start : start + cut])]
+    assert _same({"value": array}, got)
+
+
+@given(st.binary(max_size=60), st.binary(max_size=40))
+def test_any_header_of_an_array_gives_that_array_or_a_wire_error(header: bytes, body: bytes) -> None:
+    _feed(struct.pack(">4sIQ", b"gbxa", len(header), len(body)) + header + body)
+
+
+@pytest.mark.parametrize("shape", [(2**32, 2**32), (2**63, 2), (3,), (), (0,)])
+def test_an_array_fills_its_frame(shape: tuple[int, ...]) -> None:
+    header = struct.pack(f"<4s{len(shape)}Q", b"<f8", *shape)
+    with pytest.raises(wire.WireError, match="does not fill"):
+        wire.Frames().feed(struct.pack(">4sIQ", b"gbxa", len(header), 16) + header + bytes(16))
+
+
+def test_only_a_box_reads_pickled_questions() -> None:
+    """Whoever reads a box's answers must execute nothing of them."""
+    question = {"probe": "call", "args": [np.arange(3.0)], "kwargs": {}}
+    frame = wire.pack_question(question)
+    (got,) = wire.Frames(from_the_grader=True).feed(frame)
+    assert _same(question, got)
+    assert got["args"][0].flags.writeable
+    with pytest.raises(wire.WireError, match="does not begin like a frame"):
+        wire.Frames().feed(frame)

@@ -24,7 +24,7 @@ def main(settings: dict[str, Any]) -> None:
         importlib.import_module(name)
     stand_ins.offer(settings["preload"])
     path, home = list(sys.path), ""
-    frames = wire.Frames()
+    frames = wire.Frames(from_the_grader=True)
     while data := os.read(questions, 1 << 20):
         for request in frames.feed(data):
             if "begin" in request:

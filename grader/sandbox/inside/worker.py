@@ -27,7 +27,7 @@ def seed(number: int) -> None:
 
 
 def serve(descriptor: int) -> None:
-    frames = wire.Frames()
+    frames = wire.Frames(from_the_grader=True)
     while data := os.read(descriptor, 1 << 20):
         for request in frames.feed(data):
             send(descriptor, answer(request))
