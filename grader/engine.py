@@ -28,7 +28,7 @@ from grader.model import (
     Submission,
 )
 from grader.opinions import Asking, Work
-from grader.sharing import BoxInTurn, gates_above, in_turn, may_share
+from grader.sharing import BoxInTurn, gates_above, in_turn
 from grader.shown import as_shown
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
@@ -123,7 +123,7 @@ def _grade_checks(
         return runner.open(work.submission, limits, draw.student(rubric.name))
 
     with closing(BoxInTurn(open_box)) as turn:
-        asking = Asking(rubric, problem, work, draw, turn, alternative.beside if alternative else ())
+        asking = Asking(rubric, problem, work, draw, turn, order, alternative.beside if alternative else ())
         for check in order:
             progress(problem, check)
             began, timed_out = time.perf_counter(), False
@@ -131,7 +131,7 @@ def _grade_checks(
             if outcome is None:
                 # Code that has run out of time twice does so by itself: other checks need no second try.
                 attempts = 1 if work.slow_in else _ATTEMPTS
-                outcome, timed_out = asking.judge(check, may_share(check, order), attempts)
+                outcome, timed_out = asking.judge(check, attempts)
                 work.took(time.perf_counter() - began, timed_out, problem, check)
             results[check.id] = CheckResult(
                 check=check,

@@ -16,9 +16,9 @@ from grader.answers import about, answer_to
 from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut
 from grader.from_pages import from_pages
-from grader.model import Answer, Answers, Box, Check, Limits, Outcome, Problem, Rubric, Status, Submission
+from grader.model import Answer, Answers, Box, Check, Limits, Outcome, Problem, Rubric, Status, Submission, is_code
 from grader.quoting import quote
-from grader.sharing import BoxInTurn
+from grader.sharing import BoxInTurn, may_share
 from grader.shown import concealed, from_fault, with_output
 from grader.stubs import not_started
 
@@ -35,6 +35,7 @@ class Work:
         self.without_gpu: list[str] = []  # parts whose code asked for one
         self.slow_in = ""  # the check in which its code ran out of wall time, or of our patience
         self.shares_boxes = share_boxes  # until its code is seen to answer otherwise for having been asked before
+        self._may_keep: dict[str, str] = {}  # files, and by what they may keep something from question to question
 
     @cached_property
     def sheet(self) -> Answers | StudentFault:
@@ -43,6 +44,19 @@ class Work:
             return sheet_of(self.submission, self._rubric)
         except StudentFault as fault:
             return fault
+
+    def keeps_nothing(self, files: Sequence[str], turn: BoxInTurn, limits: Limits) -> bool:
+        """Whether the code in these files can keep nothing from one question to the next. It is read in a box, because
+        reading may fail; in a fresh one, where nothing of it has run that could answer for itself."""
+        for file in files:
+            if file not in self._may_keep:
+                try:
+                    self._may_keep[file] = str(turn.fresh(limits).probe("what_it_may_keep", file))
+                    turn.was_asked = False  # what is read does not run
+                except (StudentFault, BoxLost) as fault:
+                    self._may_keep[file] = type(fault).__name__
+                    turn.close(fault)
+        return bool(files) and not any(self._may_keep[file] for file in files)
 
     def limits(self, problem: Problem) -> Limits:
         return problem.limits.hurried() if self.slow_in else problem.limits
@@ -119,7 +133,7 @@ class _Student:
         return answer_to(self._problem, self._work.sheet)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Asking:
     """Where a check is asked: of which problem and work, with which draw, and how its box is come by."""
 
@@ -128,21 +142,36 @@ class Asking:
     work: Work
     draw: Draw
     turn: BoxInTurn
+    order: Sequence[Check]
     beside: tuple[str, ...] = ()
     shared: list[tuple[Check, Outcome]] = field(default_factory=list)  # found in boxes that others had asked
     failed: list[Check] = field(
         default_factory=list
     )  # alone: who tries again in each process must not keep what passes
 
-    def judge(self, check: Check, shares: bool, attempts: int) -> tuple[Outcome, bool]:
+    @property
+    def files(self) -> list[str]:
+        """The code that the problem's checks ask."""
+        return list(dict.fromkeys(file for check in self.order for file in check.files if is_code(file)))
+
+    @cached_property
+    def keeps_nothing(self) -> bool:
+        """Whether the problem's code can keep nothing, so that no check is told from another by having come before."""
+        if not self.work.shares_boxes or self.work.slow_in:
+            return False
+        return self.work.keeps_nothing(self.files, self.turn, self.work.limits(self.problem))
+
+    def judge(self, check: Check, attempts: int) -> tuple[Outcome, bool]:
         """What the check finds, and whether it ran out of time."""
-        if not shares or not self.work.shares_boxes or self.work.slow_in or self.failed:
+        keeps_nothing = self.keeps_nothing
+        shares = may_share(check, self.order, keeps_nothing) and self.work.shares_boxes and not self.work.slow_in
+        if not shares or (self.failed and not keeps_nothing):
             self.turn.close()
             return self._alone(check, False, attempts)
         if self.turn.box is None or not self.turn.was_asked:
             return self._alone(check, True, attempts)
         began = time.perf_counter()
-        self.work.shares_boxes = self.turn.hand_on()
+        self.work.shares_boxes = self.turn.hand_on(keeps_nothing)
         if self.work.shares_boxes and (first := self._first_opinion(check, self.turn.box)) is not None:
             self.shared.append((check, first))
             return first, False
@@ -156,12 +185,15 @@ class Asking:
         """Whether what was found in shared boxes may count: other processes find the same.
 
         Code that chooses by chance when it is imported would keep a choice for as long as that passes; and code whose
-        first answer in a process is wrong would give that to a check that looks at no values.
+        first answer in a process is wrong would give that to a check that looks at no values. Code that keeps nothing
+        can do neither.
         """
         if not self.shared:
             return True
         if not self.work.shares_boxes:  # it was seen to keep something, or to choose
             return False
+        if self.keeps_nothing:
+            return True
         check, shared = self._one_that_shared("alone")
         alone, _ = self._alone(check, False, 1)
         return _same(alone, shared) and self.work.shares_boxes
@@ -196,7 +228,6 @@ class Asking:
             return None
         if outcome.status is Status.PASSED or not student.saw_inputs:
             return outcome
-        self.turn.close()
         return None
 
     def _alone(self, check: Check, shares: bool, attempts: int) -> tuple[Outcome, bool]:
@@ -209,11 +240,11 @@ class Asking:
                 student = _Student(box, self.work, self.problem, self.beside)
                 outcome = self._found(check, student)
                 self.turn.was_asked = student.saw_inputs
-                if not shares and self.work.shares_boxes and student.saw_inputs:
+                if not shares and self.work.shares_boxes and student.saw_inputs and not self.keeps_nothing:
                     self.work.shares_boxes = self._agrees(box, check.id)
                 if outcome.status is not Status.PASSED and student.saw_inputs:
                     self.failed.append(check)
-                if not shares or outcome.status is not Status.PASSED:
+                if not shares or (outcome.status is not Status.PASSED and not self.keeps_nothing):
                     self.turn.close()
                 return outcome, False
             except Exception as fault:

@@ -151,7 +151,8 @@ class Definition:
     prose: bool = False  # judges prose
     judges: bool = True  # whether something is right, and not only whether it is there
     at_home: CheckFunction | None = None  # stands in for it where there is no key
-    own_box: bool = False  # shares its box with no other check
+    own_box: bool = False  # what it does to its box stays there, so it shares it with no other check
+    asked_first: bool = False  # code that remembers could pass it undeserved, had it been asked before
 
     def marked(self, mark: type) -> str:
         """The first parameter with this mark; nothing, if there is none."""
@@ -176,6 +177,7 @@ def check(
     judges: bool = ...,
     at_home: CheckFunction | None = ...,
     own_box: bool = ...,
+    asked_first: bool = ...,
 ) -> Callable[[_Function], _Function]: ...
 
 
@@ -186,7 +188,8 @@ def check(function: _Function | None = None, **said: Any) -> _Function | Callabl
     before the deadline; `prose=True`, that it judges prose, so that at home students learn only that their answer is
     there; `judges=False`, that it only looks whether something is there or can be read; `at_home=other`, that where
     students have no key, `other` looks in its place, with those of its parameters that `other` has too; `own_box=True`,
-    that code which knows what was asked before could pass it undeserved, so that it begins in a box of its own.
+    that what it does to its box stays there; `asked_first=True`, that code which remembers what it was asked before
+    could pass it undeserved, so that only code which keeps nothing is asked it in a box that others have used.
     """
     if function is None:
         return lambda judging: _defined(judging, **said)
@@ -201,6 +204,7 @@ def _defined(
     judges: bool = True,
     at_home: CheckFunction | None = None,
     own_box: bool = False,
+    asked_first: bool = False,
 ) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
     summary = (inspect.getdoc(function) or "").split("\n")[0]
@@ -218,7 +222,8 @@ def _defined(
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
-    setattr(function, _MARK, Definition(name, function, summary, parameters, public, prose, judges, at_home, own_box))
+    known = Definition(name, function, summary, parameters, public, prose, judges, at_home, own_box, asked_first)
+    setattr(function, _MARK, known)
     return function
 
 

@@ -24,19 +24,22 @@ class BoxInTurn:
         self._open_box = open_box
         self._stack = ExitStack()
         self.box: Box | None = None
-        self.was_asked = False  # anything of the student's code, by any check
+        self.was_asked = False  # by any check, so that the student's code may have run
+        self._limits: Limits | None = None
         self._tried = False
 
     def fresh(self, limits: Limits) -> Box:
-        """A new box in place of the last one."""
-        self.close()
-        self.box = self._stack.enter_context(self._open_box(limits))
+        """A box in which none of the student's code has run: a new one in place of the last, if need be."""
+        if self.box is None or self.was_asked or self._limits != limits:
+            self.close()
+            self.box, self._limits = self._stack.enter_context(self._open_box(limits)), limits
+        self.was_asked = True
         return self.box
 
-    def hand_on(self) -> bool:
+    def hand_on(self, keeps_nothing: bool) -> bool:
         """Whether another check may have the box. Code that answers a question otherwise the second time keeps
         something, and a check that looks at no values may have passed it on its first, wrong answer."""
-        if self.box is not None and not self._tried:
+        if self.box is not None and not self._tried and not keeps_nothing:
             self._tried = True
             try:
                 alike = self.box.answers_alike()
@@ -55,10 +58,10 @@ class BoxInTurn:
         stack.__exit__(type(fault) if fault else None, fault, fault.__traceback__ if fault else None)
 
 
-def has_its_own_box(check: Check) -> bool:
-    """Whether it says so where it is defined."""
+def has_its_own_box(check: Check, keeps_nothing: bool = False) -> bool:
+    """Whether it says so where it is defined. Code that keeps nothing is asked for the first time every time."""
     definition = definition_of(check.function)
-    return definition is not None and definition.own_box
+    return definition is not None and (definition.own_box or (definition.asked_first and not keeps_nothing))
 
 
 def gates_above(check: Check, checks: Sequence[Check]) -> list[str]:
@@ -84,8 +87,11 @@ def in_turn(checks: Sequence[Check]) -> list[Check]:
     return list(order.values())
 
 
-def may_share(check: Check, order: Sequence[Check]) -> bool:
-    """Not those that need a box of their own, nor hidden ones that public ones still follow."""
+def may_share(check: Check, order: Sequence[Check], keeps_nothing: bool) -> bool:
+    """Not those that need a box of their own, nor hidden ones that public ones still follow, unless code that keeps
+    nothing has seen them."""
+    if keeps_nothing:
+        return not has_its_own_box(check, keeps_nothing)
     after = order[order.index(check) + 1 :]
     is_followed = any(one.visibility == "public" and not has_its_own_box(one) for one in after)
     return not has_its_own_box(check) and not (check.visibility == "hidden" and is_followed)

@@ -169,7 +169,7 @@ def test_hidden_checks_come_last_unless_public_ones_build_on_them() -> None:
     ):
         order = in_turn(checks)
         assert " ".join(one.id for one in order) == asked
-        assert " ".join(one.id for one in order if may_share(one, order)) == sharing
+        assert " ".join(one.id for one in order if may_share(one, order, keeps_nothing=False)) == sharing
 
 
 def test_random_numbers_of_the_code_begin_anew_with_each_check(boxes: BoxRunner, submission: MakeSubmission) -> None:
@@ -204,6 +204,35 @@ def test_a_box_is_shared_as_long_as_checks_pass(submission: MakeSubmission) -> N
             work = submission(code)
             told, needed = _told(rubric, work, runner, True), runner.opened
             assert (told, needed) == (_told(rubric, work, runner, False), opened)
+
+
+PLAIN = """
+    import numpy as np
+
+    def attention(Q, K, V, beta):
+        s = beta * K.T @ Q
+        a = np.exp({shifted})
+        return V @ (a / a.sum(axis={axis}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("shifted", "axis", "opened", "points"),
+    [("s - s.max(axis=0)", 0, 1, 10), ("s", 0, 2, 8), ("s.min(axis=0) - s", 0, 3, 3)],
+    ids=["right: one box for all", "one fails: judged again alone", "two fail"],
+)
+def test_code_that_keeps_nothing_is_asked_in_one_box(
+    submission: MakeSubmission, shifted: str, axis: int, opened: int, points: int
+) -> None:
+    """Checks that want to be asked first share it as well. What fails is judged again alone, where the next
+    goes on."""
+    whole = the_rubric("rubrics/dl-hw3.yaml")
+    rubric = replace(whole, problems=tuple(one for one in whole.problems if one.id == "2.1"))
+    work = submission(**{"attention.py": PLAIN.format(shifted=shifted, axis=axis)})
+    with _Counting() as runner:
+        shared, needed = _told(rubric, work, runner, True), runner.opened
+        assert shared == _told(rubric, work, runner, False)
+    assert (needed, shared[-1]["points"]) == (opened, points)
 
 
 @pytest.mark.slow

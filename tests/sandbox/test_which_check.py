@@ -97,7 +97,7 @@ def _asks_in_another_way(student: Any, rng: Any, *, dumps: list[Any]) -> Outcome
     """What a check does outside, before or after it asks, is not seen inside either."""
     rng.random(1000)
     dumps.append(student.call("work.py", "f", 1))
-    student.probe("latest_arguments", "work.py")
+    student.probe("latest_arguments", "work.py", calls=1)
     return passed("asked")
 
 
@@ -165,5 +165,5 @@ def test_that_arguments_are_looked_at_is_not_known_before_they_could_be_changed(
     """
     with runner.open(submission(code), Limits(), 0) as student:
         student.call("work.py", "f", np.zeros(2))
-        after = student.probe("latest_arguments", "work.py")
+        after = student.probe("latest_arguments", "work.py", calls=1)
     assert after[-1]["args"][0].tolist() == [9.0, 0.0]

@@ -170,7 +170,7 @@ def _judged(mistakes: list[Mistake], draws: int, right: str, ask: _Draw, rng: np
     return judged_items(mistakes, draws, right)
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An item is a pair of Long tensors, x = s[:-1] and y = s[1:], as long as the block or one less, always."""
     ask = partial(draw, student, file, name)
@@ -185,7 +185,7 @@ def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file:
     return _judged(mistakes, draws, "x and y are Long tensors, y is x moved by one", ask, rng)
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An item is prefix ⁇ suffix ⁇ masked and pads; prefix, masked and suffix in order are a piece of its document."""
     ask = partial(draw, student, file, name)
@@ -196,7 +196,7 @@ def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, fi
     return _judged(mistakes, draws, "the items can be put together again", ask, rng)
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def truncates_to_every_length(
     student: Student,
     rng: np.random.Generator,
@@ -236,7 +236,7 @@ def truncates_to_every_length(
     )
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """The masked length is random, a quarter of the truncated length on average, at times more and at times less."""
     drawn, finding = _masked_lengths(partial(draw_by_chance, student, file, name), rng)
@@ -253,7 +253,7 @@ def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, fi
     return passed("the masked length varies around a quarter")
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Something is masked in nearly all draws, unless masked lengths are wrong anyway: that costs elsewhere."""
 
@@ -271,7 +271,7 @@ def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, f
     return passed("the masked part is rarely empty")
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def masks_at_any_place(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Where the masked part stands is left open, but there are a prefix and a suffix at times."""
     (question,) = questions(rng, (60,), 32, 2 * _SOME)
@@ -297,7 +297,7 @@ def _uneven_alone(student: Student, rng: np.random.Generator, file: str, name: s
     return [] if uneven(ordinary, 0) and not misformed(ordinary, 0) else mistakes
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def handles_short_documents(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Documents of 1 to 29 characters give items of the same form. Which part of them is masked does not matter."""
     mistakes, draws = list[Mistake](), 0
@@ -315,7 +315,7 @@ def handles_short_documents(student: Student, rng: np.random.Generator, *, file:
     return judged_items(_but_for_slips(mistakes, draws), draws, "short documents are handled")
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def handles_empty_documents(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An empty document gives an item without text, or no item at all; it does not stop the training."""
     mistakes, draws = list[Mistake](), 0
@@ -332,7 +332,7 @@ def handles_empty_documents(student: Student, rng: np.random.Generator, *, file:
     return judged_items(_but_for_slips(mistakes, draws), draws, "an empty document is handled")
 
 
-@check(own_box=True)  # chance has one try
+@check(asked_first=True)  # chance has one try
 def draws_afresh_at_each_access(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Asking for the same item again gives another corruption of the same document."""
     (question,) = questions(rng, (60,), 32, _FEW)

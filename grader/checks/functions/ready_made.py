@@ -21,7 +21,7 @@ from grader.quoting import place, quote
 from grader.registry import StudentFile, check
 
 
-@check(own_box=True)  # code that counts its calls would know which ones are watched
+@check(asked_first=True)  # code that counts its calls would know which ones are watched
 def writes_it_out(
     student: Student,
     rng: np.random.Generator,
@@ -42,7 +42,7 @@ def _calls(rng: np.random.Generator, function: str, inputs: str) -> Question:
     return Question(name=function, run_as="call", requests=requests)
 
 
-@check(own_box=True)  # code that counts its calls would know which ones are watched
+@check(asked_first=True)  # code that counts its calls would know which ones are watched
 def is_built_from_parts(
     student: Student,
     rng: np.random.Generator,

@@ -13,6 +13,7 @@ from typing import Any
 
 from .meanings import IMPORTING, Library, Own, Sources, text_that_names
 from .scopes import Definition, Scope, Value, is_main_guard, own_expressions, statements
+from .trees import children, walk
 
 Mention = tuple[str, str, int]  # name, file, line
 
@@ -48,7 +49,7 @@ def mentions(file: str, name: str) -> dict[str, Any]:
 
 def _names_given(tree: ast.Module) -> Iterator[str]:
     """What functions, classes, attributes and named arguments are called here."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -211,7 +212,7 @@ def _inside(node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
             return [(one, scope) for one in (target, value) if one is not None]
         case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             scope = scope.within(node)
-    return [(one, scope) for one in ast.iter_child_nodes(node)]
+    return [(one, scope) for one in children(node)]
 
 
 def _root(node: ast.AST) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import student_code
 from .configured import Configuration
+from .trees import walk
 
 MODEL = "GPT"
 _MODEL_FILES = ("model.py", "models.py")  # other files may be scripts, which importing would run
@@ -133,12 +134,12 @@ def _tree(path: str) -> ast.Module:
 
 
 def _classes(tree: ast.Module) -> set[str]:
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return {node.name for node in walk(tree) if isinstance(node, ast.ClassDef)}
 
 
 def _mentions(tree: ast.Module, names: list[str]) -> bool:
     """Whether any of these is used, or a name is made while running; defining and importing are no use."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
                 return True
@@ -158,13 +159,13 @@ def _mentions(tree: ast.Module, names: list[str]) -> bool:
 
 
 def _calls(tree: ast.Module, name: str) -> bool:
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node.func for node in walk(tree) if isinstance(node, ast.Call)]
     return any(name in (getattr(func, "id", ""), getattr(func, "attr", "")) for func in calls)
 
 
 def _sets(tree: ast.Module, flag: str) -> bool:
     """Whether this setting may be switched on here: anything that could do it counts."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.keyword(arg=name, value=value) | ast.Assign(targets=[ast.Name(id=name)], value=value):
                 if name == flag and not _is_off(value):

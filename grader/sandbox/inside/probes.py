@@ -14,6 +14,7 @@ from .calls import call_as_asked
 from .configured import run_configured, run_without_dropout
 from .model_probe import variant_in_model
 from .pretended_gpu import parameters_on_a_gpu
+from .purity import what_it_may_keep
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
@@ -30,9 +31,9 @@ def call(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> A
     return call_as_asked(student_code.attribute(file, function), own["args"], own["kwargs"])
 
 
-def latest_arguments(file: str) -> list[dict[str, Any]]:
-    """The arguments of the latest calls as they are now. Asked for afterwards, so that no call tells it will be."""
-    return list(_latest)
+def latest_arguments(file: str, calls: int) -> list[dict[str, Any]]:
+    """The arguments of so many latest calls as they are now. Asked for afterwards, so that no call tells it will be."""
+    return list(_latest)[-calls:]
 
 
 def forward(
@@ -123,5 +124,6 @@ PROBES: dict[str, Probe] = {
         run_without_dropout,
         shapes_rotated,
         variant_in_model,
+        what_it_may_keep,
     )
 }

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib.util
 import symtable
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .scopes import is_main_guard
+from .trees import children, walk
 
 _COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 # With these a name can be used that is written nowhere: then everything runs.
@@ -53,6 +55,21 @@ def names_used(node: ast.stmt, annotations: bool) -> tuple[set[str], set[str]]:
     return at_once, later
 
 
+def globals_used(path: str) -> set[str]:
+    """Names of the module that functions and classes of a file use."""
+    with open(path, "rb") as file:
+        source = importlib.util.decode_source(file.read())
+    top = symtable.symtable(source, path, "exec")
+    waiting, found = [(top, inner) for inner in top.get_children()], set[str]()
+    while waiting:
+        outer, scope = waiting.pop()
+        runs_now = outer is top and scope.get_name() in _COMPREHENSIONS
+        waiting += [(top if runs_now else scope, inner) for inner in scope.get_children()]
+        if not runs_now:
+            found.update(name.get_name() for name in scope.get_symbols() if name.is_global())
+    return found
+
+
 @dataclass(eq=False)
 class Statement:
     """A statement at the top level; an import of several names is several."""
@@ -83,7 +100,7 @@ class Statement:
     def identifiers(self) -> set[str]:
         """Every word in it that may be a name, in other files too."""
         found = set()
-        for node in ast.walk(self.node):
+        for node in walk(self.node):
             match node:
                 case (
                     ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) | ast.Constant(value=str(name))
@@ -162,7 +179,7 @@ class TopLevel:
         if is_definition and not seen:
             return self._is_registered(node, wanted)
         own = wanted & uses
-        for inner in ast.walk(node):
+        for inner in walk(node):
             match inner:
                 case ast.Global(names=names) if wanted.intersection(names):
                     return True
@@ -216,12 +233,12 @@ class TopLevel:
             return isinstance(one.node, ast.Import) or one.is_star
         if not isinstance(one.node, ast.Expr | ast.If | ast.With | ast.Try | ast.Assign):
             return False
-        if any(isinstance(inner, ast.For | ast.While | ast.Assert | ast.Raise) for inner in ast.walk(one.node)):
+        if any(isinstance(inner, ast.For | ast.While | ast.Assert | ast.Raise) for inner in walk(one.node)):
             return False
         if isinstance(one.node, ast.Assign) and not all(_root(target) in self._imported for target in one.node.targets):
             return False
         ready = wanted | self._imported.keys() | _ALWAYS_THERE - _SHOWING
-        calls = [inner.func for inner in ast.walk(one.node) if isinstance(inner, ast.Call)]
+        calls = [inner.func for inner in walk(one.node) if isinstance(inner, ast.Call)]
         return one.uses <= ready - set(self._defined) and (
             any(_root(called) in self._imported for called in calls) or isinstance(one.node, ast.Assign)
         )
@@ -251,10 +268,10 @@ def _bound(node: ast.AST) -> Iterator[str]:
         case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
             yield name
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from (one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
+            yield from (one.target.id for one in walk(node) if isinstance(one, ast.NamedExpr))
             return
     if not is_main_guard(node):
-        for inner in ast.iter_child_nodes(node):
+        for inner in children(node):
             yield from _bound(inner)
 
 
@@ -269,7 +286,7 @@ def _sets_the_path(node: ast.stmt) -> bool:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return False
     return any(
-        isinstance(inner, ast.Attribute) and inner.attr == "path" and _root(inner) == "sys" for inner in ast.walk(node)
+        isinstance(inner, ast.Attribute) and inner.attr == "path" and _root(inner) == "sys" for inner in walk(node)
     )
 
 

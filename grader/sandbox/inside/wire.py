@@ -1,8 +1,8 @@
 """Frames between grader and box: a JSON header and raw arrays behind it. What comes out of a box executes nothing.
 
 A frame is 16 bytes (magic, header length, body length), the header, the body. In the header a value is JSON; what
-JSON lacks is an object with one tag: {"~": "array", "dtype": "<f8", "shape": [2, 3], "at": 0}. Any byte string decodes to
-a value or raises WireError. Most answers are one array: these have a frame of their own, whose header is dtype and shape.
+JSON lacks is an object with one tag: {"~": "array", "dtype": "<f8", "shape": [2, 3], "at": 0}. Any byte string decodes
+to a value or raises WireError. Most answers are one array: their frames have dtype and shape for a header.
 
 Questions go the other way, from the grader, whom a box can trust: they are pickled, which is read ten times as fast.
 Only the end inside a box reads such frames.
