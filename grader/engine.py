@@ -54,13 +54,18 @@ def grade(
     """
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
-    work = Work(submission, rubric, share_boxes)
-    judging = Judging(submission, lambda: work.sheet)
-    problems: list[ProblemResult] = []
-    for problem in rubric.problems:
-        result = _grade_problem(rubric, problem, work, runner, draw, progress)
-        problems.append(replace(result, judged=judging.of(problem, result.chosen)))
-        finished(problems[-1])
+
+    def open_box(limits: Limits) -> AbstractContextManager[Box]:
+        return runner.open(submission, limits, draw.student(rubric.name))
+
+    with closing(BoxInTurn(open_box)) as turn:
+        work = Work(submission, rubric, share_boxes, turn)
+        judging = Judging(submission, lambda: work.sheet)
+        problems: list[ProblemResult] = []
+        for problem in rubric.problems:
+            result = _grade_problem(rubric, problem, work, runner, draw, progress)
+            problems.append(replace(result, judged=judging.of(problem, result.chosen)))
+            finished(problems[-1])
     seconds = time.perf_counter() - began
     return Report(
         submission.name,
@@ -78,7 +83,7 @@ def _grade_problem(
     rubric: Rubric, problem: Problem, work: Work, runner: Runner, draw: Draw, progress: Progress
 ) -> ProblemResult:
     def graded(alternative: Alternative | None, *before: CheckResult) -> ProblemResult:
-        return _grade_checks(rubric, problem, alternative, before, work, runner, draw, progress)
+        return _grade_checks(rubric, problem, alternative, before, work, draw, progress)
 
     if not problem.alternatives:
         return graded(None)
@@ -110,7 +115,6 @@ def _grade_checks(
     alternative: Alternative | None,
     before: tuple[CheckResult, ...],
     work: Work,
-    runner: Runner,
     draw: Draw,
     progress: Progress,
 ) -> ProblemResult:
@@ -119,11 +123,8 @@ def _grade_checks(
     results = {result.check.id: result for result in before}
     order, patience = in_turn(checks), work.patience()
 
-    def open_box(limits: Limits) -> AbstractContextManager[Box]:
-        return runner.open(work.submission, limits, draw.student(rubric.name))
-
-    with closing(BoxInTurn(open_box)) as turn:
-        asking = Asking(rubric, problem, work, draw, turn, order, alternative.beside if alternative else ())
+    asking = Asking(rubric, problem, work, draw, order, alternative.beside if alternative else ())
+    with asking.begun():
         for check in order:
             progress(problem, check)
             began, timed_out = time.perf_counter(), False
@@ -144,7 +145,7 @@ def _grade_checks(
         stands = asking.stands()
     if not stands:
         work.share_nothing(patience)
-        return _grade_checks(rubric, problem, alternative, before, work, runner, draw, progress)
+        return _grade_checks(rubric, problem, alternative, before, work, draw, progress)
     in_order = [*before, *(results[check.id] for check in checks)]
     points = sum((result.points for result in in_order), Fraction(0))
     chosen = alternative.name if alternative else ""

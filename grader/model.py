@@ -84,14 +84,6 @@ class Answers:
     pages: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # where in it parts are, says submission.yaml
 
 
-class Question(dict[str, Any]):
-    """A request to a probe that is asked of many submissions. Nobody changes it, so a runner may keep what it sends."""
-
-    def __init__(self, **request: Any) -> None:
-        super().__init__(request)
-        self.frames: dict[tuple[str, str, bool], bytes] = {}
-
-
 class CodeInABox(Protocol):
     """Student code behind a wall. Every call runs in there; only values come back."""
 
@@ -121,6 +113,9 @@ class Box(CodeInABox, Protocol):
 
     def answers_alike(self) -> bool:
         """Whether the code answers what it was asked first, asked again, as it did then."""
+
+    def suits(self, file: str) -> bool:
+        """Whether another file's code would find here what it finds in a box of its own."""
 
 
 class Student(CodeInABox, Protocol):

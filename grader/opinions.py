@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,8 +29,9 @@ _PRINTED_CHARACTERS = 2000
 class Work:
     """A submission while it is graded: its answer sheet is read once, when the first check asks for it."""
 
-    def __init__(self, submission: Submission, rubric: Rubric, share_boxes: bool) -> None:
+    def __init__(self, submission: Submission, rubric: Rubric, share_boxes: bool, turn: BoxInTurn) -> None:
         self.submission = submission
+        self.turn = turn
         self._rubric = rubric
         self._seconds = 0.0
         self.without_gpu: list[str] = []  # parts whose code asked for one
@@ -45,14 +47,18 @@ class Work:
         except StudentFault as fault:
             return fault
 
-    def keeps_nothing(self, files: Sequence[str], turn: BoxInTurn, limits: Limits) -> bool:
+    def keeps_nothing(self, files: Sequence[str], limits: Limits) -> bool:
         """Whether the code in these files can keep nothing from one question to the next. It is read in a box, because
-        reading may fail; in a fresh one, where nothing of it has run that could answer for itself."""
+        reading may fail; in one where nothing has run that could answer for it. That box is there afterwards."""
+        turn = self.turn
+        if not turn.serves(limits, files):
+            turn.close()
         for file in files:
             if file not in self._may_keep:
                 try:
-                    self._may_keep[file] = str(turn.fresh(limits).probe("what_it_may_keep", file))
-                    turn.was_asked = False  # what is read does not run
+                    was_asked, box = turn.was_asked, turn.box or turn.fresh(limits)
+                    self._may_keep[file] = str(box.probe("what_it_may_keep", file))
+                    turn.was_asked = was_asked  # what is read does not run
                 except (StudentFault, BoxLost) as fault:
                     self._may_keep[file] = type(fault).__name__
                     turn.close(fault)
@@ -141,7 +147,6 @@ class Asking:
     problem: Problem
     work: Work
     draw: Draw
-    turn: BoxInTurn
     order: Sequence[Check]
     beside: tuple[str, ...] = ()
     shared: list[tuple[Check, Outcome]] = field(default_factory=list)  # found in boxes that others had asked
@@ -159,7 +164,20 @@ class Asking:
         """Whether the problem's code can keep nothing, so that no check is told from another by having come before."""
         if not self.work.shares_boxes or self.work.slow_in:
             return False
-        return self.work.keeps_nothing(self.files, self.turn, self.work.limits(self.problem))
+        return self.work.keeps_nothing(self.files, self.work.limits(self.problem))
+
+    @property
+    def turn(self) -> BoxInTurn:
+        return self.work.turn
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """While the problem is judged. Only code that keeps nothing takes a box over, and hands one on."""
+        if not self.keeps_nothing:
+            self.turn.close()
+        yield
+        if not self.keeps_nothing:
+            self.turn.close()
 
     def judge(self, check: Check, attempts: int) -> tuple[Outcome, bool]:
         """What the check finds, and whether it ran out of time."""

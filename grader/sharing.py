@@ -18,7 +18,7 @@ OpenBox = Callable[[Limits], AbstractContextManager[Box]]
 
 
 class BoxInTurn:
-    """The box that the checks of a problem use one after the other. One at a time is open."""
+    """The box that checks use one after the other. One at a time is open."""
 
     def __init__(self, open_box: OpenBox) -> None:
         self._open_box = open_box
@@ -35,6 +35,10 @@ class BoxInTurn:
             self.box, self._limits = self._stack.enter_context(self._open_box(limits)), limits
         self.was_asked = True
         return self.box
+
+    def serves(self, limits: Limits, files: Sequence[str]) -> bool:
+        """Whether the next problem may have the box of the last one, whose code keeps nothing."""
+        return self.box is not None and self._limits == limits and all(map(self.box.suits, files))
 
     def hand_on(self, keeps_nothing: bool) -> bool:
         """Whether another check may have the box. Code that answers a question otherwise the second time keeps

@@ -22,6 +22,7 @@ LAYERS = [
         "grader.progress_bar",
         "grader.quoting",
         "grader.draw",
+        "grader.kept_question",
         "grader.secret",
         "grader.shown",
         "grader.suggestions",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from grader.model import Question, Submission
+from grader.errors import StudentFault
+from grader.kept_question import KeptQuestion
+from grader.model import Submission
 from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.inside import wire
@@ -32,6 +35,7 @@ class Asking(ABC):
         self.lacked_a_gpu = False
         self._begins = False
         self._first: tuple[str, str, Request, Any] | None = None  # what was asked first, and what came back
+        self._folder: PurePath | None = None  # of the file that was asked last
 
     def begin_check(self) -> None:
         self._begins = True
@@ -44,6 +48,15 @@ class Asking(ABC):
         self.begin_check()
         return _alike(self.probe(probe, file, **request), answered)
 
+    def suits(self, file: str) -> bool:
+        """Code that is imported from another folder, or has modules of one name in several, may find others' here."""
+        try:
+            folder = PurePath(self._submission.find(file)).parent
+        except StudentFault:
+            return False
+        modules = [path.stem for path in self._submission.folder.rglob("*.py")]
+        return folder == self._folder and len(set(modules)) == len(modules) and not self.lacked_a_gpu
+
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
 
@@ -53,7 +66,7 @@ class Asking(ABC):
     def probe_each(self, probe: str, file: str, requests: Sequence[Request]) -> Iterator[Any]:
         place, first = self._submission.find(file), requests[0]
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
-        begins, self._begins = self._begins, False
+        begins, self._begins, self._folder = self._begins, False, PurePath(place).parent
         frames = [packed(probe, place, request, begins and request is first) for request in requests]
         for reply in self._replies(frames, asked):
             self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
@@ -72,10 +85,10 @@ _PLACES = 8  # where students put a file
 def packed(probe: str, place: str, request: Request, begins: bool) -> bytes:
     """What is sent for a request; of one that is asked of many submissions it is kept."""
     key = (probe, place, begins)
-    if isinstance(request, Question) and key in request.frames:
+    if isinstance(request, KeptQuestion) and key in request.frames:
         return request.frames[key]
     frame = wire.pack_question({"probe": probe, "file": place, **request, **({"begins": True} if begins else {})})
-    if isinstance(request, Question):
+    if isinstance(request, KeptQuestion):
         if len(request.frames) >= _PLACES:
             request.frames.clear()
         request.frames[key] = frame

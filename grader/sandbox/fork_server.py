@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import BoxLost, BoxRefused
+from grader.sandbox.inside import rehearsal
 from grader.sandbox.installation import find_installation
 
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
@@ -41,6 +43,10 @@ class ForkServer:
         if not hasattr(os, "pidfd_open"):
             raise BoxRefused(f"boxes need Linux 5.3 or newer; this is {sys.platform}. `grader doctor` says more")
         installation = find_installation(libraries)
+        rehearsed = workspace / f"rehearsal-{'-'.join(libraries)}"
+        rehearsed.mkdir(exist_ok=True)  # a server before this one may have ended before it was ready
+        for name, text in rehearsal.FILES.items():
+            (rehearsed / name).write_text(text)
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         settings = {
             "control": theirs.fileno(),
@@ -50,13 +56,14 @@ class ForkServer:
             "listable": installation.path,
             "installation": installation.folders,
             "workspace": str(workspace),
+            "rehearsal": str(rehearsed),
             "unsafe": unsafe,
             "without": without,
         }
         # A file: a large installation makes it longer than an argument may be.
         written = workspace / f"settings-{'-'.join(libraries)}.json"
         written.write_text(json.dumps(settings))
-        self._settings = written
+        self._settings, self._rehearsed = written, rehearsed
         self._process = subprocess.Popen(
             [sys.executable, *_PYTHON_FLAGS, str(_BOOT), str(written)],
             env=_ENVIRONMENT,
@@ -78,6 +85,7 @@ class ForkServer:
             message, _ = self._receive()
             self.isolated = bool(message["isolated"])
             self._settings.unlink()  # its age would tell boxes for how long there have been some
+            shutil.rmtree(self._rehearsed)
             self._ready = True
 
     def open(self, request: dict[str, Any], descriptors: list[int]) -> int:

@@ -147,6 +147,7 @@ class _Box(Asking):
         self._limits = limits
         self._seed = seed
         self._channel: Channel | None = None
+        self._server: ForkServer | None = None
         self._scratch: Path | None = None  # where the grader has to clear up
 
     def _replies(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
@@ -158,10 +159,15 @@ class _Box(Asking):
     def printed(self) -> str:
         return self._channel.what_it_printed() if self._channel else ""
 
+    def suits(self, file: str) -> bool:
+        if not super().suits(file):
+            return False
+        return self._runner.server_for(self._submission, self._submission.find(file)) is self._server
+
     def _open(self, file: str) -> Channel:
         limits = self._limits
         linked = self._runner.within_reach(self._submission)
-        server = self._runner.server_for(self._submission, file)
+        server = self._server = self._runner.server_for(self._submission, file)
         server.wait_until_ready()
         # With namespaces every box mounts a file system of its own here, unseen by the others and gone with it.
         scratch = linked.parent / ("scratch" if server.isolated else f"scratch-{self._number}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator
 
 from grader.compare import shape
-from grader.model import Question
+from grader.kept_question import KeptQuestion
 from grader.suggestions import did_you_mean
 
 Array = NDArray[Any]
@@ -43,9 +43,9 @@ class Case:
         found: _Found = self._found[key]
         return found
 
-    def question(self, function: str) -> Question:
+    def question(self, function: str) -> KeptQuestion:
         """The call of a student's function with these arguments."""
-        return self.once(function, lambda: Question(function=function, args=list(self.args), kwargs=self.kwargs))
+        return self.once(function, lambda: KeptQuestion(function=function, args=list(self.args), kwargs=self.kwargs))
 
     def arguments(self) -> dict[str, Any]:
         """All of them by name; by number where they have none."""

@@ -16,7 +16,8 @@ import numpy as np
 from grader.checks.functions.inputs import Inputs, all_cases
 from grader.checks.functions.preparation import drawn
 from grader.errors import Crashed, StudentFault
-from grader.model import Outcome, Question, Status, Student, failed, passed
+from grader.kept_question import KeptQuestion
+from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import place, quote
 from grader.registry import StudentFile, check
 
@@ -37,9 +38,9 @@ def writes_it_out(
     return _judged(student, file, function, (forbidden, allowed), watched)
 
 
-def _calls(rng: np.random.Generator, function: str, inputs: str) -> Question:
+def _calls(rng: np.random.Generator, function: str, inputs: str) -> KeptQuestion:
     requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, inputs)]
-    return Question(name=function, run_as="call", requests=requests)
+    return KeptQuestion(name=function, run_as="call", requests=requests)
 
 
 @check(asked_first=True)  # code that counts its calls would know which ones are watched
@@ -59,13 +60,13 @@ def is_built_from_parts(
     return _judged(student, file, name, (forbidden, allowed), watched)
 
 
-def _builds(rng: np.random.Generator, name: str, build: tuple[int, ...], shape: tuple[int, ...]) -> Question:
+def _builds(rng: np.random.Generator, name: str, build: tuple[int, ...], shape: tuple[int, ...]) -> KeptQuestion:
     requests = [{"build": list(build), "inputs": [rng.normal(size=shape)]}]
-    return Question(name=name, run_as="forward", requests=requests)
+    return KeptQuestion(name=name, run_as="forward", requests=requests)
 
 
 def _judged(
-    student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: Question | None
+    student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: KeptQuestion | None
 ) -> Outcome:
     # Read inside the box: a hostile file can crash a parser, and then only its own box is lost.
     match student.probe("names_used", file, name=name):
@@ -89,7 +90,7 @@ def _judged(
     return passed("nothing ready-made is used", evidence={"forbidden": rules[0], "allowed": rules[1]})
 
 
-def _recorded(student: Student, file: str, name: str, watched: Question) -> tuple[list[Any], bool]:
+def _recorded(student: Student, file: str, name: str, watched: KeptQuestion) -> tuple[list[Any], bool]:
     """What a run called, and whether it ran to its end. One that does not is judged by the checks that come later."""
     try:
         (answer,) = student.probe_each("calls_made", file, [watched])

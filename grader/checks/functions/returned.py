@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from grader.checks.functions.inputs import Case
@@ -13,24 +12,22 @@ from grader.model import Student
 
 
 def returned(student: Student, file: str, function: str, case: Case) -> Array:
-    with told_with(case):
+    try:
         return numbers(student.call(file, function, *case.args, **case.kwargs), f"{function}()")
+    except (Crashed, WrongKind) as fault:
+        raise given(case, fault) from None
 
 
 def returned_for_each(student: Student, file: str, function: str, cases: Sequence[Case]) -> Iterator[Array]:
     answers: Iterator[Any] = student.probe_each("call", file, [case.question(function) for case in cases])
     for case in cases:
-        with told_with(case):
+        try:
             value = numbers(next(answers), f"{function}()")
+        except (Crashed, WrongKind) as fault:
+            raise given(case, fault) from None
         yield value
 
 
-@contextmanager
-def told_with(case: Case) -> Iterator[None]:
-    """Says of what goes wrong which kind of input it was given."""
-    try:
-        yield
-    except NotImportable:
-        raise  # nothing was given to anything
-    except (Crashed, WrongKind) as fault:
-        raise fault.given(case.label) from None
+def given(case: Case, fault: Crashed | WrongKind) -> Crashed | WrongKind:
+    """The fault, which says now with which kind of input it came; a file that cannot be imported was given none."""
+    return fault if isinstance(fault, NotImportable) else fault.given(case.label)

@@ -14,7 +14,7 @@ from grader.checks.functions.ground_truth import Reference, ReferenceForCauses, 
 from grader.checks.functions.inputs import INPUTS, Case, Inputs, all_cases
 from grader.checks.functions.mistake_name import name_the_mistake
 from grader.checks.functions.preparation import drawn
-from grader.checks.functions.returned import returned_for_each, told_with
+from grader.checks.functions.returned import given, returned_for_each
 from grader.compare import Array, difference
 from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed
@@ -277,8 +277,10 @@ def leaves_inputs_unchanged(
     cases = drawn(rng, all_cases, inputs)
     answers = student.probe_each("call", file, [case.question(function) for case in cases])
     for case in cases:
-        with told_with(case):
+        try:
             next(answers)
+        except (Crashed, WrongKind) as fault:
+            raise given(case, fault) from None
     match student.probe("latest_arguments", file, calls=len(cases)):
         case list(calls) if len(calls) == len(cases):
             pass

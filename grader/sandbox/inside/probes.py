@@ -21,19 +21,19 @@ from .script import run_script
 Probe = Callable[..., Any]
 
 
-_latest: deque[dict[str, Any]] = deque(maxlen=64)  # the arguments of the latest calls; no check asks for more at once
+latest: deque[dict[str, Any]] = deque(maxlen=64)  # the arguments of the latest calls; no check asks for more at once
 
 
 def call(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """What the student's function returns."""
     own = {"args": _own(args), "kwargs": _own(kwargs)}
-    _latest.append(own)
+    latest.append(own)
     return call_as_asked(student_code.attribute(file, function), own["args"], own["kwargs"])
 
 
 def latest_arguments(file: str, calls: int) -> list[dict[str, Any]]:
     """The arguments of so many latest calls as they are now. Asked for afterwards, so that no call tells it will be."""
-    return list(_latest)[-calls:]
+    return list(latest)[-calls:]
 
 
 def forward(
@@ -100,11 +100,13 @@ def definition_states(file: str, names: list[str]) -> dict[str, str]:
 
 def _own(value: Any) -> Any:
     """Writable copies of arrays: code that writes into its argument should run, and be seen to."""
+    if type(value) is np.ndarray:
+        return value.copy(order="K")
     if isinstance(value, list):
         return [_own(item) for item in value]
     if isinstance(value, dict):
         return {key: _own(item) for key, item in value.items()}
-    return np.array(value) if isinstance(value, np.ndarray) else value
+    return value
 
 
 PROBES: dict[str, Probe] = {

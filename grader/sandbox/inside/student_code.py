@@ -79,6 +79,11 @@ def _loaded(file: str, load: Callable[[str], ModuleType]) -> ModuleType:
         raise ImportFailed from error
 
 
+def forget() -> None:
+    loaded.clear()
+    _ready.clear()
+
+
 def parsed(file: str) -> list[tuple[str, ast.Module]]:
     """A student's source, not run: a file in one piece, a notebook cell by cell, each with the name to show."""
     try:

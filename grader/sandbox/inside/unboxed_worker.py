@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from . import own_source, script_files, stand_ins, student_code, wire, worker
+from . import stand_ins, wire, worker
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -28,25 +28,12 @@ def main(settings: dict[str, Any]) -> None:
     while data := os.read(questions, 1 << 20):
         for request in frames.feed(data):
             if "begin" in request:
-                _forget(home, path)
+                worker.forget(home, path)
                 home = request["begin"]["home"]
                 os.chdir(home)
                 worker.seed(request["begin"]["seed"])
             else:
                 worker.send(answers, worker.answer(request))
-
-
-def _forget(home: str, path: list[str]) -> None:
-    """Everything that came from the last copy of the submission, which is gone already."""
-    theirs = set(map(id, student_code.loaded.values()))
-    for name, module in list(sys.modules.items()):
-        if id(module) in theirs or (home and str(getattr(module, "__file__", None) or "").startswith(home)):
-            del sys.modules[name]
-    student_code.loaded.clear()
-    script_files.placed.clear()
-    own_source.forget()
-    sys.path[:] = path
-    importlib.invalidate_caches()
 
 
 def _binary(descriptor: int) -> None:

@@ -22,7 +22,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from . import jail, landlock, namespaces, seccomp, stand_ins, worker
+from . import jail, landlock, namespaces, rehearsal, seccomp, stand_ins, worker
 
 _MESSAGE_BYTES = 1 << 16
 _WIRE, _SHARED = 3, 4  # descriptors in a box: its channel to the grader; the rules of Landlock, until they are enforced
@@ -40,6 +40,7 @@ def main(settings: dict[str, Any]) -> None:
         importlib.import_module(name)
     _finish_lazy_loading()
     stand_ins.offer(settings["preload"])
+    rehearsal.rehearse(settings["rehearsal"])
     shared = None
     if landlock.abi() and "landlock" not in settings["without"]:
         rules = jail.shared_rules(settings["readable"], settings["listable"], settings["workspace"])
