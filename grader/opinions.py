@@ -24,6 +24,7 @@ from grader.shown import concealed, from_fault, with_output
 from grader.stubs import not_started
 
 _PRINTED_CHARACTERS = 2000
+_LOOKED_AT_AGAIN = 8  # one problem in so many, of code that keeps nothing as far as reading it tells
 
 
 class Work:
@@ -204,13 +205,13 @@ class Asking:
 
         Code that chooses by chance when it is imported would keep a choice for as long as that passes; and code whose
         first answer in a process is wrong would give that to a check that looks at no values. Code that keeps nothing
-        can do neither.
+        can do neither; for now and then a problem, which nobody can foretell, that is not taken for granted.
         """
         if not self.shared:
             return True
         if not self.work.shares_boxes:  # it was seen to keep something, or to choose
             return False
-        if self.keeps_nothing:
+        if self.keeps_nothing and self._drawn(f"{self.work.submission.name} read rightly").integers(_LOOKED_AT_AGAIN):
             return True
         check, shared = self._one_that_shared("alone")
         alone, _ = self._alone(check, False, 1)
@@ -218,8 +219,10 @@ class Asking:
 
     def _one_that_shared(self, place: str) -> tuple[Check, Outcome]:
         """The course's secret says which, so no code can know for which to behave."""
-        rng = np.random.default_rng(self.draw.questions(f"{self.rubric.name}/{self.problem.id}/{place}"))
-        return self.shared[rng.integers(len(self.shared))]
+        return self.shared[self._drawn(place).integers(len(self.shared))]
+
+    def _drawn(self, place: str) -> np.random.Generator:
+        return np.random.default_rng(self.draw.questions(f"{self.rubric.name}/{self.problem.id}/{place}"))
 
     def _agrees(self, box: Box, place: str) -> bool:
         """Whether another process, which is there anyway and has done its work, gives what the shared one gave."""

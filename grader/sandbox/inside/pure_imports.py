@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 
 from .pure_names import ALLOWED, SEEDED, TYPES, UNUSED
 
-_MOST_FILES = 200
 _OF_UFUNCS = {"reduce", "outer", "accumulate"}
-_TOPS = {known.partition(".")[0] for known in ALLOWED} | UNUSED
 
 
 class Keeps(Exception):
     """By this, code may keep something."""
 
 
-def own_files() -> dict[str, list[str]]:
-    """The files of the submission that each name in an import may mean."""
+def own_modules(file: str) -> dict[str, list[str]]:
+    """The student's modules that the file could import, and where each may lie. Raises where not only it could."""
     found: dict[str, list[str]] = {}
-    count = 0
-    for folder, folders, files in os.walk("."):
-        for name in folders:
-            found.setdefault(name, [])
-        for name in files:
-            stem, kind = os.path.splitext(name)
-            if kind in (".py", ".so", ".pyc"):
-                count += 1
-                known = found.setdefault(os.path.basename(folder) if stem == "__init__" else stem, [])
-                known.append(os.path.join(folder, name))
-    if count > _MOST_FILES:
-        raise Keeps(f"{count} files")
-    return found
+    folder, home = os.path.dirname(os.path.abspath(file)), os.getcwd()
+    while True:
+        for name in os.listdir(folder):
+            stem, _, kind = name.partition(".")
+            path = os.path.join(folder, name)
+            is_module = kind.endswith(("py", "pyc", "so")) or os.path.exists(os.path.join(path, "__init__.py"))
+            if stem == "__init__":
+                raise Keeps("a package")
+            if is_module and (stem in sys.stdlib_module_names or stem in sys.modules):  # others may import it unseen
+                raise Keeps(f"something named {stem}")
+            if is_module or os.path.isdir(path):
+                found.setdefault(stem, []).append(path)
+        if folder in (home, os.path.dirname(folder)):
+            return found
+        folder = os.path.dirname(folder)
 
 
 class Imports:
@@ -41,62 +42,51 @@ class Imports:
         self._files = files
         self.libraries: dict[str, str] = {}  # names, and the dotted names that they stand for
         self.modules: dict[str, str] = {}  # names of the student's own modules
-        self.followed: set[str] = set()  # the student's own modules that are to be read too
         self.taken: set[tuple[str, str]] = set()  # what is taken from them
 
     def bind(self, node: ast.Import | ast.ImportFrom) -> list[str]:
         """Note what it imports. Returns the names it binds."""
         if isinstance(node, ast.Import):
             return [self._module(alias.name, alias.asname) for alias in node.names]
+        if node.level:
+            raise Keeps("a relative import")
         if node.module == "__future__":
             return []
-        return [
-            self._from(node.module or "", alias.name, alias.asname or alias.name, bool(node.level))
-            for alias in node.names
-        ]
+        return [self._from(node.module or "", alias.name, alias.asname or alias.name) for alias in node.names]
 
     def _module(self, module: str, name: str | None) -> str:
         top = module.partition(".")[0]
         bound = name or top
-        if self._is_own(module):
-            if "." in module and not name:
-                raise Keeps(f"import {module}")
-            self.modules[bound] = module.rpartition(".")[2]
-        elif module in ALLOWED or top in UNUSED:
+        if module in self._files:
+            self.modules[bound] = module
+        elif top not in self._files and (module in ALLOWED or top in UNUSED):
             self.libraries[bound] = module if name else top
         else:
             raise Keeps(f"import {module}")
         return bound
 
-    def _from(self, module: str, name: str, bound: str, relative: bool) -> str:
-        last = module.rpartition(".")[2]
-        if name == "*":
-            raise Keeps("import *")
-        if relative or self._is_own(module):
-            if name in self._files:
-                self.modules[bound] = name
-                self.followed.add(name)
-            elif last in self._files:
-                self.followed.add(last)
-                self.taken.add((last, name))
-            else:
-                raise Keeps(f"from {module} import {name}")
+    def _from(self, module: str, name: str, bound: str) -> str:
+        path = f"{module}.{name}"
+        if module in self._files and name not in self._files and name != "*":
+            self.taken.add((module, name))
+        elif module.partition(".")[0] in self._files or name == "*":
+            raise Keeps(f"from {module} import {name}")
         else:
-            path = f"{module}.{name}"
             self.libraries[bound] = path
-            if path not in ALLOWED and module.partition(".")[0] not in UNUSED:
-                self.look_up(path, called=False)
+            if path not in ALLOWED and not TYPES.fullmatch(path) and module.partition(".")[0] not in UNUSED:
+                self.look_up(path)
         return bound
 
-    def _is_own(self, module: str) -> bool:
-        """Whether a module is the student's. Of one that has a library's name nothing can be said."""
-        parts = module.split(".")
-        if parts[0] not in self._files:
-            return False
-        if parts[0] in _TOPS:
-            raise Keeps(f"a file called {parts[0]}")
-        self.followed.update(part for part in parts if part in self._files)
-        return True
+    @property
+    def followed(self) -> set[str]:
+        """The student's own modules that are to be read too."""
+        return {*self.modules.values(), *(module for module, _ in self.taken)}
+
+    def file_of(self, module: str) -> str:
+        match self._files[module]:
+            case [path] if path.endswith(".py"):
+                return path
+        raise Keeps(f"import {module}")
 
     def dotted(self, node: ast.AST) -> str:
         """The library's name for an expression; nothing, if it is no library's."""
@@ -108,13 +98,11 @@ class Imports:
             return ""
         return ".".join((self.libraries[node.id], *parts))
 
-    def look_up(self, path: str, called: bool, given: list[ast.expr] | None = None) -> None:
-        """Raise unless a library's name keeps nothing, called with what is given or named only."""
+    def look_up(self, path: str, given: list[ast.expr] | None = None) -> None:
+        """Raise unless a library's name, called with what is given or only named, keeps nothing."""
         match given:
             case [ast.Constant(value=int())] if path in SEEDED:
                 return
-        if path in TYPES and not called:
-            return
         module, _, name = path.rpartition(".")
         if module not in ALLOWED and name in _OF_UFUNCS:
             module, _, name = module.rpartition(".")

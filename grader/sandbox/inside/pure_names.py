@@ -16,12 +16,20 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SETTINGS = "seterr seterrcall geterrcall setbufsize set_printoptions set_string_function add_docstring info test"
+_SETTINGS = """
+    seterr geterr seterrcall geterrcall setbufsize getbufsize set_printoptions get_printoptions printoptions errstate
+    set_string_function add_docstring info test
+"""
 _FILES = "load save savez savez_compressed savetxt loadtxt genfromtxt fromfile fromregex memmap DataSource"
-_MEMORY = "empty empty_like ndarray recarray chararray from_dlpack resize"  # as it was left
-_TEXT = "array2string array_repr array_str base_repr str_ bytes_ object_"  # may show where something lies in memory
-_KEEPS = _words(f"{_SETTINGS} {_FILES} {_MEMORY} {_TEXT} show_config show_runtime get_include asmatrix bmat matrix")
-_NUMPY = {name for name in np.__all__ if callable(getattr(np, name)) and name not in _KEEPS}
+# As it was left, or of things that never change.
+_MEMORY = "empty empty_like ndarray recarray chararray from_dlpack frombuffer resize nditer nested_iters record void"
+_TEXT = "array2string array_repr array_str base_repr binary_repr str_ bytes_ object_ dtype character flexible"
+_MAKERS = "vectorize frompyfunc poly1d"  # of functions and instances
+_KEEPS = _words(
+    f"{_SETTINGS} {_FILES} {_MEMORY} {_TEXT} {_MAKERS} show_config show_runtime get_include asmatrix bmat matrix"
+)
+_CLOCK = re.compile("datetime\\w*|timedelta\\w*|busday\\w*|is_busday")
+_NUMPY = {name for name in np.__all__ if callable(getattr(np, name)) and not (name in _KEEPS or _CLOCK.fullmatch(name))}
 _NUMPY |= {"pi", "e", "inf", "nan", "newaxis", "euler_gamma"}
 
 _CHANCE = (  # of the generators that are seeded anew when a check begins
@@ -70,10 +78,9 @@ ALLOWED: dict[str, frozenset[str] | re.Pattern[str]] = {
     "numpy": frozenset(_NUMPY),
     "numpy.linalg": _functions(np.linalg),
     "numpy.fft": _functions(np.fft),
-    "numpy.typing": _words("NDArray ArrayLike"),
     "numpy.random": frozenset(_CHANCE),
     "torch": _TORCH_NAMES,
-    "torch.nn": re.compile("(?!Uninit|Buffer)[A-Z]\\w*"),
+    "torch.nn": re.compile("(?!Uninit|Buffer|Lazy)[A-Z]\\w*"),
     "torch.nn.functional": _FUNCTIONAL,
     "torch.nn.init": _INITIALISERS,
     "torch.cuda": _words("is_available"),
@@ -85,39 +92,34 @@ ALLOWED: dict[str, frozenset[str] | re.Pattern[str]] = {
     "math": re.compile("[a-z]\\w*"),
     "random": frozenset((*_CHANCE, "randrange", "choices", "sample", "gauss", "normalvariate", "betavariate")),
     "itertools": re.compile("[a-z]\\w*"),
-    "functools": _words("reduce partial"),
+    "functools": _words("reduce"),
     "collections": _words("Counter OrderedDict defaultdict deque"),
     "copy": _words("copy deepcopy"),
-    "dataclasses": _words("dataclass"),
-    "typing": re.compile("[A-Z]\\w*"),
-    "collections.abc": re.compile("[A-Z]\\w*"),
     "einops": _words("rearrange reduce repeat einsum"),
     "einops.layers": frozenset(),
     "einops.layers.torch": _words("Rearrange Reduce"),
     "logging": frozenset(),
 }
-# They may be imported, as many files do; whoever uses them is not read any further.
-UNUSED = _words("argparse datetime json os pickle re string sys time tqdm warnings matplotlib pathlib")
+# They may be imported, as many files do; whoever uses them may keep something.
+UNUSED = _words("argparse collections dataclasses datetime json os pickle re string sys time tqdm typing warnings")
 
 SEEDED = {  # by a number, they are the same in every process
     *("numpy.random.seed", "numpy.random.default_rng", "numpy.random.RandomState"),
     *("random.seed", "random.Random", "torch.manual_seed"),
 }
-TYPES = {  # what may be named but not called: memory as it was left
-    *("numpy.ndarray", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor", "torch.IntTensor"),
-}
-MAKERS = {"functools.partial", "numpy.vectorize", "numpy.frompyfunc"}  # of functions, which keep what they are given
+# What may stand in annotations, and nowhere else: called, it shows memory as it was left, or keeps what it was given.
+TYPES = re.compile(
+    r"(typing|collections\.abc|numpy\.typing)\.[A-Z]\w*|numpy\.ndarray|torch\.\w*Tensor|torch\.nn\.[A-Z]\w*"
+)
+CONTEXTS = {"numpy.errstate", "torch.no_grad", "torch.inference_mode", "torch.enable_grad"}  # in `with`, where they end
 GIVES_NUMBERS = {  # and what else never changes
     *("torch.device", "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.finfo", "numpy.finfo"),
     *("numpy.sqrt", "numpy.log", "numpy.exp", "numpy.float32", "numpy.float64", "numpy.iinfo"),
 }
 BUILTINS = _words(
     """
-    abs all any bool callable complex dict divmod enumerate filter float frozenset hasattr int isinstance issubclass
-    iter len list map max min next object ord chr pow property range reversed round set slice sorted staticmethod
-    classmethod sum super tuple type zip True False None NotImplemented Ellipsis __name__ Exception ValueError
-    TypeError IndexError KeyError RuntimeError NotImplementedError AssertionError ZeroDivisionError ArithmeticError
-    StopIteration FloatingPointError OverflowError ImportError AttributeError
+    abs all any bool callable complex dict divmod enumerate filter float hasattr int isinstance issubclass iter len list
+    map max min next object ord pow range reversed round slice sorted sum tuple zip NotImplemented __name__
+    Exception ValueError TypeError IndexError KeyError RuntimeError NotImplementedError AssertionError
     """
 )
-WRITES = _words("print str repr format")  # builtins that make text of anything

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib.util
 import symtable
 import sys
 from collections.abc import Iterator
@@ -53,21 +52,6 @@ def names_used(node: ast.stmt, annotations: bool) -> tuple[set[str], set[str]]:
             runs_now = inner.get_type() == "class" or inner.get_name() in _COMPREHENSIONS
             waiting.append((inner, used if runs_now else later))
     return at_once, later
-
-
-def globals_used(path: str) -> set[str]:
-    """Names of the module that functions and classes of a file use."""
-    with open(path, "rb") as file:
-        source = importlib.util.decode_source(file.read())
-    top = symtable.symtable(source, path, "exec")
-    waiting, found = [(top, inner) for inner in top.get_children()], set[str]()
-    while waiting:
-        outer, scope = waiting.pop()
-        runs_now = outer is top and scope.get_name() in _COMPREHENSIONS
-        waiting += [(top if runs_now else scope, inner) for inner in scope.get_children()]
-        if not runs_now:
-            found.update(name.get_name() for name in scope.get_symbols() if name.is_global())
-    return found
 
 
 @dataclass(eq=False)

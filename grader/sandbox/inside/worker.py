@@ -29,6 +29,14 @@ def seed(number: int) -> None:
         torch.default_generator.manual_seed(number)  # torch.manual_seed also looks for devices: 3 ms per box
 
 
+def _forget_patterns() -> None:
+    """Which patterns einops has seen decides, in odd cases, whether it takes one."""
+    if (einops := sys.modules.get("einops.einops")) is not None:
+        for function in vars(einops).values():
+            if hasattr(function, "cache_clear"):
+                function.cache_clear()
+
+
 def forget(home: str, path: list[str]) -> None:
     """Everything that came from the submission that was at home there, and what was put on Python's path since."""
     theirs = set(map(id, student_code.loaded.values()))
@@ -70,6 +78,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     if request.pop("begins", False):  # another check, and the same random numbers as for the first
         seed(*_seeded)
+        latest.clear()
+        _forget_patterns()
     probe = PROBES[request.pop("probe")]
     try:
         return {"value": probe(**request)}

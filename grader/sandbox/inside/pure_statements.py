@@ -1,0 +1,303 @@
+"""Statements and expressions by which code keeps nothing; any others raise."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from .pure_imports import Keeps
+from .pure_names import ALLOWED, BUILTINS, CONTEXTS
+from .pure_values import Known
+from .trees import children, is_read, own_instance, walk
+
+_PLAIN = (
+    *(ast.Expr, ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Return, ast.Pass, ast.Break, ast.Continue),
+    *(ast.Delete, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Dict, ast.ListComp, ast.DictComp, ast.List),
+    *(ast.GeneratorExp, ast.comprehension, ast.Subscript, ast.Slice, ast.Starred, ast.Tuple, ast.keyword),
+    *(ast.FormattedValue, ast.operator, ast.boolop, ast.unaryop, ast.cmpop),
+)
+_METHODS = {  # Python calls these where their names say; others it calls unseen
+    *("__init__", "__len__", "__getitem__", "__call__", "__repr__", "__str__", "__iter__", "__next__", "__contains__"),
+    *("__add__", "__mul__", "__sub__", "__neg__", "__truediv__", "__matmul__"),
+}
+# Of a value: where it lies in memory, memory as it was left, a file, a frame, text, a class's own affairs.
+_REVEALING = re.compile(
+    r"_\w*|ctypes|data|data_ptr|\w*storage|to_?file|to_?bytes|from_bytes|dumps?|obj|(gi|cr|ag|tb|f|co)_\w+|seed|encode|"
+    r"format\w*|new|new_empty|to_empty|materialize|resize_?|register|mro|bit_generator"
+)
+# What makes text of values, or is the type of an array of such text.
+_TEXT = re.compile(r".*[%{].*|[<>=|]?[USOVTa]\d*|str\w*|object\w*|bytes\w*|unicode\w*", re.DOTALL)
+_DECORATORS = {"property", "staticmethod", "classmethod", "torch.no_grad", "torch.inference_mode"}
+_FILLING = {"uniform_", "normal_", "zero_", "fill_"}  # all of a tensor
+_LOGS = {"debug", "info", "warning", "error"}
+_CONVERTING = {"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray"}
+_WRITING = {"str", "repr", "len", "float", "int", "round", "tuple", "list", "sum", "min", "max"}  # within messages
+_WHERE = {"where", "out", "initial", "casting", None}  # of numpy's: leave memory as it was, or hide what is given
+
+
+@dataclass(frozen=True)
+class Scope:
+    own: str = ""  # what the method calls its own instance
+    message: bool = False  # text that nobody but a person reads
+
+
+class Statements:
+    """Looks at the statements of a file whose names are known."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._imports = known.imports
+
+    def look(self, node: ast.AST, scope: Scope) -> None:
+        """Raise Keeps if anything in it may keep something."""
+        match node:
+            case ast.Name(id=name):
+                self._name(name, scope)
+            case ast.Attribute():
+                self._attribute(node, scope)
+            case ast.Call() if scope.message:
+                self._call_in_message(node, scope)
+            case ast.Call():
+                self._call(node, scope)
+            case ast.Constant(value=str(text)) if not scope.message and _TEXT.fullmatch(text):
+                raise Keeps(repr(text))
+            case ast.Constant(value=bytes()):
+                raise Keeps("bytes")
+            case ast.Constant() | ast.Expr(value=ast.Constant()) | ast.Import() | ast.ImportFrom():
+                pass
+            case ast.JoinedStr(values=parts) if scope.message:
+                self._look_at_all(parts, scope)
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                if any(isinstance(one, ast.Is | ast.IsNot) for one in ops) and not all(map(_is_one_of_a_kind, others)):
+                    raise Keeps("whether two are one and the same")
+                self._look_at_all((left, *others), scope)
+            case ast.FunctionDef():
+                self._function(node, replace(scope, own=""))
+            case ast.ClassDef():
+                self._class(node)
+            case ast.Lambda(args=arguments, body=body):
+                self._defaults(arguments)
+                self.look(body, replace(scope, own=""))
+            case ast.AnnAssign(target=target, annotation=annotation, value=value):
+                self._known.look_at_types(annotation)
+                self._look_at_all(filter(None, (target, value)), scope)
+            case ast.With(items=items, body=inside):
+                if not all(map(self._ends_where_it_begins, items)):
+                    raise Keeps("a context")
+                self._look_at_all(inside, scope)
+            case ast.Raise(exc=ast.Name(id=name) | ast.Call(func=ast.Name(id=name), keywords=[]) as raised, cause=None):
+                self._name(name, scope)
+                self._look_at_all(getattr(raised, "args", ()), replace(scope, message=True))
+            case ast.Assert(test=test, msg=message):
+                self.look(test, scope)
+                self._look_at_all(filter(None, (message,)), replace(scope, message=True))
+            case _ if isinstance(node, _PLAIN):
+                self._look_at_all(children(node), scope)
+            case _:
+                raise Keeps(type(node).__name__)
+
+    def _look_at_all(self, nodes: Iterable[ast.AST], scope: Scope) -> None:
+        for node in nodes:
+            self.look(node, scope)
+
+    def _ends_where_it_begins(self, item: ast.withitem) -> bool:
+        match item:
+            case ast.withitem(context_expr=ast.Call(func=function, args=[], keywords=given), optional_vars=None):
+                return self._known.called(function) in CONTEXTS and all(map(_is_constant, given))
+        return False
+
+    def _function(self, node: ast.FunctionDef, scope: Scope) -> None:
+        for decorator in node.decorator_list:
+            match decorator:
+                case ast.Call(func=called, args=[], keywords=[]) | called:
+                    if self._known.called(called) not in _DECORATORS:
+                        raise Keeps("a decorator")
+        self._defaults(node.args)
+        for one in walk(node.args):
+            if isinstance(one, ast.arg) and one.annotation is not None:
+                self._known.look_at_types(one.annotation)
+        if node.returns is not None:
+            self._known.look_at_types(node.returns)
+        self._look_at_all(self._filled(node.body, scope), replace(scope, message=False))
+
+    def _filled(self, body: list[ast.stmt], scope: Scope) -> Iterator[ast.AST]:
+        """The statements; in place of `self.C = nn.Parameter(torch.empty(…))`, where the next one gives all of it other
+        values, the sizes alone."""
+        for node, following in zip_longest(body, body[1:]):
+            match node, following:
+                case (
+                    ast.Assign(targets=[ast.Attribute(value=ast.Name(id=own)) as target], value=value),
+                    ast.Expr(value=ast.Call(func=function, args=[filled, *more], keywords=given)),
+                ) if own == scope.own and self._known.fills(function) and all(map(_is_constant, (*more, *given))):
+                    is_same = ast.unparse(target) == ast.unparse(filled)
+                    yield from (is_same and self._known.sizes(value)) or (node,)
+                case _:
+                    yield node
+
+    def _defaults(self, arguments: ast.arguments) -> None:
+        for default in filter(None, (*arguments.defaults, *arguments.kw_defaults)):
+            if not self._known.never_changes(default):
+                raise Keeps("a default that may change")
+            self.look(default, Scope())
+
+    def _class(self, node: ast.ClassDef) -> None:
+        if node.keywords or node.decorator_list:
+            raise Keeps("a class made in an unusual way")
+        for base in node.bases:
+            if not (isinstance(base, ast.Name) and base.id in {*self._known.classes, "object"}):
+                self._imports.look_up(self._imports.dotted(base))
+        for one in node.body:
+            match one:
+                case ast.FunctionDef(name=name):
+                    if name.startswith("__") and name not in _METHODS:
+                        raise Keeps(name)
+                    self._function(one, Scope(own=own_instance(one)))
+                case ast.Expr(value=ast.Constant()) | ast.Pass():
+                    pass
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=value)
+                ) if self._known.never_changes(value) and not name.startswith("__"):
+                    self._look_at_all(filter(None, (value,)), Scope())
+                    if isinstance(one, ast.AnnAssign):
+                        self._known.look_at_types(one.annotation)
+                case _:
+                    raise Keeps("a value of a class that may change")
+
+    def _call(self, node: ast.Call, scope: Scope) -> None:
+        inner = scope
+        match node.func:
+            case ast.Name(id="setattr"):
+                if not (node.args and isinstance(node.args[0], ast.Name) and node.args[0].id == scope.own != ""):
+                    raise Keeps("setattr")
+            case ast.Name(id="print"):
+                if not all(one.arg in ("sep", "end", "flush") and _is_constant(one) for one in node.keywords):
+                    raise Keeps("print")
+                inner = replace(scope, message=True)
+            case ast.Name(id="isinstance" | "issubclass") if len(node.args) == 2:
+                self.look(node.args[0], scope)
+                self._known.look_at_types(node.args[1])
+                return
+            case ast.Name(id="sorted" | "len") if node.args and (inside := _in_any_order(node.args[0])) is not None:
+                self._look_at_all((inside, *node.args[1:], *node.keywords), scope)
+                return
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")) as above, attr=method):
+                self._above(above, method, scope)
+            case ast.Name(id=name) if name in self._known.classes:
+                pass
+            case ast.Attribute(value=ast.Name(id=name), attr=method) if name in self._known.loggers and method in _LOGS:
+                inner = replace(scope, message=True)
+            case ast.Attribute(value=made, attr=method) if method in _FILLING and (sizes := self._known.sizes(made)):
+                self._look_at_all(sizes, scope)
+            case ast.Attribute(attr="astype"):
+                if not (len(node.args) == 1 and self._is_number_type(node.args[0]) and not node.keywords):
+                    raise Keeps("astype")
+                self.look(node.func, scope)
+            case function if path := self._imports.dotted(function):
+                self._library_call(path, node, scope)
+                return
+            case function:
+                self.look(function, scope)
+        self._look_at_all((*node.args, *node.keywords), inner)
+
+    def _above(self, called: ast.Call, method: str, scope: Scope) -> None:
+        match called.args:
+            case []:
+                pass
+            case [ast.Name(id=kind), ast.Name(id=own)] if kind in self._known.classes and own == scope.own:
+                pass
+            case _:
+                raise Keeps("super")
+        if called.keywords or (method.startswith("_") and method not in _METHODS):
+            raise Keeps(f"super().{method}")
+
+    def _library_call(self, path: str, node: ast.Call, scope: Scope) -> None:
+        args, keywords = node.args, node.keywords
+        if self._known.fills(node.func) and args and (sizes := self._known.sizes(args[0])):
+            self._look_at_all(sizes, scope)
+            args = args[1:]
+        self._imports.look_up(path, given=None if keywords else args)
+        if path.startswith("copy.") and (len(args) != 1 or keywords):
+            raise Keeps(path)
+        for keyword in keywords if path.startswith("numpy.") else ():
+            if keyword.arg in _WHERE:
+                raise Keeps(f"{path} with {keyword.arg}")
+            if keyword.arg == "dtype" and not self._is_number_type(keyword.value, path not in _CONVERTING):
+                raise Keeps("dtype")
+        self._look_at_all((*args, *keywords), scope)
+
+    def _is_number_type(self, node: ast.expr, may_be_copied: bool = False) -> bool:
+        match node:
+            case ast.Name(id="float" | "int" | "bool" | "complex"):
+                return True
+            case ast.Constant(value=str(text)):
+                return not _TEXT.fullmatch(text)
+            case ast.Attribute(attr="dtype") if may_be_copied:
+                return True
+        return self._imports.dotted(node).startswith("numpy.")
+
+    def _call_in_message(self, node: ast.Call, scope: Scope) -> None:
+        """What is called for a message gets no text to put anywhere."""
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _WRITING:
+                self._look_at_all(args, scope)
+            case ast.Call(func=ast.Attribute() as method, args=[], keywords=[]):
+                self.look(method, scope)
+            case _:
+                raise Keeps("a call for a message")
+
+    def _attribute(self, node: ast.Attribute, scope: Scope) -> None:
+        is_own = isinstance(node.value, ast.Name) and node.value.id == scope.own != ""
+        if not is_read(node) and not is_own:
+            raise Keeps(f".{node.attr} is set")
+        if self._imports.dotted(node):
+            self._library(self._imports.dotted(node))
+            return
+        match node.value:
+            case ast.Name(id=name) if name in self._imports.modules:
+                self._imports.taken.add((self._imports.modules[name], node.attr))
+                return
+            case ast.Name(id=name) if name in self._known.classes:
+                raise Keeps(f"{name}.{node.attr}")
+            case ast.Attribute(value=tensor, attr="data") if node.attr in _FILLING:
+                self.look(tensor, scope)
+                return
+        if _REVEALING.fullmatch(node.attr) and (node.attr.startswith("__") or not is_own):
+            raise Keeps(f".{node.attr}")
+        self.look(node.value, scope)
+
+    def _name(self, name: str, scope: Scope) -> None:
+        known = self._known
+        if name in self._imports.libraries:
+            self._library(self._imports.libraries[name])
+        elif name in self._imports.modules or name in known.loggers or name in known.classes:
+            raise Keeps(f"{name} as a value")
+        elif name not in known.bound and name not in BUILTINS:
+            raise Keeps(name)
+
+    def _library(self, path: str) -> None:
+        """As a value: no module, and no class, by which what belongs to all its instances could be reached."""
+        if path in ALLOWED or path.rpartition(".")[2][0].isupper():
+            raise Keeps(f"{path} as a value")
+        self._imports.look_up(path)
+
+
+def _is_constant(node: ast.AST) -> bool:
+    return isinstance(node.value if isinstance(node, ast.keyword) else node, ast.Constant | ast.UnaryOp)
+
+
+def _is_one_of_a_kind(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value in (None, True, False)
+
+
+def _in_any_order(node: ast.AST) -> ast.AST | None:
+    """What is put into a set, whose order may show where its members lie; None, if this is no set."""
+    match node:
+        case ast.Call(func=ast.Name(id="list"), args=[ast.Call() as inner], keywords=[]):
+            return _in_any_order(inner)
+        case ast.Call(func=ast.Name(id="set"), args=[inside], keywords=[]):
+            return inside
+    return None

@@ -1,0 +1,82 @@
+"""What the names of a student's file stand for, and which values nothing can change."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from .pure_imports import Imports, Keeps
+from .pure_names import GIVES_NUMBERS, TYPES
+from .trees import walk
+
+_ANNOTATING = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.BinOp, ast.BitOr)
+_NUMBERS = {"float", "int", "bool", "abs", "round", "min", "max"}
+
+
+class Known:
+    """The names of one file."""
+
+    def __init__(self, imports: Imports) -> None:
+        self.imports = imports
+        self.gives: set[str] = set()  # functions, classes, and values that never change
+        self.classes: set[str] = set()
+        self.loggers: set[str] = set()
+        self.bound: dict[str, int] = {}  # how often, anywhere in the file
+
+    def called(self, function: ast.AST) -> str:
+        """The name by which something is called: a library's, or as it is written."""
+        return self.imports.dotted(function) or (function.id if isinstance(function, ast.Name) else "")
+
+    def makes_logger(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Call(func=function, args=[ast.Name(id="__name__")], keywords=[]):
+                return self.imports.dotted(function) == "logging.getLogger"
+        return False
+
+    def never_changes(self, value: ast.expr | None) -> bool:
+        """Whether it is a value that nothing can change, as a number is."""
+        match value:
+            case None | ast.Constant() | ast.Lambda():
+                return True
+            case ast.Tuple(elts=parts):
+                return all(map(self.never_changes, parts))
+            case ast.BinOp(left=one, right=other):
+                return self.never_changes(one) and self.never_changes(other)
+            case ast.IfExp(test=test, body=one, orelse=other):
+                return all(map(self.never_changes, (test, one, other)))
+            case ast.UnaryOp(operand=one) | ast.Attribute(value=ast.Call() as one, attr="min" | "max" | "eps" | "tiny"):
+                return self.never_changes(one)
+            case ast.Name(id=name):
+                return name in self.gives and name not in self.classes
+            case ast.Attribute(attr=name):
+                return bool(self.imports.dotted(value)) and name[0].islower()
+            case ast.Call(func=function, args=args, keywords=[]):
+                name = self.called(function)
+                gives = name in GIVES_NUMBERS or name in _NUMBERS or name.startswith("math.")
+                return gives and all(not isinstance(one, ast.Tuple) and self.never_changes(one) for one in args)
+        return False
+
+    def look_at_types(self, node: ast.AST) -> None:
+        """Raise unless it only names types: an annotation is evaluated where it stands."""
+        inner = set[int]()
+        for one in walk(node):  # from the outside inwards
+            if not isinstance(one, _ANNOTATING):
+                raise Keeps("an annotation")
+            if isinstance(one, ast.Attribute):
+                inner.add(id(one.value))
+                path = self.imports.dotted(one)
+                if id(one) not in inner and not TYPES.fullmatch(path):
+                    self.imports.look_up(path)
+
+    def fills(self, function: ast.AST) -> bool:
+        """Whether it gives all of a tensor other values."""
+        return self.imports.dotted(function).startswith("torch.nn.init.")
+
+    def sizes(self, value: ast.AST) -> Sequence[ast.AST]:
+        """What `torch.empty` is given; nothing, if this is no such tensor."""
+        match value:
+            case ast.Call(func=function, args=[ast.Call() as inner], keywords=[]):
+                return self.sizes(inner) if self.called(function) == "torch.nn.Parameter" else ()
+            case ast.Call(func=function, args=sizes, keywords=[]) if self.imports.dotted(function) == "torch.empty":
+                return sizes
+        return ()
