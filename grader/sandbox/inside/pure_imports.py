@@ -6,6 +6,7 @@ import ast
 import os
 import sys
 
+from .own_source import is_below_home
 from .pure_names import ALLOWED, SEEDED, TYPES, UNUSED
 
 _OF_UFUNCS = {"reduce", "outer", "accumulate"}
@@ -26,13 +27,18 @@ def own_modules(file: str) -> dict[str, list[str]]:
             is_module = kind.endswith(("py", "pyc", "so")) or os.path.exists(os.path.join(path, "__init__.py"))
             if stem == "__init__":
                 raise Keeps("a package")
-            if is_module and (stem in sys.stdlib_module_names or stem in sys.modules):  # others may import it unseen
+            if is_module and _is_a_librarys(stem):  # others may import it unseen
                 raise Keeps(f"something named {stem}")
             if is_module or os.path.isdir(path):
                 found.setdefault(stem, []).append(path)
         if folder in (home, os.path.dirname(folder)):
             return found
         folder = os.path.dirname(folder)
+
+
+def _is_a_librarys(name: str) -> bool:
+    loaded = str(getattr(sys.modules.get(name), "__file__", None) or "")
+    return name in sys.stdlib_module_names or (name in sys.modules and not is_below_home(loaded))
 
 
 class Imports:
