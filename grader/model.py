@@ -111,6 +111,8 @@ class Check:
     gate: bool = False
     files: tuple[str, ...] = ()  # what it asks students to hand in
     names: tuple[str, ...] = ()  # what it asks those files to define
+    personal: Mapping[str, Any] = field(default_factory=dict)  # parameters as written, with `<<names>>` in them
+    drawn: Mapping[str, str] = field(default_factory=dict)  # one student's numbers for these names
 
 
 # What stands in place of all checks where a whole submission could not be graded.
@@ -163,6 +165,16 @@ def is_code(file: str) -> bool:
 
 
 @dataclass(frozen=True)
+class PerStudent:
+    """Numbers that each student has of their own: what they are drawn from, the key of a kit, and one student's."""
+
+    ranges: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    key: str = ""  # where it is not given, it follows from the course's secret
+    student: str = ""
+    drawn: Mapping[str, str] = field(default_factory=dict)  # for this student
+
+
+@dataclass(frozen=True)
 class Rubric:
     name: str
     title: str
@@ -173,6 +185,7 @@ class Rubric:
     parts: tuple[str, ...] = ()  # every id, also where only some problems are graded
     course_material: tuple[str, ...] = ()  # folders that students were given: what lies in them is not theirs
     editions: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # other numberings → parts
+    per_student: PerStudent = PerStudent()
 
     @property
     def definitions(self) -> Mapping[str, frozenset[str]]:

@@ -56,6 +56,10 @@ class AsksTheQuestion:
 Prompt = Annotated[str, AsksTheQuestion()]
 
 
+class OffersOptions:
+    """Marks a parameter that holds what there is to choose from, by label."""
+
+
 class OneLineForEach:
     """Marks a data file that has a line for each line of the text that students hand in."""
 
@@ -245,7 +249,15 @@ def defined(check: Check) -> Definition:
 
 def question_of(check: Check) -> str:
     """The question as the rubric repeats it for this check; nothing, if it does not."""
-    return str(check.parameters.get(defined(check).marked(AsksTheQuestion), ""))
+    name = defined(check).marked(AsksTheQuestion)
+    as_asked = check.parameters if check.drawn else {**check.parameters, **check.personal}
+    return str(as_asked.get(name, ""))
+
+
+def options_of(check: Check) -> Mapping[str, str]:
+    """What there is to choose from, by label; nothing, if it is no question of this kind."""
+    found: Mapping[str, str] = check.parameters.get(defined(check).marked(OffersOptions), {})
+    return found
 
 
 _Rescorer = Callable[..., Outcome | None]

@@ -46,6 +46,7 @@ LAYERS = [
         "grader.judged",
         "grader.notebooks",
         "grader.other_assignment",
+        "grader.personal",
         "grader.private_copy",
         "grader.proving",
         "grader.rubric",

@@ -13,7 +13,7 @@ from grader.errors import Missing
 from grader.model import Outcome, Status, Student, passed, scored
 from grader.prose.chosen_options import Chosen, chosen_in
 from grader.quoting import quote
-from grader.registry import HoldsTheAnswer, Prompt, check
+from grader.registry import HoldsTheAnswer, OffersOptions, Prompt, check
 from grader.yaml_source import as_written
 
 
@@ -27,7 +27,7 @@ def _listed(value: Any) -> Any:
     return [as_written(one) for one in several]
 
 
-Options = Annotated[dict[str, str], BeforeValidator(_labelled)]
+Options = Annotated[dict[str, str], BeforeValidator(_labelled), OffersOptions()]
 Labels = Annotated[list[str], BeforeValidator(_listed)]
 
 

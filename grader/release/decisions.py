@@ -73,6 +73,8 @@ def _alone(
         if file.name not in handout.data and file.name not in handout.in_place_of:
             return replace(decision, later=f"it needs {file.name}, which students do not get")
     if named := known.marked(NamesAReference):
+        if check.personal:
+            return replace(decision, later="its questions are each student's own, so its answers cannot be frozen")
         return _with_answers(decision, rubric, check.parameters[named], seed)
     return decision
 

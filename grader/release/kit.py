@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader.catalogue import known_checks, name_beside
 from grader.checks.functions import frozen
+from grader.draw import Draw
 from grader.errors import RubricError, StaffFault, UsageError
 from grader.model import Rubric
 from grader.release.decisions import decide, listing
@@ -18,7 +19,7 @@ from grader.release.leaks import Leak, leaks_in
 from grader.release.needs import CheckCode, code_of
 from grader.release.public_yaml import PublicPart, Written, as_yaml
 from grader.release.sources import Module
-from grader.release.starter import answer_sheet, readme, starter_files, without_a_starter
+from grader.release.starter import answer_sheet, declaration, readme, starter_files, without_a_starter
 from grader.release.students_source import students_source, without_words
 from grader.release.trials import answers_among
 from grader.release.wheel import wheel
@@ -52,7 +53,7 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
     handout = read_handout(rubric)
     beside = _beside(rubric)
     decisions = decide(rubric, handout, beside, SEED)
-    part = PublicPart(rubric, decisions, handout)
+    part = PublicPart(rubric, decisions, handout, Draw(SEED, secret).per_student(rubric.name))
     written = part.data()
     with tempfile.TemporaryDirectory(prefix="grader-kit-") as temporary:
         kit = Path(temporary) / "kit"
@@ -72,7 +73,7 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
         wheel_name, content = wheel(files, rubric.name)
         _write(kit / "wheel" / wheel_name, content)
         public = load_rubric(kit / "rubric" / rubric.path.name)
-        _write(kit / "submission.yaml", f"rubric: {rubric.path.stem}\n".encode())
+        _write(kit / "submission.yaml", declaration(rubric).encode())
         if sheet := answer_sheet(rubric, beside):
             _write(kit / "answers.md", sheet.encode())
         _write(kit / "README.md", readme(rubric, public, wheel_name, beside).encode())
