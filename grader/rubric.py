@@ -18,7 +18,7 @@ from grader.idea_files import IdeaFile
 from grader.model import Alternative, Check, Later, Limits, PerStudent, Problem, Rubric, Visibility
 from grader.personal import choices, names_in, read_for_all
 from grader.registry import REQUIRED, Definition
-from grader.rubric_files import LIBRARIES, find_rubric, rubric_choices
+from grader.rubric_files import LIBRARIES, find_rubric, own_code, rubric_choices
 from grader.suggestions import did_you_mean, misfit
 from grader.yaml_source import Path as Place
 from grader.yaml_source import Source, YamlError, as_written, read
@@ -137,7 +137,7 @@ class _Reading:
         self._shown = shown
         self._source = source
         self._checks = checks_as_named(path)
-        self._context = {"data_folders": folders}
+        self._context = {"data_folders": folders, "offers": self._checks.offers}
         self._ideas = IdeaFile(path, shown)
         self._problems: list[tuple[int, str]] = []
         self._ranges: dict[str, tuple[str, ...]] = {}  # of numbers that each student has of their own
@@ -167,8 +167,8 @@ class _Reading:
         self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()
-        beside = self._path.parent / "checks.py"
-        code = beside.read_bytes() if beside.exists() else b""
+        own = own_code(self._path)
+        code = own.read_bytes() if own else b""
         digest = hashlib.sha256(text.encode() + code + self._ideas.content).hexdigest()
         ids, material = tuple(problem.id for problem in problems), tuple(written.course_material)
         named = (written.rubric, written.title, written.points, tuple(problems), self._path, digest)

@@ -28,7 +28,7 @@ LAYERS = [
         "grader.written",
         "grader.yaml_source",
     },
-    {"grader.compare", "grader.registry", "grader.formulas", "grader.prose"},
+    {"grader.compare", "grader.registry", "grader.rubric_functions", "grader.formulas", "grader.prose"},
     {"grader.checks", "grader.sandbox", "grader.report"},
     {
         "grader.alternatives",
