@@ -81,10 +81,9 @@ def _line_counts(submission: Submission, whole: Rubric, parts: set[str]) -> Iter
                 found = _lines(submission, file, wanted)
                 if found != wanted and file not in told:
                     told.add(file)
-                    yield (
-                        f"{file} has {found} lines, and {wanted} are asked for ({problem.id}); "
-                        "write one place per line, in the order of the questions"
-                    )
+                    called = check.parameters.get("called", "label")
+                    how = f"write one {called} per line, in the order of the questions"
+                    yield f"{file} has {found} lines, and {wanted} are asked for ({problem.id}); {how}"
 
 
 def _lengths(check: Check) -> Iterator[tuple[str, int]]:
