@@ -6,7 +6,7 @@ import re
 
 from grader.notation.faces import FACES, TEXT_COMMANDS, any_of
 from grader.notation.letters import FRACTIONS, LETTERS, SUPERSCRIPTS
-from grader.notation.word_lists import spelled
+from grader.notation.operators import OPERATORS, RELATIONS
 
 _MAX_CHARACTERS = 20_000  # as of a formula
 _NESTED = 4  # groups within groups: more than anybody writes around a number
@@ -17,25 +17,7 @@ _ROOT = re.compile(r"\\sqrt\s*\{([^{}]*)\}|√\s*\(?([\d.,]+)\)?")
 _BOXED = re.compile(r"\\f?boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}|\\fbox\s*\{([^{}]*)\}")
 _BRACED = re.compile(r"\{([^{}]*)\}")
 _RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
-_SIGNS = spelled(
-    {
-        "≈": "approx simeq approxeq cong doteq sim",
-        "±": "pm",
-        "×": "times",
-        "·": "cdot",
-        "*": "ast",
-        "/": "div",
-        "≤": "le leq",
-        "≥": "ge geq",
-        "<": "lt",
-        ">": "gt",
-        "≠": "ne neq",
-        "∞": "infty",
-        "→": "to rightarrow",
-        "⇒": "Rightarrow implies",
-        "∴": "therefore",
-    }
-)
+_SIGNS = {name: sign for name, sign in (RELATIONS | OPERATORS).items() if name.isalpha()}
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _SPACES = re.compile(r"\\[,;:! ]|~|\\q?quad|\\(?:left|right)(?![A-Za-z])|[\u2009\u202f\u00a0]")
 _DEGREES = re.compile(r"\s*\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\})")
