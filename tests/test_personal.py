@@ -16,9 +16,11 @@ from grader.model import Report, Rubric
 from grader.personal import choices, filled, for_student, numbers_of
 from grader.release.kit import build_kit
 from grader.rubric import load_rubric
+from grader.sandbox import BoxRunner
 from grader.sandbox.open_runner import OpenRunner
 from grader.secret import VARIABLE, Secret
-from grader.submission import OpenedSubmission
+from grader.submission import OpenedSubmission, open_submission
+from tests.conftest import REPOSITORY, the_rubric
 from tests.formulas.conftest import in_this_process as in_this_process
 
 RUBRIC = """\
@@ -139,20 +141,30 @@ def test_a_name_alone_becomes_a_number_and_within_text_a_term() -> None:
 
 @pytest.mark.slow
 def test_a_kit_tells_students_the_numbers_they_are_graded_by(
-    rubric: Rubric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, boxes: BoxRunner
 ) -> None:
-    kit = tmp_path / "kit"
+    """Of the assignment that ships with all of it: numbers, choices, a reference and inputs of its own, predictions."""
+    kit, rubric = tmp_path / "kit", the_rubric("rubrics/ridge.yaml")
     build_kit(rubric, kit, secret=SECRET.secret)
-    assert "(your n) with λ = (your lam)" in (kit / "answers.md").read_text(encoding="utf-8")
+    sheet = (kit / "answers.md").read_text(encoding="utf-8")
+    assert "What does λ = (your lam) make of it?" in sheet
+    assert "(c) its variance grows (d) its variance falls" in sheet
+    code = (kit / "rubric" / "checks.py").read_text(encoding="utf-8")
+    assert "def regressions" in code
+    assert "solve" not in code
     monkeypatch.delenv(VARIABLE, raising=False)
     refused = CliRunner().invoke(app, ["parameters", str(kit)])
     assert (refused.exit_code, "student: YOUR-ID" in refused.output) == (2, True)
     declaration = kit / "submission.yaml"
     declaration.write_text(declaration.read_text().replace("student: ''", f"student: {WHO}"))
-    lam, n = numbers_of(WHO, rubric, SECRET).values()
-    assert CliRunner().invoke(app, ["parameters", str(kit)]).output == f"ada: lam = {lam}, n = {n}\n"
-    at_home = load_rubric(kit / "rubric" / "own.yaml")
-    assert list(numbers_of(WHO, at_home, draw_at_home()).values()) == [lam, n]
+    lam, a = numbers_of(WHO, rubric, SECRET).values()
+    assert CliRunner().invoke(app, ["parameters", str(kit)]).output == f"ada: lam = {lam}, a = {a}\n"
+    at_home = for_student(load_rubric(kit / "rubric" / "ridge.yaml"), WHO, draw_at_home())
+    assert list(at_home.per_student.drawn.values()) == [lam, a]
+    with open_submission(REPOSITORY / "submissions" / "rosa") as gold:
+        found = grade(at_home, gold, boxes, draw_at_home())
+    lost = [one.check.id for problem in found.problems for one in problem.checks if one.outcome.score < 1]
+    assert (lost, found.points) == ([], 2.5)
     monkeypatch.setenv(VARIABLE, "a secret of the course")
     staff = CliRunner().invoke(app, ["parameters", "--rubric", str(rubric.path), "--student", WHO])
-    assert staff.output == f"ada: lam = {lam}, n = {n}\n"
+    assert staff.output == f"ada: lam = {lam}, a = {a}\n"

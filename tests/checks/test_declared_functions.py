@@ -66,6 +66,7 @@ def test_every_function_that_can_be_declared_can_be_computed() -> None:
         ("functions: [sine]", "names no function that can be declared: 'sine'; did you mean 'sin'"),
         ("defined: {soft: log(1 + }", "cannot read a function that is 'defined'"),
         ("functions: [det]", "cannot read the key '2 det(w)'"),
+        ("spelled: ['\\nabla J']", "cannot read the name '\\nabla J': the command '\\nabla' is not known here"),
     ],
 )
 def test_a_typo_stops_at_load(given: str, complaint: str, tmp_path: Path) -> None:

@@ -130,6 +130,11 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
             vocabulary = vocabulary_of(reading)
         except Unreadable as fault:
             raise ValueError(f"cannot read a function that is 'defined': {fault}") from None
+        for name in (reading.name, *reading.spelled):
+            try:
+                expression(name, vocabulary)
+            except Unreadable as fault:
+                raise ValueError(f"cannot read the name '{name}': {fault}") from None
         for name, shape in reading.results.items():
             if not re.fullmatch(r"\w+×\w+", shape) or not set(shape.split("×")) <= set(vocabulary.dimensions):
                 known = ", ".join(vocabulary.dimensions)
