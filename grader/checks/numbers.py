@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,13 +10,14 @@ from pydantic import AfterValidator, BeforeValidator
 
 from grader.checks.formulas.formula_outcomes import Share, formula_outcome
 from grader.checks.formulas.key_variants import KnownMistake
+from grader.formulas.answer.explaining import NotRead, Read, Reading
 from grader.formulas.provers.verdicts import HALF, Verdict, right, undecided
 from grader.formulas.quantities.found_numbers import chains_in, computed
 from grader.formulas.quantities.plain_text import plain
 from grader.formulas.quantities.right_number import Key, counting, judge, written_names
 from grader.formulas.quantities.unit_reading import asked_unit, own_words
 from grader.model import Answer, Outcome, Student
-from grader.registry import HoldsTheAnswer, Prompt, check
+from grader.registry import HoldsTheAnswer, Prompt, check, read_by
 from grader.yaml_source import as_written
 
 
@@ -36,6 +37,14 @@ Calculation = Annotated[str, BeforeValidator(as_written), AfterValidator(_calcul
 UnitName = Annotated[str, AfterValidator(_unit)]
 
 
+def _as_read(
+    answer: Answer, *, name: str = "", spelled: Sequence[str] = (), unit: str = "", **_: object
+) -> list[Reading]:
+    found = _read(answer, [name, *spelled] if name else list(spelled), unit)
+    return [Read(name or "number", found.detail, "")] if found.score else [NotRead(f"{found.message}; {found.detail}")]
+
+
+@read_by(_as_read)
 @check(judges=False)
 def number_can_be_read(
     student: Student,
@@ -50,6 +59,7 @@ def number_can_be_read(
     return formula_outcome(_read, student, HALF, [name, *spelled] if name else spelled, unit)
 
 
+@read_by(_as_read)
 @check(at_home=number_can_be_read)
 def gives_the_number(
     student: Student,

@@ -26,6 +26,7 @@ _ANNOUNCING = frozenset(["option", "options", "answer", "answers", "choice", "ch
 _WORDS_TOO = ("a", "i")  # which stand in most sentences
 _OR = frozenset(["or", "either", "maybe", "perhaps"])
 _ENDS = (".", ";", "!", "?", "\n")
+_MAX_CHARACTERS = 20_000  # as of a formula
 _NEAR = 3  # words between "not" and the option it denies, or between an option and "is wrong"
 
 
@@ -74,8 +75,8 @@ def _apart(words: list[str], options: Mapping[str, str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text).casefold()
-    text = re.sub(r"- \[x\]", "- ", re.sub(r"(?m)^\s*[-*]? ?\[ \].*$", "", text))  # boxes that are ticked, and not
+    text = unicodedata.normalize("NFKC", text[:_MAX_CHARACTERS]).casefold()
+    text = re.sub(r"- \[x\]", "- ", re.sub(r"(?m)^[ \t]*[-*]? ?\[ \].*$", "", text))  # boxes, ticked and not
     return (
         re.sub(r"\\(?:text|mathrm|mathbf|boxed|textbf)\s*\{([^{}]*)\}", r"\1", text).replace("*", " ").replace("_", " ")
     )

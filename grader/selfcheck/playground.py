@@ -51,7 +51,9 @@ def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
         if not checks:
             return _only_read(whole_problem, problem, answer, text)
         public = {check.id for check in problem.checks}
-        judged = replace(problem, checks=tuple(check for check in checks if check.id in public), alternatives=())
+        whose = bool(rubric.per_student.drawn)  # without it, nobody's numbers are right
+        told = (check for check in checks if check.id in public and (whose or not check.personal))
+        judged = replace(problem, checks=tuple(told), alternatives=())
         with OpenRunner() as runner:  # no check of a formula asks it anything
             asked = for_student(replace(rubric, problems=(judged,)), sheet.name, draw_at_home())
             report = grade(asked, sheet, runner, draw_at_home())

@@ -11,6 +11,8 @@ from grader.notation.units import BINARY_PREFIXES, METRIC, PLAIN, PREFIX_WORDS, 
 _NAME = re.compile(r"°C|[%‰°]|[^\W\d_]+")
 _POWER = re.compile(r"\s*\^\s*\(?\s*([+-]?\d{1,2})\s*\)?")
 _TIMES = re.compile(r"\s*[·×*]\s*|\s+")
+_SPACE = re.compile(r"\s*")
+_OVER_ALONE = re.compile(r"\s*/\s*(?=[^\W\d_])")  # 3.5 /s
 _OVER = re.compile(r"\s*/\s*|\s+per\s+")
 
 
@@ -39,8 +41,7 @@ class Unit:
 
 def asked_unit(text: str) -> Unit:
     """The unit that a rubric names. A word that is no unit is one of its own: `tokens`, say."""
-    own = tuple(word for word in _NAME.findall(text) if _known(word) is None)
-    found = read_unit(text, 0, own)
+    found = read_unit(text, 0, own_words(text))
     if found is None or text[found[1] :].strip():
         raise ValueError(f"'{text}' is no unit; write for example m/s, kg m/s^2, % or tokens")
     return found[0]
@@ -53,13 +54,10 @@ def own_words(text: str) -> tuple[str, ...]:
 
 def read_unit(text: str, at: int, own: tuple[str, ...] = ()) -> tuple[Unit, int] | None:
     """The unit that begins here, and where it ends; None if there is none."""
-    over = re.compile(r"\s*/\s*(?=[^\W\d_])").match(text, at)  # 3.5 /s
-    unit, end = (Unit(1), at) if over else (None, at)
+    unit, end = (Unit(1), at) if _OVER_ALONE.match(text, at) else (None, at)
     while True:
         divides = unit is not None and (found := _OVER.match(text, end))
-        joint = (
-            found if divides else _TIMES.match(text, end) if unit is not None else re.compile(r"\s*").match(text, at)
-        )
+        joint = found if divides else _TIMES.match(text, end) if unit is not None else _SPACE.match(text, at)
         one = _factor(text, joint.end(), own) if joint else None
         if one is None:
             break
