@@ -37,6 +37,16 @@ class Answer:
     doubt: str = ""  # why it may have been read otherwise than it was written
 
     @property
+    def text(self) -> str:
+        """All of it, line by line, whatever kind its pieces are."""
+        told: list[str] = []
+        line = 0  # on which the piece before ends
+        for piece in self.pieces:
+            told += [" " if piece.line == line else "\n", piece.text]
+            line = piece.line + piece.text.count("\n")
+        return "".join(told[1:])
+
+    @property
     def prose(self) -> str:
         return "\n".join(piece.text for piece in self.pieces if piece.kind == "prose")
 

@@ -80,10 +80,9 @@ def chooses_the_option(
 def _found(student: Student, options: dict[str, str]) -> tuple[Chosen, str]:
     answer = student.answer
     where = f"{answer.file}:{answer.line}"
-    text = "\n".join(piece.text for piece in answer.pieces)
-    if not text.strip():
+    if not answer.text.strip():
         raise Missing(f"{where}: the answer to {answer.part} is empty")
-    return chosen_in(text, options), where
+    return chosen_in(answer.text, options), where
 
 
 def _for_a_person(found: Chosen, where: str) -> Outcome:

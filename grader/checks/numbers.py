@@ -106,7 +106,7 @@ def _key(value: str, asked: Mapping[str, Any]) -> Key:
 
 
 def _read(answer: Answer, names: list[str], unit: str) -> Verdict:
-    text = plain("\n".join(piece.text for piece in answer.pieces))
+    text = plain(answer.text)
     key = _key("0", {"names": names, "unit": unit})
     chains = [chain for chain in chains_in(text, key.own_units) if not chain.is_denied]
     if not chains:

@@ -50,6 +50,8 @@ _DENIED = re.compile(
 )
 _NOT_ONLY = re.compile(r"\bnot (?:only|just)\s*$")
 _CALLED_WRONG = re.compile(rf"\s*(?:is|are|was|would be)\s+(?:{'|'.join(WRONG)})\b")
+PARAGRAPH = re.compile(r"\n[ \t]*\n|\n[ \t]*[-*•](?= )")  # or an item of a list
+SENTENCE = re.compile(rf"[.;!?]\s|{PARAGRAPH.pattern}")
 _NEAR = 60  # characters before a number in which it is denied, stated or bounded
 _LONGEST = 200  # characters of one calculation
 _ANY = Vocabulary(())
@@ -146,7 +148,7 @@ def _quantity(text: str, at: int, own_units: tuple[str, ...]) -> Quantity | None
     values, end, decimals, digits = number
     spread, up_to = 0.0, None
     before = text[max(0, at - _NEAR) : at]
-    sentence = re.split(r"[.;!?]\s|\n", before)[-1]
+    sentence = SENTENCE.split(before)[-1]
     first_unit = read_unit(text, end, own_units)
     if (plus := _SPREAD.match(text, end)) and (other := _number(text, plus.end())):
         spread, end = other[0][0], other[1]

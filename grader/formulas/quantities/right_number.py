@@ -10,7 +10,7 @@ from enum import Enum
 from fractions import Fraction
 
 from grader.formulas.provers.verdicts import HALF, Verdict, partly, right, undecided, wrong
-from grader.formulas.quantities.found_numbers import Chain, Quantity, chains_in
+from grader.formulas.quantities.found_numbers import PARAGRAPH, SENTENCE, Chain, Quantity, chains_in
 from grader.formulas.quantities.plain_text import plain
 from grader.formulas.quantities.unit_reading import Unit
 from grader.model import Answer
@@ -83,7 +83,7 @@ class Key:
 
 def judge(answer: Answer, key: Key) -> Verdict:
     """Whether the answer gives this number."""
-    text = plain("\n".join(piece.text for piece in answer.pieces))
+    text = plain(answer.text)
     where = f"{answer.file}:{answer.line}"
     every = [chain for chain in chains_in(text, key.own_units) if not chain.is_denied]
     if not every:
@@ -145,17 +145,17 @@ def counting(text: str, chains: Sequence[Chain], key: Key) -> list[Chain]:
 
 def _sentence(text: str, chain: Chain) -> str:
     """What stands before it in its sentence."""
-    return re.split(r"[.;!?]\s|\n", text[: chain.begins])[-1]
+    return SENTENCE.split(text[: chain.begins])[-1]
 
 
 def _is_offered(text: str, first: Chain, chain: Chain) -> bool:
     """Whether it follows another in the same sentence by "or"."""
     between = text[first.ends : chain.begins]
-    return bool(_OR.search(between)) and not re.search(r"[.;!?]\s|\n", between)
+    return bool(_OR.search(between)) and not SENTENCE.search(between)
 
 
 def _is_named(text: str, chain: Chain, names: Sequence[str]) -> bool:
-    before = text[: chain.begins].rpartition("\n")[2]
+    before = PARAGRAPH.split(text[: chain.begins])[-1]
     return any(
         re.search(rf"(?<!\w){re.escape(name)}(?!\w)\s*{_RELATION}(?:[^;,=≈\n]{{0,80}}[=≈])*{_FILLING}\s*$", before)
         for name in names

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from grader.notation.units import BINARY_PREFIXES, METRIC, PLAIN, PREFIX_WORDS, PREFIXES, WORDS
 
 _NAME = re.compile(r"°C|[%‰°]|[^\W\d_]+")
-_POWER = re.compile(r"\s*\^\s*\(?\s*([+-]?\d{1,2})\s*\)?")
-_TIMES = re.compile(r"\s*[·×*]\s*|\s+")
-_SPACE = re.compile(r"\s*")
-_OVER_ALONE = re.compile(r"\s*/\s*(?=[^\W\d_])")  # 3.5 /s
-_OVER = re.compile(r"\s*/\s*|\s+per\s+")
+_POWER = re.compile(r" *\^ *\(? *([+-]?\d{1,2}) *\)?")
+_TIMES = re.compile(r" *[·×*] *| +")
+_SPACE = re.compile(r" *")
+_OVER_ALONE = re.compile(r" */ *(?=[^\W\d_])")  # 3.5 /s
+_OVER = re.compile(r" */ *| +per +")
 
 
 @dataclass(frozen=True)
