@@ -186,8 +186,9 @@ def _offers(words: list[str], mentions: list[_Mention]) -> bool:
 def _announced(words: list[str], stated: list[_Mention], first: list[_Mention]) -> list[str]:
     """Options behind "so the answer is", after the first statement."""
     found: list[str] = []
+    places = {one.at for one in first}
     for one in stated:
-        if one in first:
+        if one.at in places:
             continue
         before = []
         for word in reversed(words[max(0, one.at - 6) : one.at]):

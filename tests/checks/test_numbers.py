@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grader.checks.numbers import gives_the_number
 from grader.errors import Missing
 from grader.formulas.quantities.found_numbers import chains_in, readings_of
 from grader.formulas.quantities.plain_text import plain
+from grader.formulas.quantities.right_number import Key, judge
 from grader.formulas.quantities.unit_reading import asked_unit, read_unit
-from grader.model import Outcome, Status
+from grader.model import Answer, Outcome, Piece, Status
+from grader.prose.chosen_options import chosen_in
 from grader.registry import definition_of
 from grader.yaml_source import read
 from tests.checks.answering import answering
@@ -86,3 +90,58 @@ def test_a_comma_groups_or_parts() -> None:
 def test_the_same_number_in_two_forms_is_one_chain() -> None:
     answer = "t = 7/2 s ≈ 3.5 s, and 2 m"
     assert [[one.text for one in chain.members] for chain in chains_in(plain(answer))] == [["7/2 s", "3.5 s"], ["2 m"]]
+
+
+BITS = [
+    *(
+        "3.5",
+        "3,5",
+        "7/2",
+        "(",
+        ")",
+        "{",
+        "}",
+        "\\frac",
+        "\\boxed{",
+        "\\text{m}",
+        "m/s",
+        "^",
+        "^{-1}",
+        "±",
+        "≈",
+        "=",
+        "v",
+    ),
+    *(
+        "v =",
+        "or",
+        "not",
+        "%",
+        "10^",
+        "-",
+        "–",
+        "×",
+        "\n",
+        "\n\n",
+        "- ",
+        "so",
+        "½",
+        "²",
+        "1e400",
+        "9" * 50,
+        "sqrt",
+        "1/0",
+        "∞",
+        "_",
+    ),
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(BITS), max_size=14), st.sampled_from(["", " "]))
+def test_no_text_hurts(bits: list[str], between: str) -> None:
+    text = between.join(bits)
+    answer = Answer("1.a", "answers.md", 1, (Piece("prose", text, 1),))
+    verdict = judge(answer, Key(3.5, asked_unit("m/s"), 0.01, names=("v",)))
+    assert verdict.message
+    assert chosen_in(text, {"v": "or", "3": "m/s"}) is not None

@@ -27,8 +27,8 @@ _TOKEN = re.compile(
     r"|\s*(?P<name>(?:sqrt|ln|log|exp|pi|π|e(?=\s*\^))(?![A-Za-z]))"
     r"|\s*(?P<by>x)(?=\s*10\s*\^)"
 )
-_BEGINS = re.compile(r"(?<![\w.,^_\\])(?=[-+(]*\s*(?:[\d.]|sqrt|ln|log|exp|π|pi\b|e\s*\^))")
-_LABEL = re.compile(r"(?m)^\s*(?:\(?\d{1,2}[.)]|\(\d{1,2}\))(?=\s)")
+_BEGINS = re.compile(r"(?<![\w.,^_\\])(?=[-+(]{0,4}\s{0,3}(?:[\d.]|sqrt|ln|log|exp|π|pi\b|e\s*\^))")
+_LABEL = re.compile(r"(?m)^[ \t]*(?:\(?\d{1,2}[.)]|\(\d{1,2}\))(?=\s)")
 _SAME = re.compile(r"\s*(?:[=≈≃≅]|,?\s*(?:which is|that is|i\.\s?e\.,?|or (?:about|roughly|approximately)))\s*")
 _IN_BRACKETS = re.compile(r"\s*\(\s*(?:[=≈]|about|approximately|roughly|i\.\s?e\.,?|or)?\s*")
 _SPREAD = re.compile(r"\s*(?:±|\+\s*/\s*-|\+-)\s*")

@@ -21,7 +21,7 @@ _SIGNS = {name: sign for name, sign in (RELATIONS | OPERATORS).items() if name.i
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _SPACES = re.compile(r"\\[,;:! ]|~|\\q?quad|\\(?:left|right)(?![A-Za-z])|[\u2009\u202f\u00a0]")
 _DEGREES = re.compile(r"\s*\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\})")
-_PART_OF_ONE = re.compile(rf"(\d*)\s*([{''.join(FRACTIONS)}])")
+_PART_OF_ONE = re.compile(rf"(\d{{0,9}})\s{{0,2}}([{''.join(FRACTIONS)}])")
 _WHOLE_AND_PART = re.compile(r"(?<![\d.,/^])(\d+) (\d{1,2})/(\d{1,2})(?![\d.,])")  # 3 1/2
 _PYTHON_POWER = re.compile(r"(?<=\d)\*\*(?=[\d(-])")
 BOX, END_OF_BOX = "⟦", "⟧"

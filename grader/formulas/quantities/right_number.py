@@ -19,6 +19,7 @@ from grader.notation.letters import LETTERS
 from grader.quoting import quote
 
 _SLACK = 1e-9  # of floats: not for students
+_NEAR = 400  # characters before a number that may be its sentence
 _LEAST_DIGITS = 2  # below, rounding tells too little: 4 is no rounding of 3.5 that anybody means
 _CONCLUDING = "|".join(sorted(CONSEQUENCES | TAKEN_BACK | {"answer", "result", "total"}))
 _CONCLUDES = re.compile(rf"(?:\b(?:{_CONCLUDING}|no(?=[,:]))\b|[⇒∴])", re.IGNORECASE)
@@ -145,7 +146,11 @@ def counting(text: str, chains: Sequence[Chain], key: Key) -> list[Chain]:
 
 def _sentence(text: str, chain: Chain) -> str:
     """What stands before it in its sentence."""
-    return SENTENCE.split(text[: chain.begins])[-1]
+    return SENTENCE.split(_before(text, chain))[-1]
+
+
+def _before(text: str, chain: Chain) -> str:
+    return text[max(0, chain.begins - _NEAR) : chain.begins]
 
 
 def _is_offered(text: str, first: Chain, chain: Chain) -> bool:
@@ -155,7 +160,7 @@ def _is_offered(text: str, first: Chain, chain: Chain) -> bool:
 
 
 def _is_named(text: str, chain: Chain, names: Sequence[str]) -> bool:
-    before = PARAGRAPH.split(text[: chain.begins])[-1]
+    before = PARAGRAPH.split(_before(text, chain))[-1]
     return any(
         re.search(rf"(?<!\w){re.escape(name)}(?!\w)\s*{_RELATION}(?:[^;,=≈\n]{{0,80}}[=≈])*{_FILLING}\s*$", before)
         for name in names
