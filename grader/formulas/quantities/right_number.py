@@ -78,7 +78,7 @@ class Key:
     own_units: tuple[str, ...] = field(default=())
 
     def is_met_by(self, value: float) -> bool:
-        slack = max(self.rtol * abs(self.value), self.atol) + _SLACK * max(1.0, abs(self.value))
+        slack = max((self.rtol + _SLACK) * abs(self.value), self.atol, _SLACK if self.value == 0 else 0.0)
         return math.isfinite(value) and abs(value - self.value) <= slack
 
 
