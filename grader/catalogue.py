@@ -13,25 +13,28 @@ from types import ModuleType
 import grader.checks
 from grader.errors import RubricError
 from grader.registry import Definition, definitions_in
+from grader.rubric_files import own_code
+from grader.rubric_functions import Offer, offers_in
 
 _ENTRY_POINTS = "grader.checks"
 
 
 def known_checks(rubric: Path | None = None) -> Mapping[str, Definition]:
-    """All checks by name. A `checks.py` beside the rubric adds to them, and replaces none."""
+    """All checks by name. A rubric's own `checks.py` adds to them, and replaces none."""
     modules = [module for name in _own_files() if (module := _load_own(name))]
     return definitions_in([*modules, *_others(rubric)])
 
 
-def checks_as_named(rubric: Path) -> Mapping[str, Definition]:
+def checks_as_named(rubric: Path) -> ChecksAsNamed:
     """The same checks, of which the grader's own are loaded as they are asked for: no rubric uses all of them."""
-    return _AsNamed(_others(rubric))
+    return ChecksAsNamed(_others(rubric))
 
 
-class _AsNamed(Mapping[str, Definition]):
+class ChecksAsNamed(Mapping[str, Definition]):
     def __init__(self, others: list[ModuleType]) -> None:
         self._sources = {name: file.read_bytes() for name, file in _own_files().items()}
         self._others = others
+        self.offers: Mapping[str, Mapping[str, Offer]] = offers_in(others)  # references and inputs of the rubric's own
         self._asked: dict[str, Definition | None] = {}
         own = (module for name in definitions_in(others) for module in self._defining(name))
         definitions_in([*own, *others])  # complains of a name that one of ours has
@@ -70,8 +73,8 @@ def _own_files() -> dict[str, Path]:
 
 def _others(rubric: Path | None) -> list[ModuleType]:
     modules = [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]
-    if rubric is not None and (beside := rubric.parent / "checks.py").exists():
-        modules.append(_load_file(beside))
+    if rubric is not None and (own := own_code(rubric)) is not None:
+        modules.append(_load_file(own))
     return modules
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric_files import find_rubric, rubric_choices
+from grader.rubric_files import find_rubric, own_code, rubric_choices
 from grader.submission import OpenedSubmission
 
 
@@ -47,9 +47,11 @@ def refuse_rubric_inside(rubric: Path, handed_in: Path) -> None:
 
 def _refuse_code_beside(rubric: Path, handed_in: Path) -> None:
     """One file of a student's lies among the student's other files; a folder may be a part of what was handed in."""
-    code, work = (rubric.parent / "checks.py").resolve(), handed_in.resolve()
-    beside = code.parent == work.parent if work.is_dir() else code.is_relative_to(work.parent)
-    if beside and code.exists():
+    code, work = own_code(rubric), handed_in.resolve()
+    if code is None:
+        return
+    folders = {rubric.resolve().parent, code.resolve().parent}  # a folder of the rubric's name may be a student's, too
+    if work.parent in folders if work.is_dir() else code.resolve().is_relative_to(work.parent):
         cause = "its checks.py lies beside what is graded, so it may be a student's, and it would run outside the box"
         raise UsageError(f"{quote(str(rubric))}: {cause}; move the rubric elsewhere")
 

@@ -34,6 +34,7 @@ COMMANDS = {
     "doctor": ("grader", "Say what isolation this machine gives student code."),
     "check": ("grader.selfcheck", "Check your own work: the public checks, before the deadline."),
     "formula": ("grader.selfcheck", "Show how a formula is read, and whether it works."),
+    "parameters": ("grader.selfcheck", "Show the numbers that are a student's own."),
     "pack": ("grader.selfcheck", "Make the archive to hand in."),
 }
 

@@ -76,9 +76,11 @@ def _loaded(place: Path, data: Path | None, parts: list[str]) -> tuple[Rubric, t
 def _graded(rubric: Rubric, opened: OpenedSubmission, runner: BoxRunner, draw: Draw) -> Report:
     from grader.engine import grade
     from grader.other_assignment import with_other_assignment
+    from grader.personal import for_student
 
     with _progress(rubric) as progress:
-        report = grade(rubric, opened, runner, draw, notes=opened.notes, progress=progress)
+        asked = for_student(rubric, opened.name, draw)
+        report = grade(asked, opened, runner, draw, notes=opened.notes, progress=progress)
     return with_other_assignment(report, opened)
 
 

@@ -30,6 +30,10 @@ class Draw:
         and not which check is running."""
         return _number(f"student/{self.seed}/{rubric}")
 
+    def per_student(self, rubric: str) -> str:
+        """The key that students' own numbers follow from. It tells nothing of the secret, so a kit may hold it."""
+        return f"{self.secret.number(f'per student/{rubric}'):x}" if self.secret else ""
+
     @property
     def fingerprint(self) -> str:
         return self.secret.fingerprint if self.secret else ""

@@ -48,11 +48,12 @@ class Judging:
         """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
         not hashed: an answer that moved down the page is the same answer."""
         asked = _asked_for(problem, chosen)
+        numbers = _own_numbers(problem)
         try:
             hashed, pieces = self._found(problem, asked)
         except Exception:  # a sheet that is there twice, or cannot be read: whoever decides has to look at everything
             hashed, pieces = [[path, self._digest_of(path)] for path in self._files], []
-        return {"sha256": _digest([chosen, hashed]), "kind": asked.kind, "pieces": pieces[:MAX_PIECES]}
+        return {"sha256": _digest([chosen, hashed, *numbers]), "kind": asked.kind, "pieces": pieces[:MAX_PIECES]}
 
     def _found(self, problem: Problem, asked: _Asked) -> tuple[list[Any], list[_Entry]]:
         hashed: list[Any] = []
@@ -166,6 +167,13 @@ def _asked_for(problem: Problem, chosen: str) -> _Asked:
     # A check that names no file reads the answer, or the files beside an alternative.
     asked.answer = any(not check.files for check in checks) and not any(one.beside for one in alternatives)
     return asked
+
+
+def _own_numbers(problem: Problem) -> list[Any]:
+    """What was drawn for this student: a decision about other numbers does not stand."""
+    personal = [check for check in problem.every_check if check.personal]
+    assert all(check.drawn for check in personal), f"{problem.id} asks for numbers of this student, and none were drawn"
+    return [["numbers", sorted(check.drawn.items())] for check in personal]
 
 
 def _files_of(sheet: Answers) -> tuple[str, ...]:

@@ -56,6 +56,10 @@ class AsksTheQuestion:
 Prompt = Annotated[str, AsksTheQuestion()]
 
 
+class OffersOptions:
+    """Marks a parameter that holds what there is to choose from, by label."""
+
+
 class OneLineForEach:
     """Marks a data file that has a line for each line of the text that students hand in."""
 
@@ -139,6 +143,9 @@ class Parameter:
             raise ValueError(f"'{self.name}{'.' if where else ''}{where}' {text}{got}") from None
 
 
+Agreement = Callable[[Mapping[str, Any]], str]  # of a check's parameters: why they do not go together, or nothing
+
+
 @dataclass(frozen=True)
 class Definition:
     """A check that rubrics may use by name."""
@@ -153,6 +160,7 @@ class Definition:
     at_home: CheckFunction | None = None  # stands in for it where there is no key
     own_box: bool = False  # what it does to its box stays there, so it shares it with no other check
     asked_first: bool = False  # code that remembers could pass it undeserved, had it been asked before
+    agree: Agreement | None = None  # whether its parameters go together
 
     def marked(self, mark: type) -> str:
         """The first parameter with this mark; nothing, if there is none."""
@@ -178,6 +186,7 @@ def check(
     at_home: CheckFunction | None = ...,
     own_box: bool = ...,
     asked_first: bool = ...,
+    agree: Agreement | None = ...,
 ) -> Callable[[_Function], _Function]: ...
 
 
@@ -189,7 +198,8 @@ def check(function: _Function | None = None, **said: Any) -> _Function | Callabl
     there; `judges=False`, that it only looks whether something is there or can be read; `at_home=other`, that where
     students have no key, `other` looks in its place, with those of its parameters that `other` has too; `own_box=True`,
     that what it does to its box stays there; `asked_first=True`, that code which remembers what it was asked before
-    could pass it undeserved, so that only code which keeps nothing is asked it in a box that others have used.
+    could pass it undeserved, so that only code which keeps nothing is asked it in a box that others have used;
+    `agree=function`, that what a rubric gives it has to go together: the function says why it does not.
     """
     if function is None:
         return lambda judging: _defined(judging, **said)
@@ -205,6 +215,7 @@ def _defined(
     at_home: CheckFunction | None = None,
     own_box: bool = False,
     asked_first: bool = False,
+    agree: Agreement | None = None,
 ) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
     summary = (inspect.getdoc(function) or "").split("\n")[0]
@@ -222,8 +233,8 @@ def _defined(
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
-    known = Definition(name, function, summary, parameters, public, prose, judges, at_home, own_box, asked_first)
-    setattr(function, _MARK, known)
+    said = (public, prose, judges, at_home, own_box, asked_first, agree)
+    setattr(function, _MARK, Definition(name, function, summary, parameters, *said))
     return function
 
 
@@ -242,7 +253,15 @@ def defined(check: Check) -> Definition:
 
 def question_of(check: Check) -> str:
     """The question as the rubric repeats it for this check; nothing, if it does not."""
-    return str(check.parameters.get(defined(check).marked(AsksTheQuestion), ""))
+    name = defined(check).marked(AsksTheQuestion)
+    as_asked = check.parameters if check.drawn else {**check.parameters, **check.personal}
+    return str(as_asked.get(name, ""))
+
+
+def options_of(check: Check) -> Mapping[str, str]:
+    """What there is to choose from, by label; nothing, if it is no question of this kind."""
+    found: Mapping[str, str] = check.parameters.get(defined(check).marked(OffersOptions), {})
+    return found
 
 
 _Rescorer = Callable[..., Outcome | None]

@@ -15,9 +15,10 @@ from grader.editions import as_list, misfits
 from grader.errors import RubricError
 from grader.fitting import names_of_folders
 from grader.idea_files import IdeaFile
-from grader.model import Alternative, Check, Later, Limits, Problem, Rubric, Visibility
+from grader.model import Alternative, Check, Later, Limits, PerStudent, Problem, Rubric, Visibility
+from grader.personal import choices, names_in, read_for_all
 from grader.registry import REQUIRED, Definition
-from grader.rubric_files import LIBRARIES, find_rubric, rubric_choices
+from grader.rubric_files import LIBRARIES, find_rubric, own_code, rubric_choices
 from grader.suggestions import did_you_mean, misfit
 from grader.yaml_source import Path as Place
 from grader.yaml_source import Source, YamlError, as_written, read
@@ -37,6 +38,7 @@ def _as_points(value: Any) -> Fraction:
 
 _Id = Annotated[str, BeforeValidator(as_written), Field(pattern=r"^[\w.\-]+$")]
 _Points = Annotated[Fraction, BeforeValidator(_as_points)]
+_PerStudent = BeforeValidator(choices)
 _Library = Literal["numpy", "torch", "einops", "scipy", "pandas", "sklearn"]
 
 
@@ -106,6 +108,8 @@ class _Rubric(_Strict):
     limits: _Limits = Field(default_factory=lambda: _Limits.model_validate({}))
     course_material: Annotated[list[str], AfterValidator(names_of_folders)] = []
     editions: dict[str, dict[_Id, Annotated[list[_Id], BeforeValidator(as_list)]]] = {}
+    per_student: dict[Annotated[str, Field(pattern=r"^[A-Za-z]\w*$")], Annotated[tuple[str, ...], _PerStudent]] = {}
+    per_student_key: str = ""
     problems: list[_Problem] = Field(min_length=1)
 
 
@@ -133,9 +137,11 @@ class _Reading:
         self._shown = shown
         self._source = source
         self._checks = checks_as_named(path)
-        self._context = {"data_folders": folders}
+        self._context = {"data_folders": folders, "offers": self._checks.offers}
         self._ideas = IdeaFile(path, shown)
         self._problems: list[tuple[int, str]] = []
+        self._ranges: dict[str, tuple[str, ...]] = {}  # of numbers that each student has of their own
+        self._asked_for: set[str] = set()  # of them, those that stand somewhere
 
     def rubric(self, text: str) -> Rubric:
         if not isinstance(self._source.data, dict):
@@ -147,6 +153,7 @@ class _Reading:
             for problem in error.errors():
                 self._complain_about(problem)
             raise self._verdict() from None
+        self._ranges = written.per_student
         problems = [self._problem(problem, written, index) for index, problem in enumerate(written.problems)]
         self._refuse_twice([problem.id for problem in problems], lambda index: ("problems", index, "id"), "problem")
         total = sum((problem.points for problem in problems if not problem.optional), Fraction(0))
@@ -154,15 +161,18 @@ class _Reading:
             self._complain(("points",), f"the problems add up to {total} points, not {written.points}")
         for place, cause in misfits(written.editions, [problem.id for problem in problems]):
             self._complain(place, cause)
+        in_a_kit = "per_student_key" in written.model_fields_set  # what asks for them may run later
+        for name in () if in_a_kit else written.per_student.keys() - self._asked_for:
+            self._complain(("per_student", name), f"no check asks for '<<{name}>>'")
         self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()
-        beside = self._path.parent / "checks.py"
-        code = beside.read_bytes() if beside.exists() else b""
+        own = own_code(self._path)
+        code = own.read_bytes() if own else b""
         digest = hashlib.sha256(text.encode() + code + self._ideas.content).hexdigest()
         ids, material = tuple(problem.id for problem in problems), tuple(written.course_material)
         named = (written.rubric, written.title, written.points, tuple(problems), self._path, digest)
-        return Rubric(*named, ids, material, written.editions)
+        return Rubric(*named, ids, material, written.editions, PerStudent(self._ranges, written.per_student_key))
 
     def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
         place: Place = ("problems", index)
@@ -241,12 +251,13 @@ class _Reading:
         if not written.gate and not written.points and problem.later is None:  # later, its points may come
             self._complain(place, f"{own_id} earns no points and is no gate; give it 'points' or 'gate: true'")
         parameters: dict[str, Any] = {}
+        personal: dict[str, Any] = {}
         if definition is None:
             hint = did_you_mean(written.check, self._checks)
             self._complain((*place, "check"), f"there is no check '{written.check}'{hint}")
             self._ideas.pass_over(problem.id)
         else:
-            parameters = self._parameters(definition, written, shared, place, problem.id)
+            parameters, personal = self._parameters(definition, written, shared, place, problem.id)
         known = definition.parameters if definition else {}
         # What a check asks for by default it asks for too: EncoderBlock, say, in a notebook.
         given = {key: known[key].default for key in ("name", "function") if key in known} | parameters
@@ -262,30 +273,38 @@ class _Reading:
             gate=written.gate,
             files=tuple(value for key, value in parameters.items() if known[key].is_student_file),
             names=tuple(name for name in names if isinstance(name, str)),
+            personal=personal,
         )
 
     def _parameters(
         self, definition: Definition, written: _Check, shared: dict[str, Any], place: Place, part: str
-    ) -> dict[str, Any]:
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the check gets and, of that, what depends on the student, as it is written."""
         known = definition.parameters
         own = written.model_extra or {}
         for name in own.keys() - known.keys():
             self._complain((*place, name), f"{definition.name} takes no '{name}'{did_you_mean(name, known)}")
         given = {name: value for name, value in shared.items() if name in known} | own
-        values = {}
+        values, personal = {}, {}
         for name, parameter in known.items():
             if name in given:
                 at = (*place, name) if name in own else (*place[:-2], "with", name)
                 value, faults = self._ideas.completed(parameter, given[name], part)
                 for inside, text in faults:
                     self._complain((*at, *inside), f"{definition.name}: {text}")
+                if any(names_in(value)):
+                    personal[name] = value
+                    self._asked_for.update(names_in(value))
                 try:
-                    values[name] = value if faults else parameter.read(value, self._context)
+                    values[name] = value if faults else read_for_all(parameter, value, self._ranges, self._context)
                 except ValueError as error:
                     self._complain(at, f"{definition.name}: {error}")
             elif parameter.default is REQUIRED:
                 self._complain(place, f"{definition.name} needs '{name}' ({parameter.kind})")
-        return values
+        every = {name: one.default for name, one in known.items()} | values
+        if definition.agree and REQUIRED not in every.values() and (why := definition.agree(every)):
+            self._complain(place, f"{definition.name}: {why}")
+        return values, personal
 
     def _refuse_twice(self, ids: list[str], place: Any, what: str) -> None:
         for index, name in enumerate(ids):

@@ -14,6 +14,7 @@ from grader.suggestions import did_you_mean
 from grader.yaml_source import YamlError, as_written, read
 
 _OWN = Path(__file__).resolve().parent.parent / "rubrics"
+CODE = "checks.py"
 LIBRARIES: tuple[Literal["numpy"]] = ("numpy",)  # of a problem that names none
 
 
@@ -21,6 +22,12 @@ def rubric_choices() -> dict[str, Path]:
     """The grader's own rubrics by name. A rubric can bring code (its `checks.py`), so a name never means a file that
     happens to lie in the working directory: that may be a student's folder."""
     return {path.stem: path for path in sorted(_OWN.glob("*.yaml"))}
+
+
+def own_code(rubric: Path) -> Path | None:
+    """Its `checks.py`: the one in the folder of its name, else the one beside it; None if there is neither."""
+    places = (rubric.parent / rubric.stem / CODE, rubric.parent / CODE)
+    return next((path for path in places if path.exists()), None)
 
 
 def find_rubric(name: str, *, by_staff: bool = True) -> Path:

@@ -26,6 +26,7 @@ MAX_PAGE = 10_000  # in submission.yaml: no PDF has more
 MAX_STUDENTS = 30  # in submission.yaml: no group is larger
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
+DECLARATION = "submission.yaml"
 _ANSWERS = "answers.md"
 _MAX_NAMED = 3
 _STUDENT_CHARACTERS = 80
@@ -47,6 +48,7 @@ class OpenedSubmission:
     pages: dict[str, tuple[int, ...]] = field(default_factory=dict)  # where in a PDF parts are, says submission.yaml
     course_material: tuple[str, ...] = ()
     students: tuple[str, ...] = ()  # who handed it in together, says submission.yaml
+    student: str = ""  # whose work it is, says submission.yaml: at home nothing else knows
 
     @property
     def own_files(self) -> tuple[str, ...]:
@@ -105,6 +107,9 @@ class OpenedSubmission:
             if others and len(paths) == 1 and file not in self.places:
                 named = ", ".join(_shown(path) for path in others[:_MAX_NAMED])
                 notes.append(f"of the files that fit {file}, {_shown(paths[0])} counts, and not {named}")
+        if drawn := rubric.per_student.drawn:
+            numbers = ", ".join(f"{name} = {value}" for name, value in drawn.items())
+            notes.append(f"numbers drawn for {rubric.per_student.student}: {numbers}")
         told = (*self.notes, *notes)
         return replace(self, chosen=chosen, notes=told, course_material=rubric.course_material)
 
@@ -197,7 +202,7 @@ def _describe(copy: Copy) -> OpenedSubmission:
     notebooks, about_notebooks = read_all(copy.folder, copy.files)
     declared, complaints = _declaration(copy)
     student = declared.get("student")
-    if student is not None and student != name:
+    if student and student != name:
         notes.append(f"submission.yaml says the student is '{quote(str(student), 60)}'")
     students = declared.get("students", ())
     if students:
@@ -214,13 +219,14 @@ def _describe(copy: Copy) -> OpenedSubmission:
         notebooks=tuple(notebooks),
         pages=declared.get("pages", {}),
         students=students,
+        student=quote(str(student or "").strip(), _STUDENT_CHARACTERS),
     )
 
 
 def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
     """What submission.yaml says, part by part: what cannot be understood is noted, and the rest still counts."""
-    path = copy.folder / "submission.yaml"
-    if "submission.yaml" not in copy.files:
+    path = copy.folder / DECLARATION
+    if DECLARATION not in copy.files:
         return {}, []
     try:
         if path.stat().st_size > MAX_DECLARATION_BYTES:

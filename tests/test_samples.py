@@ -19,6 +19,7 @@ import pytest
 from grader.draw import NO_SECRET, Draw
 from grader.engine import grade
 from grader.model import Check, Problem, Report, Status
+from grader.personal import for_student
 from grader.proving.samples import differences
 from grader.report.json_report import as_data
 from grader.report.points import rounded
@@ -34,7 +35,8 @@ BESIDE_CHECKS = ("points", "chosen")
 def _grade(boxes: BoxRunner, sample: str, seed: int = 0) -> Report:
     rubric = the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml")
     with open_submission(REPOSITORY / "submissions" / sample) as submission:
-        return grade(rubric, submission, boxes, Draw(seed, None))
+        draw = Draw(seed, None)
+        return grade(for_student(rubric, submission.name, draw), submission, boxes, draw)
 
 
 @pytest.mark.slow

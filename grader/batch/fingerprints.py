@@ -87,7 +87,8 @@ def _check(check: Check) -> Definition:
     parameters = {}
     for name, value in check.parameters.items():
         is_data = known is not None and name in known.parameters and known.parameters[name].is_data
-        parameters[name] = _names_of_files(value) if is_data else _plain(value)
+        asked = check.personal.get(name, value)  # the same for all, whatever was drawn for one of them
+        parameters[name] = _names_of_files(value) if is_data else _plain(asked)
     return {
         "check": check.function.__name__,
         "parameters": parameters,

@@ -34,6 +34,7 @@ from grader.model import (
     Status,
 )
 from grader.other_assignment import with_other_assignment
+from grader.personal import for_student
 from grader.quoting import quote
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
@@ -160,12 +161,13 @@ class Grading:
 
     def _graded(self, submission: OpenedSubmission) -> Report:
         draw = self._plan.draw
+        rubric = for_student(self._rubric, submission.name, draw)
         try:
-            report = grade(self._rubric, submission, self._runner, draw, notes=submission.notes)
+            report = grade(rubric, submission, self._runner, draw, notes=submission.notes)
         except BoxRefused:
             raise
         except Exception:  # the fork server went away outside any check that could be tried again
-            report = grade(self._rubric, submission, self._runner, draw, notes=submission.notes)
+            report = grade(rubric, submission, self._runner, draw, notes=submission.notes)
         return with_other_assignment(replace(report, isolation=self._isolation), submission)
 
     def _result(self, handed_in: HandedIn, report: Report, content: str, how: str) -> Graded:

@@ -26,6 +26,26 @@ FUNCTIONS = spelled(
         "norm": "norm",
     }
 )
+# Those that a rubric has to declare for its question.
+DECLARABLE = spelled(
+    {
+        "sin": "sin",
+        "cos": "cos",
+        "tan": "tan",
+        "arctan": "arctan atan",
+        "sinh": "sinh",
+        "cosh": "cosh",
+        "sign": "sign sgn",
+        "relu": "relu ReLU",
+        "det": "det",
+        "trace": "trace tr Tr",
+        "diag": "diag",
+        "binomial": "binomial binom comb",
+        "hadamard": "hadamard",  # a ⊙ b
+        "norm1": "norm1",  # ‖w‖_1
+        "norminf": "norminf",  # ‖w‖_∞
+    }
+)
 KEYWORDS = words("axis dim keepdims")  # what numpy's and torch's softmax may be told
 MODULES = words("np numpy math torch scipy special linalg la F nn functional jnp sp sympy cmath")
 TRANSPOSING_METHODS = words("T mT t transpose")

@@ -14,6 +14,7 @@ from pathlib import Path
 from grader.draw import Draw
 from grader.engine import grade
 from grader.model import Check, Limits, Problem, Report, Rubric, Status
+from grader.personal import for_student
 from grader.sandbox import BoxRunner
 from grader.submission import OpenedSubmission, open_submission
 
@@ -58,7 +59,7 @@ class Bench:
 
     def graded(self, folder: Path) -> Report:
         with open_submission(folder) as submission:
-            return grade(self._rubric, submission, self._runner, _DRAW)
+            return grade(for_student(self._rubric, submission.name, _DRAW), submission, self._runner, _DRAW)
 
     def fate(self, trial: Trial) -> Fate:
         """Checks are tried one at a time until one takes points off; those that noticed most before come first."""
@@ -68,7 +69,8 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="grader-mutant-") as folder:
             submission = self._changed(trial, Path(folder) / "work")
             for check in sorted(checks, key=lambda check: -self._kills[f"{trial.problem} {check.id}"]):
-                report = grade(self._alone(problem, check, trial.cpu_seconds), submission, self._runner, _DRAW)
+                asked = for_student(self._alone(problem, check, trial.cpu_seconds), submission.name, _DRAW)
+                report = grade(asked, submission, self._runner, _DRAW)
                 (result,) = (result for one in report.problems for result in one.checks)
                 if result.outcome.status is Status.UNGRADED:
                     return Fate(fault=result.fault)

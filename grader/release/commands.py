@@ -41,6 +41,9 @@ def release(
     hidden = any(check.visibility == "hidden" for problem in loaded.problems for check in problem.every_check)
     if hidden and secret is None:
         print("grader: GRADER_SECRET is not set; without it, hidden inputs can be drawn by anybody", file=sys.stderr)
+    if loaded.per_student.ranges:
+        how = "with this secret" if secret else "without GRADER_SECRET, too"
+        print(f"grader: numbers of each student's own are as in this kit only if work is graded {how}", file=sys.stderr)
     here = sum((problem.points for problem in kit.public.problems if not problem.optional), start=0 * loaded.points)
     print(f"{out}: {shown(here)} of {shown(loaded.points)} points are checked before the deadline. No leak was found.")
 

@@ -17,6 +17,7 @@ from grader.draw import Draw
 from grader.engine import grade
 from grader.errors import RubricError
 from grader.model import Box, Check, Isolation, Limits, Problem, Rubric, Status, Submission
+from grader.personal import for_student
 from grader.submission import OpenedSubmission
 
 
@@ -69,7 +70,8 @@ def frozen_questions(
     alone = replace(problem, checks=(replace(check, needs=(), gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:
         nothing = OpenedSubmission("reference", Path(empty), 0, ())
-        report = grade(replace(rubric, problems=(alone,)), nothing, student, draw)
+        asked = for_student(replace(rubric, problems=(alone,)), nothing.name, draw)
+        report = grade(asked, nothing, student, draw)
     (result,) = report.problems[0].checks
     if result.fault.startswith(_MoreThanValues.__name__):
         return None

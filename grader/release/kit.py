@@ -10,20 +10,22 @@ from pathlib import Path
 
 from grader.catalogue import known_checks, name_beside
 from grader.checks.functions import frozen
+from grader.draw import Draw
 from grader.errors import RubricError, StaffFault, UsageError
 from grader.model import Rubric
-from grader.release.decisions import decide, listing
+from grader.release.decisions import Decisions, decide, listing, released
 from grader.release.handout import read_handout
 from grader.release.leaks import Leak, leaks_in
-from grader.release.needs import CheckCode, code_of
+from grader.release.needs import CheckCode, code_of, inputs_of
 from grader.release.public_yaml import PublicPart, Written, as_yaml
 from grader.release.sources import Module
-from grader.release.starter import answer_sheet, readme, starter_files, without_a_starter
+from grader.release.starter import answer_sheet, declaration, readme, starter_files, without_a_starter
 from grader.release.students_source import students_source, without_words
 from grader.release.trials import answers_among
 from grader.release.wheel import wheel
 from grader.release.withheld import withheld_from
 from grader.rubric import load_rubric
+from grader.rubric_files import own_code
 from grader.secret import Secret
 
 SEED = 0  # what `grader check` draws public inputs from
@@ -52,7 +54,7 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
     handout = read_handout(rubric)
     beside = _beside(rubric)
     decisions = decide(rubric, handout, beside, SEED)
-    part = PublicPart(rubric, decisions, handout)
+    part = PublicPart(rubric, decisions, handout, Draw(SEED, secret).per_student(rubric.name))
     written = part.data()
     with tempfile.TemporaryDirectory(prefix="grader-kit-") as temporary:
         kit = Path(temporary) / "kit"
@@ -64,7 +66,7 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
         for file, decision in part.frozen.items():
             frozen.write(folder / file, list(decision.frozen), SEED)
         _write(kit / "rubric" / rubric.path.name, as_yaml(written).encode())
-        codes = list(_codes(written, rubric, beside))
+        codes = [*_codes(written, rubric, beside), *_inputs(rubric, decisions, beside)]
         files = students_source(module for code in codes for module in code.modules)
         if own := frozenset(name for code in codes for name in code.definitions):
             assert beside is not None
@@ -72,7 +74,7 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
         wheel_name, content = wheel(files, rubric.name)
         _write(kit / "wheel" / wheel_name, content)
         public = load_rubric(kit / "rubric" / rubric.path.name)
-        _write(kit / "submission.yaml", f"rubric: {rubric.path.stem}\n".encode())
+        _write(kit / "submission.yaml", declaration(rubric).encode())
         if sheet := answer_sheet(rubric, beside):
             _write(kit / "answers.md", sheet.encode())
         _write(kit / "README.md", readme(rubric, public, wheel_name, beside).encode())
@@ -87,8 +89,8 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
 
 def _beside(rubric: Rubric) -> Module | None:
     """The rubric's own file of checks, if it has one."""
-    path = rubric.path.parent / "checks.py"
-    return Module(name_beside(path), path) if path.exists() else None
+    path = own_code(rubric.path)
+    return Module(name_beside(path), path) if path else None
 
 
 def _answers_in_code(kit: Path, rubric: Rubric, students_grader: Mapping[str, bytes]) -> Iterator[Leak]:
@@ -110,6 +112,12 @@ def _found(file: str, rubric: Rubric, data: Path | None) -> Path:
         if (folder / file).is_file():
             return folder / file
     raise RubricError([f"students are to get {file}, and it is not in {' or '.join(map(str, folders))}"])
+
+
+def _inputs(rubric: Rubric, decisions: Decisions, beside: Module | None) -> Iterator[CheckCode]:
+    for problem in rubric.problems:
+        for decision in released(decisions, problem.every_check):
+            yield from inputs_of(decision.check, beside)
 
 
 def _codes(written: Written, rubric: Rubric, beside: Module | None) -> Iterator[CheckCode]:

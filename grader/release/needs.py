@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import packages_distributions
 
+from grader.model import Check
 from grader.registry import Definition
 from grader.release.answers_held import holds_answers
 from grader.release.sources import (
@@ -25,6 +26,7 @@ from grader.release.sources import (
     with_all_they_import,
 )
 from grader.release.wheel import requirements
+from grader.rubric_functions import offered
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,10 @@ class CheckCode:
         """Modules among them that spell answers out."""
         return [module for module in self.modules if holds_answers(module)]
 
+    def references(self, known: Collection[str]) -> Sequence[str]:
+        """Those of the rubric's own references that it needs."""
+        return sorted(self.definitions & set(known))
+
     @property
     def not_installed(self) -> Sequence[str]:
         """What the check imports and a kit does not bring: modules beside the rubric, say."""
@@ -66,6 +72,12 @@ class CheckCode:
     def reads_the_sheet(self) -> bool:
         modules = (module for name in self.modules if (module := find_module(name)))
         return any(map(_reads_the_sheet, (*self._own, *(module.tree for module in modules))))
+
+
+def inputs_of(check: Check, beside: Module | None) -> list[CheckCode]:
+    """The generators of inputs that a check takes from the rubric's own file."""
+    named = [value for value in check.parameters.values() if offered(value, "inputs")]
+    return [CheckCode(beside, str(name), is_beside=True) for name in named if beside is not None]
 
 
 def code_of(known: Definition, beside: Module | None) -> CheckCode | None:

@@ -25,8 +25,10 @@ Written = dict[str, Any]
 class PublicPart:
     """The public part of one rubric, being written."""
 
-    def __init__(self, rubric: Rubric, decisions: Decisions, handout: Handout) -> None:
+    def __init__(self, rubric: Rubric, decisions: Decisions, handout: Handout, key: str = "") -> None:
+        """`key`: what students' own numbers follow from."""
         self._rubric = rubric
+        self._key = key
         self._decisions = decisions
         self._handout = handout
         self._source = _plain(read(rubric.path.read_text(encoding="utf-8")).data)
@@ -37,6 +39,8 @@ class PublicPart:
         problems = [self._problem(problem, written) for problem, written in pairs]
         counted = (Fraction(one["points"]) for one in problems if not one.get("optional"))
         head = {key: value for key, value in self._source.items() if key not in ("points", "problems")}
+        if self._rubric.per_student.ranges:
+            head["per_student_key"] = self._key
         return {**head, "points": str(sum(counted, Fraction(0))), "problems": problems}
 
     def _problem(self, problem: Problem, written: Written) -> Written:

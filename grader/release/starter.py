@@ -7,7 +7,8 @@ from pathlib import Path
 
 from grader.answers.unseen import QUESTION
 from grader.model import Problem, Rubric, is_code
-from grader.registry import defined, question_of
+from grader.personal import with_names
+from grader.registry import defined, options_of, question_of
 from grader.release.handout import starter_folder
 from grader.release.needs import code_of
 from grader.release.sources import Module
@@ -34,9 +35,15 @@ def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
         if is_written(problem, beside):
             optional = " (optional)" if problem.optional else ""
             # The title is a remark, too: "A = I" in a heading would be read as an answer.
-            remark = [f"{problem.title}{optional}", *dict.fromkeys(_questions(problem))]
+            remark = [f"{problem.title}{optional}", *dict.fromkeys(map(with_names, _questions(problem)))]
             lines += [f"## {problem.id}", "", f"{QUESTION} {'. '.join(remark)} -->", ""]
     return "\n".join(lines)
+
+
+def declaration(rubric: Rubric) -> str:
+    """`submission.yaml`. Who has numbers of their own is known by an id."""
+    who = "student: ''  # write the id here that your course knows you by\n" if rubric.per_student.ranges else ""
+    return f"rubric: {rubric.path.stem}\n{who}"
 
 
 def is_written(problem: Problem, beside: Module | None) -> bool:
@@ -47,7 +54,8 @@ def is_written(problem: Problem, beside: Module | None) -> bool:
 
 def _questions(problem: Problem) -> Iterator[str]:
     for check in problem.every_check:
-        if question := question_of(check):
+        options = [f"({label}) {text}" for label, text in options_of(check).items()]
+        if question := " ".join([question_of(check), *options]).strip():
             yield question
 
 
@@ -68,6 +76,7 @@ def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) ->
         "So what passes here is no grade yet.",
         "Only your own code is run, and nothing leaves your machine.",
         "",
+        *_own_numbers(rubric),
         *(
             ["`answers.md` has a heading for every part to answer in writing, and says how to write formulas."]
             * written
@@ -80,6 +89,17 @@ def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) ->
         *(_row(problem, beside) for problem in rubric.problems),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _own_numbers(rubric: Rubric) -> list[str]:
+    if not rubric.per_student.ranges:
+        return []
+    names = " and ".join(f"`{name}`" for name in rubric.per_student.ranges)
+    return [
+        f"Your {names} {'is' if len(rubric.per_student.ranges) == 1 else 'are'} your own: write your id into "
+        "`submission.yaml` and run `grader parameters`.",
+        "",
+    ]
 
 
 def _row(problem: Problem, beside: Module | None) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from grader.draw import draw_at_home
 from grader.engine import grade
 from grader.model import Check, Problem, Rubric, Runner, Status, is_code
+from grader.personal import for_student
 from grader.release.candidates import TRIED, Candidate, candidates_in
 from grader.release.sources import Module
 from grader.selfcheck.own_runner import own_runner
@@ -127,7 +128,9 @@ class _Trial:
             work = OpenedSubmission(
                 "tried", Path(folder), size, tuple(files), places={file: file for file in task.asked}
             )
-            report = grade(replace(self._rubric, problems=(task.problem,)), work, self._runner, draw_at_home())
+            draw = draw_at_home()
+            asked = for_student(replace(self._rubric, problems=(task.problem,)), work.name, draw)
+            report = grade(asked, work, self._runner, draw)
         results = report.problems[0].checks
         return {one.check.id: one.points for one in results if one.points and one.outcome.status in _EARNING}
 

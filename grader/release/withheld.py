@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from grader.answers import read_answers
+from grader.catalogue import checks_as_named
 from grader.errors import Missing, RubricError, UsageError
 from grader.model import Check, Rubric, is_code
 from grader.notation.faces import FACES, any_of
@@ -73,6 +76,9 @@ def withheld_from(rubric: Rubric, public: Any, handout: Handout, data: Path | No
                 found.runs.update(dict.fromkeys(_labels(path), f"labels of {path.name}"))
     for module in modules_holding_answers():
         found.code.extend(shapes_in(module.path.read_text(encoding="utf-8")))
+    for one in checks_as_named(rubric.path).offers["reference"].values():
+        for function in (one.function, *(mistaken for _, mistaken in one.mistakes)):
+            found.code.extend(shapes_in(textwrap.dedent(inspect.getsource(function))))
     source = read(rubric.path.read_text(encoding="utf-8")).data
     told = "\n".join(one_line(text) for text in (*_leaves(public), *_names(rubric)))
     ideas = [idea for problem in rubric.problems for check in problem.every_check for idea in _ideas_of(check)]

@@ -1,4 +1,4 @@
-"""`grader check`, `formula` and `pack`: what they are asked, and how they end.
+"""`grader check`, `formula`, `parameters` and `pack`: what they are asked, and how they end.
 
 Whatever takes long to load is imported where it is used.
 """
@@ -14,12 +14,21 @@ import typer
 from rich.console import Console
 
 from grader.choosing import only
+from grader.draw import draw_for_grading
 from grader.errors import UsageError
 from grader.exits import exit_code, write_text
 from grader.model import Report
-from grader.options import DataOption, FailUnderOption, JsonOption, PartOption, RubricOption, room_of_commands
+from grader.options import (
+    DataOption,
+    FailUnderOption,
+    JsonOption,
+    PartOption,
+    RubricOption,
+    StudentOption,
+    room_of_commands,
+)
 from grader.quoting import quote
-from grader.rubric_files import glimpse
+from grader.rubric_files import find_rubric, glimpse
 from grader.selfcheck.heading import print_heading
 from grader.selfcheck.own_runner import is_installed, own_runner
 from grader.selfcheck.own_work import Order, open_own_work, open_unchecked, rubric_at_home, work_by
@@ -113,6 +122,32 @@ def formula(
     show(text, problem, try_formula(text, problem.id, whole), Console())
 
 
+def parameters(
+    path: PathArgument = Path(),
+    student: StudentOption = None,
+    rubric: RubricOption = None,
+) -> None:
+    """Show the numbers that are a student's own: yours, or with --student those of others."""
+    from grader.personal import numbers_of
+    from grader.rubric import load_rubric
+
+    if student and rubric:  # staff, who need no submission
+        whole, students = load_rubric(find_rubric(rubric)), student
+    else:
+        with open_unchecked(Order(path, rubric)) as (opened, place):
+            whole, students = load_rubric(place), student or [opened.student]
+    if not whole.per_student.ranges:
+        raise UsageError(f"{whole.name} asks all students for the same numbers")
+    if not all(students):
+        raise UsageError("whose? write 'student: YOUR-ID' into submission.yaml, or say --student YOUR-ID")
+    draw = draw_for_grading(0)
+    if not whole.per_student.key and draw.secret is None:
+        print("grader: GRADER_SECRET is not set; with it, these numbers are others", file=sys.stderr)
+    for one in students:
+        drawn = numbers_of(one, whole, draw)
+        print(f"{quote(one, 80)}: {', '.join(f'{name} = {value}' for name, value in drawn.items())}")
+
+
 def pack(
     path: PathArgument = Path(),
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: FOLDER-RUBRIC.zip here.")] = None,
@@ -138,4 +173,4 @@ def pack(
     print(f"{target}: {len(packed.files)} files, sha256 {packed.sha256[:16]}; hand in this file")
 
 
-app = room_of_commands(check, formula, pack)
+app = room_of_commands(check, formula, pack, parameters)

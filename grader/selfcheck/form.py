@@ -13,7 +13,7 @@ from grader.quoting import quote
 from grader.registry import OneLineForEach, defined
 from grader.selfcheck.own_runner import is_installed
 from grader.selfcheck.playground import why_unread
-from grader.submission import OpenedSubmission
+from grader.submission import DECLARATION, OpenedSubmission
 
 _PARTS_NAMED = 8
 _NEEDED = ("numpy", "torch")  # to check at all; other libraries of a rubric are those that code may use
@@ -23,6 +23,9 @@ def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) 
     """`rubric` is what is checked at home; `whole` may know more, such as how long a file should be."""
     submission = submission.for_rubric(rubric)
     yield from submission.notes
+    if rubric.per_student.ranges and not submission.student:
+        fix = f"write 'student: YOUR-ID' into {DECLARATION}"
+        yield f"some numbers are each student's own, and it is not said whose this is; {fix}"
     yield from _libraries(submission, rubric)
     yield from _files(submission, rubric)
     yield from _line_counts(submission, whole, {problem.id for problem in rubric.problems})
@@ -78,10 +81,9 @@ def _line_counts(submission: Submission, whole: Rubric, parts: set[str]) -> Iter
                 found = _lines(submission, file, wanted)
                 if found != wanted and file not in told:
                     told.add(file)
-                    yield (
-                        f"{file} has {found} lines, and {wanted} are asked for ({problem.id}); "
-                        "write one place per line, in the order of the questions"
-                    )
+                    called = check.parameters.get("called", "label")
+                    how = f"write one {called} per line, in the order of the questions"
+                    yield f"{file} has {found} lines, and {wanted} are asked for ({problem.id}); {how}"
 
 
 def _lengths(check: Check) -> Iterator[tuple[str, int]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.choosing import choose_rubric
+from grader.draw import draw_at_home
 from grader.errors import UsageError
 from grader.model import Rubric
 from grader.quoting import quote
@@ -48,10 +49,11 @@ def open_own_work(path: Path, named: str | None = None, data: Path | None = None
 
 
 def work_by(rubric: Path, data: Path | None, opened: OpenedSubmission) -> OwnWork:
+    from grader.personal import for_student
     from grader.rubric import load_rubric  # here: with it come all libraries that check a rubric
     from grader.selfcheck.home_rubric import at_home
 
-    whole = load_rubric(rubric, data)
+    whole = for_student(load_rubric(rubric, data), opened.student or opened.name, draw_at_home())
     return OwnWork(opened, whole, at_home(whole))
 
 

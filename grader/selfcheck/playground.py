@@ -15,6 +15,7 @@ from grader.formulas.answer.explaining import NotRead, Read, Reading, how_read
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Answer, Check, CheckResult, Problem, Rubric
+from grader.personal import for_student
 from grader.registry import reader_of, reader_of_whole
 from grader.sandbox.open_runner import OpenRunner
 from grader.selfcheck.home_rubric import at_home, is_judged
@@ -50,9 +51,12 @@ def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
         if not checks:
             return _only_read(whole_problem, problem, answer, text)
         public = {check.id for check in problem.checks}
-        judged = replace(problem, checks=tuple(check for check in checks if check.id in public), alternatives=())
+        whose = bool(rubric.per_student.drawn)  # without it, nobody's numbers are right
+        told = (check for check in checks if check.id in public and (whose or not check.personal))
+        judged = replace(problem, checks=tuple(told), alternatives=())
         with OpenRunner() as runner:  # no check of a formula asks it anything
-            report = grade(replace(rubric, problems=(judged,)), sheet, runner, draw_at_home())
+            asked = for_student(replace(rubric, problems=(judged,)), sheet.name, draw_at_home())
+            report = grade(asked, sheet, runner, draw_at_home())
     results = {result.check.id: result for result in report.problems[0].checks}
     return [Trial(check, tuple(readings_of(check, answer)), results.get(check.id), answer) for check in checks]
 

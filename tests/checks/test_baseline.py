@@ -27,6 +27,8 @@ def _judged(boxes: BoxRunner, work: OpenedSubmission, limits: Limits = ORDINARY,
             np.random.default_rng(0),
             file=FILE,
             labels=str(DATA / "birth_dev.tsv"),
+            answer="London",
+            called="place",
             **more,  # type: ignore[arg-type]
         )
 

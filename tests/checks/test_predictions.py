@@ -28,10 +28,14 @@ DEV, TEST = read_questions(DATA / "birth_dev.tsv"), read_questions(DATA / "birth
 GOOD = read_lines(NORA / "vanilla.pretrain.dev.predictions")  # 106 of 300
 WEAK = read_lines(NORA / "vanilla.nopretrain.dev.predictions")  # 4 of 300
 FILE = "vanilla.pretrain.dev.predictions"
-FORM = "{check: predictions_are_well_formed, points: 1, file: %s, labels: birth_dev.tsv, other_labels: birth_test.tsv}"
+FORM = (
+    "{check: predictions_are_well_formed, points: 1, called: place, file: %s, labels: birth_dev.tsv, "
+    "other_labels: birth_test.tsv}"
+)
 TIERS = "[{accuracy: 0.10, score: 1}, {accuracy: 0.05, score: 1/2}, {right: 1, score: 1/4}]"
 REACH = (
-    "{check: predictions_reach, points: 1, file: %s, labels: birth_dev.tsv, other_labels: birth_test.tsv, tiers: "
+    "{check: predictions_reach, points: 1, called: place, baseline: London, too_good: 0.95,"
+    " file: %s, labels: birth_dev.tsv, other_labels: birth_test.tsv, tiers: "
     + TIERS
     + ", unlike: [vanilla.nopretrain.dev.predictions, vanilla.pretrain.dev.predictions]}"
 )
@@ -270,7 +274,8 @@ def test_where_the_other_split_comes_without_places_the_verdict_is_the_same(
 
 
 VARIANTS = (
-    "{check: a_variant_reaches, points: 1, labels: birth_test.tsv, variants: {perceiver.test: [{accuracy: 0.05, "
+    "{check: a_variant_reaches, points: 1, called: place, baseline: London,"
+    " labels: birth_test.tsv, variants: {perceiver.test: [{accuracy: 0.05, "
     "score: 1}], synthesizer.test: [{accuracy: 0.05, score: 1}], rope.test: [{accuracy: 0.30, score: 1}]}}"
 )
 
@@ -322,7 +327,7 @@ def test_few_line_numbers_are_named() -> None:
 
 @given(st.binary(max_size=400))
 def test_any_bytes_can_be_read(content: bytes) -> None:
-    handed = read_predictions(content, [Question(f"Where was {n} born?", "Rome") for n in range(3)])
+    handed = read_predictions(content, [Question(f"Where was {n} born?", "Rome") for n in range(3)], "place")
     assert all(isinstance(place, str) for place in handed.places)
 
 
@@ -331,3 +336,35 @@ def test_the_cut_is_found_where_lines_were_put_in(at: int, more: int) -> None:
     questions = [Question(f"q{n}", f"p{n}") for n in range(50)]
     places = [question.place for question in questions]
     assert _best_move([*places[:at], *["x"] * more, *places[at:]], questions, more) == _Move(at, 50 - at, 0)
+
+
+CLASSES = ["0", "1", "2", "1", "0", "2"] * 20
+
+
+@pytest.mark.parametrize(
+    ("lines", "status", "told"),
+    [
+        (CLASSES, Status.PASSED, "120/120 = 100.0 %"),
+        (["accuracy 0.98", *CLASSES], Status.REVIEW, "line 1 is no category: 'accuracy 0.98'"),
+        ([f"{number} {one}" for number, one in enumerate(CLASSES)], Status.REVIEW, "write the category alone"),
+        (["1"] * 120, Status.REVIEW, "120 of 120 lines are the same (one answer)"),
+    ],
+    ids=["all right", "a report", "numbered", "one answer"],
+)
+def test_labels_go_by_the_rubrics_own_name_and_may_be_numbers(
+    lines: list[str], status: Status, told: str, tmp_path: Path, boxes: BoxRunner
+) -> None:
+    (tmp_path / "digits.tsv").write_text("".join(f"image {at}\t{one}\n" for at, one in enumerate(CLASSES)))
+    tiers = "called: category, tiers: [{accuracy: 1/3, score: 1}]"
+    check = f"{{check: predictions_reach, points: 1, file: out.txt, labels: digits.tsv, {tiers}}}"
+    (tmp_path / "digits.yaml").write_text(
+        f"rubric: digits\ntitle: D\npoints: 1\nproblems:\n  - {{id: '1', title: D, points: 1, checks: [{check}]}}\n"
+    )
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "out.txt").write_text("\n".join(lines) + "\n")
+    report = grade(load_rubric(tmp_path / "digits.yaml"), OpenedSubmission("s", work, 0, ("out.txt",)), boxes, DRAW)
+    outcome = report.problems[0].checks[0].outcome
+    assert outcome.status is status
+    assert told in outcome.message
+    assert not [word for word in ("place", "London", "always") if word in outcome.message]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -200,3 +201,12 @@ def test_every_entry_of_our_own_proofs_fits_a_mutant(path: Path) -> None:
 def test_a_sample_of_mutants_proves_dl_hw3() -> None:
     code, said = prove(REPOSITORY / "rubrics" / "dl-hw3.yaml", "--part", "1.1.a", "--part", "2.4", "--sample", "5")
     assert code == 0, said
+
+
+@pytest.mark.slow
+def test_the_assignment_that_is_not_about_attention_is_proved_whole() -> None:
+    """Written with the rubric tools alone: it shows that the harness is one."""
+    code, said = prove(REPOSITORY / "rubrics" / "ridge.yaml")
+    assert code == 0, said
+    assert "Gold (rosa) full, stub nothing, 5 samples as declared" in said
+    assert re.search(r"Total +│ (\d+) +│ \1 +│ 0 +│ 0 ", said), "every mutant loses points"

@@ -30,7 +30,7 @@ from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, und
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
 from grader.model import Answer, Outcome, Student
-from grader.registry import HoldsTheAnswer, check, read_by
+from grader.registry import HoldsTheAnswer, Prompt, check, read_by
 
 _DIFFERS = "has_another_value"  # evidence that a formula was computed, and is another than the key
 _DIRECTION = "direction_said"  # evidence that words give a softmax another direction than the formula needs
@@ -44,6 +44,7 @@ def formula_equals_the_key(
     *,
     readings: Annotated[list[Reading], AfterValidator(with_readable_keys), HoldsTheAnswer()],
     partial: Share = HALF,
+    prompt: Prompt = "",
 ) -> Outcome:
     """The formula says the same as the right one, in whatever form."""
     return formula_outcome(_equals, student, partial, [reading.model_dump() for reading in readings], seed_from(rng))

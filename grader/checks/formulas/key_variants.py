@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from grader.checks.formulas.formula_outcomes import Share
 from grader.formulas.answer import explaining
@@ -17,7 +17,16 @@ from grader.formulas.syntax.expressions import Symbol, symbols_in
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.model import Answer
+from grader.notation.function_names import DECLARABLE
 from grader.registry import KeyToAFormula, SaidInFeedback
+from grader.suggestions import did_you_mean
+
+
+def _declarable(name: str) -> str:
+    if name not in DECLARABLE.values():
+        known = sorted(set(DECLARABLE.values()))
+        raise ValueError(f"names no function that can be declared: '{name}'{did_you_mean(name, known)}")
+    return name
 
 
 class KnownMistake(BaseModel):
@@ -37,6 +46,8 @@ class AskedFor(BaseModel):
     symbols: dict[str, str]
     spelled: list[str] = []
     at: list[str] = []  # indices that are fixed, as j in h_j
+    functions: list[Annotated[str, AfterValidator(_declarable)]] = []  # beyond those that every question knows
+    defined: dict[str, str] = {}  # functions of a number x that the question gives: {softplus: log(1 + exp(x))}
 
 
 class Reading(AskedFor):
@@ -92,7 +103,11 @@ def vocabulary_of(reading: AskedFor) -> Vocabulary:
             declared.append(Declared(letter, _shape(what), labels=(index,), aliases=tuple(aliases)))
         else:
             declared.append(Declared(name, SCALAR if what == "scalar" else _shape(what), aliases=tuple(aliases)))
-    return Vocabulary(tuple(declared), tuple(dimensions), (reading.name,))
+    ready = {spelling for spelling, name in DECLARABLE.items() if name in reading.functions}
+    of_x = Vocabulary((Declared("x"),), functions=frozenset(ready))
+    defined = {name: expression(text, of_x) for name, text in reading.defined.items()}
+    functions = frozenset({*ready, *defined})
+    return Vocabulary(tuple(declared), tuple(dimensions), (reading.name,), functions, defined=defined)
 
 
 def letters_of(reading: Reading) -> frozenset[Symbol]:
@@ -111,7 +126,15 @@ def asked_of(reading: AskedFor) -> AskedName:
 def with_readable_keys(readings: list[Reading]) -> list[Reading]:
     """Keys are in the students' own language, so a typo in one is found when the rubric is loaded."""
     for reading in readings:
-        vocabulary = vocabulary_of(reading)
+        try:
+            vocabulary = vocabulary_of(reading)
+        except Unreadable as fault:
+            raise ValueError(f"cannot read a function that is 'defined': {fault}") from None
+        for name in (reading.name, *reading.spelled):
+            try:
+                expression(name, vocabulary)
+            except Unreadable as fault:
+                raise ValueError(f"cannot read the name '{name}': {fault}") from None
         for name, shape in reading.results.items():
             if not re.fullmatch(r"\w+×\w+", shape) or not set(shape.split("×")) <= set(vocabulary.dimensions):
                 known = ", ".join(vocabulary.dimensions)

@@ -13,6 +13,7 @@ from grader.checks.functions.returned import returned
 from grader.compare import difference
 from grader.errors import Crashed, NotImportable, StudentFault
 from grader.model import Student
+from grader.rubric_functions import offered
 
 _SIDE = 6
 
@@ -44,6 +45,8 @@ def cause_of_crash(
 def _simpler(rng: np.random.Generator, inputs: str) -> Iterator[tuple[str, str, Case]]:
     """Under which circumstances, what is at fault if it is right there, and such inputs."""
     square, sides = "where all matrices are square", "which side is which"
+    if offered(inputs, "inputs"):  # what would be simpler, only its author knows
+        return
     if inputs == "column_attention":
         yield square, sides, attention_case(rng, (_SIDE,) * 4, 0.7)
     else:

@@ -1,4 +1,5 @@
-"""The reference implementations, as rubrics name them: `attention.multi_head_attention`; or their answers, frozen.
+"""The reference implementations, as rubrics name them: `attention.multi_head_attention`, or a function of the rubric's
+own `checks.py`; or their answers, frozen.
 
 Students have no reference. Their rubric names a file instead that holds its answers to the questions of one check.
 """
@@ -19,6 +20,7 @@ from pydantic import AfterValidator, ValidationInfo
 from grader.checks.functions import frozen
 from grader.checks.functions.inputs import Case
 from grader.registry import LeftOutOfKits, NamesAReference, found_in_data
+from grader.rubric_functions import Offer, OfferedName, offered
 from grader.suggestions import did_you_mean
 
 
@@ -26,6 +28,11 @@ def _existing(name: str, info: ValidationInfo) -> str:
     """Looks without importing, because a reference may need torch and most rubrics are loaded without it."""
     if is_frozen(name):
         return found_in_data(name, info)
+    own: Mapping[str, Offer] = (info.context or {}).get("offers", {}).get("reference", {})
+    if name in own:
+        return OfferedName(name, own[name])
+    if "." not in name and own:
+        raise ValueError(f"names no reference: checks.py has no '{name}'{did_you_mean(name, own)}")
     module, _, function = name.rpartition(".")
     spec = importlib.util.find_spec(f"reference.{module}") if module and importlib.util.find_spec("reference") else None
     if spec is None or spec.origin is None:
@@ -53,13 +60,13 @@ def reference_function(name: str) -> Callable[..., Any]:
     """The reference by its name. What it has answered about small arrays it remembers; such an answer is read-only."""
     if is_frozen(name):
         return frozen.answers(Path(name))[frozen.RIGHT]
-    module, _, function = name.rpartition(".")
-    right: Callable[..., Any] = getattr(importlib.import_module(f"reference.{module}"), function)
+    right = _right(name)
 
     def answer(*args: Any, **kwargs: Any) -> Any:
-        question = _as_key((name, args, kwargs))
-        if question is None:
+        asked = _as_key((args, kwargs))
+        if asked is None:
             return right(*args, **kwargs)
+        question = (right, asked)  # a rubric's own function may go by a name that another rubric's has
         if question not in _answers:
             found = right(*args, **kwargs)
             if not isinstance(found, np.ndarray):
@@ -71,6 +78,14 @@ def reference_function(name: str) -> Callable[..., Any]:
         return _answers[question]
 
     return answer
+
+
+def _right(name: str) -> Callable[..., Any]:
+    if own := offered(name, "reference"):
+        return own.function
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"reference.{module}"), function)
+    return found
 
 
 def right_values(right: Callable[..., Any], name: str, case: Case) -> NDArray[Any]:
@@ -91,6 +106,8 @@ def mistakes_in(name: str) -> Sequence[Mistaken]:
     """Classic mistakes in place of this reference, several of which may look alike."""
     if is_frozen(name):
         return frozen.mistakes(Path(name))
+    if own := offered(name, "reference"):
+        return own.mistakes
     module, function = _written_out(name)
     return _each(module.MISTAKES.get(function, {})) if module else []
 
@@ -120,7 +137,11 @@ def _each(table: Mapping[str, Sequence[Callable[..., Any]]]) -> Sequence[Mistake
 def _written_out(name: str) -> tuple[Any, str]:
     """The module of mistakes in this reference, None if there is none, and the function they are made in."""
     module, _, function = name.rpartition(".")
-    if is_frozen(name) or importlib.util.find_spec(f"reference.mistakes.{module}") is None:
+    if (
+        is_frozen(name)
+        or offered(name, "reference")
+        or importlib.util.find_spec(f"reference.mistakes.{module}") is None
+    ):
         return None, function
     return importlib.import_module(f"reference.mistakes.{module}"), function
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationInfo
 
 from grader.compare import shape
 from grader.kept_question import KeptQuestion
+from grader.rubric_functions import Offer, OfferedName, offered
 from grader.suggestions import did_you_mean
 
 Array = NDArray[Any]
@@ -131,18 +133,56 @@ def heads_case(rng: np.random.Generator, e: int, d: int, n: int, heads: int, pre
     return Case(label, (*arrays, heads), names=PROJECTIONS)
 
 
-INPUTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
-    maker.__name__: maker for maker in (column_attention, multi_head, masked_multi_head)
-}
+Maker = Callable[[np.random.Generator], Iterator[Case]]
+INPUTS: dict[str, Maker] = {maker.__name__: maker for maker in (column_attention, multi_head, masked_multi_head)}
 
 
-def all_cases(rng: np.random.Generator, inputs: str) -> tuple[Case, ...]:
-    return tuple(INPUTS[inputs](rng))
+def all_cases(rng: np.random.Generator, maker: Maker) -> tuple[Case, ...]:
+    return tuple(maker(rng))
 
 
-def _known(name: str) -> str:
+def maker_of(inputs: str, given: Mapping[str, Any] | None = None) -> Maker:
+    """What draws the inputs of this name, the rubric's own or one of ours; `given` goes to one of its own."""
+    own = offered(inputs, "inputs")
+    if own is None:
+        return INPUTS[inputs]
+    return _Given(own.function, tuple((given or {}).items())) if given else own.function
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A generator with what the rubric gives it; equal to another of the same, so that its inputs are drawn once."""
+
+    function: Callable[..., Iterator[Case]]
+    given: tuple[tuple[str, Any], ...]
+
+    def __call__(self, rng: np.random.Generator) -> Iterator[Case]:
+        return self.function(rng, **dict(self.given))
+
+
+def takes_what_is_given(parameters: Mapping[str, Any]) -> str:
+    """Why the generator of inputs cannot have what a rubric gives it; nothing, if it can."""
+    given, own = parameters["given"], offered(parameters["inputs"], "inputs")
+    if own is None:
+        return f"{parameters['inputs']} takes nothing that is 'given'" if given else ""
+    known = [*inspect.signature(own.function).parameters][1:]
+    strange = [name for name in given if name not in known]
+    missing = [
+        name
+        for name, one in list(inspect.signature(own.function).parameters.items())[1:]
+        if one.default is one.empty and name not in given
+    ]
+    if strange:
+        return f"{parameters['inputs']} takes no '{strange[0]}'{did_you_mean(strange[0], known)}"
+    return f"{parameters['inputs']} needs '{missing[0]}' among what is 'given'" if missing else ""
+
+
+def _known(name: str, info: ValidationInfo) -> str:
+    own: Mapping[str, Offer] = (info.context or {}).get("offers", {}).get("inputs", {})
+    if name in own:
+        return OfferedName(name, own[name])
     if name not in INPUTS:
-        raise ValueError(f"names no kind of input: '{name}'{did_you_mean(name, INPUTS)}")
+        raise ValueError(f"names no kind of input: '{name}'{did_you_mean(name, [*INPUTS, *own])}")
     return name
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions.inputs import Inputs, all_cases
+from grader.checks.functions.inputs import Inputs, all_cases, maker_of
 from grader.checks.functions.preparation import drawn
 from grader.errors import Crashed, StudentFault
 from grader.kept_question import KeptQuestion
@@ -39,7 +39,7 @@ def writes_it_out(
 
 
 def _calls(rng: np.random.Generator, function: str, inputs: str) -> KeptQuestion:
-    requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, inputs)]
+    requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, maker_of(inputs))]
     return KeptQuestion(name=function, run_as="call", requests=requests)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from grader import compare
 from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_crash
 from grader.checks.functions.ground_truth import Reference, ReferenceForCauses, reference_function, right_values
-from grader.checks.functions.inputs import INPUTS, Case, Inputs, all_cases
+from grader.checks.functions.inputs import INPUTS, Case, Inputs, Maker, all_cases, maker_of, takes_what_is_given
 from grader.checks.functions.mistake_name import name_the_mistake
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import given, returned_for_each
@@ -20,8 +20,10 @@ from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
+Given = dict[str, int | float | str]  # to the generator of inputs, if it is the rubric's own
 
-@check
+
+@check(agree=takes_what_is_given)
 def returns_an_array(
     student: Student,
     rng: np.random.Generator,
@@ -29,11 +31,12 @@ def returns_an_array(
     file: StudentFile,
     function: str,
     inputs: Inputs,
+    given: Given = {},  # noqa: B006 - read only
     reference: ReferenceForCauses = None,
 ) -> Outcome:
     """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
     try:
-        one, other = returned_for_each(student, file, function, drawn(rng, _two_alike, inputs))
+        one, other = returned_for_each(student, file, function, drawn(rng, _two_alike, maker_of(inputs, given)))
     except Crashed as fault:
         if reference and can_be_asked_more(fault, reference):
             fault.message += cause_of_crash(student, rng, (file, function), reference, inputs)
@@ -43,12 +46,12 @@ def returns_an_array(
     return passed(f"{function}() runs and returns an array")
 
 
-def _two_alike(rng: np.random.Generator, inputs: str) -> tuple[Case, Case]:
+def _two_alike(rng: np.random.Generator, maker: Maker) -> tuple[Case, Case]:
     """The same shapes, other numbers."""
-    return next(INPUTS[inputs](rng)), next(INPUTS[inputs](rng))
+    return next(maker(rng)), next(maker(rng))
 
 
-@check
+@check(agree=takes_what_is_given)
 def matches_reference(
     student: Student,
     rng: np.random.Generator,
@@ -57,12 +60,13 @@ def matches_reference(
     function: str,
     reference: Reference,
     inputs: Inputs,
+    given: Given = {},  # noqa: B006 - read only
     rtol: float = compare.RTOL,
     atol: float = compare.ATOL,
 ) -> Outcome:
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
     right = reference_function(reference)
-    cases = drawn(rng, all_cases, inputs)
+    cases = drawn(rng, all_cases, maker_of(inputs, given))
     wrong, fine = [], []
     values = returned_for_each(student, file, function, cases)
     for trial, (case, value) in enumerate(zip(cases, values, strict=True)):
@@ -274,7 +278,7 @@ def leaves_inputs_unchanged(
     student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, inputs: Inputs
 ) -> Outcome:
     """The caller's arrays are the same after the call."""
-    cases = drawn(rng, all_cases, inputs)
+    cases = drawn(rng, all_cases, maker_of(inputs))
     answers = student.probe_each("call", file, [case.question(function) for case in cases])
     for case in cases:
         try:

@@ -1,25 +1,26 @@
-"""Prediction files judged by how many places are right; never by lines that may belong to another question."""
+"""Prediction files judged by how many labels are right; never by lines that may belong to another question."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from grader.checks.predictions.alignment import Split, doubt_about
 from grader.checks.predictions.mishaps import running_text
 from grader.checks.predictions.prediction_files import Handed, read_predictions
-from grader.checks.predictions.tiers import Tier, Tiers
+from grader.checks.predictions.tiers import Share, Tier, Tiers
 from grader.errors import Missing
 from grader.model import Evidence, Outcome, Status, Student, failed, passed, scored
-from grader.registry import DataFile, Labels, StudentFile, check, rescores
+from grader.registry import DataFile, Labels, SaidInFeedback, StudentFile, check, rescores
 from reference.birthplaces import Accuracy, constant_baseline
 
-_NEARLY_ALL = 0.95  # of one answer, or right: no model of this homework does either
+_NEARLY_ALL = 0.95  # of one answer: where a model was asked, it gives several
+Wording = Annotated[str, SaidInFeedback()]
 
 
 @check
@@ -30,15 +31,16 @@ def predictions_are_well_formed(
     file: StudentFile,
     labels: Labels,
     other_labels: DataFile = "",
+    called: Wording = "label",
 ) -> Outcome:
-    """The file holds one place per line, one for each question in their order, as UTF-8 text."""
-    split = Split.read(labels)
-    handed = read_predictions(student.read(file), split.questions)
+    """The file holds one prediction per line, one for each question in their order, as UTF-8 text."""
+    split = Split.read_questions(labels)  # at home there may be questions alone
+    handed = read_predictions(student.read(file), split.questions, called)
     evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
     if doubt := doubt_about(handed, split, other_labels):
         return failed(f"{file}: {'; '.join([doubt.cause, *handed.mistakes])}", evidence=evidence)
     if handed.mistakes:
-        message = f"{file}: it is plain which place is whose, but {'; '.join(handed.mistakes)}"
+        message = f"{file}: it is plain which {called} is whose, but {'; '.join(handed.mistakes)}"
         return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence)
     return passed(f"{file}: {len(handed.places)} lines{_aside(handed.harmless)}", evidence=evidence)
 
@@ -51,25 +53,32 @@ def predictions_reach(
     file: StudentFile,
     labels: Labels,
     tiers: Tiers,
-    baseline: str = "London",
+    baseline: Wording = "",
     other_labels: DataFile = "",
     unlike: Sequence[str] = (),
+    called: Wording = "label",
+    too_good: Share | None = None,
 ) -> Outcome:
-    """Enough of its places are right."""
-    split = Split.read(labels)
-    return reached(student, file, split, tiers, baseline, other_labels, unlike)
+    """Enough of its predictions are right."""
+    asked = Expected(called, baseline, other_labels, unlike, too_good)
+    return reached(student, file, Split.read(labels), tiers, asked)
 
 
-def reached(
-    student: Student,
-    file: str,
-    split: Split,
-    tiers: list[Tier],
-    baseline: str,
-    other_labels: str,
-    unlike: Sequence[str],
-) -> Outcome:
-    handed = read_predictions(student.read(file), split.questions)
+@dataclass(frozen=True)
+class Expected:
+    """What a rubric says of predictions beside the labels: what one is called, the answer of a model that learned
+    nothing, what they may be mixed up with, and from which share on they are too good to be true."""
+
+    called: str
+    baseline: str
+    other_labels: str
+    unlike: Sequence[str]
+    too_good: Fraction | None
+
+
+def reached(student: Student, file: str, split: Split, tiers: list[Tier], asked: Expected) -> Outcome:
+    handed = read_predictions(student.read(file), split.questions, asked.called)
+    other_labels = asked.other_labels
     doubt = doubt_about(handed, split, other_labels)
     if doubt and doubt.moved:
         handed = replace(handed, places=doubt.moved)
@@ -77,15 +86,15 @@ def reached(
         evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
         status = Status.REVIEW if doubt.mendable else Status.FAILED
         return Outcome(status, Fraction(0), f"{file}: {doubt.cause}; it is not scored", evidence=evidence)
-    right, always = split.right(handed.places), constant_baseline(split.questions, baseline)
+    right, always = split.right(handed.places), constant_baseline(split.questions, asked.baseline)
     low, high = right.interval
     evidence = {
         "right": right.right,
         "total": right.total,
         "interval": [round(low, 4), round(high, 4)],
-        "baseline": {"answer": baseline, "right": always.right, "total": always.total},
+        "baseline": {"answer": asked.baseline, "right": always.right, "total": always.total},
         "nearly_right": split.nearly_right(handed.places) - right.right,
-        "suspicions": _suspicions(student, file, split, handed, right, baseline, unlike),
+        "suspicions": _suspicions(student, file, split, handed, right, asked),
         "shifted": doubt.cause if doubt else "",
         "needed_cleanup": handed.needed_cleanup,
         **_remarks(handed),
@@ -104,7 +113,8 @@ def verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     nearly = evidence["nearly_right"]
     better = next((tier for tier in tiers if tier.met_by(Accuracy(right.right + nearly, right.total))), None)
     missed = next((tier for tier in reversed(tiers) if tier.score > score), None)
-    message = f"{file}: {right}; always {baseline}: {always.right}/{always.total} = {100 * always.rate:.1f} %"
+    message = f"{file}: {right}"
+    message += f"; always {baseline}: {always.right}/{always.total} = {100 * always.rate:.1f} %" if baseline else ""
     message += f"; it reaches {tier}" if tier else "; it reaches no tier"
     message += f"; the next is {missed}" if missed else ""
     message += f"; {nearly} more would be right but for case, punctuation or spaces" if nearly else ""
@@ -151,20 +161,20 @@ def _suspicions(
     split: Split,
     handed: Handed,
     right: Accuracy,
-    baseline: str,
-    unlike: Sequence[str],
+    asked: Expected,
 ) -> list[str]:
     """What a person should look at: half of the points wait for that, because each can have an innocent cause."""
-    found = [text] if (text := running_text(handed.places)) else []
+    known = {question.place for question in split.questions}
+    found = [text] if (text := running_text(handed.places, known)) else []
     (answer, often), *_ = Counter(handed.places).most_common(1)
     if often >= _NEARLY_ALL * right.total:
-        which = f"it is the baseline, {baseline}" if answer == baseline else "one answer"
+        which = f"it is the baseline, {answer}" if answer == asked.baseline else "one answer"
         found.append(f"{often} of {right.total} lines are the same ({which}), where a model was asked")
-    if right.rate >= _NEARLY_ALL:
-        found.append("nearly every place is right, more than any model here reaches; were labels copied?")
-    for other in unlike:
+    if asked.too_good is not None and right.rate >= asked.too_good:
+        found.append(f"nearly every {asked.called} is right, more than any model here reaches; were labels copied?")
+    for other in asked.unlike:
         content = read_if_handed_in(student, other) if other != file else None
-        if content is not None and read_predictions(content, split.questions).places == handed.places:
+        if content is not None and read_predictions(content, split.questions, asked.called).places == handed.places:
             found.append(f"it is the same, line by line, as {other}")
     return found
 

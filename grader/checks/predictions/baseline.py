@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from grader.checks.predictions.accuracy import Wording
+from grader.checks.predictions.prediction_files import several
 from grader.errors import Crashed
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import quote
@@ -31,7 +33,7 @@ _QUOTED = 3
 _QUOTED_CHARACTERS = 12
 _RUN_FROM = {"top": "the top of the submission", "own": "its own folder", "between": "a folder above its own"}
 _SINGLE_PRECISION = 2**-23
-_APART = Fraction(1, 10)  # how far the share of London moves at least in the altered data
+_APART = Fraction(1, 10)  # how far the share of this answer moves at least in the altered data
 
 
 @check(own_box=True)  # data are put among the student's files
@@ -42,7 +44,8 @@ def baseline_states_its_accuracy(
     file: StudentFile,
     labels: DataFile,
     beside: Sequence[DataFile] = (),
-    answer: str = "London",
+    answer: Wording,
+    called: Wording = "label",
 ) -> Outcome:
     """Run as a script, it works out how often always giving the same answer is right on the dev data, and says so."""
     questions = read_questions(Path(labels))
@@ -62,7 +65,7 @@ def baseline_states_its_accuracy(
         message = f"it writes {answer} {len(questions)} times, but says no accuracy; work it out and print it"
         return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
     if not stated:
-        message = _what_is_wrong(first, want, answer, elsewhere)
+        message = _what_is_wrong(first, want, (answer, called), elsewhere)
         return failed(message, f"{first.quoted}expected {want}", evidence=evidence, revealing=revealing)
     other = _other_share(rng, first, want)
     if other is None:
@@ -71,12 +74,14 @@ def baseline_states_its_accuracy(
     second = run(_altered(rng, questions, other.right, answer))
     again = second.states(other)
     if not again and second.states(want):
-        message = f"it states the same when {Path(labels).name} holds other places; work it out from the file"
+        message = (
+            f"it states the same when {Path(labels).name} holds other {several(called)}; work it out from the file"
+        )
         message += "".join(f" (it is also the accuracy on {name})" for name in elsewhere if second.on(elsewhere[name]))
         return failed(message, first.quoted.removesuffix("; "), evidence=evidence, revealing=revealing)
     if not again:
-        message = f"it is right on {Path(labels).name} as it is, but wrong when the file holds other places"
-        cause = _cause(second, other, answer, elsewhere)
+        message = f"it is right on {Path(labels).name} as it is, but wrong when the file holds other {several(called)}"
+        cause = _cause(second, other, (answer, called), elsewhere)
         message += f": {cause}" if cause else ""
         detail = f"{second.quoted}expected {other}"
         return failed(message, detail, evidence=evidence, revealing={"said": quote(second.text, 400)})
@@ -217,15 +222,16 @@ def _numbers_in(text: str) -> list[_Number]:
     return found
 
 
-def _what_is_wrong(said: _Said, want: Accuracy, answer: str, elsewhere: Mapping[str, Accuracy]) -> str:
+def _what_is_wrong(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> str:
     if not said.numbers:
         return "it ran, but stated no number; print the accuracy"
-    usual = f"none of the numbers it states is the accuracy of always saying {answer}"
-    return _cause(said, want, answer, elsewhere) or usual
+    usual = f"none of the numbers it states is the accuracy of always saying {asked[0]}"
+    return _cause(said, want, asked, elsewhere) or usual
 
 
-def _cause(said: _Said, want: Accuracy, answer: str, elsewhere: Mapping[str, Accuracy]) -> str:
-    """Which of the usual mistakes gives what it states, if one does."""
+def _cause(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> str:
+    """Which of the usual mistakes gives what it states, if one does. Asked for are an answer, and what it is called."""
+    answer, called = asked
     if said.on(Accuracy(want.total - want.right, want.total)):
         return f"it states how often {answer} is wrong, not how often it is right"
     for name, accuracy in elsewhere.items():
@@ -241,9 +247,8 @@ def _cause(said: _Said, want: Accuracy, answer: str, elsewhere: Mapping[str, Acc
         if {number.text for number in said.numbers} == {"0"}:
             return f"it states 0: is the share rounded down to a whole number, or is {answer} found nowhere?"
         if 0.0 in values:
-            return (
-                f"it states 0, as if {answer} stood nowhere; case and the end of a line count when places are compared"
-            )
+            compared = f"case and the end of a line count when {several(called)} are compared"
+            return f"it states 0, as if {answer} stood nowhere; {compared}"
     if want.right and any(number.is_near(want.total / want.right) for number in said.numbers if number.step < 1):
         return "the share is upside down: it divides all questions by those that are right"
     return ""

@@ -6,7 +6,7 @@ Each takes lines out only where their number is that of the surplus, so that whi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from grader.quoting import quote
 from reference.handout_constants import MASK_CHARACTER as MASK
@@ -30,22 +30,25 @@ _CLAUSE_WORDS = "and at by for from in is of on or that the to was were where wh
 _BEGINS_A_CLAUSE = frozenset(_CLAUSE_WORDS.split())
 
 
-def are_reports(line: str) -> bool:
-    """Whether a program printed this about its work: no place."""
-    return bool(_REPORT.fullmatch(line.strip()[:300]))
+def are_reports(line: str, known: Collection[str]) -> bool:
+    """Whether a program printed this about its work: no place, unless it is a known one."""
+    return line.strip() not in known and bool(_REPORT.fullmatch(line.strip()[:300]))
 
 
-def stray_lines(lines: Sequence[str], asked: int) -> tuple[list[int], str]:
+def stray_lines(
+    lines: Sequence[str], asked: int, known: Collection[str], one_called: str, many_called: str
+) -> tuple[list[int], str]:
     """Numbers of the lines that are no predictions, if they are all that is too much; and what they are, in words."""
     surplus = len(lines) - asked
-    for kind, odd in (("no place", are_reports), ("blank", _is_blank)):
+    kinds: dict[str, Callable[[str], bool]] = {"report": lambda line: are_reports(line, known), "blank": _is_blank}
+    for kind, odd in kinds.items():
         found = [number for number, line in enumerate(lines, start=1) if odd(line)]
         if 0 < surplus == len(found):
             one = len(found) == 1
             if kind == "blank":
                 return found, f"{'is' if one else 'are'} blank; leave {'it' if one else 'them'} out"
             quoted = ", ".join(f"'{quote(lines[n - 1].strip(), _QUOTED_CHARACTERS)}'" for n in found[:_STRAYS_QUOTED])
-            return found, f"{'is no place' if one else 'are no places'}: {quoted}"
+            return found, f"{f'is no {one_called}' if one else f'are no {many_called}'}: {quoted}"
     return [], ""
 
 
@@ -65,9 +68,10 @@ def repeated(lines: Sequence[str], asked: int) -> tuple[int, int] | None:
     return None
 
 
-def running_text(places: Sequence[str]) -> str:
+def running_text(places: Sequence[str], known: Collection[str]) -> str:
     """How many lines are what a model writes that was not finetuned, if most are; with one of them."""
-    found = [number for number, place in enumerate(places, start=1) if _is_running_text(place)]
+    odd = (number for number, place in enumerate(places, start=1) if place not in known and _is_running_text(place))
+    found = list(odd)
     if len(found) < _TEXT_IS_LIKELY * len(places):
         return ""
     first = quote(places[found[0] - 1], _QUOTED_CHARACTERS)

@@ -18,7 +18,6 @@ from reference.birthplaces import Question
 
 PAD = "□"
 _LINES_NAMED = 5
-_NO_TEXT = "it is no text file; hand in one place per line, as UTF-8"
 _FEW = 0.1  # a weak model may leave some answers empty: they are wrong, but the file is what was asked for
 _LONGEST_PLACE = 200  # characters; real places stay below 60, and what is longer is not worth normalising
 _ABOUT_PLACES = (
@@ -32,30 +31,43 @@ _NUMBERED = re.compile(r"\s*(\d{1,9})\s*[.):,;\t ]\s*(.*)", re.DOTALL)
 
 @dataclass
 class Handed:
-    """Its places, one for each line, and what was noticed on the way to them."""
+    """Its places, one for each line, and what was noticed on the way to them. To students a place goes by what the
+    rubric calls it."""
 
+    called: str = "place"
     places: list[str] = field(default_factory=list)
     harmless: list[str] = field(default_factory=list)  # told, but costs nothing
     mistakes: list[str] = field(default_factory=list)  # not as asked, and yet it is plain what was meant
     needed_cleanup: bool = False  # the course's own script would not have read these places
     doubt: str = ""  # why a line cannot be said to belong to its question
 
+    @property
+    def no_text(self) -> str:
+        return f"it is no text file; hand in one {self.called} per line, as UTF-8"
 
-def read_predictions(content: bytes, questions: Sequence[Question]) -> Handed:
-    handed = Handed()
+
+def several(called: str) -> str:
+    """Places, classes, categories."""
+    if called.endswith(("s", "x", "ch", "sh")):
+        return f"{called}es"
+    return f"{called[:-1]}ies" if called.endswith("y") else f"{called}s"
+
+
+def read_predictions(content: bytes, questions: Sequence[Question], called: str) -> Handed:
+    handed = Handed(called)
     text = "" if _is_far_too_long(content, len(questions), handed) else _decoded(content, handed)
     lines = _lines(text, handed)
     lines = _without_surplus_blanks(lines, len(questions), handed)
     if len(lines) != len(questions):
         lines = _from_json(text, lines, len(questions), handed)
-    lines = _without_strays(lines, len(questions), handed)
+    lines = _without_strays(lines, questions, handed)
     lines = _without_repeats(lines, len(questions), handed)
     lines = _without_header(lines, questions, handed)
     lines = _without_questions(lines, questions, handed)
     lines = _without_numbers(lines, handed)
     lines = _without_quotes(lines, handed)
     if spaced := _where(lines, lambda line: line != line.strip()):
-        handed.harmless.append(f"spaces around the place in {numbered(spaced)}")
+        handed.harmless.append(f"spaces around the {called} in {numbered(spaced)}")
     handed.places = [line.strip() for line in lines]
     _remark_on_what_is_no_place(handed)
     return handed
@@ -90,13 +102,13 @@ def _decoded(content: bytes, handed: Handed) -> str:
         try:
             text = content.decode(codec)
         except UnicodeDecodeError:
-            handed.doubt = _NO_TEXT
+            handed.doubt = handed.no_text
             return ""
         handed.mistakes.append("it is UTF-16 text; save it as UTF-8")
         handed.needed_cleanup = True
         return text
     if b"\0" in content:
-        handed.doubt = _NO_TEXT
+        handed.doubt = handed.no_text
         return ""
     if content.startswith(b"\xef\xbb\xbf"):
         handed.harmless.append("a byte order mark at the beginning")
@@ -150,21 +162,24 @@ def _from_json(text: str, lines: list[str], asked: int, handed: Handed) -> list[
         return lines
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return lines
-    if _are_far_too_many(len(value), "places in a JSON list", asked, handed):
+    if _are_far_too_many(len(value), f"{several(handed.called)} in a JSON list", asked, handed):
         return []
-    handed.mistakes.append("it is a JSON list; write one place per line")
+    handed.mistakes.append(f"it is a JSON list; write one {handed.called} per line")
     handed.needed_cleanup = True
     return value
 
 
-def _without_strays(lines: list[str], asked: int, handed: Handed) -> list[str]:
-    strays, kind = stray_lines(lines, asked)
+def _without_strays(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
+    asked, known = len(questions), {question.place for question in questions}  # labels may be numbers
+    strays, kind = stray_lines(lines, asked, known, handed.called, several(handed.called))
     if strays:
         handed.mistakes.append(f"{numbered(strays)} {kind}")
         handed.needed_cleanup = True
         return [line for number, line in enumerate(lines, start=1) if number not in set(strays)]
-    if lines and len(lines) == asked and are_reports(lines[0]) and not are_reports(lines[-1]):
-        handed.doubt = f"line 1 is no place ('{quote(lines[0].strip(), 60)}'), and then a prediction is missing"
+    if lines and len(lines) == asked and are_reports(lines[0], known) and not are_reports(lines[-1], known):
+        handed.doubt = (
+            f"line 1 is no {handed.called} ('{quote(lines[0].strip(), 60)}'), and then a prediction is missing"
+        )
     return lines
 
 
@@ -187,8 +202,9 @@ def _without_repeats(lines: list[str], asked: int, handed: Handed) -> list[str]:
 
 def _without_header(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
     words = re.findall(r"[^\W\d_]+", lines[0][:_LONGEST_PLACE].lower()) if lines else []
+    about = _HEADER_WORDS | {handed.called, several(handed.called)}
     is_place = bool(lines) and any(lines[0].strip() == question.place for question in questions)
-    if not words or is_place or not _HEADER_WORDS.issuperset(words):
+    if not words or is_place or not about.issuperset(words):
         return lines
     if len(lines) == len(questions) + 1:
         handed.mistakes.append("line 1 is a header; leave it out")
@@ -207,9 +223,9 @@ def _without_questions(lines: list[str], questions: Sequence[Question], handed: 
     known = [parts[0].strip() for parts in asked if parts[0].strip() in set(texts)]
     if not known:
         if len(lines) == len(questions) and (tabbed := _where(lines, lambda line: "\t" in line.strip())):
-            handed.mistakes.append(f"there is a tab in {numbered(tabbed)}; write the place alone")
+            handed.mistakes.append(f"there is a tab in {numbered(tabbed)}; write the {handed.called} alone")
         return lines
-    handed.mistakes.append("lines hold the question too; write the place alone")
+    handed.mistakes.append(f"lines hold the question too; write the {handed.called} alone")
     handed.needed_cleanup = True
     said = [parts[1].split("⁇")[0] if len(parts) > 1 else "" for parts in asked]
     moved = [number for number, (parts, text) in enumerate(zip(asked, texts, strict=False), 1) if parts[0] != text]
@@ -231,7 +247,7 @@ def _without_numbers(lines: list[str], handed: Handed) -> list[str]:
     counted = [int(match[1]) for match in found if match]
     if not lines or counted not in (list(range(len(lines))), list(range(1, len(lines) + 1))):
         return lines
-    handed.mistakes.append("lines are numbered; write the place alone")
+    handed.mistakes.append(f"lines are numbered; write the {handed.called} alone")
     handed.needed_cleanup = True
     return [match[2] for match in found if match]
 
@@ -242,7 +258,7 @@ def _without_quotes(lines: list[str], handed: Handed) -> list[str]:
     written = [line for line in bare if line]
     if not written or not all(len(line) > 1 and _QUOTES.get(line[0]) == line[-1] for line in written):
         return lines
-    handed.mistakes.append("places are in quotation marks; leave them out")
+    handed.mistakes.append(f"{several(handed.called)} are in quotation marks; leave them out")
     handed.needed_cleanup = True
     return [line[1:-1] for line in bare]
 
@@ -253,7 +269,7 @@ def _remark_on_what_is_no_place(handed: Handed) -> None:
         f"filled with the pad character {PAD}": lambda place: bool(place) and not place.strip(PAD),
         f"padded with {PAD}": lambda place: PAD in place and bool(place.strip(PAD)),
         "JSON": lambda place: place.startswith(("{", "[")),
-        "longer than any place": lambda place: len(place) > _LONGEST_PLACE,
+        f"longer than any {handed.called}": lambda place: len(place) > _LONGEST_PLACE,
     }
     for kind, fits in kinds.items():
         if odd := _where(handed.places, fits):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.predictions.accuracy import reached, read_if_handed_in, verdict_by
+from grader.checks.predictions.accuracy import Expected, Wording, reached, read_if_handed_in, verdict_by
 from grader.checks.predictions.alignment import Split
 from grader.checks.predictions.tiers import Share, Tiers
 from grader.errors import Missing
@@ -24,21 +24,22 @@ def a_variant_reaches(
     *,
     variants: Mapping[str, Tiers],
     labels: Labels,
-    baseline: str = "London",
+    baseline: Wording = "",
     other_labels: DataFile = "",
     unlike: Sequence[str] = (),
     far_above: Mapping[str, Share] = {},
+    called: Wording = "label",
+    too_good: Share | None = None,
 ) -> Outcome:
-    """Enough of the places of the variant that was handed in are right, by its own predictions; where it is open which
+    """Enough of the predictions of the variant that was handed in are right, by its own file; where it is open which
     variant that is, the best counts. So much that the variant could hardly reach it goes to a person."""
     split = Split.read(labels)
+    asked_for = Expected(called, baseline, other_labels, unlike, too_good)
     own = [file for file in variants if file in student.beside]
     found = {}
     for file in own or variants:
         if read_if_handed_in(student, file) is not None:
-            found[file] = _doubted(
-                reached(student, file, split, variants[file], baseline, other_labels, unlike), far_above.get(file)
-            )
+            found[file] = _doubted(reached(student, file, split, variants[file], asked_for), far_above.get(file))
     if not found:
         others = [file for file in variants if own and read_if_handed_in(student, file) is not None]
         besides = f"; {', '.join(others)} is of another variant" if others else ""

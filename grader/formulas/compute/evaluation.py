@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from grader.formulas.compute.declared_functions import COMPUTED
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.syntax.expressions import (
     Add,
@@ -185,6 +186,8 @@ class _Evaluation:
             case "softmax":
                 scale = 1.0 if applied.below is None else float(self.value(applied.below, bound)[0, 0])
                 return softmax(scale * first, self._values.softmax_axis if applied.axis is None else applied.axis)
+        if applied.function in COMPUTED:
+            return COMPUTED[applied.function](*arguments)
         raise Misfit(f"'{applied.function}' is not known here")
 
     def _sum(self, domain: Domain, body: Expression, bound: Mapping[str, int]) -> Array:

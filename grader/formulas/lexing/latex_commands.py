@@ -15,7 +15,7 @@ from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.notation.faces import DECORATIONS, FACE, MARKS, TEXT_COMMANDS
-from grader.notation.function_names import FUNCTIONS
+from grader.notation.function_names import DECLARABLE, FUNCTIONS
 from grader.notation.layout import BREAKS, SPACES, WITH_ARGUMENT
 from grader.notation.letters import LETTERS
 from grader.notation.operators import ELLIPSES, OPERATORS, RELATIONS, TRANSPOSES
@@ -49,6 +49,10 @@ def read_command(cursor: Cursor, vocabulary: Vocabulary, name: str, start: int) 
         yield cursor.token("SQRT", name, start)
     elif name in FUNCTIONS and name != "identity":
         yield read_function(cursor, FUNCTIONS[name], start)
+    elif name in ("binom", "dbinom", "tbinom") and "binomial" in vocabulary.functions:
+        yield cursor.token("BINOMIAL", "binomial", start)
+    elif name in vocabulary.functions and name in DECLARABLE:
+        yield read_function(cursor, name, start)
     elif name in ("frac", "tfrac", "dfrac", "cfrac", "nicefrac", "sfrac"):
         yield cursor.token("FRACTION", name, start)
         yield from read_short_fraction(cursor)
@@ -96,6 +100,8 @@ def _single(cursor: Cursor, vocabulary: Vocabulary, name: str, start: int) -> To
             return cursor.token("WORD", "or", start)
         case "O" | "bigO":
             return cursor.token("FUNCTION", name, start)
+        case "odot" if "hadamard" in vocabulary.functions:
+            return cursor.token("OPERATOR", "⊙", start)
         case _ if name in BREAKS:
             return cursor.token("BREAK", name, start)
         case _ if name in OPERATORS:

@@ -45,7 +45,9 @@ def read_sign(cursor: Cursor, vocabulary: Vocabulary, sign: str, start: int) -> 
         case "⟨" | "⟩":
             yield cursor.token(sign, sign, start)
         case "_":
-            yield from _underscore(cursor, start)
+            yield from _underscore(cursor, vocabulary, start)
+        case "⊙" if "hadamard" in vocabulary.functions:
+            yield cursor.token("OPERATOR", "⊙", start)
         case "'" | "’" | "′" | "`" | "ʹ":
             if cursor.last_is("NAME", ")", "}") and cursor.touches(start):
                 yield cursor.token("PRIME", "'", start)
@@ -102,13 +104,15 @@ def _label(cursor: Cursor, vocabulary: Vocabulary) -> str:
     return found[1]
 
 
-def _underscore(cursor: Cursor, start: int) -> Iterator[Token]:
+def _underscore(cursor: Cursor, vocabulary: Vocabulary, start: int) -> Iterator[Token]:
     if cursor.last_is("FUNCTION", "SUM"):
         yield cursor.token("_", "_", start)
     elif cursor.last_is("NAME", "TRANSPOSE", "PRIME", "}") or (cursor.last_is(")") and cursor.ahead(_ROW_AND_COLUMN)):
         yield read_index(cursor, start)
     elif cursor.last_is("NORM_CLOSE") and cursor.take(_EUCLIDEAN):
         pass  # the usual norm
+    elif cursor.last_is("NORM_CLOSE") and {"norm1", "norminf"} & vocabulary.functions:
+        yield read_index(cursor, start)
     elif not cursor.prose:
         raise Unreadable("'_' should stand after a letter", start)
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 Operator = Literal[
-    "", "·", "*", "@", "⊗", "∘"
-]  # how a product was written: juxtaposed, dotted, starred, numpy's, outer
+    "", "·", "*", "@", "⊗", "∘", "⊙"
+]  # how a product was written: juxtaposed, dotted, starred, numpy's, outer, entry by entry
 
 
 @dataclass(frozen=True)

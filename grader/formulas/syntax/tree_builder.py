@@ -30,7 +30,7 @@ from grader.formulas.syntax.expressions import (
 )
 from grader.formulas.syntax.windows import window_written_out
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation.function_names import KEYWORDS
+from grader.notation.function_names import DECLARABLE, KEYWORDS
 from grader.quoting import quote
 
 
@@ -131,6 +131,9 @@ class Builder(Transformer[LarkToken, Any]):
     def fraction(self, items: list[Any]) -> Expression:
         return Divide(items[1], items[2])
 
+    def binomial(self, items: list[Any]) -> Expression:
+        return Apply("binomial", (items[1], items[2]))
+
     def big_sum(self, items: list[Any]) -> Expression:
         return window_written_out(Sum(items[0].value.value, items[1]), self._vocabulary)
 
@@ -160,6 +163,8 @@ class Builder(Transformer[LarkToken, Any]):
     def indexed(self, items: list[Any]) -> Expression:
         """k^T_a: the index came after the transpose."""
         base, labels = items[0], items[1].value.value
+        if isinstance(base, Apply) and base.function == "norm":
+            return self._other_norm(base, labels, items[1].value)
         inner = base.of if isinstance(base, Transpose) else base
         if isinstance(inner, Symbol) and not inner.index:
             symbol = self._vocabulary.symbol(inner.name, labels, inner.mark)
@@ -167,6 +172,14 @@ class Builder(Transformer[LarkToken, Any]):
         if not isinstance(inner, Symbol) and (pair := row_and_column(Symbol("", labels))):  # (KᵀQ)_ij
             return Entry(base, *pair)
         raise Unreadable("an index should stand directly below a letter", items[1].value.start)
+
+    def _other_norm(self, norm: Apply, labels: tuple[str, ...], token: Token) -> Expression:
+        name = {"1": "norm1", "∞": "norminf", "infty": "norminf", "inf": "norminf"}.get("".join(labels), "")
+        if labels == ("F",):
+            return norm
+        if name not in self._vocabulary.functions:
+            raise Unreadable("only the usual norm is known here", token.start)
+        return Apply(name, norm.arguments)
 
     def column(self, items: list[Any]) -> Expression:
         base = items[0]
@@ -224,7 +237,8 @@ class Builder(Transformer[LarkToken, Any]):
         if keywords.keys() - KEYWORDS or not arguments:
             raise Unreadable(f"'{quote(name)}' does not take that", token.start)
         axis = keywords.get("axis", keywords.get("dim"))
-        wanted = 2 if name in ("product", "outer", "inner") else 1
+        name = DECLARABLE.get(name, name) if name in self._vocabulary.functions else name
+        wanted = 2 if name in ("product", "outer", "inner", "binomial", "hadamard") else 1
         if name not in ("max", "min") and len(arguments) != wanted:
             raise Unreadable(f"'{quote(name)}' takes {wanted} argument{'s' * (wanted > 1)}", token.start)
         match name:

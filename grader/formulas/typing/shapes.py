@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from grader.formulas.compute.declared_functions import COMPUTED, shape_of
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.syntax.expressions import (
     Add,
@@ -24,6 +25,7 @@ from grader.formulas.syntax.expressions import (
     Sum,
     Symbol,
     Transpose,
+    rebuilt,
     symbols_in,
     walk,
 )
@@ -34,6 +36,11 @@ from grader.suggestions import did_you_mean
 UNSIZED = ("?", "?")  # an identity of unknown size, or a zero: takes the shape of what it stands beside
 _ZERO = Number(Fraction(0))
 _INVERSE = Number(Fraction(-1))
+
+
+def _with_x(definition: Expression, argument: Expression) -> Expression:
+    """A function that the question defines, taken of this."""
+    return rebuilt(definition, lambda part: argument if part == Symbol("x") else part)
 
 
 class Misfit(Exception):
@@ -169,6 +176,8 @@ class _Typing:
         if SCALAR in (left.shape, right.shape):
             shape = right.shape if left.shape == SCALAR else left.shape
             return Typed(Multiply(left.expression, right.expression), shape)
+        if operator in ("∘", "⊙") and left.shape == right.shape and "hadamard" in self._vocabulary.functions:
+            return Typed(Apply("hadamard", (left.expression, right.expression)), left.shape)
         if operator == "∘" and left.shape == right.shape:
             both = f"{plain(left.expression)} and {plain(right.expression)}"
             raise Unreadable(f"'∘' between {both} may be a product entry by entry or a dot product")
@@ -235,7 +244,16 @@ class _Typing:
                 return Typed(Apply("softmax", inner, below), shape)
             case "max" | "min":
                 return Typed(applied, SCALAR)
-            case function if function in self._vocabulary.functions:  # O(…) is as large as what it holds
+            case function if function in COMPUTED:
+                found = shape_of(function, [argument.shape for argument in arguments])
+                if isinstance(found, str):
+                    raise Misfit(f"{plain(applied)} does not fit: {found}")
+                return Typed(applied, found)
+            case function if function in self._vocabulary.defined and shape in (SCALAR, UNSIZED):
+                return self.infer(_with_x(self._vocabulary.defined[function], inner[0]), bound)
+            case function if (
+                function in self._vocabulary.functions - self._vocabulary.defined.keys()
+            ):  # O(…) is as large as what it holds
                 return arguments[0]
         if any(argument.shape not in (SCALAR, UNSIZED) for argument in arguments):
             raise Unreadable(f"{expression.function} is taken of {plain(inner[0])}, which is {shown(shape)}")

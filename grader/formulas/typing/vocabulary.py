@@ -38,7 +38,8 @@ class Vocabulary:
     declared: tuple[Declared, ...]
     dimensions: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()  # the names an answer defines: known on the left, never used on the right
-    functions: frozenset[str] = field(default_factory=frozenset)  # beyond the usual ones: O, say
+    functions: frozenset[str] = field(default_factory=frozenset)  # beyond the usual ones: O, say, or `declared`
+    defined: Mapping[str, Expression] = field(default_factory=dict)  # functions of a number x that the question defines
     marks_matter: bool = False  # whether ĥ is another thing than h
     means: Mapping[str, str] = field(default_factory=dict)  # E[k_i] is μ_i
 

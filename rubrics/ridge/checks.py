@@ -1,0 +1,61 @@
+"""What ridge.yaml needs beyond the grader's own checks. For staff: it holds answers."""
+
+import numpy as np
+
+from grader.checks.functions.inputs import Case
+from grader.compare import difference, numbers
+from grader.errors import WrongKind
+from grader.model import failed, passed
+from grader.registry import StudentFile, check
+from grader.rubric_functions import inputs, reference
+
+
+def _without_the_penalty(X, y, lam):
+    return np.linalg.lstsq(X, y, rcond=None)[0]
+
+
+def _averaged(X, y, lam):
+    return ridge_regression(X, y, lam * len(X))
+
+
+def _squared(X, y, lam):
+    return ridge_regression(X, y, lam**2)
+
+
+@reference(
+    mistakes={
+        "the penalty is left out": _without_the_penalty,
+        "the squares are averaged, which makes the penalty n times as strong": _averaged,
+        "the penalty is squared": _squared,
+    }
+)
+def ridge_regression(X, y, lam):
+    """Where the gradient Xᵀ(Xw − y) + λw vanishes."""
+    return np.linalg.solve(X.T @ X + lam * np.eye(X.shape[1]), X.T @ y)
+
+
+@inputs(public=True)
+def regressions(rng):
+    """More points than features, fewer, and one of either; no λ is 1, where its square would be the same."""
+    for n, d, lam in [(7, 3, 0.5), (4, 6, 2.0), (9, 1, 0.1), (1, 2, 3.0), (12, 5, 10.0)]:
+        X, y = rng.normal(size=(n, d)), rng.normal(size=n)
+        yield Case(f"X {n}×{d}, λ = {lam:g}", (X, y, lam), names=("X", "y", "lam"))
+
+
+@check
+def least_squares_on_them_is_ridge_regression(student, rng, *, file: StudentFile, function: str):
+    """Ordinary least squares on the points it returns gives what ridge regression gives on the points it was given."""
+    for case in regressions(rng):
+        match student.call(file, function, *case.args):
+            case [more_X, more_y]:
+                X, y = numbers(more_X, "its first array"), numbers(more_y, "its second array")
+            case _:
+                raise WrongKind(f"{function}() should return two arrays, X and y, with more rows")
+        if X.ndim != 2 or y.shape != X.shape[:1] or X.shape[1] != case.args[0].shape[1]:
+            return failed(f"its arrays do not fit together ({case.label})", f"they are {X.shape} and {y.shape}")
+        if not np.isfinite(X).all() or not np.isfinite(y).all():
+            return failed(f"its arrays hold NaN or infinity ({case.label})")
+        got = np.linalg.lstsq(X, y, rcond=None)[0]
+        if found := difference(got, ridge_regression(*case.args)):
+            return failed(f"least squares on its arrays is not ridge regression ({case.label}): {found.summary}")
+    return passed("least squares on its arrays is ridge regression")

@@ -1,0 +1,92 @@
+"""A rubric can declare functions that its question needs; the page for authors lists all there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.checks.formulas.identities import formula_equals_the_key
+from grader.errors import RubricError
+from grader.formulas.compute.declared_functions import COMPUTED
+from grader.model import Status
+from grader.notation.function_names import DECLARABLE, FUNCTIONS
+from grader.registry import definition_of
+from grader.rubric import load_rubric
+from tests.checks.answering import answering
+from tests.conftest import REPOSITORY
+from tests.formulas.conftest import in_this_process as in_this_process
+
+SYMBOLS = {"X": "n×d", "w": "d", "u": "d", "θ": "scalar", "n": "size", "d": "size"}
+P, F, R = Status.PASSED, Status.FAILED, Status.REVIEW
+# The key, and answers with what each deserves.
+QUESTIONS: list[tuple[str, dict[str, Status]]] = [
+    (r"\sin(2\theta)", {r"$g = 2 \sin(\theta) \cos(\theta)$": P, "g = sin(2θ)": P, r"$g = \sin\theta$": F}),
+    (r"\det(X^T X)", {"$g = \\det(X^\\top X)$": P, "g = det(X.T @ X)": P, r"$g = \det(X)$": F}),
+    ("trace(X^T X)", {r"$g = \operatorname{tr}(X X^\top)$": P, r"$g = \|X\|_F^2$": P, "g = trace(X)": F}),
+    (
+        "diag(w) u",
+        {r"$g = w \odot u$": P, r"$g = u \circ w$": P, r"$g = \operatorname{diag}(u) w$": P, r"$g = w^\top u$": F},
+    ),
+    (r"\|w\|_1", {r"$g = \lVert w \rVert_1$": P, r"$g = \|w\|$": F, r"$g = \|w\|_\infty$": F}),
+    (r"\binom{n}{2}", {"$g = n(n-1)/2$": P, r"$g = \binom{n}{n-2}$": P, "g = comb(n, 2)": P, "$g = n^2/2$": F}),
+    ("softplus(θ)", {r"$g = \log(1 + e^{\theta})$": P, r"$g = \operatorname{softplus}(\theta)$": P, "g = relu(θ)": F}),
+]
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
+
+def judged(text: str, key: str, **more: Any) -> Status:
+    known = definition_of(formula_equals_the_key)
+    assert known is not None
+    readings = known.parameters["readings"].read([{"name": "g", "symbols": SYMBOLS, "equals": [key], **more}], {})
+    return formula_equals_the_key(answering(text), np.random.default_rng(0), readings=readings).status
+
+
+@pytest.mark.parametrize(("key", "answers"), QUESTIONS, ids=[key for key, _ in QUESTIONS])
+def test_declared_functions_are_read_and_computed(key: str, answers: dict[str, Status]) -> None:
+    declared = {"functions": sorted(set(DECLARABLE.values())), "defined": {"softplus": "log(1 + exp(x))"}}
+    assert {text: judged(text, key, **declared) for text in answers} == answers
+
+
+def test_what_is_not_declared_is_not_known() -> None:
+    assert judged(r"$g = \sin(\theta)$", "θ") is R
+    assert judged("g = 2 θ", "2 θ") is P
+
+
+def test_every_function_that_can_be_declared_can_be_computed() -> None:
+    assert set(DECLARABLE.values()) == set(COMPUTED)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("functions: [sine]", "names no function that can be declared: 'sine'; did you mean 'sin'"),
+        ("defined: {soft: log(1 + }", "cannot read a function that is 'defined'"),
+        ("functions: [det]", "cannot read the key '2 det(w)'"),
+        ("spelled: ['\\nabla J']", "cannot read the name '\\nabla J': the command '\\nabla' is not known here"),
+    ],
+)
+def test_a_typo_stops_at_load(given: str, complaint: str, tmp_path: Path) -> None:
+    reading = f'{{name: g, symbols: {{w: d, d: size}}, equals: ["2 det(w)"], {given}}}'
+    check = f"{{check: formula_equals_the_key, points: 1, readings: [{reading}]}}"
+    (tmp_path / "f.yaml").write_text(
+        f"rubric: f\ntitle: F\npoints: 1\nproblems:\n  - {{id: '1', title: F, points: 1, checks: [{check}]}}\n"
+    )
+    with pytest.raises(RubricError) as raised:
+        load_rubric(tmp_path / "f.yaml")
+    assert "f.yaml:5: formula_equals_the_key: " in str(raised.value)
+    assert complaint in str(raised.value)
+
+
+def test_authors_can_read_which_functions_there_are() -> None:
+    page = (REPOSITORY / "docs" / "authors.md").read_text(encoding="utf-8")
+    known, declarable = (
+        re.search(rf"{begins} (.*?)\.\n", page, re.DOTALL) for begins in ("Always known:", "To be declared:")
+    )
+    assert known
+    assert declarable
+    assert set(re.findall(r"`(\w+)`", known[1])) == set(FUNCTIONS)
+    assert set(re.findall(r"`(\w+)`", declarable[1])) == set(DECLARABLE)

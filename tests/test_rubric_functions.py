@@ -1,0 +1,181 @@
+"""References and inputs may come from a rubric's own checks.py, and no kit gives them away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.choosing import choose_rubric
+from grader.draw import Draw
+from grader.engine import grade
+from grader.errors import RubricError, UsageError
+from grader.model import Report, Rubric, Runner, Status
+from grader.personal import for_student, numbers_of
+from grader.release.kit import build_kit
+from grader.rubric import load_rubric
+from grader.submission import OpenedSubmission, open_submission
+
+CODE = '''
+import numpy as np
+
+from grader.checks.functions.inputs import Case
+from grader.compare import difference, numbers
+from grader.model import failed, passed
+from grader.registry import StudentFile, check
+from grader.rubric_functions import inputs, reference
+
+
+def least_squares(X, y, lam):
+    return np.linalg.lstsq(X, y, rcond=None)[0]
+
+
+@reference(mistakes={"the penalty is left out": least_squares})
+def ridge(X, y, lam):
+    penalised = X.T @ X + lam * np.eye(X.shape[1])
+    return np.linalg.solve(penalised, X.T @ y)
+
+
+@inputs(public=True)
+def regressions(rng):
+    for n, d in [(6, 2), (9, 4), (5, 1)]:
+        yield Case(f"X {n}×{d}", (rng.normal(size=(n, d)), rng.normal(size=n), 0.5), names=("X", "y", "lam"))
+
+
+@inputs
+def with_a_penalty(rng, lam, n=7):
+    yield Case(f"X {n}×2, λ = {lam}", (rng.normal(size=(n, 2)), rng.normal(size=n), lam))
+
+
+@inputs(public=True)
+def aimed(rng):
+    for case in regressions(rng):
+        yield Case(case.label, (case.args[0], case.args[0] @ ridge(*case.args), 0.1))
+
+
+@check(public=True)
+def is_ridge(student, rng, *, file: StudentFile, function: str):
+    """It is ridge regression."""
+    X, y = rng.normal(size=(4, 2)), rng.normal(size=4)
+    found = difference(numbers(student.call(file, function, X, y, 0.5), function), ridge(X, y, 0.5))
+    return failed(found.summary) if found else passed("right")
+'''
+RUBRIC = """\
+rubric: shrink
+title: Shrinkage
+points: 6
+per_student: {lam: [0.25, 4, 9]}
+problems:
+  - id: 1.a
+    title: Ridge regression
+    points: 6
+    with: {file: ridge.py, function: fit, reference: ridge}
+    checks:
+      - {check: returns_an_array, gate: true, inputs: regressions}
+      - {check: matches_reference, points: 1, inputs: regressions}
+      - {check: matches_reference, id: with_your_penalty, points: 2, inputs: with_a_penalty, given: {lam: "<<lam>>"}}
+      - {check: matches_reference, id: on_aimed_inputs, points: 1, inputs: aimed}
+      - {check: leaves_inputs_unchanged, points: 1, inputs: regressions}
+      - {check: is_ridge, points: 1}
+"""
+SOLUTION = """\
+import numpy as np
+
+
+def fit(X, y, lam):
+    return np.linalg.inv(X.T @ X + lam * np.eye(X.shape[1])) @ X.T @ y
+"""
+Handed = Callable[..., OpenedSubmission]
+
+
+@pytest.fixture
+def rubric(tmp_path: Path) -> Rubric:
+    return load_rubric(written(tmp_path))
+
+
+def written(folder: Path, change: tuple[str, str] = ("", "")) -> Path:
+    (folder / "rubrics" / "shrink").mkdir(parents=True)
+    (folder / "rubrics" / "shrink" / "checks.py").write_text(CODE, encoding="utf-8")
+    path = folder / "rubrics" / "shrink.yaml"
+    path.write_text(RUBRIC.replace(*change), encoding="utf-8")
+    return path
+
+
+def graded(rubric: Rubric, boxes: Runner, work: OpenedSubmission) -> Report:
+    draw = Draw(0, None)
+    return grade(for_student(rubric, work.name, draw), work, boxes, draw)
+
+
+def test_work_is_judged_by_the_rubrics_own_functions(rubric: Rubric, boxes: Runner, submission: Handed) -> None:
+    right = graded(rubric, boxes, submission(**{"ridge.py": SOLUTION}))
+    assert right.points == 6, [one.outcome for one in right.problems[0].checks]
+    without = graded(rubric, boxes, submission(**{"ridge.py": SOLUTION.replace("lam * np", "0 * np")}))
+    _, matches, own, *_ = without.problems[0].checks
+    assert "it looks as if the penalty is left out" in matches.outcome.message
+    name = without.submission
+    assert f"λ = {numbers_of(name, rubric, Draw(0, None))['lam']}" in own.outcome.message
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (
+            ("reference: ridge}", "reference: rigde}"),
+            "'reference' names no reference: checks.py has no 'rigde'; did you mean 'ridge'?",
+        ),
+        (
+            ("gate: true, inputs: regressions", "gate: true, inputs: regresions"),
+            "'inputs' names no kind of input: 'regresions'; did you mean 'regressions'?",
+        ),
+        (("given: {lam: ", "given: {lamb: "), "with_a_penalty takes no 'lamb'; did you mean 'lam'?"),
+        ((', given: {lam: "<<lam>>"}', ""), "with_a_penalty needs 'lam' among what is 'given'"),
+        (
+            ("points: 1, inputs: aimed", "points: 1, inputs: column_attention, given: {a: 1}"),
+            "column_attention takes nothing that is 'given'",
+        ),
+    ],
+)
+def test_a_typo_stops_at_load(change: tuple[str, str], complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(RubricError) as raised:
+        load_rubric(written(tmp_path, change))
+    assert any(line.endswith(complaint) and "shrink.yaml:" in line for line in str(raised.value).splitlines())
+
+
+def test_a_folder_of_the_rubrics_name_beside_the_work_is_not_run(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    work = path.parent / "alice"
+    work.mkdir()
+    (work / "ridge.py").write_text(SOLUTION)
+    with open_submission(work) as opened, pytest.raises(UsageError, match=r"its checks\.py lies beside what is graded"):
+        choose_rubric(str(path), opened, work)
+
+
+@pytest.mark.slow
+def test_a_kit_holds_inputs_and_values_but_no_reference(
+    rubric: Rubric, tmp_path: Path, boxes: Runner, submission: Handed
+) -> None:
+    kit = build_kit(rubric, tmp_path / "kit")
+    fates = {check: fate for _, check, fate in kit.fates}
+    later = "after the deadline: "
+    assert fates == {
+        "returns_an_array": "as it is",
+        "matches_reference": "with frozen values",
+        "with_your_penalty": f"{later}its inputs, with_a_penalty, are not marked public",
+        "on_aimed_inputs": f"{later}its inputs, aimed, need ridge, which is a reference",
+        "leaves_inputs_unchanged": "as it is",
+        "is_ridge": f"{later}its code needs ridge, which is a reference",
+    }
+    code = (tmp_path / "kit" / "rubric" / "checks.py").read_text(encoding="utf-8")
+    assert "def regressions" in code
+    assert not [word for word in ("ridge", "least_squares", "solve", "aimed", "with_a_penalty") if word in code]
+    for source, status in ((SOLUTION, Status.PASSED), (SOLUTION.replace("lam * np", "np"), Status.FAILED)):
+        report = graded_at_home(
+            load_rubric(tmp_path / "kit" / "rubric" / "shrink.yaml"), boxes, submission(**{"ridge.py": source})
+        )
+        assert report.problems[0].checks[1].outcome.status is status
+
+
+def graded_at_home(rubric: Rubric, boxes: Runner, work: OpenedSubmission) -> Report:
+    draw = Draw(0, None, at_home=True)
+    return grade(for_student(rubric, work.name, draw), work, boxes, draw)
