@@ -13,12 +13,13 @@ from types import ModuleType
 import grader.checks
 from grader.errors import RubricError
 from grader.registry import Definition, definitions_in
+from grader.rubric_files import own_checks
 
 _ENTRY_POINTS = "grader.checks"
 
 
 def known_checks(rubric: Path | None = None) -> Mapping[str, Definition]:
-    """All checks by name. A `checks.py` beside the rubric adds to them, and replaces none."""
+    """All checks by name. A rubric's own `checks.py` adds to them, and replaces none."""
     modules = [module for name in _own_files() if (module := _load_own(name))]
     return definitions_in([*modules, *_others(rubric)])
 
@@ -70,8 +71,8 @@ def _own_files() -> dict[str, Path]:
 
 def _others(rubric: Path | None) -> list[ModuleType]:
     modules = [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]
-    if rubric is not None and (beside := rubric.parent / "checks.py").exists():
-        modules.append(_load_file(beside))
+    if rubric is not None and (own := own_checks(rubric)) is not None:
+        modules.append(_load_file(own))
     return modules
 
 

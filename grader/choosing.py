@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric_files import find_rubric, rubric_choices
+from grader.rubric_files import find_rubric, own_checks, rubric_choices
 from grader.submission import OpenedSubmission
 
 
@@ -40,16 +40,19 @@ def choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Pa
 
 def refuse_rubric_inside(rubric: Path, handed_in: Path) -> None:
     """What lies where students put their files may be a student's own, and a rubric can bring code."""
-    if handed_in.is_dir() and rubric.resolve().is_relative_to(handed_in.resolve()):
+    work, brought = handed_in.resolve(), (rubric, own_checks(rubric))
+    inside = (path for path in brought if path and path.resolve().is_relative_to(work))
+    if work.is_dir() and (found := next(inside, None)):
         cause = "it lies inside what is graded, so it may be a student's"
-        raise UsageError(f"{quote(str(rubric))}: {cause}; move the rubric elsewhere")
+        raise UsageError(f"{quote(str(found))}: {cause}; move the rubric elsewhere")
 
 
 def _refuse_code_beside(rubric: Path, handed_in: Path) -> None:
     """One file of a student's lies among the student's other files; a folder may be a part of what was handed in."""
-    code, work = (rubric.parent / "checks.py").resolve(), handed_in.resolve()
-    beside = code.parent == work.parent if work.is_dir() else code.is_relative_to(work.parent)
-    if beside and code.exists():
+    if (code := own_checks(rubric)) is None:
+        return
+    code, work = code.resolve(), handed_in.resolve()
+    if code.parent == work.parent if work.is_dir() else code.is_relative_to(work.parent):
         cause = "its checks.py lies beside what is graded, so it may be a student's, and it would run outside the box"
         raise UsageError(f"{quote(str(rubric))}: {cause}; move the rubric elsewhere")
 

@@ -17,7 +17,7 @@ from grader.fitting import names_of_folders
 from grader.idea_files import IdeaFile
 from grader.model import Alternative, Check, Later, Limits, Problem, Rubric, Visibility
 from grader.registry import REQUIRED, Definition
-from grader.rubric_files import LIBRARIES, find_rubric, rubric_choices
+from grader.rubric_files import LIBRARIES, find_rubric, own_checks, rubric_choices
 from grader.suggestions import did_you_mean, misfit
 from grader.yaml_source import Path as Place
 from grader.yaml_source import Source, YamlError, as_written, read
@@ -157,8 +157,8 @@ class _Reading:
         self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()
-        beside = self._path.parent / "checks.py"
-        code = beside.read_bytes() if beside.exists() else b""
+        checks = own_checks(self._path)
+        code = checks.read_bytes() if checks else b""
         digest = hashlib.sha256(text.encode() + code + self._ideas.content).hexdigest()
         ids, material = tuple(problem.id for problem in problems), tuple(written.course_material)
         named = (written.rubric, written.title, written.points, tuple(problems), self._path, digest)

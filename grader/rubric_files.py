@@ -14,7 +14,15 @@ from grader.suggestions import did_you_mean
 from grader.yaml_source import YamlError, as_written, read
 
 _OWN = Path(__file__).resolve().parent.parent / "rubrics"
+CHECKS = "checks.py"
 LIBRARIES: tuple[Literal["numpy"]] = ("numpy",)  # of a problem that names none
+
+
+def own_checks(rubric: Path) -> Path | None:
+    """The file of checks that a rubric brings: `NAME/checks.py`, else the `checks.py` beside `NAME.yaml`, which several
+    rubrics may share."""
+    places = (rubric.parent / rubric.stem / CHECKS, rubric.parent / CHECKS)
+    return next((path for path in places if path.exists()), None)
 
 
 def rubric_choices() -> dict[str, Path]:

@@ -230,6 +230,19 @@ problems:
 """
 
 
+def test_checks_in_the_folder_of_the_rubric_come_before_those_beside_it(tmp_path: Path) -> None:
+    """So two rubrics in one folder have checks of their own, and what they bring is part of what was graded by."""
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "dev.tsv").write_text("q\ta\n")
+    (tmp_path / "tiny" / "checks.py").write_text(AUTHORS_CHECK)
+    (tmp_path / "tiny.yaml").write_text(AUTHORS_RUBRIC)
+    first = load_rubric(tmp_path / "tiny.yaml")
+    (tmp_path / "checks.py").write_text("raise SystemError")  # of another rubric
+    assert load_rubric(tmp_path / "tiny.yaml").sha256 == first.sha256
+    (tmp_path / "tiny" / "checks.py").write_text(AUTHORS_CHECK + "# new")
+    assert load_rubric(tmp_path / "tiny.yaml").sha256 != first.sha256
+
+
 def test_a_check_beside_the_rubric_and_its_data_are_found(tmp_path: Path) -> None:
     with pytest.raises(RubricError, match=r"tiny\.yaml:9: counts_lines: 'labels' no data file 'dev\.tsv'"):
         _load(tmp_path, AUTHORS_RUBRIC, AUTHORS_CHECK)

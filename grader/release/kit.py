@@ -24,6 +24,7 @@ from grader.release.trials import answers_among
 from grader.release.wheel import wheel
 from grader.release.withheld import withheld_from
 from grader.rubric import load_rubric
+from grader.rubric_files import own_checks
 from grader.secret import Secret
 
 SEED = 0  # what `grader check` draws public inputs from
@@ -87,8 +88,8 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
 
 def _beside(rubric: Rubric) -> Module | None:
     """The rubric's own file of checks, if it has one."""
-    path = rubric.path.parent / "checks.py"
-    return Module(name_beside(path), path) if path.exists() else None
+    path = own_checks(rubric.path)
+    return Module(name_beside(path), path) if path else None
 
 
 def _answers_in_code(kit: Path, rubric: Rubric, students_grader: Mapping[str, bytes]) -> Iterator[Leak]:
