@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from types import ModuleType, UnionType
 from typing import Annotated, Any, TypeVar, overload
 
-from pydantic import AfterValidator, TypeAdapter, ValidationError, ValidationInfo
+from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
 
 from grader.errors import RubricError
 from grader.model import Check, CheckFunction, Outcome
+from grader.suggestions import misfit_of_a_value
 
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
@@ -89,6 +90,14 @@ def _in_words(annotation: Any) -> str:
     return f"{origin.__name__}[{', '.join(_in_words(one) for one in inner)}]"
 
 
+def _keys_in(annotation: Any) -> set[str]:
+    """The keys of every mapping with set keys that a value of this type holds."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = annotation.model_fields
+        return set(fields).union(*(_keys_in(field.annotation) for field in fields.values()))
+    return set().union(*(_keys_in(one) for one in typing.get_args(annotation)))
+
+
 @dataclass(frozen=True)
 class Parameter:
     name: str
@@ -132,11 +141,8 @@ class Parameter:
         try:
             return TypeAdapter(self.annotation).validate_python(value, strict=True, context=dict(context))
         except ValidationError as error:
-            first = error.errors()[0]
-            text = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-            where = ".".join(str(step) for step in first["loc"])
-            got = "" if first["type"] == "value_error" else f", not {first['input']!r}"
-            raise ValueError(f"'{self.name}{'.' if where else ''}{where}' {text}{got}") from None
+            place, cause = misfit_of_a_value(error.errors(), value, _keys_in(self.annotation))
+            raise ValueError(f"'{'.'.join(map(str, (self.name, *place)))}' {cause}") from None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ LAYERS = [
         "grader.secret",
         "grader.shown",
         "grader.suggestions",
+        "grader.yaml_complaints",
         "grader.yaml_source",
     },
     {"grader.compare", "grader.registry", "grader.formulas", "grader.prose"},
