@@ -145,6 +145,9 @@ class Parameter:
             raise ValueError(f"'{'.'.join(map(str, (self.name, *place)))}' {cause}") from None
 
 
+Agreement = Callable[[Mapping[str, Any]], str]  # of a check's parameters: why they do not go together, or nothing
+
+
 @dataclass(frozen=True)
 class Definition:
     """A check that rubrics may use by name."""
@@ -158,6 +161,7 @@ class Definition:
     judges: bool = True  # whether something is right, and not only whether it is there
     at_home: CheckFunction | None = None  # stands in for it where there is no key
     own_box: bool = False  # shares its box with no other check
+    agree: Agreement | None = None  # whether its parameters go together
 
     def marked(self, mark: type) -> str:
         """The first parameter with this mark; nothing, if there is none."""
@@ -182,6 +186,7 @@ def check(
     judges: bool = ...,
     at_home: CheckFunction | None = ...,
     own_box: bool = ...,
+    agree: Agreement | None = ...,
 ) -> Callable[[_Function], _Function]: ...
 
 
@@ -192,7 +197,8 @@ def check(function: _Function | None = None, **said: Any) -> _Function | Callabl
     before the deadline; `prose=True`, that it judges prose, so that at home students learn only that their answer is
     there; `judges=False`, that it only looks whether something is there or can be read; `at_home=other`, that where
     students have no key, `other` looks in its place, with those of its parameters that `other` has too; `own_box=True`,
-    that code which knows what was asked before could pass it undeserved, so that it begins in a box of its own.
+    that code which knows what was asked before could pass it undeserved, so that it begins in a box of its own;
+    `agree=function`, that what a rubric gives it has to go together: the function says why it does not.
     """
     if function is None:
         return lambda judging: _defined(judging, **said)
@@ -207,6 +213,7 @@ def _defined(
     judges: bool = True,
     at_home: CheckFunction | None = None,
     own_box: bool = False,
+    agree: Agreement | None = None,
 ) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
     summary = (inspect.getdoc(function) or "").split("\n")[0]
@@ -224,7 +231,8 @@ def _defined(
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
-    setattr(function, _MARK, Definition(name, function, summary, parameters, public, prose, judges, at_home, own_box))
+    said = (public, prose, judges, at_home, own_box, agree)
+    setattr(function, _MARK, Definition(name, function, summary, parameters, *said))
     return function
 
 

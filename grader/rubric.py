@@ -285,6 +285,9 @@ class _Reading:
                     self._complain(at, f"{definition.name}: {error}")
             elif parameter.default is REQUIRED:
                 self._complain(place, f"{definition.name} needs '{name}' ({parameter.kind})")
+        every = {name: one.default for name, one in known.items()} | values
+        if definition.agree and REQUIRED not in every.values() and (why := definition.agree(every)):
+            self._complain(place, f"{definition.name}: {why}")
         return values
 
     def _refuse_twice(self, ids: list[str], place: Any, what: str) -> None:

@@ -26,6 +26,7 @@ LAYERS = [
         "grader.shown",
         "grader.suggestions",
         "grader.yaml_complaints",
+        "grader.written",
         "grader.yaml_source",
     },
     {"grader.compare", "grader.registry", "grader.formulas", "grader.prose"},

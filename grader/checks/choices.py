@@ -1,0 +1,90 @@
+"""Multiple choice in written answers: one right option, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator
+
+from grader.errors import Missing
+from grader.model import Outcome, Status, Student, passed, scored
+from grader.prose.chosen_options import Chosen, chosen_in
+from grader.quoting import quote
+from grader.registry import HoldsTheAnswer, Prompt, check
+from grader.yaml_source import as_written
+
+
+def _labelled(value: Any) -> Any:
+    """Labels may be numbers, and so may what an option says."""
+    return {str(label): as_written(text) for label, text in value.items()} if isinstance(value, dict) else value
+
+
+def _listed(value: Any) -> Any:
+    several = value if isinstance(value, list) else [value]
+    return [as_written(one) for one in several]
+
+
+Options = Annotated[dict[str, str], BeforeValidator(_labelled)]
+Labels = Annotated[list[str], BeforeValidator(_listed)]
+
+
+@check(judges=False)
+def option_can_be_read(student: Student, rng: np.random.Generator, *, options: Options, prompt: Prompt = "") -> Outcome:
+    """It is clear which option is chosen; whether it is right is judged later."""
+    found, where = _found(student, options)
+    if found.unclear:
+        return _for_a_person(found, where)
+    return passed(f"{where}: read as {' and '.join(found.options)}")
+
+
+def _are_options(given: Mapping[str, Any]) -> str:
+    strange = [label for label in given["right"] if label not in given["options"]]
+    if strange or not given["right"]:
+        named = f"'{strange[0]}'" if strange else "nothing"
+        return f"'right' names {named}; the options are {', '.join(given['options'])}"
+    return ""
+
+
+@check(at_home=option_can_be_read, agree=_are_options)
+def chooses_the_option(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    options: Options,
+    right: Annotated[Labels, HoldsTheAnswer()],
+    partial: bool = True,
+    prompt: Prompt = "",
+) -> Outcome:
+    """The right option is chosen; where several are right, those and no others."""
+    found, where = _found(student, options)
+    if found.unclear:
+        return _for_a_person(found, where)
+    chosen, wanted = set(found.options), set(right)
+    hits, extra = len(chosen & wanted), len(chosen - wanted)
+    share = max(Fraction(0), Fraction(hits - extra, len(wanted)))
+    score = share if partial or share == 1 else Fraction(0)
+    read = f"read as {' and '.join(found.options)}"
+    if score == 1:
+        return scored(score, "the right choice" if len(wanted) == 1 else "the right choices", read)
+    message = "this is not the right choice"
+    if len(wanted) > 1:
+        message = f"{hits} of {len(wanted)} right options are chosen, and {extra} others"
+    elif hits:
+        message = f"one option is right, and {len(chosen)} are chosen"
+    return scored(score, message, read)
+
+
+def _found(student: Student, options: dict[str, str]) -> tuple[Chosen, str]:
+    answer = student.answer
+    where = f"{answer.file}:{answer.line}"
+    text = "\n".join(piece.text for piece in answer.pieces)
+    if not text.strip():
+        raise Missing(f"{where}: the answer to {answer.part} is empty")
+    return chosen_in(text, options), where
+
+
+def _for_a_person(found: Chosen, where: str) -> Outcome:
+    return Outcome(Status.REVIEW, Fraction(0), f"{where}: {quote(found.unclear, 90)}; a person decides")

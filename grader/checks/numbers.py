@@ -1,0 +1,105 @@
+"""Numbers with tolerance and unit in written answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator
+
+from grader.checks.formulas.formula_outcomes import Share, formula_outcome
+from grader.checks.formulas.key_variants import KnownMistake
+from grader.formulas.provers.verdicts import HALF, Verdict, right, undecided
+from grader.formulas.quantities.found_numbers import chains_in, computed
+from grader.formulas.quantities.plain_text import plain
+from grader.formulas.quantities.right_number import Key, counting, judge, written_names
+from grader.formulas.quantities.unit_reading import asked_unit, own_words
+from grader.model import Answer, Outcome, Student
+from grader.registry import HoldsTheAnswer, Prompt, check
+from grader.yaml_source import as_written
+
+
+def _calculation(text: str) -> str:
+    if computed(text) is None:
+        raise ValueError(f"should be a number or a calculation such as 7/2 or exp(-1), not '{text}'")
+    return text
+
+
+def _unit(text: str) -> str:
+    if text:
+        asked_unit(text)
+    return text
+
+
+Calculation = Annotated[str, BeforeValidator(as_written), AfterValidator(_calculation)]
+UnitName = Annotated[str, AfterValidator(_unit)]
+
+
+@check(judges=False)
+def number_can_be_read(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    name: str = "",
+    spelled: list[str] = [],  # noqa: B006 - read only
+    unit: UnitName = "",
+    prompt: Prompt = "",
+) -> Outcome:
+    """A number is found, and it can be read; whether it is right is judged later."""
+    return formula_outcome(_read, student, HALF, [name, *spelled] if name else spelled, unit)
+
+
+@check(at_home=number_can_be_read)
+def gives_the_number(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    value: Annotated[Calculation, HoldsTheAnswer()],
+    unit: UnitName = "",
+    rtol: float = 0.01,
+    atol: float = 0.0,
+    name: str = "",
+    spelled: list[str] = [],  # noqa: B006 - read only
+    needs_unit: bool = False,
+    mistakes: Annotated[list[KnownMistake], HoldsTheAnswer()] = [],  # noqa: B006 - read only
+    partial: Share = HALF,
+    prompt: Prompt = "",
+) -> Outcome:
+    """The answer gives the right number, in whatever form and unit."""
+    asked = {"names": [name, *spelled] if name else spelled, "unit": unit, "needs_unit": needs_unit}
+    known = [mistake.model_dump() for mistake in mistakes]
+    return formula_outcome(_judged, student, partial, value, {**asked, "rtol": rtol, "atol": atol}, known)
+
+
+def _judged(answer: Answer, value: str, asked: Mapping[str, Any], mistakes: list[dict[str, Any]]) -> Verdict:
+    verdict = judge(answer, _key(value, asked))
+    for mistake in map(KnownMistake.model_validate, mistakes if verdict.score == 0 else ()):
+        if judge(answer, _key(mistake.equals, asked)).score == 1:
+            return Verdict(mistake.score, mistake.because, verdict.detail, verdict.evidence)
+    return verdict
+
+
+def _key(value: str, asked: Mapping[str, Any]) -> Key:
+    known = computed(value)
+    assert known is not None, f"{value} was read when the rubric was"
+    unit = asked["unit"]
+    return Key(
+        known,
+        asked_unit(unit) if unit else None,
+        asked.get("rtol", 0.0),
+        asked.get("atol", 0.0),
+        asked.get("needs_unit", False),
+        written_names(asked["names"]),
+        own_words(unit),
+    )
+
+
+def _read(answer: Answer, names: list[str], unit: str) -> Verdict:
+    text = plain("\n".join(piece.text for piece in answer.pieces))
+    key = _key("0", {"names": names, "unit": unit})
+    chains = [chain for chain in chains_in(text, key.own_units) if not chain.is_denied]
+    if not chains:
+        return undecided(f"{answer.file}:{answer.line}: no number was found", "write for example 3.5, 7/2 or 3.5 m/s")
+    read = dict.fromkeys(" = ".join(one.text for one in chain.members) for chain in counting(text, chains, key))
+    return right("a number can be read", " or ".join(read))

@@ -1,0 +1,88 @@
+"""Numbers in written answers are read as people write them; what is not clear goes to a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.checks.numbers import gives_the_number
+from grader.errors import Missing
+from grader.formulas.quantities.found_numbers import chains_in, readings_of
+from grader.formulas.quantities.plain_text import plain
+from grader.formulas.quantities.unit_reading import asked_unit, read_unit
+from grader.model import Outcome, Status
+from grader.registry import definition_of
+from grader.yaml_source import read
+from tests.checks.answering import answering
+from tests.formulas.conftest import in_this_process as in_this_process
+
+CORPUS = read((Path(__file__).parent / "numbers.yaml").read_text(encoding="utf-8")).data
+pytestmark = pytest.mark.usefixtures("in_this_process")
+STATUSES = {"passed": Status.PASSED, "half": Status.PARTIAL, "failed": Status.FAILED, "review": Status.REVIEW}
+
+
+def judged(text: str, asked: dict[str, Any]) -> Outcome:
+    known = definition_of(gives_the_number)
+    assert known is not None
+    given = {name: known.parameters[name].read(value, {}) for name, value in asked.items()}
+    return gives_the_number(answering(text), np.random.default_rng(0), **given)
+
+
+@pytest.mark.parametrize("question", CORPUS, ids=lambda question: str(question["asked"]["value"]))
+def test_an_answer_gets_what_it_deserves(question: dict[str, Any]) -> None:
+    wanted = {text: STATUSES[name] for name in STATUSES for text in question.get(name, ())}
+    got = {text: judged(text, question["asked"]).status for text in wanted}
+    assert got == wanted
+
+
+def test_a_known_mistake_is_named() -> None:
+    mistakes = [{"equals": "7", "because": "the time is left out", "score": "1/4"}]
+    outcome = judged("v = 7", {"value": "7/2", "name": "v", "mistakes": mistakes})
+    assert (outcome.status, outcome.message, outcome.score) == (Status.PARTIAL, "the time is left out", 0.25)
+
+
+def test_what_is_off_is_told_with_how_it_was_read() -> None:
+    outcome = judged(r"$v = \frac{9}{2}$ m/s", {"value": "7/2", "unit": "m/s"})
+    assert outcome.detail == "read as ((9)/(2)) m/s; it is off by 28.57%"
+
+
+def test_an_empty_answer_is_missing() -> None:
+    with pytest.raises(Missing):
+        judged("$…$", {"value": 1})
+
+
+@pytest.mark.parametrize("text", ["m//s", "3 m", ""])
+def test_what_is_no_unit_stops_the_rubric(text: str) -> None:
+    with pytest.raises(ValueError, match="is no unit"):
+        asked_unit(text)
+
+
+@pytest.mark.parametrize(("text", "factor"), [("km/h", 1 / 3.6), ("kg m/s^2", 1), ("µm", 1e-6), ("GiB", 8 * 2**30)])
+def test_units_are_worth_their_base_units(text: str, factor: float) -> None:
+    assert asked_unit(text).factor == pytest.approx(factor)
+
+
+def test_words_behind_a_number_are_no_unit() -> None:
+    assert read_unit(" because of it", 0) is None
+    (chain,) = chains_in(plain("3.5 min is enough"))
+    assert (chain.members[0].text, chain.ends) == ("3.5 min", 7)
+
+
+def test_a_comma_groups_or_parts() -> None:
+    both = {
+        "3,5": [3.5],
+        "3,500": [3500, 3.5],
+        "3.500": [3.5, 3500],
+        "0,500": [0.5],
+        "1,234,567": [1234567],
+        "1'000": [1000],
+    }
+    assert {text: list(readings_of(text)) for text in both} == both
+
+
+def test_the_same_number_in_two_forms_is_one_chain() -> None:
+    answer = "t = 7/2 s ≈ 3.5 s, and 2 m"
+    assert [[one.text for one in chain.members] for chain in chains_in(plain(answer))] == [["7/2 s", "3.5 s"], ["2 m"]]
