@@ -35,7 +35,7 @@ def _as_points(value: Any) -> Fraction:
     return points
 
 
-_Id = Annotated[str, BeforeValidator(as_written), Field(pattern=r"^[\w.\-]+$")]
+_Id = Annotated[str, Field(pattern=r"^[\w.\-]+$"), BeforeValidator(as_written)]
 _Points = Annotated[Fraction, BeforeValidator(_as_points)]
 _Library = Literal["numpy", "torch", "einops", "scipy", "pandas", "sklearn"]
 
@@ -107,6 +107,9 @@ class _Rubric(_Strict):
     course_material: Annotated[list[str], AfterValidator(names_of_folders)] = []
     editions: dict[str, dict[_Id, Annotated[list[_Id], BeforeValidator(as_list)]]] = {}
     problems: list[_Problem] = Field(min_length=1)
+
+
+RubricForm, CheckForm = _Rubric, _Check  # for those who describe rubrics to editors
 
 
 def load_rubric(path: Path, data: Path | None = None) -> Rubric:

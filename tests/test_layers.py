@@ -35,6 +35,7 @@ LAYERS = [
         "grader.alternatives",
         "grader.answers",
         "grader.archives",
+        "grader.authoring",
         "grader.catalogue",
         "grader.choosing",
         "grader.editions",

@@ -78,6 +78,17 @@ def prove_rubric(
     raise typer.Exit(0 if proven.holds else EXIT_BELOW)
 
 
+def schema(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME|PATH]", help="With the checks of this rubric's own, too.")
+    ] = None,
+) -> None:
+    """Print a JSON Schema of rubrics, for completion in editors."""
+    from grader.authoring.rubric_schema import schema_text  # it loads every check, and only this command needs them
+
+    print(schema_text(find_rubric(name) if name else None), end="")
+
+
 app = room_of_commands()
-rubric = room_of_commands(lint, show, test=prove_rubric)
+rubric = room_of_commands(lint, show, schema, test=prove_rubric)
 app.add_typer(rubric, name="rubric", help="Look at rubrics and prove them right.", no_args_is_help=True)
