@@ -16,9 +16,10 @@ _WANTED = {
     for wanted, kinds in {
         "text": "string_type string_sub_type string_unicode",
         "a whole number": "int_type int_parsing int_from_float int_parsing_size",
+        "a number, such as 2.5 or 1/3": "fraction_type fraction_parsing",
         "a number": "float_type float_parsing decimal_type decimal_parsing finite_number",
         "true or false": "bool_type bool_parsing",
-        "a list, such as [a, b]": "list_type tuple_type set_type frozen_set_type iterable_type",
+        "a list, such as [a, b]": "list_type tuple_type set_type frozen_set_type iterable_type sequence_str",
         "a mapping, such as {name: value}": "dict_type mapping_type model_type model_attributes_type dataclass_type",
         "empty": "none_required",
     }.items()
@@ -34,6 +35,7 @@ _BOUNDS = {
 _SIGNS = {
     r"^[\w.\-]+$": "letters, digits, '.', '-' and '_'",
     r"^\w+$": "letters, digits and '_'",
+    r"^([a-z]{2})?$": "two small letters, such as ji",
 }
 
 
@@ -101,6 +103,8 @@ def _inside(problem: Any, value: Any) -> list[Any]:
 
 def _asked_for(problem: Any) -> str:
     kind, context = problem["type"], problem.get("ctx", {})
+    if kind == "is_instance_of" and context["class"] == "Sequence":
+        kind = "list_type"
     match kind:
         case "value_error" | "assertion_error":
             return _own_words(problem)
@@ -112,7 +116,7 @@ def _asked_for(problem: Any) -> str:
         case "too_long" | "string_too_long":
             return f"should have at most {context['max_length']}"
         case "string_pattern_mismatch":
-            return f"should be made of {_SIGNS.get(context['pattern'], 'other signs')}"
+            return f"should be made of {_SIGNS.get(context['pattern'], 'other letters and signs')}"
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
         return f"should be {words} {context[key]}"

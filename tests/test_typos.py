@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import yaml
 from pydantic_core._pydantic_core import list_all_errors
 
+from grader.catalogue import known_checks
 from grader.errors import RubricError
 from grader.proving.proof import load_proof
 from grader.release.handout import read_handout
@@ -70,7 +72,8 @@ FILES = {
 # Words that only pydantic, PyYAML, jsonschema or Python's own reprs use.
 THEIRS = (
     "Input", "valid", "dictionary", "Field", "Extra", "pattern", "instance", "greater", "None", "True", "token",
-    "scalar", "stream", "node", "block", "flow", "mapping values", "Traceback", "unexpected", "expected",
+    "scalar", "stream", "node", "block end", "block mapping", "flow", "mapping values", "Traceback", "unexpected",
+    "expected",
 )  # fmt: skip
 SLIPS = [
     ("tiny.yaml", "points: 4\n", "points 4\n", ":3: not YAML: a key needs a ':' behind it"),
@@ -127,7 +130,34 @@ def test_a_slip_is_told_in_our_words_with_its_place(
     assert told in line
     assert "\n" not in line
     own = line if file != "tiny/checks.py" else ""  # what Python says of Python, authors know
-    assert not [word for word in THEIRS if word in own.partition(": ")[2]]
+    assert not _theirs(own.partition(": ")[2])
+
+
+def _theirs(told: str) -> list[str]:
+    return [word for word in THEIRS if re.search(rf"\b{word}\b", told)]
+
+
+UNFIT: list[Any] = [
+    None, True, 3, -1, 3.7, float("nan"), "x", "", [], {}, [1], ["x"], [None], [[1]], [{}], [{"a": 1}], {"a": 1},
+    {"a": "x"}, {"a": None}, {"a": ["x"]}, {"a": [{}]}, {"a": {"b": []}},
+]  # fmt: skip
+
+
+def test_every_parameter_of_every_check_says_in_our_words_what_it_takes() -> None:
+    refused = 0
+    for name, definition in known_checks().items():
+        for parameter in definition.parameters.values():
+            for value in UNFIT:
+                try:
+                    parameter.read(value, {})
+                except ValueError as error:
+                    refused += 1
+                    told = str(error)
+                    assert told.startswith(f"'{parameter.name}"), (name, told)
+                    assert not _theirs(told.partition("' ")[2]), (name, told)
+                    assert "does not fit here" not in told
+                    assert "other letters" not in told
+    assert refused > 1000
 
 
 def _all_read(folder: Path) -> None:
@@ -159,7 +189,7 @@ def test_no_error_of_yaml_comes_through_in_its_own_words(text: str) -> None:
     with pytest.raises(yaml.YAMLError) as caught:
         list(yaml.compose_all(text, Loader=yaml.SafeLoader)) if "---" not in text else yaml.compose(text)
     _, cause = complaint(caught.value)
-    assert not [word for word in THEIRS if word in cause]
+    assert not _theirs(cause)
     assert "look at quotes" not in cause, "it has a cause of its own"
 
 
