@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, Va
 
 from grader.errors import RubricError
 from grader.model import Check, CheckFunction, Outcome
-from grader.suggestions import misfit_of_a_value
+from grader.suggestions import misfit_of_a_value, near_to
 
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
@@ -67,7 +67,9 @@ def found_in_data(name: str, info: ValidationInfo) -> str:
     for folder in folders:
         if (folder / name).is_file():
             return str(folder / name)
-    raise ValueError(f"no data file '{name}' in {' or '.join(str(folder) for folder in folders) or 'the rubric'}")
+    there = {path.name for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()}
+    where = " or ".join(str(folder) for folder in folders) or "the rubric"
+    raise ValueError(f"names '{name}', and there is no such file in {where}{near_to(name, there)}")
 
 
 # A file that belongs to the rubric: found below `--data`, else beside the rubric. The check receives its path.

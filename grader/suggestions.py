@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -42,9 +43,13 @@ _SIGNS = {
 def did_you_mean(written: str, known: Iterable[str]) -> str:
     """A clause to end an error with: the nearest known word, or all of them if none is near."""
     words = sorted(known)
-    if near := get_close_matches(written, words):
-        return f"; did you mean '{near[0]}'?"
-    return f"; known: {', '.join(words)}" if words else ""
+    return near_to(written, words) or (f"; known: {', '.join(words)}" if words else "")
+
+
+def near_to(written: str, known: Iterable[str]) -> str:
+    """The same, where there are too many to name them all."""
+    near = get_close_matches(written, sorted(known))
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def misfit(problem: Any, known: Iterable[str]) -> str:
@@ -129,6 +134,7 @@ def _own_words(problem: Any) -> str:
 
 
 def _but_got(problem: Any) -> str:
+    """What stands there instead and, of a few words that may, the one it is near to."""
     if problem["type"] in ("value_error", "assertion_error", "too_short", "string_too_short") or "input" not in problem:
         return ""
     got = problem["input"]
@@ -138,5 +144,7 @@ def _but_got(problem: Any) -> str:
         return f", not {'a mapping' if isinstance(got, dict) else 'a list'}"
     if isinstance(got, bool):
         return f", not {str(got).lower()}"
-    text = as_written(got)
-    return f", not '{quote(text, _LONGEST)}'" if isinstance(got, str) else f", not {quote(str(text), _LONGEST)}"
+    if not isinstance(got, str):
+        return f", not {quote(str(as_written(got)), _LONGEST)}"
+    words = re.findall("'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
+    return f", not '{quote(got, _LONGEST)}'{near_to(got, words)}"

@@ -244,7 +244,9 @@ def test_checks_in_the_folder_of_the_rubric_come_before_those_beside_it(tmp_path
 
 
 def test_a_check_beside_the_rubric_and_its_data_are_found(tmp_path: Path) -> None:
-    with pytest.raises(RubricError, match=r"tiny\.yaml:9: counts_lines: 'labels' no data file 'dev\.tsv'"):
+    with pytest.raises(
+        RubricError, match=r"tiny\.yaml:9: counts_lines: 'labels' names 'dev\.tsv', and there is no such file in"
+    ):
         _load(tmp_path, AUTHORS_RUBRIC, AUTHORS_CHECK)
     (tmp_path / "dev.tsv").write_text("q\ta\n")
     assert load_rubric(tmp_path / "tiny.yaml").problems[0].checks[0].parameters["labels"] == str(tmp_path / "dev.tsv")
