@@ -12,7 +12,6 @@ import typer
 from grader.authoring.new_rubric import make_rubric
 from grader.options import room_of_commands
 
-_COLUMN = 24
 _ABOUT = {
     "checks.py": "checks of its own",
     "ideas.yaml": "how students say the ideas that it names",
@@ -29,8 +28,10 @@ def new(
 ) -> None:
     """Make a rubric to begin with: one problem of each kind, samples of every outcome, data and checks."""
     rubric, written = make_rubric(name)
-    for path, about in _listed(rubric, written):
-        print(f"{path:<{_COLUMN}} {about}")
+    listed = dict(_listed(rubric, written))
+    column = max(map(len, listed))
+    for path, about in listed.items():
+        print(f"{path:<{column}}  {about}")
     print(f"Change it into your own; prove it whenever you did: grader rubric test {shlex.quote(str(rubric))}")
 
 

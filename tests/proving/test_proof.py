@@ -119,7 +119,6 @@ def test_what_samples_get_is_written_to_be_read_and_what_is_right_is_not_touched
     )
     (tmp_path / "tiny" / "submissions" / "eve").mkdir()
     (tmp_path / "tiny" / "submissions" / "eve" / "attention.py").write_text("def attention(*_):\n    return 1\n")
-    assert prove(rubric)[0] == 2  # nothing says what eve should get
     code, said = prove(rubric, "--write")
     assert code == 0, said
     assert [line for line in said.splitlines() if ".yaml: " in line] == [
