@@ -40,18 +40,27 @@ class Declaration:
     sample: str
     path: Path
     data: Declared
+    misfits: tuple[str, ...] = ()  # what in it means nothing to the rubric, each with its line
 
 
 def declarations(folder: Path, rubric: Rubric) -> dict[str, Declaration]:
     """What each sample of a rubric is declared to get, by the sample's name. RubricError lists what is wrong."""
+    found = declarations_as_they_are(folder, rubric)
+    if misfits := [line for one in found.values() for line in one.misfits]:
+        raise RubricError(misfits)
+    return found
+
+
+def declarations_as_they_are(folder: Path, rubric: Rubric) -> dict[str, Declaration]:
+    """The same, whether or not they fit the rubric: it may have changed since. RubricError for what cannot be read."""
     found: dict[str, Declaration] = {}
     faults: list[str] = []
     for path in sorted(folder.glob("*.yaml")):
         source = _source(path, faults)
         if source is None or as_written(source.data["rubric"]) != rubric.name:
             continue
-        faults += [f"{path}:{source.line(place)}: {text}" for place, text in _misfits(source.data, rubric)]
-        found[path.stem] = Declaration(path.stem, path, _plain(source.data))
+        misfits = tuple(f"{path}:{source.line(place)}: {text}" for place, text in _misfits(source.data, rubric))
+        found[path.stem] = Declaration(path.stem, path, _plain(source.data), misfits)
     if faults:
         raise RubricError(faults)
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.model import Rubric
-from grader.proving.declarations import declarations, undeclared_samples, write_declaration
+from grader.proving.declarations import declarations_as_they_are, undeclared_samples, write_declaration
 from grader.proving.pool import benches, gets
 from grader.proving.proof import Proof
 
@@ -26,20 +26,19 @@ def write_samples(
     rubric: Rubric, proof: Proof, *, data: Path | None, unsafe: bool, progress: Callable[[int, int], None]
 ) -> list[Written]:
     """Grade every sample. A file that says what its sample gets already is not touched."""
-    declared = declarations(proof.samples, rubric)
-    names = [*(name for name in declared if (proof.submissions / name).exists())]
+    declared = declarations_as_they_are(proof.samples, rubric)
+    names = [name for name in declared if (proof.submissions / name).exists()]
     names += undeclared_samples(proof.submissions, proof.samples, rubric)
+    fitting = {name: one.data for name, one in declared.items() if not one.misfits}
     written = []
     with benches(rubric, data, proof.submissions, unsafe) as pool:
-        found = {
-            name: pool.submit(gets, proof.submissions / name, declared[name].data if name in declared else None)
-            for name in sorted(names)
-        }
+        found = {name: pool.submit(gets, proof.submissions / name, fitting.get(name)) for name in sorted(names)}
         for done, (name, future) in enumerate(found.items(), start=1):
             got = future.result()
             path = proof.samples / f"{name}.yaml"
-            if not got.ungraded and (got.changes or name not in declared):
+            changes = declared[name].misfits if name in declared and name not in fitting else tuple(got.changes)
+            if not got.ungraded and (changes or name not in declared):
                 write_declaration(path, got.data)
-            written.append(Written(path, name not in declared, tuple(got.changes), tuple(got.ungraded)))
+            written.append(Written(path, name not in declared, changes, tuple(got.ungraded)))
             progress(done, len(found))
     return written

@@ -135,7 +135,12 @@ def test_what_samples_get_is_written_to_be_read_and_what_is_right_is_not_touched
         "problems": {"2.1": {"points": 0, "returns_an_array": "failed", "matches_reference": "skipped"}},
     }
     before = frank.read_bytes()
-    assert "new" not in prove(rubric, "--write")[1]
+    (samples / "eve.yaml").write_text("rubric: tiny\npoints: 0\nproblems: {2.1: {a_check_of_last_year: failed}}\n")
+    code, said = prove(rubric, "--write")
+    assert code == 0, said
+    first, why, last = said.splitlines()[:3]
+    assert (first, last) == (f"{samples / 'eve.yaml'}: changed", f"{frank}: as it was")
+    assert "eve.yaml:3: 2.1 has no check 'a_check_of_last_year'" in why
     assert frank.read_bytes() == before
 
 
