@@ -6,6 +6,7 @@ import os
 import signal
 import textwrap
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,8 @@ def test_staff_are_told_the_line_of_a_check_with_a_bug_and_students_are_not(
     assert lines[0] == f"{first})"
     assert lines[1].startswith(f"{elsewhere}, in textwrap.py:")
     assert lines[2].startswith(f"{forgets}, in opinions.py:")
+    (unknown,) = _grade(boxes, submission, _check(partial(broken), "made")).problems[0].checks
+    assert unknown.fault.endswith(f"({first.removeprefix('tests/')})")
     assert "test_engine" not in to_json(report)
     assert "KeyError" not in to_json(report)
 
