@@ -19,6 +19,7 @@ from grader.model import Alternative, Check, Later, Limits, Problem, Rubric, Vis
 from grader.registry import REQUIRED, Definition
 from grader.rubric_files import LIBRARIES, find_rubric, own_checks, rubric_choices
 from grader.suggestions import did_you_mean, misfit
+from grader.yaml_complaints import ESCAPE
 from grader.yaml_source import Path as Place
 from grader.yaml_source import Source, YamlError, as_written, read
 
@@ -144,6 +145,7 @@ class _Reading:
         if not isinstance(self._source.data, dict):
             self._complain((), "a rubric is a mapping with 'rubric', 'title', 'points' and 'problems'")
             raise self._verdict()
+        self._refuse_eaten_backslashes(self._source.data, ())
         try:
             written = _Rubric.model_validate(self._source.data)
         except ValidationError as error:
@@ -292,6 +294,14 @@ class _Reading:
         if definition.agree and REQUIRED not in every.values() and (why := definition.agree(every)):
             self._complain(place, f"{definition.name}: {why}")
         return values
+
+    def _refuse_eaten_backslashes(self, data: Any, place: Place) -> None:
+        """ "\\beta" between double quotes is a backspace and `eta`: nobody means that, and formulas are full of it."""
+        if isinstance(data, dict | list):
+            for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+                self._refuse_eaten_backslashes(value, (*place, key))
+        elif isinstance(data, str) and any(sign < " " and sign != "\n" for sign in data):
+            self._complain(place, ESCAPE)
 
     def _refuse_twice(self, ids: list[str], place: Any, what: str) -> None:
         for index, name in enumerate(ids):

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-_ESCAPE = "a backslash between double quotes; write two of them, or use single quotes"
+ESCAPE = "a backslash between double quotes; write two of them, or use single quotes"
 _INDENTED = (
     "this line is indented otherwise than the lines it belongs to, or a quotation mark is too many here or above"
 )
@@ -17,8 +17,8 @@ _CAUSES = {
     "could not find expected ':'": "a key needs a ':' behind it",
     "sequence entries are not allowed": "'- ' begins a list here; begin it on a line of its own",
     "mapping keys are not allowed": "'? ' cannot stand here; put the value into quotes",
-    "found unknown escape character": _ESCAPE,
-    "expected escape sequence": _ESCAPE,
+    "found unknown escape character": ESCAPE,
+    "expected escape sequence": ESCAPE,
     "found unexpected end of stream": "a quotation mark is never closed",
     "found unexpected document separator": "a quotation mark is never closed",
     "expected ',' or ']'": "a '[' is never closed, or a ',' is missing behind a value",
@@ -37,7 +37,7 @@ _ANYTHING = "it cannot be read; look at quotes, brackets, colons and indentation
 def complaint(error: yaml.YAMLError | ValueError | OverflowError) -> tuple[int, str]:
     """The line, from 1, and the cause."""
     if not isinstance(error, yaml.YAMLError):
-        return 1, _ESCAPE
+        return 1, ESCAPE
     if not isinstance(error, yaml.MarkedYAMLError):
         return 1, next((cause for begins, cause in _CAUSES.items() if begins in str(error)), _ANYTHING)
     problem, context = error.problem or "", error.context or ""

@@ -84,6 +84,8 @@ SLIPS = [
     ("tiny.yaml", "    title: Why", "   title: Why", ":15: not YAML: this line is indented otherwise"),
     ("tiny.yaml", "function: attention}", "function: attention", ":8: not YAML: a '{' is never closed"),
     ("tiny.yaml", '"K^T Q"', '"K^T \\quad Q"', ":13: not YAML: a backslash between double quotes; write two"),
+    ("tiny.yaml", '"K^T Q"', '"K^\\top Q"', ":13: a backslash between double quotes; write two of them"),
+    ("tiny.yaml", '"K^T Q"', '"\\beta K^T Q"', ":13: a backslash between double quotes; write two of them"),
     ("tiny.yaml", "title: Why", "title: @Why", ":15: not YAML: a value that begins with '@' needs quotes"),
     ("tiny.yaml", "title: Why", "title: [Why]", ":15: 'title' should be text, not a list"),
     ("tiny.yaml", "title: Why", "title:", ":15: 'title' should be text, and nothing stands there"),
