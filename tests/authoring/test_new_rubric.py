@@ -77,7 +77,7 @@ def test_new_edit_prove_release_check_and_grade_a_class(tmp_path: Path) -> None:
 
     for sample in ("right", "half", "empty"):
         shutil.copytree(tmp_path / "scores" / "samples" / sample, tmp_path / "class" / sample)
-    run("batch", "class", "--rubric", "scores.yaml", "--out", "grades")
+    run("batch", "class", "--rubric", "scores.yaml", "--out", "grades", "--jobs", "1")
     with (tmp_path / "grades" / "gradebook.csv").open() as table:
         points = {row["student"]: row["points"] for row in csv.DictReader(table)}
     assert points == {"right": "16", "half": "6", "empty": "0"}
