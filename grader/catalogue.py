@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import traceback
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -12,8 +13,9 @@ from types import ModuleType
 
 import grader.checks
 from grader.errors import RubricError
+from grader.quoting import quote
 from grader.registry import Definition, definitions_in
-from grader.rubric_files import own_code
+from grader.rubric_files import own_checks
 from grader.rubric_functions import Offer, offers_in
 
 _ENTRY_POINTS = "grader.checks"
@@ -73,7 +75,7 @@ def _own_files() -> dict[str, Path]:
 
 def _others(rubric: Path | None) -> list[ModuleType]:
     modules = [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]
-    if rubric is not None and (own := own_code(rubric)) is not None:
+    if rubric is not None and (own := own_checks(rubric)) is not None:
         modules.append(_load_file(own))
     return modules
 
@@ -101,6 +103,15 @@ def name_beside(path: Path) -> str:
     return f"rubric_checks_{path.parent.name}"
 
 
+def _line_in(path: Path, error: Exception) -> int:
+    """The line of a file at which importing it ended."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno or 1
+    return next(
+        (one.lineno or 1 for one in reversed(traceback.extract_tb(error.__traceback__)) if one.filename == str(path)), 1
+    )
+
+
 def _load_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name_beside(path), path)
     assert spec is not None
@@ -109,5 +120,7 @@ def _load_file(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # the author's file: name it, whatever it raised
-        raise RubricError([f"{path}: cannot be imported: {type(error).__name__}: {error}"]) from error
+        cause = error.msg if isinstance(error, SyntaxError) else str(error)
+        where = f"{path}:{_line_in(path, error)}"
+        raise RubricError([f"{where}: cannot be imported: {type(error).__name__}: {quote(cause)}"]) from error
     return module

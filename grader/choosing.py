@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric_files import find_rubric, own_code, rubric_choices
+from grader.rubric_files import find_rubric, own_checks, rubric_choices
 from grader.submission import OpenedSubmission
 
 
@@ -40,14 +40,16 @@ def choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Pa
 
 def refuse_rubric_inside(rubric: Path, handed_in: Path) -> None:
     """What lies where students put their files may be a student's own, and a rubric can bring code."""
-    if handed_in.is_dir() and rubric.resolve().is_relative_to(handed_in.resolve()):
+    work, brought = handed_in.resolve(), (rubric, own_checks(rubric))
+    inside = (path for path in brought if path and path.resolve().is_relative_to(work))
+    if work.is_dir() and (found := next(inside, None)):
         cause = "it lies inside what is graded, so it may be a student's"
-        raise UsageError(f"{quote(str(rubric))}: {cause}; move the rubric elsewhere")
+        raise UsageError(f"{quote(str(found))}: {cause}; move the rubric elsewhere")
 
 
 def _refuse_code_beside(rubric: Path, handed_in: Path) -> None:
     """One file of a student's lies among the student's other files; a folder may be a part of what was handed in."""
-    code, work = own_code(rubric), handed_in.resolve()
+    code, work = own_checks(rubric), handed_in.resolve()
     if code is None:
         return
     folders = {rubric.resolve().parent, code.resolve().parent}  # a folder of the rubric's name may be a student's, too

@@ -28,6 +28,7 @@ COMMANDS = {
     "similar": ("grader.similar", "Point staff to submissions that share what hardly anyone else has."),
     "export": ("grader.report", "Write grades for another program."),
     "gradescope": ("grader.report", "Grade on Gradescope."),
+    "new": ("grader.authoring", "Make a rubric to begin with."),
     "rubric": ("grader.proving", "Look at rubrics and prove them right."),
     "checks": ("grader", "List the checks that rubrics can use, with their parameters."),
     "release": ("grader.release", "Make the kit that students get."),

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from types import CodeType
 from typing import Self
 
 from grader.model import Status
 from grader.quoting import quote
 
 
-def cause_for_staff(fault: Exception) -> str:
-    """A fault of our own in one line: what was raised, and where in the grader."""
+def cause_for_staff(fault: Exception, judging: Callable[..., object] | None = None) -> str:
+    """A fault of our own in one line: what was raised, and where. Of a check, also the line of its own file: what it
+    calls may raise far from there."""
     *_, last = traceback.extract_tb(fault.__traceback__)
-    return f"{type(fault).__name__}: {quote(str(fault))} ({Path(last.filename).name}:{last.lineno})"
+    places = [f"{Path(last.filename).name}:{last.lineno}"]
+    code = getattr(inspect.unwrap(judging), "__code__", None) if judging is not None else None
+    if code is not None:
+        line = _line_of(fault, code)
+        elsewhere = (code.co_filename, line) != (last.filename, last.lineno)
+        places = [f"{shortest(Path(code.co_filename))}:{line}", *(places if elsewhere else [])]
+    return f"{type(fault).__name__}: {quote(str(fault))} ({', in '.join(places)})"
+
+
+def _line_of(fault: Exception, code: CodeType) -> int:
+    """Where in the file of a check it was broken off; where the check begins, if that was after it had returned."""
+    lines = [one.lineno for one in traceback.extract_tb(fault.__traceback__) if one.filename == code.co_filename]
+    return (lines[-1] if lines else None) or code.co_firstlineno
+
+
+def shortest(path: Path) -> str:
+    """A path as one would type it here: relative, unless that is longer."""
+    try:
+        return min(str(path), os.path.relpath(path), key=len)
+    except (OSError, ValueError):  # from a folder that is gone, or on Windows from another drive
+        return str(path)
 
 
 class StudentFault(Exception):

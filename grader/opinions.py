@@ -15,7 +15,7 @@ import numpy as np
 from grader.alternatives import sheet_of
 from grader.answers import about, answer_to
 from grader.draw import Draw
-from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut
+from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, cause_for_staff
 from grader.from_pages import from_pages
 from grader.model import Answer, Answers, Box, Check, Limits, Outcome, Problem, Rubric, Status, Submission, is_code
 from grader.quoting import quote
@@ -313,9 +313,9 @@ class Asking:
                 started = not_started(fault, check, self.work.submission)
                 return self._from_pages(with_output(from_fault(started, check), printed), student), False, True
             case BoxLost():
-                return _ungraded(fault), False, False
+                return _ungraded(fault, check), False, False
         # a check with a bug must not cost the student anything, or stop the rest
-        return _ungraded(fault), False, True
+        return _ungraded(fault, check), False, True
 
     def _from_pages(self, outcome: Outcome, student: _Student | None) -> Outcome:
         """A sheet that cannot be read at all was never cut into parts, so nothing of it was judged."""
@@ -328,7 +328,7 @@ def _same(one: Outcome, other: Outcome) -> bool:
     return (one.status, one.score, one.message) == (other.status, other.score, other.message)
 
 
-def _ungraded(fault: Exception) -> Outcome:
-    cause = f"{type(fault).__name__}: {quote(str(fault))}"
+def _ungraded(fault: Exception, check: Check) -> Outcome:
+    cause = cause_for_staff(fault, check.function)
     message = "this could not be graded; the fault is the grader's, not the submission's"
     return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause)

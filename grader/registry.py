@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from types import ModuleType, UnionType
 from typing import Annotated, Any, TypeVar, overload
 
-from pydantic import AfterValidator, TypeAdapter, ValidationError, ValidationInfo
+from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
 
 from grader.errors import RubricError
 from grader.model import Check, CheckFunction, Outcome
+from grader.suggestions import misfit_of_a_value, near_to
 
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
@@ -70,7 +71,9 @@ def found_in_data(name: str, info: ValidationInfo) -> str:
     for folder in folders:
         if (folder / name).is_file():
             return str(folder / name)
-    raise ValueError(f"no data file '{name}' in {' or '.join(str(folder) for folder in folders) or 'the rubric'}")
+    there = {path.name for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()}
+    where = " or ".join(str(folder) for folder in folders) or "the rubric"
+    raise ValueError(f"names '{name}', and there is no such file in {where}{near_to(name, there)}")
 
 
 # A file that belongs to the rubric: found below `--data`, else beside the rubric. The check receives its path.
@@ -91,6 +94,14 @@ def _in_words(annotation: Any) -> str:
     if origin is None:
         return "..." if annotation is ... else getattr(annotation, "__name__", str(annotation))
     return f"{origin.__name__}[{', '.join(_in_words(one) for one in inner)}]"
+
+
+def _keys_in(annotation: Any) -> set[str]:
+    """The keys of every mapping with set keys that a value of this type holds."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = annotation.model_fields
+        return set(fields).union(*(_keys_in(field.annotation) for field in fields.values()))
+    return set().union(*(_keys_in(one) for one in typing.get_args(annotation)))
 
 
 @dataclass(frozen=True)
@@ -136,11 +147,8 @@ class Parameter:
         try:
             return TypeAdapter(self.annotation).validate_python(value, strict=True, context=dict(context))
         except ValidationError as error:
-            first = error.errors()[0]
-            text = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-            where = ".".join(str(step) for step in first["loc"])
-            got = "" if first["type"] == "value_error" else f", not {first['input']!r}"
-            raise ValueError(f"'{self.name}{'.' if where else ''}{where}' {text}{got}") from None
+            place, cause = misfit_of_a_value(error.errors(), value, _keys_in(self.annotation))
+            raise ValueError(f"'{'.'.join(map(str, (self.name, *place)))}' {cause}") from None
 
 
 Agreement = Callable[[Mapping[str, Any]], str]  # of a check's parameters: why they do not go together, or nothing

@@ -18,8 +18,9 @@ from grader.idea_files import IdeaFile
 from grader.model import Alternative, Check, Later, Limits, PerStudent, Problem, Rubric, Visibility
 from grader.personal import choices, names_in, read_for_all
 from grader.registry import REQUIRED, Definition
-from grader.rubric_files import LIBRARIES, find_rubric, own_code, rubric_choices
+from grader.rubric_files import LIBRARIES, find_rubric, own_checks, rubric_choices
 from grader.suggestions import did_you_mean, misfit
+from grader.yaml_complaints import ESCAPE
 from grader.yaml_source import Path as Place
 from grader.yaml_source import Source, YamlError, as_written, read
 
@@ -36,7 +37,7 @@ def _as_points(value: Any) -> Fraction:
     return points
 
 
-_Id = Annotated[str, BeforeValidator(as_written), Field(pattern=r"^[\w.\-]+$")]
+_Id = Annotated[str, Field(pattern=r"^[\w.\-]+$"), BeforeValidator(as_written)]
 _Points = Annotated[Fraction, BeforeValidator(_as_points)]
 _PerStudent = BeforeValidator(choices)
 _Library = Literal["numpy", "torch", "einops", "scipy", "pandas", "sklearn"]
@@ -113,6 +114,9 @@ class _Rubric(_Strict):
     problems: list[_Problem] = Field(min_length=1)
 
 
+RubricForm, CheckForm = _Rubric, _Check  # for those who describe rubrics to editors
+
+
 def load_rubric(path: Path, data: Path | None = None) -> Rubric:
     """Read and check a rubric completely. RubricError lists everything that is wrong with it."""
     shown = os.path.relpath(path) if path.is_absolute() else str(path)
@@ -147,6 +151,7 @@ class _Reading:
         if not isinstance(self._source.data, dict):
             self._complain((), "a rubric is a mapping with 'rubric', 'title', 'points' and 'problems'")
             raise self._verdict()
+        self._refuse_eaten_backslashes(self._source.data, ())
         try:
             written = _Rubric.model_validate(self._source.data)
         except ValidationError as error:
@@ -167,8 +172,8 @@ class _Reading:
         self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()
-        own = own_code(self._path)
-        code = own.read_bytes() if own else b""
+        checks = own_checks(self._path)
+        code = checks.read_bytes() if checks else b""
         digest = hashlib.sha256(text.encode() + code + self._ideas.content).hexdigest()
         ids, material = tuple(problem.id for problem in problems), tuple(written.course_material)
         named = (written.rubric, written.title, written.points, tuple(problems), self._path, digest)
@@ -305,6 +310,14 @@ class _Reading:
         if definition.agree and REQUIRED not in every.values() and (why := definition.agree(every)):
             self._complain(place, f"{definition.name}: {why}")
         return values, personal
+
+    def _refuse_eaten_backslashes(self, data: Any, place: Place) -> None:
+        """ "\\beta" between double quotes is a backspace and `eta`: nobody means that, and formulas are full of it."""
+        if isinstance(data, dict | list):
+            for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+                self._refuse_eaten_backslashes(value, (*place, key))
+        elif isinstance(data, str) and any(sign < " " and sign != "\n" for sign in data):
+            self._complain(place, ESCAPE)
 
     def _refuse_twice(self, ids: list[str], place: Any, what: str) -> None:
         for index, name in enumerate(ids):

@@ -14,20 +14,21 @@ from grader.suggestions import did_you_mean
 from grader.yaml_source import YamlError, as_written, read
 
 _OWN = Path(__file__).resolve().parent.parent / "rubrics"
-CODE = "checks.py"
+CHECKS = "checks.py"
 LIBRARIES: tuple[Literal["numpy"]] = ("numpy",)  # of a problem that names none
+
+
+def own_checks(rubric: Path) -> Path | None:
+    """The file of checks that a rubric brings: `NAME/checks.py`, else the `checks.py` beside `NAME.yaml`, which several
+    rubrics may share."""
+    places = (rubric.parent / rubric.stem / CHECKS, rubric.parent / CHECKS)
+    return next((path for path in places if path.exists()), None)
 
 
 def rubric_choices() -> dict[str, Path]:
     """The grader's own rubrics by name. A rubric can bring code (its `checks.py`), so a name never means a file that
     happens to lie in the working directory: that may be a student's folder."""
     return {path.stem: path for path in sorted(_OWN.glob("*.yaml"))}
-
-
-def own_code(rubric: Path) -> Path | None:
-    """Its `checks.py`: the one in the folder of its name, else the one beside it; None if there is neither."""
-    places = (rubric.parent / rubric.stem / CODE, rubric.parent / CODE)
-    return next((path for path in places if path.exists()), None)
 
 
 def find_rubric(name: str, *, by_staff: bool = True) -> Path:

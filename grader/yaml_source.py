@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from grader.yaml_complaints import complaint
+
 Path = tuple[str | int, ...]
 _MAX_CHARACTERS = 2**18  # ten times the longest rubric
 _MAX_DEPTH = 20
@@ -77,11 +79,9 @@ def read(text: str) -> Source:
     try:
         node = _composed(text)
         data = None if node is None else _build(node, (), lines)
-    except yaml.MarkedYAMLError as error:
-        mark: Any = error.problem_mark or error.context_mark
-        raise YamlError(mark.line + 1 if mark else 1, f"not YAML: {error.problem or error.context}") from None
     except (yaml.YAMLError, *_BAD_ESCAPES) as error:
-        raise YamlError(1, f"not YAML: {str(error).splitlines()[0]}") from None
+        line, cause = complaint(error)
+        raise YamlError(line, f"not YAML: {cause}") from None
     return Source(data, lines)
 
 

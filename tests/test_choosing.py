@@ -60,3 +60,15 @@ def test_a_rubric_among_the_students_files_is_refused(tmp_path: Path) -> None:
     refuse_rubric_inside(beside, tmp_path / "work")
     with pytest.raises(UsageError, match="it lies inside what is graded"):
         refuse_rubric_inside(inside, tmp_path / "work")
+
+
+def test_checks_of_a_rubric_among_the_students_files_are_refused(tmp_path: Path, submission: MakeSubmission) -> None:
+    work = submission()
+    for handed_in, code in [(tmp_path / "r", "r/checks.py"), (tmp_path / "class" / "ann", "class/checks.py")]:
+        handed_in.mkdir(parents=True)
+        (tmp_path / code).write_text("")
+        rubric = tmp_path / ("r.yaml" if code.startswith("r/") else "class/r.yaml")
+        rubric.write_text("")
+        with pytest.raises(UsageError, match="it may be a student's"):
+            choose_rubric(str(rubric), work, handed_in)
+    assert choose_rubric(str(tmp_path / "r.yaml"), work, tmp_path / "class" / "ann") == tmp_path / "r.yaml"

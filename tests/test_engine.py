@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import textwrap
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from grader.draw import NO_SECRET, Draw
 from grader.engine import grade
 from grader.errors import BoxLost, Missing, TimedOut
 from grader.model import Alternative, Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
+from grader.report.json_report import to_json
 from grader.sandbox import BoxRunner
 from grader.secret import Secret
 from tests.conftest import DRAW, MakeSubmission
@@ -78,6 +81,32 @@ def test_a_person_is_asked_where_a_check_asks_for_one(boxes: BoxRunner, submissi
     report = _grade(boxes, submission, _check(to_review), _check(good, needs=("to_review",)))
     assert (report.points, report.provisional) == (Fraction(3, 2), True)
     assert report.problems[0].status is Status.REVIEW
+
+
+def slips_elsewhere(student: Any, rng: Any) -> Outcome:
+    return passed(textwrap.dedent(rng.normal()))
+
+
+def forgets_its_verdict(student: Any, rng: Any) -> None:
+    passed("good")
+
+
+def test_staff_are_told_the_line_of_a_check_with_a_bug_and_students_are_not(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    checks = (broken, slips_elsewhere, forgets_its_verdict)
+    report = _grade(boxes, submission, *map(_check, checks))
+    first, elsewhere, forgets = (
+        f"tests/test_engine.py:{check.__code__.co_firstlineno + (check is not forgets_its_verdict)}" for check in checks
+    )
+    lines = [result.fault.rpartition(" (")[2] for result in report.problems[0].checks]
+    assert lines[0] == f"{first})"
+    assert lines[1].startswith(f"{elsewhere}, in textwrap.py:")
+    assert lines[2].startswith(f"{forgets}, in opinions.py:")
+    (unknown,) = _grade(boxes, submission, _check(partial(broken), "made")).problems[0].checks
+    assert unknown.fault.endswith(f"({first.removeprefix('tests/')})")
+    assert "test_engine" not in to_json(report)
+    assert "KeyError" not in to_json(report)
 
 
 def test_a_check_with_a_bug_is_ungraded_and_so_is_what_builds_on_it(

@@ -96,13 +96,13 @@ def test_what_a_rubric_names_is_as_if_its_phrasings_stood_there(tmp_path: Path) 
         ("says: [pos", "sayz: [pos", "tiny/ideas.yaml:7: 'sayz' has no meaning here; did you mean 'says'?"),
         ("      says: [positive]\n", "", "tiny/ideas.yaml:6: 'says' is missing"),
         ("[positive]", "[]", "tiny/ideas.yaml:7: 'says' is empty"),
-        ("[negative]", "[1]", "tiny/ideas.yaml:8: '0' should be a valid string"),
+        ("[negative]", "[1]", "tiny/ideas.yaml:8: number 1 of 'unless' should be text"),
         ("'\"Σ α\"'", "'\"Σ α'", "tiny/ideas.yaml:5: the phrasing '\"Σ α' has a quotation mark without its partner"),
         ("[total]", "[total, '@huge']", "tiny/ideas.yaml:13: the phrasing '@huge' names the group @huge, which"),
-        ("[total]", "total", "tiny/ideas.yaml:13: 'says' should be a valid list"),
+        ("[total]", "total", "tiny/ideas.yaml:13: 'says' should be a list"),
         ("1.b:\n  ideas:\n    sums: [total]", "1.b: [total]", "tiny/ideas.yaml:11: a part holds 'ideas' and 'wrong'"),
         ("  ideas:\n    sums: [total]", "  ideas: [total]", "tiny/ideas.yaml:12: a part holds 'ideas' and 'wrong'"),
-        ("[total]", "[total", "tiny/ideas.yaml:14: not YAML"),
+        ("[total]", "[total", "tiny/ideas.yaml:13: not YAML: a '[' is never closed"),
         ("    sign:\n", "    sums:\n", "tiny/ideas.yaml:6: 'sums' is given twice"),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_slip_in_the_phrasings_is_named_with_its_line(
     ("right", "wrong", "said"),
     [
         ("weight: 2", "wieght: 2", "13: gives_the_ideas: 'wieght' has no meaning here; did you mean 'weight'?"),
-        ("weight: 2", "weight: 0", "13: gives_the_ideas: 'ideas.sign.weight' should be greater than or equal to 1"),
+        ("weight: 2", "weight: 0", "13: gives_the_ideas: 'ideas.sign.weight' should be at least 1"),
         ("at_most: 1/3", "at_most: 3", "15: gives_the_ideas: 'wrong.softmax.at_most' should be a share from 0 to 1"),
         (
             "at_most: 1/3",
@@ -129,8 +129,12 @@ def test_a_slip_in_the_phrasings_is_named_with_its_line(
             "15: gives_the_ideas: 'against' names 'sum', which is no idea of this part; did you mean 'sums'?",
         ),
         ("weight: 2", "says: [x]", "13: gives_the_ideas: 'says' belongs in tiny/ideas.yaml; or write a list"),
-        ("sums: what they make together\n", "sums: 3\n", "12: gives_the_ideas: 'ideas.sums.label' should be a valid"),
-        ("label: which values one can take, ", "", "13: gives_the_ideas: 'ideas.sign.label' Field required"),
+        (
+            "sums: what they make together\n",
+            "sums: 3\n",
+            "12: gives_the_ideas: 'ideas.sums.label' should be text, not 3",
+        ),
+        ("label: which values one can take, ", "", "13: gives_the_ideas: 'ideas.sign.label' is missing"),
     ],
 )
 def test_a_slip_where_it_is_named_is_told_too(

@@ -77,7 +77,7 @@ def test_alternatives_share_what_the_problem_says_and_may_say_otherwise(tmp_path
             "{functoin: attend}",
             "16: no check of early takes 'functoin'; did you mean 'function'?",
         ),
-        ("{function: attend}", "{function: 3}", "16: columns_sum_to_one: 'function' should be a valid string, not 3"),
+        ("{function: attend}", "{function: 3}", "16: columns_sum_to_one: 'function' should be text, not 3"),
         ("[{check: columns_sum_to_one, points: 1}]", "[]", "17: 'checks' is empty"),
         ("beside:", "besides:", "15: 'besides' has no meaning here; did you mean 'beside'?"),
         ("        defines: [attend]\n", "", "12: 1 as early: its 'files' and what they define"),

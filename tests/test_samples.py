@@ -8,7 +8,6 @@ that they reach the tier their sample declares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,8 +17,9 @@ import pytest
 
 from grader.draw import NO_SECRET, Draw
 from grader.engine import grade
-from grader.model import Check, Problem, Report, Status
+from grader.model import Check, Problem, Report
 from grader.personal import for_student
+from grader.proving.declarations import failed_by
 from grader.proving.samples import differences
 from grader.report.json_report import as_data
 from grader.report.points import rounded
@@ -29,7 +29,6 @@ from tests.conftest import DRAW, REPOSITORY, read_yaml, the_rubric
 
 DECLARED: dict[str, Any] = {path.stem: read_yaml(path) for path in sorted(Path(__file__).parent.glob("samples/*.yaml"))}
 RUBRICS = sorted({declared["rubric"] for declared in DECLARED.values()})
-BESIDE_CHECKS = ("points", "chosen")
 
 
 def _grade(boxes: BoxRunner, sample: str, seed: int = 0) -> Report:
@@ -48,31 +47,14 @@ def test_sample_gets_its_declared_outcome(torch_boxes: BoxRunner, sample: str) -
 @pytest.mark.parametrize("rubric", RUBRICS)
 def test_every_check_is_failed_by_some_sample(rubric: str) -> None:
     """Of alternatives too. What is missing, or crashed with everything else of its problem, was never judged."""
-    failed = {
-        (problem, check)
-        for declared in DECLARED.values()
-        if declared["rubric"] == rubric
-        for problem, checks in declared["problems"].items()
-        for check in _lost(checks)
-    }
+    own = (declared for declared in DECLARED.values() if declared["rubric"] == rubric)
+    failed = {found for declared in own for found in failed_by(declared)}
     loaded = the_rubric(f"rubrics/{rubric}.yaml")
     assert {(problem.id, check.id) for problem in loaded.problems for check in _all_checks(problem)} <= failed
 
 
 def _all_checks(problem: Problem) -> list[Check]:
     return [*problem.checks, *(check for one in problem.alternatives for check in one.checks)]
-
-
-def _lost(checks: dict[str, Any]) -> Iterator[str]:
-    statuses = {check: status.split() for check, status in checks.items() if check not in BESIDE_CHECKS}
-    runs = any(status == [Status.PASSED] for status in statuses.values())
-    for check, (status, *score) in statuses.items():
-        if (
-            status in (Status.FAILED, Status.PARTIAL)
-            or (status == Status.CRASHED and runs)
-            or (status == Status.REVIEW and Fraction(score[0]) < 1)
-        ):
-            yield check
 
 
 @pytest.mark.parametrize("sample", DECLARED)

@@ -29,7 +29,7 @@ def test_the_nearest_word_is_named_or_all_of_them(written: str, known: list[str]
         ("too_short", ("says",), "", "'says' is empty"),
         ("value_error", ("says", 0), "Value error, it holds nothing", "it holds nothing"),
         ("value_error", ("points",), "Value error, is no number", "'points' is no number"),
-        ("int_type", ("points",), "Input should be a valid integer", "'points' should be a valid integer"),
+        ("int_type", ("points",), "Input should be a valid integer", "'points' should be a whole number"),
     ],
 )
 def test_what_pydantic_found_is_told_in_words(kind: str, place: tuple[Any, ...], message: str, said: str) -> None:

@@ -22,6 +22,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from grader.errors import cause_for_staff
+
 CPU_SECONDS = 2.0  # the slowest honest formula takes a tenth of it
 _WALL_SECONDS = 60.0  # a machine with many others on it; processor time is what decides
 _MEMORY_BYTES = 4 * 2**30  # of addresses; what is loaded already takes most of it
@@ -175,7 +177,7 @@ def _reply(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, An
     try:
         return "found", function(*args)
     except Exception as error:  # ours, since students' mistakes are verdicts: the grader raises it
-        return "raised", f"{type(error).__name__}: {error}"
+        return "raised", cause_for_staff(error)
 
 
 def _answer(function: Callable[..., Any], args: tuple[Any, ...], writing: int) -> None:

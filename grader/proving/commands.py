@@ -8,13 +8,14 @@ import typer
 from rich.console import Console
 
 from grader.choosing import only as narrowed
-from grader.errors import RubricError
-from grader.exits import EXIT_BELOW
+from grader.errors import RubricError, UsageError
+from grader.exits import EXIT_BELOW, EXIT_UNGRADED
 from grader.options import DataOption, PartOption, UnsafeOption, room_of_commands
 from grader.progress_bar import progress_bar
-from grader.proving.listing import print_proof
+from grader.proving.listing import print_proof, print_written
 from grader.proving.proof import load_proof
 from grader.proving.prove import prove
+from grader.proving.writing import write_samples
 from grader.report.listings import print_rubric
 from grader.report.points import shown
 from grader.rubric import find_rubric, load_rubric
@@ -50,25 +51,44 @@ def prove_rubric(
     sample: Annotated[
         int | None, typer.Option("--sample", metavar="N", min=1, help="Try N mutants, always the same; default: all.")
     ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write down what every sample gets, to be read and kept; prove nothing.")
+    ] = False,
     unsafe: UnsafeOption = False,
 ) -> None:
     """Prove a rubric: gold gets everything, a stub nothing, every sample what it declares, every mutant less."""
     loaded = load_rubric(find_rubric(name), data)
+    proof = load_proof(loaded)
     chosen = [problem.id for problem in narrowed(loaded, part or []).problems]
+    if write and (part or sample):
+        raise UsageError("--write grades whole samples and tries no mutants; leave out --part and --sample")
     with progress_bar() as (bar, task):
-        proven = prove(
-            loaded,
-            load_proof(loaded),
-            data=data,
-            only=chosen,
-            sample=sample,
-            unsafe=unsafe,
-            progress=lambda done, total: bar.update(task, completed=done, total=total, description="proving"),
-        )
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description="grading samples" if write else "proving")
+
+        if write:
+            written = write_samples(loaded, proof, data=data, unsafe=unsafe, progress=progress)
+        else:
+            proven = prove(loaded, proof, data=data, only=chosen, sample=sample, unsafe=unsafe, progress=progress)
+    if write:
+        print_written(written, Console())
+        raise typer.Exit(EXIT_UNGRADED if any(one.ungraded for one in written) else 0)
     print_proof(proven, Console())
     raise typer.Exit(0 if proven.holds else EXIT_BELOW)
 
 
+def schema(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME|PATH]", help="With the checks of this rubric's own, too.")
+    ] = None,
+) -> None:
+    """Print a JSON Schema of rubrics, for completion in editors."""
+    from grader.authoring.rubric_schema import schema_text  # it loads every check, and only this command needs them
+
+    print(schema_text(find_rubric(name) if name else None), end="")
+
+
 app = room_of_commands()
-rubric = room_of_commands(lint, show, test=prove_rubric)
+rubric = room_of_commands(lint, show, schema, test=prove_rubric)
 app.add_typer(rubric, name="rubric", help="Look at rubrics and prove them right.", no_args_is_help=True)

@@ -8,7 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grader.errors import shortest
 from grader.proving.proof_results import SURVIVORS_ALLOWED, PartProven, Proven, Tried
+from grader.proving.writing import Written
 
 
 def print_proof(proven: Proven, console: Console) -> None:
@@ -17,7 +19,10 @@ def print_proof(proven: Proven, console: Console) -> None:
     state = "not so, see above" if proven.faults else "all as they should be"
     samples = "1 sample" if proven.samples == 1 else f"{proven.samples} samples"
     console.print(Text(f"Gold ({proven.gold}) full, stub nothing, {samples} as declared: {state}"))
-    console.print(_table(proven.parts))
+    if proven.parts:
+        console.print(_table(proven.parts))
+    else:
+        console.print(Text("Nothing was mutated: proof.yaml names nothing under 'mutate'", style="yellow"))
     _print_tried("Not noticed, and not explained", proven.parts, lambda part: part.survivors, console)
     _print_tried("Not noticed, and why nobody could", proven.parts, lambda part: part.explained, console)
     for line in proven.stale:
@@ -25,6 +30,18 @@ def print_proof(proven: Proven, console: Console) -> None:
     most = f"at most {SURVIVORS_ALLOWED * 100} % of mutants may survive unexplained"
     verdict = "proved" if proven.holds else "NOT proved"
     console.print(Text(f"Verdict: {verdict} ({most})", style="green" if proven.holds else "red"))
+
+
+def print_written(written: Sequence[Written], console: Console) -> None:
+    for one in written:
+        state = "not written" if one.ungraded else "new" if one.is_new else "changed" if one.changes else "as it was"
+        console.print(Text(f"{shortest(one.path)}: {state}"), soft_wrap=True)
+        for line in one.changes:
+            console.print(Text(f"  {line}"), soft_wrap=True)
+        for line in one.ungraded:
+            console.print(Text(f"  {line}", style="red"), soft_wrap=True)
+    if any(one.is_new or one.changes for one in written if not one.ungraded):
+        console.print(Text("Read what was written: it is what they get, not yet what they should get."))
 
 
 def _table(parts: Sequence[PartProven]) -> Table:

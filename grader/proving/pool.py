@@ -13,7 +13,8 @@ from pathlib import Path
 
 from grader.model import CheckResult, ProblemResult, Report, Rubric, Status
 from grader.proving.bench import Bench, Fate, Trial
-from grader.proving.samples import Declared, differences
+from grader.proving.declarations import Declared
+from grader.proving.samples import declaration_of, differences
 from grader.rubric import load_rubric
 
 _bench: Bench | None = None  # this process's own, kept from one question to the next
@@ -79,7 +80,31 @@ def won_by_stub(folder: Path) -> list[str]:
 
 
 def undeclared(folder: Path, declared: Declared) -> list[str]:
-    return differences(declared, _graded(folder))
+    report = _graded(folder)
+    return [*differences(declared, report), *_ungraded(report)]
+
+
+@dataclass(frozen=True)
+class Gets:
+    """What a sample gets: as it would be declared, where that differs, and what could not be graded."""
+
+    data: Declared
+    changes: list[str]
+    ungraded: list[str]
+
+
+def gets(folder: Path, declared: Declared | None) -> Gets:
+    report = _graded(folder)
+    return Gets(declaration_of(report), differences(declared, report) if declared else [], _ungraded(report))
+
+
+def _ungraded(report: Report) -> list[str]:
+    return [
+        _line(problem, result)
+        for problem in report.problems
+        for result in problem.checks
+        if result.outcome.status is Status.UNGRADED and result.fault
+    ]
 
 
 def _line(problem: ProblemResult, result: CheckResult) -> str:

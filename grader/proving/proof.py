@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from grader.errors import RubricError, UsageError
 from grader.model import Rubric
 from grader.proving.mutants import Mutant
-from grader.suggestions import misfit
+from grader.suggestions import did_you_mean, misfit
 from grader.yaml_source import Source, WrittenFloat, YamlError, read
 
 FILE = "proof.yaml"
+SAMPLES = "samples"  # beside it: what was handed in, and in a file each what it gets
 
 
 class _Strict(BaseModel):
@@ -55,9 +56,9 @@ class Part(_Strict):
 
 class _Written(_Strict):
     gold: str
-    submissions: str
-    samples: str
-    mutate: list[Part] = Field(min_length=1)
+    submissions: str = SAMPLES
+    samples: str = SAMPLES
+    mutate: list[Part] = []
 
 
 @dataclass(frozen=True)
@@ -105,15 +106,30 @@ def load_proof(rubric: Rubric) -> Proof:
     except YamlError as error:
         raise RubricError([f"{path}:{error.line}: {error.cause}"]) from None
     if not isinstance(source.data, dict):
-        raise RubricError([f"{path}:1: a proof is a mapping with 'gold', 'submissions', 'samples' and 'mutate'"])
+        raise RubricError([f"{path}:1: a proof is a mapping with 'gold' and 'mutate'"])
     try:
         written = _Written.model_validate(source.data)
     except ValidationError as error:
-        raise RubricError([f"{path}:{source.line(one['loc'])}: {misfit(one, ())}" for one in error.errors()]) from None
+
+        def told(one: Any) -> str:
+            return f"{path}:{source.line(one['loc'])}: {misfit(one, _keys_at(one['loc']))}"
+
+        raise RubricError([told(one) for one in error.errors()]) from None
     submissions, samples = path.parent / written.submissions, path.parent / written.samples
     proof = Proof(written.gold, submissions, samples, tuple(written.mutate), path, source)
     _refuse_what_is_not_there(proof, rubric)
     return proof
+
+
+def _beside(proof: Proof, sample: str) -> str:
+    there = [path.name for path in proof.submissions.iterdir() if path.is_dir()] if proof.submissions.is_dir() else []
+    return did_you_mean(sample, there)
+
+
+def _keys_at(place: tuple[int | str, ...]) -> list[str]:
+    """The keys that mean something where this unknown one stands."""
+    model = Equivalent if "equivalent" in place[:-1] else Part if "mutate" in place[:-1] else _Written
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _refuse_what_is_not_there(proof: Proof, rubric: Rubric) -> None:
@@ -121,7 +137,7 @@ def _refuse_what_is_not_there(proof: Proof, rubric: Rubric) -> None:
     problems = {problem.id: problem for problem in rubric.problems}
     for sample in dict.fromkeys([proof.gold, *(part.sample for part in proof.parts if part.sample)]):
         if not (proof.submissions / sample).exists():
-            faults.append(f"{proof.path}: there is no sample '{sample}' in {proof.submissions}")
+            faults.append(f"{proof.path}: there is no sample '{sample}' in {proof.submissions}{_beside(proof, sample)}")
     for part in proof.parts:
         where = proof.where(part)
         if part.problem not in problems:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from pathlib import Path
 from typing import Any
 
 from grader.answers import read_answers
-from grader.errors import RubricError, StudentFault
+from grader.errors import RubricError, StudentFault, shortest
 from grader.formulas.lexing.lexer import Unreadable
 from grader.model import Rubric
 from grader.proving.bench import Fate, Trial, trial_seconds
+from grader.proving.declarations import Declaration, declarations, failed_by, undeclared_samples
 from grader.proving.formula_mutants import formula_mutants
 from grader.proving.mutants import Mutant, code_mutants
 from grader.proving.pool import Judged, benches, fate, lost_by_gold, undeclared, won_by_stub
 from grader.proving.proof import Part, Proof
 from grader.proving.proof_results import PartProven, Proven, Tried
-from grader.proving.samples import declared_samples, write_stub
+from grader.proving.samples import write_stub
 from grader.submission import open_submission
 
 _SEED = 0  # which mutants a sample of them holds: the same ones every time
@@ -44,7 +45,7 @@ def prove(
     chosen = [(number, mutant) for number, those in enumerate(mutants) for mutant in those]
     if sample is not None and sample < len(chosen):
         chosen = random.Random(_SEED).sample(chosen, sample)
-    declared = declared_samples(proof.samples, rubric.name)
+    declared = declared_samples(rubric, proof)
     faults: list[str] = []
     tried: list[list[Tried]] = [[] for _ in parts]
     with (
@@ -56,7 +57,7 @@ def prove(
         judged = _right_samples(pool, proof, parts, faults)
         whole: dict[Future[list[str]], str] = {pool.submit(won_by_stub, Path(stub)): "the stub should get nothing"}
         for name, outcome in declared.items():
-            whole[pool.submit(undeclared, proof.submissions / name, outcome)] = f"{name} is not as declared"
+            whole[pool.submit(undeclared, proof.submissions / name, outcome.data)] = f"{name} is not as declared"
         trials: dict[Future[Fate], tuple[int, Mutant]] = {
             pool.submit(fate, _trial(rubric, proof, parts[number], mutant, judged)): (number, mutant)
             for number, mutant in chosen
@@ -77,7 +78,37 @@ def prove(
             faults.append(f"{part.name}: no mutant lost a point, so what is mutated is not what is graded")
         stale += proof.stale(part, there) + proof.idle(part, [one.mutant for one in those if one.killed], there)
         proven.append(PartProven(part.name, tuple(sorted(those, key=_order)), len(there)))
+    stale += _failed_by_none(rubric, declared.values())
     return Proven(proof.gold, len(declared), tuple(faults), tuple(proven), tuple(stale))
+
+
+def declared_samples(rubric: Rubric, proof: Proof) -> dict[str, Declaration]:
+    """By name. RubricError where there is none, or a sample has only one half: what was handed in, or what it gets. The
+    gold gets everything, declared or not."""
+    declared = declarations(proof.samples, rubric)
+    right = {proof.gold, *(part.sample for part in proof.parts)}
+    write = f"`grader rubric test {shortest(rubric.path)} --write` writes what it gets"
+    faults = [
+        f"{one.path}: there is no submission '{one.sample}' in {proof.submissions}"
+        for one in declared.values()
+        if not (proof.submissions / one.sample).exists()
+    ]
+    for name in undeclared_samples(proof.submissions, proof.samples, rubric):
+        if name not in right:
+            faults.append(f"{proof.submissions / name}: nothing says what this sample should get; {write}")
+    if not declared and not faults:
+        faults.append(f"{proof.samples}: no sample of {rubric.name} is declared, so nothing is proved; {write}")
+    if faults:
+        raise RubricError(faults)
+    return declared
+
+
+def _failed_by_none(rubric: Rubric, declared: Iterable[Declaration]) -> list[str]:
+    failed = {found for one in declared for found in failed_by(one.data)}
+    checks = ((problem.id, check.id) for problem in rubric.problems for check in problem.every_check)
+    return [
+        f"{part} {check}: no sample fails it" for part, check in dict.fromkeys(checks) if (part, check) not in failed
+    ]
 
 
 def mutants_of(rubric: Rubric, proof: Proof, part: Part) -> list[Mutant]:

@@ -1,25 +1,15 @@
-"""Samples and what they are declared to get; and the stub, which is the gold with nothing in it."""
+"""What a sample gets beside what it is declared to get; and the stub, which is the gold with nothing in it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from grader.model import ProblemResult, Report, Status
+from grader.proving.declarations import BESIDE_CHECKS, Declared
 from grader.report.points import rounded
 from grader.submission import OpenedSubmission
-
-Declared = Mapping[str, Any]
-
-
-def declared_samples(folder: Path, rubric: str) -> dict[str, Declared]:
-    """What each sample of a rubric is declared to get, by the sample's name."""
-    found = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.yaml"))}
-    return {name: declared for name, declared in found.items() if declared["rubric"] == rubric}
 
 
 def differences(declared: Declared, report: Report) -> list[str]:
@@ -38,6 +28,15 @@ def differences(declared: Declared, report: Report) -> list[str]:
     if (points := rounded(report.points)) != declared["points"]:
         found.append(f"points: declared {declared['points']}, got {points}")
     return found
+
+
+def declaration_of(report: Report) -> dict[str, Any]:
+    """A report as a sample declares it, with all that a sample may declare."""
+    problems = {}
+    for one in report.problems:
+        found = as_declared(one, dict.fromkeys(BESIDE_CHECKS))
+        problems[one.problem.id] = {key: value for key, value in found.items() if value != ""}  # none to choose from
+    return {"rubric": report.rubric.name, "points": rounded(report.points), "problems": problems}
 
 
 def as_declared(result: ProblemResult, asked: Declared) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from grader.errors import RubricError
 from grader.model import Rubric
+from grader.suggestions import misfit
 from grader.yaml_source import YamlError, read
 
 FILE, STARTER = "release.yaml", "starter"
@@ -26,11 +27,15 @@ def read_handout(rubric: Rubric) -> Handout:
     if not path.is_file():
         return Handout()
     try:
-        handout = Handout.model_validate(read(path.read_text(encoding="utf-8")).data or {})
+        source = read(path.read_text(encoding="utf-8"))
+        if not isinstance(source.data or {}, dict):
+            raise RubricError([f"{path}:1: this is a mapping with 'data', 'in_place_of' and 'later'"])
+        handout = Handout.model_validate(source.data or {})
     except YamlError as error:
         raise RubricError([f"{path}:{error.line}: {error.cause}"]) from None
     except ValidationError as error:
-        raise RubricError([f"{path}: '{'.'.join(map(str, e['loc']))}' {e['msg']}" for e in error.errors()]) from None
+        told = [f"{path}:{source.line(one['loc'])}: {misfit(one, Handout.model_fields)}" for one in error.errors()]
+        raise RubricError(told) from None
     unknown = [file for file in handout.in_place_of.values() if file not in handout.data]
     if unknown:
         raise RubricError([f"{path}: '{file}' stands in for another file, but is not under 'data'" for file in unknown])

@@ -25,7 +25,7 @@ from grader.release.trials import answers_among
 from grader.release.wheel import wheel
 from grader.release.withheld import withheld_from
 from grader.rubric import load_rubric
-from grader.rubric_files import own_code
+from grader.rubric_files import own_checks
 from grader.secret import Secret
 
 SEED = 0  # what `grader check` draws public inputs from
@@ -89,7 +89,7 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
 
 def _beside(rubric: Rubric) -> Module | None:
     """The rubric's own file of checks, if it has one."""
-    path = own_code(rubric.path)
+    path = own_checks(rubric.path)
     return Module(name_beside(path), path) if path else None
 
 

@@ -18,6 +18,7 @@ from grader.release.sources import REFERENCE, Module, find_module, is_check, nam
 _PACKAGE = Path(grader.__file__).parent
 _FACTS = "grader.facts"  # what of the reference students are told
 _ROOM = "room_of_commands"
+_RUBRIC_TO_BEGIN_WITH = _PACKAGE / "authoring" / "template"  # authors change it into their own: it holds answers
 _LITTER = "__pycache__"
 
 
@@ -108,5 +109,7 @@ def _commands(tree: ast.Module) -> Iterator[str]:
 def _other_files() -> Iterator[tuple[str, bytes]]:
     """Grammar, templates, schemas."""
     for path in sorted(_PACKAGE.rglob("*")):
+        if path.is_relative_to(_RUBRIC_TO_BEGIN_WITH):
+            continue
         if path.is_file() and path.suffix != ".py" and _LITTER not in path.parts:
             yield path.relative_to(_PACKAGE.parent).as_posix(), path.read_bytes()

@@ -304,9 +304,9 @@ def test_the_variant_that_is_there_is_judged_by_its_own_bar(
     ("tiers", "told"),
     [
         ("[]", "at least one tier"),
-        ("[{accuracy: 10, score: 1}]", "less than or equal to 1"),
+        ("[{accuracy: 10, score: 1}]", "at most 1"),
         ("[{accuracy: ten, score: 1}]", "such as 0.1 or 1/2"),
-        ("[{accuracy: 0.1, score: 2}]", "less than or equal to 1"),
+        ("[{accuracy: 0.1, score: 2}]", "at most 1"),
         ("[{score: 1}]", "either 'accuracy' or 'right'"),
         ("[{accuracy: 0.1, right: 3, score: 1}]", "either 'accuracy' or 'right'"),
         ("[{accuracy: 0.1, score: 1/2}, {accuracy: 0.05, score: 1}]", "ask for more where it gives more"),

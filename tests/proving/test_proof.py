@@ -16,7 +16,7 @@ from grader.proving.prove import mutants_of
 from grader.proving.samples import write_stub
 from grader.rubric import load_rubric
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, read_yaml
 
 RUBRIC = """\
 rubric: tiny
@@ -107,6 +107,42 @@ def test_gold_stub_and_samples_that_are_not_as_they_should_be_are_told(tmp_path:
     assert "ada should get everything: 2.1 returns_an_array failed" in said
     assert "frank is not as declared: points: declared 1, got 2" in said
     assert "1 of 2" in said
+
+
+@pytest.mark.slow
+def test_what_samples_get_is_written_to_be_read_and_what_is_right_is_not_touched(tmp_path: Path) -> None:
+    rubric = course(tmp_path)
+    samples = tmp_path / "tiny" / "samples"
+    frank = samples / "frank.yaml"
+    right = frank.read_text()
+    frank.write_text(
+        "# what a person wrote\n" + right.replace("matches_reference: passed", "matches_reference: failed")
+    )
+    (tmp_path / "tiny" / "submissions" / "eve").mkdir()
+    (tmp_path / "tiny" / "submissions" / "eve" / "attention.py").write_text("def attention(*_):\n    return 1\n")
+    code, said = prove(rubric, "--write")
+    assert code == 0, said
+    assert [line for line in said.splitlines() if ".yaml: " in line] == [
+        f"{samples / 'eve.yaml'}: new",
+        f"{frank}: changed",
+    ]
+    assert "  2.1 matches_reference: declared failed, got passed" in said
+    assert frank.read_text().startswith(
+        "# what a person wrote\nrubric: tiny\npoints: 2\nproblems:\n  '2.1': {points: 2,"
+    )
+    assert read_yaml(samples / "eve.yaml") == {
+        "rubric": "tiny",
+        "points": 0,
+        "problems": {"2.1": {"points": 0, "returns_an_array": "failed", "matches_reference": "skipped"}},
+    }
+    before = frank.read_bytes()
+    (samples / "eve.yaml").write_text("rubric: tiny\npoints: 0\nproblems: {2.1: {a_check_of_last_year: failed}}\n")
+    code, said = prove(rubric, "--write")
+    assert code == 0, said
+    first, why, last = said.splitlines()[:3]
+    assert (first, last) == (f"{samples / 'eve.yaml'}: changed", f"{frank}: as it was")
+    assert "eve.yaml:3: 2.1 has no check 'a_check_of_last_year'" in why
+    assert frank.read_bytes() == before
 
 
 def test_a_stub_has_the_names_and_nothing_in_them(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_a_kit_is_not_written_over(small: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        ("dat: [open.tsv]\n", "'dat' Extra inputs"),
+        ("dat: [open.tsv]\n", ":1: 'dat' has no meaning here; did you mean 'data'"),
         ("data: [gone.tsv]\n", "gone.tsv, and it is not in"),
         ("in_place_of: {answers.tsv: other.tsv}\n", "'other.tsv' stands in for another file"),
     ],
