@@ -24,6 +24,18 @@ Schema = dict[str, Any]
 _DRAFT = "http://json-schema.org/draft-07/schema#"  # the one that every editor knows
 _SHARE = r"^\s*-?\d+(\.\d+)?(\s*/\s*\d+)?\s*$"  # 3, 2.5, 1/3
 _PHRASED_APART = ("id", "says", "unless")  # in ideas.yaml, or by its key
+_NUMBER = {"type": ["number", "string"]}
+_RANGE = {
+    "type": "object",
+    "required": ["from", "to", "step"],
+    "properties": dict.fromkeys(("from", "to", "step"), _NUMBER),
+}
+_PER_STUDENT = {
+    "type": "object",
+    "description": "Numbers of each student's own: a list to choose from, or from, to and step.",
+    "additionalProperties": {"anyOf": [{"type": "array", "items": _NUMBER}, {**_RANGE, "additionalProperties": False}]},
+}
+_OWN_NUMBER = {"type": "string", "pattern": r"<<\w+>>"}  # one of these in place of a parameter
 
 
 def rubric_schema(rubric: Path | None = None) -> Schema:
@@ -43,6 +55,7 @@ def rubric_schema(rubric: Path | None = None) -> Schema:
         }
         for name, its in checks.items()
     }
+    definitions[RubricForm.__name__]["properties"]["per_student"] = _PER_STUDENT
     definitions[CheckForm.__name__] = _check(definitions[CheckForm.__name__], checks, parameters)
     for definition in definitions.values():
         if "with" in definition.get("properties", {}):
@@ -87,7 +100,11 @@ def _parameter(parameter: Parameter, schema: Schema) -> Schema:
         schema = _named_with_labels(schema, item)
     need = "needed" if parameter.default is REQUIRED else f"default: {parameter.default!r}"
     told = {"description": f"{parameter.kind}; {need}"}
-    return {"allOf": [schema], **told} if "$ref" in schema else {**schema, **told}
+    if "$ref" in schema:
+        return {"allOf": [schema], **told}
+    return (
+        {"anyOf": [schema, _OWN_NUMBER], **told} if schema.get("type") in ("number", "integer") else {**schema, **told}
+    )
 
 
 def _named_with_labels(items: Schema, item: type[BaseModel]) -> Schema:
