@@ -6,115 +6,33 @@ import hashlib
 import os
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from grader.catalogue import checks_as_named
-from grader.editions import as_list, misfits
+from grader.editions import misfits
 from grader.errors import RubricError
-from grader.fitting import names_of_folders
 from grader.idea_files import IdeaFile
-from grader.model import Alternative, Check, Later, Limits, PerStudent, Problem, Rubric, Visibility
-from grader.personal import choices, names_in, read_for_all
+from grader.model import Alternative, Check, Later, Limits, PerStudent, Problem, Rubric
+from grader.personal import names_in, read_for_all
 from grader.registry import REQUIRED, Definition
-from grader.rubric_files import LIBRARIES, find_rubric, own_checks, rubric_choices
+from grader.rubric_files import find_rubric, own_checks, rubric_choices
+from grader.rubric_forms import (
+    ABOUT_A_CHECK,
+    AlternativeForm,
+    CheckForm,
+    LaterForm,
+    LimitsForm,
+    ProblemForm,
+    RubricForm,
+)
 from grader.suggestions import did_you_mean, misfit
 from grader.yaml_complaints import ESCAPE
 from grader.yaml_source import Path as Place
-from grader.yaml_source import Source, YamlError, as_written, read
+from grader.yaml_source import Source, YamlError, read
 
 __all__ = ["ABOUT_A_CHECK", "find_rubric", "load_rubric", "rubric_choices"]
-
-
-def _as_points(value: Any) -> Fraction:
-    try:
-        points = Fraction(as_written(value))
-    except (ValueError, TypeError, ZeroDivisionError):
-        raise ValueError("should be a number of points, such as 3, 2.5 or 1/3") from None
-    if points < 0:
-        raise ValueError("should not be negative")
-    return points
-
-
-_Id = Annotated[str, Field(pattern=r"^[\w.\-]+$"), BeforeValidator(as_written)]
-_Points = Annotated[Fraction, BeforeValidator(_as_points)]
-_PerStudent = BeforeValidator(choices)
-_Library = Literal["numpy", "torch", "einops", "scipy", "pandas", "sklearn"]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-
-class _Limits(_Strict):
-    cpu_seconds: int = Field(Limits.cpu_seconds, ge=1, le=3600)
-    wall_seconds: int = Field(Limits.wall_seconds, ge=1, le=7200)
-    memory_mb: int = Field(Limits.memory_mb, ge=64, le=65536)
-    scratch_mb: int = Field(Limits.scratch_mb, ge=1, le=4096)
-    patience_seconds: int = Field(Limits.patience_seconds, ge=1, le=7200)
-    hurried_wall_seconds: int = Field(Limits.hurried_wall_seconds, ge=1, le=7200)
-
-
-class _Check(BaseModel):
-    """Everything that is not named here is a parameter of the check."""
-
-    model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
-    check: str
-    id: _Id | None = None
-    points: _Points = Fraction(0)
-    visibility: Visibility | None = None
-    needs: list[str] = []
-    gate: bool = False
-    asks: str | None = None
-
-
-ABOUT_A_CHECK = tuple(_Check.model_fields)
-
-
-class _Alternative(_Strict):
-    name: _Id
-    files: list[str] = []
-    defines: list[str] = []
-    beside: list[str] = []
-    shared: dict[str, Any] = Field({}, alias="with")
-    checks: list[_Check] = Field(min_length=1)
-
-
-class _Later(_Strict):
-    checks: int = Field(ge=1)
-    points: _Points
-    files: list[str] = []
-
-
-class _Problem(_Strict):
-    id: _Id
-    title: str
-    points: _Points
-    optional: bool = False
-    visibility: Visibility = "public"
-    limits: _Limits | None = None
-    libraries: list[_Library] = list(LIBRARIES)
-    shared: dict[str, Any] = Field({}, alias="with")
-    alternatives: list[_Alternative] = []
-    best_counts: bool = False
-    checks: list[_Check] = []
-    later: _Later | None = None
-
-
-class _Rubric(_Strict):
-    rubric: _Id
-    title: str
-    points: _Points
-    limits: _Limits = Field(default_factory=lambda: _Limits.model_validate({}))
-    course_material: Annotated[list[str], AfterValidator(names_of_folders)] = []
-    editions: dict[str, dict[_Id, Annotated[list[_Id], BeforeValidator(as_list)]]] = {}
-    per_student: dict[Annotated[str, Field(pattern=r"^[A-Za-z]\w*$")], Annotated[tuple[str, ...], _PerStudent]] = {}
-    per_student_key: str = ""
-    problems: list[_Problem] = Field(min_length=1)
-
-
-RubricForm, CheckForm = _Rubric, _Check  # for those who describe rubrics to editors
 
 
 def load_rubric(path: Path, data: Path | None = None) -> Rubric:
@@ -153,7 +71,7 @@ class _Reading:
             raise self._verdict()
         self._refuse_eaten_backslashes(self._source.data, ())
         try:
-            written = _Rubric.model_validate(self._source.data)
+            written = RubricForm.model_validate(self._source.data)
         except ValidationError as error:
             for problem in error.errors():
                 self._complain_about(problem)
@@ -179,7 +97,7 @@ class _Reading:
         named = (written.rubric, written.title, written.points, tuple(problems), self._path, digest)
         return Rubric(*named, ids, material, written.editions, PerStudent(self._ranges, written.per_student_key))
 
-    def _problem(self, written: _Problem, rubric: _Rubric, index: int) -> Problem:
+    def _problem(self, written: ProblemForm, rubric: RubricForm, index: int) -> Problem:
         place: Place = ("problems", index)
         later = written.later
         own = self._check_list(written.checks, written, (*place, "checks"), written.shared, [])
@@ -218,7 +136,7 @@ class _Reading:
         )
 
     def _check_list(
-        self, written: list[_Check], problem: _Problem, place: Place, shared: dict[str, Any], others: list[Check]
+        self, written: list[CheckForm], problem: ProblemForm, place: Place, shared: dict[str, Any], others: list[Check]
     ) -> list[Check]:
         """The checks of a problem or of one of its alternatives; `others` run beside them."""
         checks: list[Check] = []
@@ -229,18 +147,18 @@ class _Reading:
         self._refuse_twice(ids, lambda number: (*place, number - len(others)), "check")
         return checks
 
-    def _expect_points(self, checks: list[Check], written: _Problem, place: Place, what: str) -> None:
+    def _expect_points(self, checks: list[Check], written: ProblemForm, place: Place, what: str) -> None:
         total = sum((check.points for check in checks), Fraction(0))
         if total != written.points:
             self._complain(place, f"the checks of {what} add up to {total} points, not {written.points}")
 
-    def _expect_used(self, shared: dict[str, Any], checks: list[_Check], place: Place, what: str) -> None:
+    def _expect_used(self, shared: dict[str, Any], checks: list[CheckForm], place: Place, what: str) -> None:
         used = {name for check in checks if (found := self._checks.get(check.check)) for name in found.parameters}
         for name in shared.keys() - used:
             self._complain((*place, name), f"no check of {what} takes '{name}'{did_you_mean(name, used)}")
 
     def _check(
-        self, written: _Check, problem: _Problem, place: Place, shared: dict[str, Any], earlier: list[str]
+        self, written: CheckForm, problem: ProblemForm, place: Place, shared: dict[str, Any], earlier: list[str]
     ) -> Check:
         definition = self._checks.get(written.check)
         own_id = written.id or written.check
@@ -282,7 +200,7 @@ class _Reading:
         )
 
     def _parameters(
-        self, definition: Definition, written: _Check, shared: dict[str, Any], place: Place, part: str
+        self, definition: Definition, written: CheckForm, shared: dict[str, Any], place: Place, part: str
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the check gets and, of that, what depends on the student, as it is written."""
         known = definition.parameters
@@ -340,15 +258,15 @@ class _Reading:
 
 def _keys_at(place: tuple[int | str, ...]) -> list[str]:
     """The keys that mean something where this unknown one stands."""
-    model: type[BaseModel] = _Rubric
+    model: type[BaseModel] = RubricForm
     if "limits" in place[:-1]:
-        model = _Limits
+        model = LimitsForm
     elif "later" in place[:-1]:
-        model = _Later
+        model = LaterForm
     elif "alternatives" in place[:-1]:
-        model = _Alternative
+        model = AlternativeForm
     elif place[0] == "problems" and len(place) == 3:
-        model = _Problem
+        model = ProblemForm
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

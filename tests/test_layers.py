@@ -54,6 +54,7 @@ LAYERS = [
         "grader.proving",
         "grader.rubric",
         "grader.rubric_files",
+        "grader.rubric_forms",
         "grader.sharing",
         "grader.submission",
     },

@@ -18,7 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from grader.catalogue import known_checks
 from grader.prose import item_phrased_apart
 from grader.registry import REQUIRED, Definition, Parameter
-from grader.rubric import CheckForm, RubricForm
+from grader.rubric_forms import CheckForm, RubricForm
 
 Schema = dict[str, Any]
 _DRAFT = "http://json-schema.org/draft-07/schema#"  # the one that every editor knows
