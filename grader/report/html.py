@@ -22,7 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
-from grader.quoting import quote
+from grader.quoting import quote, visible
 from grader.report import class_summary
 from grader.report.circumstances import about_lateness, days_of, sum_of_lateness
 from grader.report.drawing import drawn
@@ -233,6 +233,11 @@ def harmless_value(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else quote(str(value), _LONGEST)
 
 
+def _lines(text: str) -> Markup:
+    """Words as they are, line for line; other values are shown in one line."""
+    return Markup("{}").format(visible(text))
+
+
 @cache
 def templates(room: Path = _TEMPLATES) -> Environment:
     """Templates whose values are quoted and escaped. A room may have its own, and a style beside the common one."""
@@ -248,6 +253,7 @@ def templates(room: Path = _TEMPLATES) -> Environment:
     style = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": status_sign, "words": _words}
+    environment.globals["lines"] = _lines
     return environment
 
 
