@@ -18,9 +18,10 @@ from grader.batch.gradebook import Gradebook
 from grader.errors import StaffFault
 from grader.model import Status
 from grader.report.circumstances import SOMETIMES, beside_points
+from grader.report.class_page import class_page
 from grader.report.class_summary import needed_for_class_page
 from grader.report.exports.cells import harmless
-from grader.report.html import class_page, student_page
+from grader.report.html import student_page
 
 _RESERVED = ("index", "gradebook")
 _LONGEST_NAME_BYTES = 150

@@ -1,4 +1,4 @@
-"""Pages for students and for the class, made from JSON reports alone, so that stored ones can be drawn again.
+"""Pages for students, and what all pages share: made from JSON reports alone, so that stored ones can be drawn again.
 
 Students' words reach these pages. Three things keep them harmless: every value is quoted (no control characters, no
 tricks with direction) and then escaped, without a template having to ask; figures are built from numbers; and the
@@ -14,37 +14,22 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from statistics import mean, median
 from typing import Any
-from urllib.parse import quote as quote_address
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
 from grader.quoting import quote, visible
-from grader.report import class_summary
-from grader.report.circumstances import about_lateness, days_of, sum_of_lateness
+from grader.report.circumstances import about_lateness, days_of
 from grader.report.drawing import drawn
 from grader.report.figures import DRAWN_KEYS, figures_in
 from grader.report.points import worth
-from grader.report.scores import bar, histogram, ring
+from grader.report.scores import ring
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 4000  # characters of one value: more than any message has
 _FACT = 300
-_LISTED = 40  # mistakes and groups of answers: what only one or two did is in their own reports
-
-_FILTERS = (
-    ("all", "everybody"),
-    ("person", "needs a person"),
-    ("ungraded", "ungraded"),
-    ("decided", "decided by a person"),
-    ("low", "below half of the points"),
-    ("late", "late"),
-    ("absent", "not handed in"),
-)
-_ONLY_IF_ANY = ("late", "absent")  # without a deadline or a roster nobody is
 
 # A sign and a word with every colour. The last is what the word means, for a student.
 _STATUSES = {
@@ -65,12 +50,12 @@ def student_page(data: Mapping[str, Any]) -> str:
     asked = [problem for problem in shown if not problem.get("bonus")]
     lost = sorted(asked, key=lambda problem: problem["points"] - problem["max_points"])
     found = [status for status in Status if status in _all_statuses(data)]
-    return _page(
+    return rendered(
         "student.html",
         report=data,
         title=data.get("title") or data["rubric"],
-        worth=_worth(data),
-        ring=ring(_share(data), f"{data['points']:g}", _worth(data)),
+        worth=worth_of(data),
+        ring=ring(share_of(data), f"{data['points']:g}", worth_of(data)),
         right=sum(problem["status"] == Status.PASSED for problem in asked),
         parts=len(asked),
         lost=[problem for problem in lost if problem["points"] < problem["max_points"]][:3],
@@ -93,65 +78,6 @@ def _nothing(data: Mapping[str, Any]) -> str:
     return checks[0]["message"] if whole else ""
 
 
-def class_page(
-    everybody: Sequence[Mapping[str, Any]],
-    title: str,
-    pages: Mapping[str, str] | None = None,
-    notes: Sequence[str] = (),
-) -> str:
-    """The whole class, for staff. `pages` has, for each submission, the place of its own page relative to this one.
-    What is counted is counted among those who handed something in and have a grade."""
-    reports = [one for one in everybody if not one.get("not_handed_in") and not one.get("disputed")]
-    points = [report["points"] for report in reports]
-    mistakes = class_summary.mistakes(reports)
-    answers = class_summary.like_answers(reports)
-    most = max(reports, key=lambda report: report["max_points"], default={"max_points": 0})
-    listed = [(report, _kinds(report)) for report in sorted(everybody, key=lambda report: report["submission"])]
-    return _page(
-        "class.html",
-        title=title,
-        reports=listed,
-        submissions=len(reports),
-        notes=notes,
-        late=sum_of_lateness,
-        filters=[
-            (name, label, sum(name in kinds for _, kinds in listed) if name != "all" else len(listed))
-            for name, label in _FILTERS
-            if name not in _ONLY_IF_ANY or any(name in kinds for _, kinds in listed)
-        ],
-        pages={name: f"./{quote_address(place)}" for name, place in (pages or {}).items()},
-        mean=mean(points) if points else 0,
-        median=median(points) if points else 0,
-        lowest=min(points, default=0),
-        highest=max(points, default=0),
-        worth=_worth,
-        most=_worth(most),
-        histogram=histogram(*class_summary.bins(reports), x="share of the points, from … %"),
-        parts=[(part, bar(part.share, f"{part.share:.0%} of the points")) for part in class_summary.parts(reports)],
-        mistakes=mistakes[:_LISTED],
-        more_mistakes=len(mistakes[_LISTED:]),
-        answers=answers[:_LISTED],
-        more_answers=len(answers[_LISTED:]),
-        for_a_person=class_summary.for_a_person(reports),
-        decided_before=class_summary.decided_before(reports),
-        about_the_secret=class_summary.about_the_secret(reports),
-    )
-
-
-def _kinds(report: Mapping[str, Any]) -> list[str]:
-    """Which filters show a student. The page's style does the filtering: it has no script."""
-    statuses = {problem["status"] for problem in report["problems"]}
-    found = {
-        "person": report["provisional"],
-        "ungraded": Status.UNGRADED in statuses,
-        "absent": bool(report.get("not_handed_in")),
-        "late": bool(report.get("lateness", {}).get("days")),
-        "decided": any("decision" in problem for problem in report["problems"]),
-        "low": _share(report) < 1 / 2,
-    }
-    return [name for name, _ in _FILTERS if found.get(name)]
-
-
 def _all_statuses(data: Mapping[str, Any]) -> set[str]:
     found = {problem["status"] for problem in data["problems"]}
     for problem in data["problems"]:
@@ -164,11 +90,11 @@ def _is_settled(problem: Mapping[str, Any], check: Mapping[str, Any]) -> bool:
     return "decision" in problem and check["status"] in (Status.REVIEW, Status.UNGRADED)
 
 
-def _share(data: Mapping[str, Any]) -> float:
+def share_of(data: Mapping[str, Any]) -> float:
     return float(data["points"] / data["max_points"]) if data["max_points"] else 0.0
 
 
-def _worth(data: Mapping[str, Any]) -> str:
+def worth_of(data: Mapping[str, Any]) -> str:
     return worth(data["max_points"], data.get("max_bonus", 0))
 
 
@@ -257,5 +183,5 @@ def templates(room: Path = _TEMPLATES) -> Environment:
     return environment
 
 
-def _page(template: str, **values: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
     return templates().get_template(template).render(**values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.report import class_summary
-from grader.report.html import class_page
+from grader.report.class_page import class_page
 from tests.report.made_reports import Data, Page, checked, problem, report
 
 

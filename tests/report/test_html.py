@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model import Status
+from grader.report.class_page import class_page
 from grader.report.drawing import DEEPEST
-from grader.report.html import class_page, student_page
+from grader.report.html import student_page
 from tests.conftest import REPOSITORY
 from tests.report.made_reports import Data, Page, checked, problem, report
 from tests.test_cli import grader
