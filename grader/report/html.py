@@ -12,24 +12,30 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote as quote_address
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
 from grader.quoting import quote, visible
+from grader.report.answer_display import Space, own_work
 from grader.report.circumstances import about_lateness, days_of
 from grader.report.drawing import drawn
 from grader.report.figures import DRAWN_KEYS, figures_in
 from grader.report.points import worth
 from grader.report.scores import ring
+from grader.report.typesetting import mathml
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 4000  # characters of one value: more than any message has
 _FACT = 300
+_FORMULA_KEYS = ("read_as", "read_as_latex", "canonical")
+
+_STEPS = (("previous", "before="), ("next", "after="))  # what the class's page does with its address
 
 # A sign and a word with every colour. The last is what the word means, for a student.
 _STATUSES = {
@@ -44,30 +50,36 @@ _STATUSES = {
 }
 
 
-def student_page(data: Mapping[str, Any]) -> str:
-    """One student's report. `data` is the JSON report; unknown keys are ignored."""
+def student_page(data: Mapping[str, Any], *, said: str = "", class_page: str = "") -> str:
+    """One student's report. `data` is the JSON report; unknown keys are ignored. `said` stands above all parts.
+    `class_page` is where the class's page lies, for staff: it knows the next student, whom this page must not name."""
     shown = [problem for problem in data["problems"] if problem["max_points"] or problem["points"]]
     asked = [problem for problem in shown if not problem.get("bonus")]
     lost = sorted(asked, key=lambda problem: problem["points"] - problem["max_points"])
     found = [status for status in Status if status in _all_statuses(data)]
+    space = Space()
     return rendered(
         "student.html",
         report=data,
+        said=said,
         title=data.get("title") or data["rubric"],
         worth=worth_of(data),
         ring=ring(share_of(data), f"{data['points']:g}", worth_of(data)),
         right=sum(problem["status"] == Status.PASSED for problem in asked),
+        waiting=sum(problem["status"] in (Status.REVIEW, Status.UNGRADED) for problem in asked),
         parts=len(asked),
         lost=[problem for problem in lost if problem["points"] < problem["max_points"]][:3],
         review=[problem for problem in shown if problem["status"] == Status.REVIEW],
         ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
         hidden=any(check["visibility"] == "hidden" for problem in shown for check in problem["checks"]),
-        problems=[(problem, check_entries(problem)) for problem in shown],
+        problems=[(problem, check_entries(problem), own_work(problem, space)) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
         nothing=_nothing(data),
         late=about_lateness(data),
         days=days_of,
         legend=[(status, _STATUSES[status][2]) for status in found],
+        way=[(word, f"{class_page}#{step}{quote_address(data['submission'], safe='')}") for word, step in _STEPS],
+        class_page=class_page,
     )
 
 
@@ -114,7 +126,7 @@ def check_entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
         settled = _is_settled(problem, same[0])
         status = problem["status"] if settled else same[0]["status"]
         entry = {"check": same[0], "status": status, "names": names, "worth": worth, "settled": settled}
-        entries.append({**entry, "figures": figures, "facts": facts})
+        entries.append({**entry, "figures": figures, "facts": facts, "formulas": _as_read(evidence)})
     return entries
 
 
@@ -124,8 +136,23 @@ def _words(name: str) -> str:
 
 
 def _worth_saying(key: str, value: Any, figures: Sequence[Markup]) -> bool:
-    """Not what is drawn, nor the form by which people group answers: it is the formula once more."""
-    return value not in (None, "", [], {}) and key != "canonical" and not (figures and key in DRAWN_KEYS)
+    """Not what is drawn or set, nor the form by which people group answers: it is the formula once more."""
+    return value not in (None, "", [], {}) and key not in _FORMULA_KEYS and not (figures and key in DRAWN_KEYS)
+
+
+def _as_read(evidence: Mapping[str, Any]) -> list[Markup]:
+    """Formulas as they were read, set where the report has them in LaTeX."""
+    written, sources = (_texts(evidence.get(key)) for key in ("read_as", "read_as_latex"))
+    return [formula(words, source) for words, source in zip_longest(written, sources[: len(written)], fillvalue="")]
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+
+
+def formula(words: str, source: str = "") -> Markup:
+    """A formula for a line of text; as it is spelled there, where it has no LaTeX or that cannot be set."""
+    return Markup('<span class="formula">{}</span>').format((source and mathml(source)) or quote(words, _LONGEST))
 
 
 def _fact(value: Any) -> str:
@@ -147,9 +174,21 @@ def _plain(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def status_look(status: str) -> str:
+    """The class by which its colour goes."""
+    return _STATUSES[Status(status)][1]
+
+
 def status_sign(status: str) -> Markup:
     sign, look, _ = _STATUSES[Status(status)]
     return Markup('<span class="status {}"><span aria-hidden="true">{}</span> {}</span>').format(look, sign, status)
+
+
+def _sign(status: str) -> Markup:
+    """The sign alone, and the word for whoever hears the page; status_sign has the word for everybody."""
+    sign, look, _ = _STATUSES[Status(status)]
+    seen = Markup('<span class="sign {}" aria-hidden="true">{}</span>').format(look, sign)
+    return Markup('{}<span class="unseen">{}</span>').format(seen, status)
 
 
 def harmless_value(value: Any) -> Any:
@@ -179,7 +218,7 @@ def templates(room: Path = _TEMPLATES) -> Environment:
     style = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": status_sign, "words": _words}
-    environment.globals["lines"] = _lines
+    environment.globals |= {"lines": _lines, "look": status_look, "sign": _sign}
     return environment
 
 

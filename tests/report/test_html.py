@@ -37,11 +37,23 @@ FIGURES = [
 ]
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "footer", "nav", "aside", "section", "div"),
-    *("a", "span", "strong", "p", "h1", "h2", "h3", "ul", "li", "dl", "dt", "dd", "details", "summary"),
+    *("a", "span", "strong", "p", "h1", "h2", "h3", "h4", "ul", "ol", "li", "dl", "dt", "dd", "details", "summary"),
+    *("article", "pre", "code", "math", "mrow", "mi", "mn", "mo", "msub", "msup", "mtext"),
     *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
     *("fieldset", "legend", "label", "input"),
     *("figure", "figcaption", "svg", "rect", "circle", "path", "text"),
 }
+WORK = [
+    {
+        "kind": "answer",
+        "file": HOSTILE,
+        "line": 3,
+        "text": f"so ${HOSTILE}$ and $\\beta k_a$ or `{HOSTILE}`\n{HOSTILE}",
+    },
+    {"kind": "code", "file": "a.py", "name": HOSTILE, "line": 7, "text": f"def f():\n    return '{HOSTILE}'"},
+    {"kind": "file", "file": HOSTILE, "sha256": "0" * 64, "lines": 300},
+]
+JUDGED = {"sha256": "0" * 64, "kind": "code", "pieces": WORK}
 ACTING = ("style", "src", "srcset", "action", "xlink:href")
 STYLE = (REPOSITORY / "grader" / "report" / "templates" / "style.css").read_text()
 
@@ -57,12 +69,14 @@ def _all_hostile(data: Any) -> Any:
 
 
 def _every_kind_of_check() -> Data:
-    evidence = {"figure": FIGURES, "read_as": "q = k_a", HOSTILE: HOSTILE, "deep": {HOSTILE: [{HOSTILE: 1}]}}
+    read = {"read_as": "q = k_a", "read_as_latex": "q = k_{a}"}
+    evidence = {"figure": FIGURES, **read, HOSTILE: HOSTILE, "deep": {HOSTILE: [{HOSTILE: 1}]}}
     checks = [
         checked(f"check_{status}", status, evidence=evidence, visibility=seen)
         for status, seen in product(Status, ("public", "hidden"))
     ]
-    whole = report("alice", *(problem(f"1.{status}", *checks, status=status, max_points=3) for status in Status))
+    parts = (problem(f"1.{status}", *checks, status=status, max_points=3) | {"judged": JUDGED} for status in Status)
+    whole = report("alice", *parts)
     return whole | {"notes": ["a note"], "isolation": {"layers": [], "missing": ["landlock"]}}
 
 
@@ -184,6 +198,46 @@ def test_a_page_of_sixty_points_with_a_figure_for_every_part_is_small() -> None:
     assert len(student_page(data).encode()) < 300_000
 
 
+def test_what_was_handed_in_stands_beside_the_feedback() -> None:
+    answer = {"kind": "answer", "file": "answers.md", "line": 3, "text": "so $q = \\beta k_a$ <b>holds</b>"}
+    code = {"kind": "code", "file": "src/a.py", "name": "f", "line": 7, "text": "def f():\n    return 1 < 2"}
+    wrong = checked(
+        message="it raises at a.py:8", evidence={"read_as": "q = β k_a", "read_as_latex": "q = \\beta k_{a}"}
+    )
+    part = problem("1", wrong) | {"judged": {"sha256": "0" * 64, "kind": "code", "pieces": [answer, code]}}
+    page = Page(student_page(report("a", part)))
+    assert "Read as q=βka" in page.text
+    assert "answers.md, line 3 so q=βka <b>holds</b> As it was typed" in page.text
+    assert "so $q = \\beta k_a$ <b>holds</b>" in page.text
+    assert "f in src/a.py, line 7 7def f(): 8 return 1 < 2" in page.text
+    assert [one["class"] for one in page.every("span") if "row" in (one.get("class") or "")] == ["row", "row named"]
+
+
+def test_a_page_stays_small_whatever_was_handed_in() -> None:
+    pieces = [{"kind": "code", "file": "a.py", "line": 1, "text": "<\n" * 10_000, "left_out": 5}] * 12
+    parts = [problem(f"1.{n}") | {"judged": {"sha256": "0" * 64, "kind": "code", "pieces": pieces}} for n in range(9)]
+    page = student_page(report("a", *parts))
+    assert len(page) < 400_000
+    assert "19206 more characters are left out here" in page
+
+
+def test_parts_are_listed_and_those_that_passed_are_folded() -> None:
+    parts = [problem("1", checked(status="passed"), status="passed"), problem("2", checked()), problem("3", checked())]
+    page = Page(student_page(report("a", *parts)))
+    assert ["open" in one for one in page.every("details")] == [False, True, True]
+    assert "✓passed 1 Title of 1 0 / 1 ✗failed 2 Title of 2 0 / 1" in page.text
+
+
+def test_a_page_leads_to_the_class_without_naming_anybody_else() -> None:
+    page = Page(student_page(report("zoë & co", problem("1", checked())), class_page="./index.html"))
+    assert [address for address in page.values("href") if address.startswith("./")] == [
+        "./index.html",
+        "./index.html#before=zo%C3%AB%20%26%20co",
+        "./index.html#after=zo%C3%AB%20%26%20co",
+    ]
+    assert "Staff" not in student_page(report("a"))
+
+
 def test_a_page_says_what_is_final_what_is_lost_and_what_is_not_yet_known() -> None:
     parts = [
         problem("1.a", checked(status="passed", points=2, max_points=2), status="passed", points=2, max_points=2),
@@ -192,9 +246,9 @@ def test_a_page_says_what_is_final_what_is_lost_and_what_is_not_yet_known() -> N
         problem("1.d", checked(status="missing"), status="missing", max_points=0),
     ]
     shown = Page(student_page(report("alice", *parts))).text
-    assert "2.5 of 15 points so far. 1 of 3 parts right." in shown
+    assert "2.5 of 15 points so far. 1 of 3 parts right, 1 waits for a person." in shown
     assert "Most points lost: 1.c (10), 1.b (2.5)." in shown
-    assert "A person has still to look at these. Points may go up or down. 1.b Title of 1.b: 0.5 of 3 so far" in shown
+    assert "A person has still to look at 1.b. Points may go up or down." in shown
     assert "Optional, and not handed in: 1.d Title of 1.d." in shown
     settled = Page(student_page(report("alice", parts[0]))).text
     assert "Not final" not in settled
