@@ -44,7 +44,7 @@ def write_files(gradebook: Gradebook, folder: Path, one_more: Callable[[], None]
             place = file_name(one.row.student)
             pages[one.row.student] = f"{place}.html"
             _write(folder / f"{place}.json", json.dumps(one.data, ensure_ascii=False, indent=2) + "\n")
-            _write(folder / f"{place}.html", student_page(one.data))
+            _write(folder / f"{place}.html", student_page(one.data, class_page="./index.html"))
         rows.append(_row(one.data, one.row.name))
         reports.append(needed_for_class_page(one.data))
         title = title or one.data.get("title") or one.data["rubric"]

@@ -30,9 +30,10 @@ from grader.report.points import worth
 from grader.report.scores import ring
 from grader.report.typesetting import mathml
 
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 4000  # characters of one value: more than any message has
 _FACT = 300
+_FITS_A_PHONE = 30  # characters of a formula
 _FORMULA_KEYS = ("read_as", "read_as_latex", "canonical")
 
 _STEPS = (("previous", "before="), ("next", "after="))  # what the class's page does with its address
@@ -152,7 +153,10 @@ def _texts(value: Any) -> list[str]:
 
 def formula(words: str, source: str = "") -> Markup:
     """A formula for a line of text; as it is spelled there, where it has no LaTeX or that cannot be set."""
-    return Markup('<span class="formula">{}</span>').format((source and mathml(source)) or quote(words, _LONGEST))
+    shown = (source and mathml(source)) or quote(words, _LONGEST)
+    # On a phone it may have to be moved sideways, and then by keys, too.
+    reached = Markup(' tabindex="0"') if max(len(words), len(source)) > _FITS_A_PHONE else Markup("")
+    return Markup('<span class="formula"{}>{}</span>').format(reached, shown)
 
 
 def _fact(value: Any) -> str:
@@ -204,17 +208,17 @@ def _lines(text: str) -> Markup:
 
 
 @cache
-def templates(room: Path = _TEMPLATES) -> Environment:
+def templates(room: Path = TEMPLATES) -> Environment:
     """Templates whose values are quoted and escaped. A room may have its own, and a style beside the common one."""
     environment = Environment(
-        loader=FileSystemLoader([room, _TEMPLATES]),
+        loader=FileSystemLoader([room, TEMPLATES]),
         autoescape=True,
         finalize=harmless_value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sheets = dict.fromkeys([_TEMPLATES / "style.css", *sorted(room.glob("*.css"))])
+    sheets = dict.fromkeys([TEMPLATES / "style.css", *sorted(room.glob("*.css"))])
     style = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": status_sign, "words": _words}

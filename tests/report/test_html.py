@@ -55,7 +55,8 @@ WORK = [
 ]
 JUDGED = {"sha256": "0" * 64, "kind": "code", "pieces": WORK}
 ACTING = ("style", "src", "srcset", "action", "xlink:href")
-STYLE = (REPOSITORY / "grader" / "report" / "templates" / "style.css").read_text()
+TEMPLATES = REPOSITORY / "grader" / "report" / "templates"
+STYLE, SCRIPT = (TEMPLATES / "style.css").read_text(), (TEMPLATES / "class.js").read_text()
 
 
 def _all_hostile(data: Any) -> Any:
@@ -99,8 +100,10 @@ def _pages() -> dict[str, str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_holds_nothing_that_acts(name: str) -> None:
     page = Page(_pages()[name])
-    assert {tag for tag, _ in page.elements} <= ELEMENTS
-    assert all(one["type"] == "radio" for one in page.every("input"))
+    acting = {"script", "button"} if "class" in name else set()
+    assert {tag for tag, _ in page.elements} <= ELEMENTS | acting
+    assert page.every("script") == [{}] * bool(acting)
+    assert all(one["type"] in ("radio", "search") for one in page.every("input"))
     attributes = {attribute for _, some in page.elements for attribute in some}
     assert not {one for one in attributes if one.startswith("on") or one in ACTING}
     assert all(address.startswith(("#", "./")) for address in page.values("href"))
@@ -108,13 +111,19 @@ def test_a_page_holds_nothing_that_acts(name: str) -> None:
     assert "\u202e" not in _pages()[name]
 
 
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_forbids_everything_but_its_own_style(name: str) -> None:
     policies = [one["content"] for one in Page(_pages()[name]).every("meta") if "http-equiv" in one]
     style = re.search(r"<style>(.*?)</style>", _pages()[name], re.DOTALL)
     assert style
-    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
-    assert policies == [f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"]
+    script = f"; script-src 'sha256-{_digest(SCRIPT)}'" if "class" in name else ""
+    allowed = f"style-src 'sha256-{_digest(style[1])}'{script}"
+    assert policies == [f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"]
+    assert (SCRIPT in _pages()[name]) == bool(script)
     assert "url(" not in style[1]
     assert "@import" not in style[1]
 
@@ -207,7 +216,7 @@ def test_what_was_handed_in_stands_beside_the_feedback() -> None:
     part = problem("1", wrong) | {"judged": {"sha256": "0" * 64, "kind": "code", "pieces": [answer, code]}}
     page = Page(student_page(report("a", part)))
     assert "Read as q=βka" in page.text
-    assert "answers.md, line 3 so q=βka <b>holds</b> As it was typed" in page.text
+    assert "answers.md, line 3 so q=βka <b>holds</b>As it was typed" in page.text
     assert "so $q = \\beta k_a$ <b>holds</b>" in page.text
     assert "f in src/a.py, line 7 7def f(): 8 return 1 < 2" in page.text
     assert [one["class"] for one in page.every("span") if "row" in (one.get("class") or "")] == ["row", "row named"]
