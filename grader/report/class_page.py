@@ -6,8 +6,6 @@ and leads from one student to the next. Without it the page says the same.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -20,7 +18,7 @@ from markupsafe import Markup
 from grader.model import Status
 from grader.report import class_findings, class_summary
 from grader.report.circumstances import sum_of_lateness
-from grader.report.html import TEMPLATES, formula, rendered, share_of, worth_of
+from grader.report.html import TEMPLATES, formula, rendered, sha256_of, share_of, worth_of
 from grader.report.scores import bar, histogram
 
 _LISTED = 40  # mistakes and groups of answers: what only one or two did is in their own reports
@@ -36,6 +34,7 @@ _FILTERS = (
     ("late", "late"),
     ("absent", "not handed in"),
 )
+_START = 'document.documentElement.classList.add("scripted", "loading");'
 _ONLY_IF_ANY = ("late", "absent")  # without a deadline or a roster nobody is
 
 
@@ -75,12 +74,10 @@ def class_page(
     parts = class_summary.parts(reports)
     most = max(reports, key=lambda report: report["max_points"], default={"max_points": 0})
     listed = [(report, _kinds(report)) for report in sorted(everybody, key=lambda report: report["submission"])]
-    script, digest = _script()
     return rendered(
         "class.html",
         title=title,
-        script=script,
-        script_sha256=digest,
+        scripts=_scripts(),
         submissions=len(reports),
         notes=notes,
         late=sum_of_lateness,
@@ -119,10 +116,10 @@ def class_page(
 
 
 @cache
-def _script() -> tuple[Markup, str]:
-    """The page's script and what its policy knows it by."""
-    text = (TEMPLATES / "class.js").read_text(encoding="utf-8")
-    return Markup(text), base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _scripts() -> list[dict[str, Any]]:
+    """The page's scripts and what its policy knows them by. The first runs before any row is drawn."""
+    texts = (_START, (TEMPLATES / "class.js").read_text(encoding="utf-8"))
+    return [{"text": Markup(text), "sha256": sha256_of(text)} for text in texts]
 
 
 def _spelled(group: class_summary.LikeAnswers) -> list[tuple[Markup, int]]:

@@ -207,6 +207,11 @@ def _lines(text: str) -> Markup:
     return Markup("{}").format(visible(text))
 
 
+def sha256_of(text: str) -> str:
+    """As a page's policy names a style or script."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 @cache
 def templates(room: Path = TEMPLATES) -> Environment:
     """Templates whose values are quoted and escaped. A room may have its own, and a style beside the common one."""
@@ -220,8 +225,12 @@ def templates(room: Path = TEMPLATES) -> Environment:
     )
     sheets = dict.fromkeys([TEMPLATES / "style.css", *sorted(room.glob("*.css"))])
     style = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": status_sign, "words": _words}
+    environment.globals |= {
+        "style": Markup(style),
+        "style_sha256": sha256_of(style),
+        "status": status_sign,
+        "words": _words,
+    }
     environment.globals |= {"lines": _lines, "look": status_look, "sign": _sign}
     return environment
 
