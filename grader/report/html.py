@@ -54,7 +54,7 @@ _STATUSES = {
 def student_page(data: Mapping[str, Any], *, said: str = "", class_page: str = "") -> str:
     """One student's report. `data` is the JSON report; unknown keys are ignored. `said` stands above all parts.
     `class_page` is where the class's page lies, for staff: it knows the next student, whom this page must not name."""
-    shown = [problem for problem in data["problems"] if problem["max_points"] or problem["points"]]
+    shown = [problem for problem in data["problems"] if not _is_left_out(problem)]
     asked = [problem for problem in shown if not problem.get("bonus")]
     lost = sorted(asked, key=lambda problem: problem["points"] - problem["max_points"])
     found = [status for status in Status if status in _all_statuses(data)]
@@ -82,6 +82,11 @@ def student_page(data: Mapping[str, Any], *, said: str = "", class_page: str = "
         way=[(word, f"{class_page}#{step}{quote_address(data['submission'], safe='')}") for word, step in _STEPS],
         class_page=class_page,
     )
+
+
+def _is_left_out(problem: Mapping[str, Any]) -> bool:
+    """An optional part that was not handed in. Others may be worth nothing yet: prose, in a student's own check."""
+    return bool(problem.get("bonus")) and not problem["max_points"] and problem["status"] == Status.MISSING
 
 
 def _nothing(data: Mapping[str, Any]) -> str:

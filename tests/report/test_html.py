@@ -255,7 +255,7 @@ def test_a_page_says_what_is_final_what_is_lost_and_what_is_not_yet_known() -> N
         problem("1.a", checked(status="passed", points=2, max_points=2), status="passed", points=2, max_points=2),
         problem("1.b", checked(status="review", points=0.5), status="review", points=0.5, max_points=3),
         problem("1.c", checked(), max_points=10),
-        problem("1.d", checked(status="missing"), status="missing", max_points=0),
+        problem("1.d", checked(status="missing"), status="missing", max_points=0) | {"bonus": True},
     ]
     shown = Page(student_page(report("alice", *parts))).text
     assert "2.5 of 15 points so far. 1 of 3 parts right, 1 waits for a person." in shown
