@@ -70,6 +70,12 @@ def _all_hostile(data: Any) -> Any:
     return HOSTILE if isinstance(data, str) else data
 
 
+def every_kind_of_check() -> tuple[Data, Data]:
+    """A report with everything in it, and the same in a student's hand."""
+    data = _every_kind_of_check()
+    return data, _all_hostile(data)
+
+
 def _every_kind_of_check() -> Data:
     read = {"read_as": "q = k_a", "read_as_latex": "q = k_{a}"}
     evidence = {"figure": FIGURES, **read, HOSTILE: HOSTILE, "deep": {HOSTILE: [{HOSTILE: 1}]}}
@@ -88,8 +94,7 @@ PAGES = ("student", "hostile", "class", "hostile class")
 @cache
 def _pages() -> dict[str, str]:
     """Made when the first test asks: that takes a second, which collecting should not."""
-    data = _every_kind_of_check()
-    hostile = _all_hostile(data)
+    data, hostile = every_kind_of_check()
     return {
         "student": student_page(data),
         "hostile": student_page(hostile),
