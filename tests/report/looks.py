@@ -33,7 +33,7 @@ _BROKEN_WORDS = """() => {
 _CUT_OFF = """() => {
   const cut = [];
   for (const one of document.querySelectorAll("body *")) {
-    if (one.closest(".unseen, svg, math") || !one.getClientRects().length) continue;
+    if (one.closest(".unseen, svg, math, input, textarea") || !one.getClientRects().length) continue;
     const style = getComputedStyle(one);
     if (style.clipPath !== "none") continue;  // for whoever hears the page
     const hides = (way) => ["hidden", "clip"].includes(way);
