@@ -33,6 +33,7 @@ from grader.report.typesetting import mathml
 TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 4000  # characters of one value: more than any message has
 _FACT = 300
+_SHARED = (Status.SKIPPED, Status.MISSING)
 _FITS_A_PHONE = 30  # characters of a formula
 _FORMULA_KEYS = ("read_as", "read_as_latex", "canonical")
 
@@ -117,14 +118,14 @@ def worth_of(data: Mapping[str, Any]) -> str:
 
 
 def check_entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One entry per check; checks that were left out in a row for the same reason share one. Where a person decided the
-    part, none waits for one any more."""
+    """One entry per check; checks in a row that were left out, or found nothing, for the same reason share one. Where a
+    person decided the part, none waits for one any more."""
     entries, checks = [], problem["checks"]
-    for (_, number), group in groupby(
-        enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] == "skipped" else pair[0])
+    for _, group in groupby(
+        enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] in _SHARED else pair[0])
     ):
         same = [check for _, check in group]
-        evidence = same[0]["evidence"] if number >= 0 else {}
+        evidence = same[0]["evidence"] if len(same) == 1 else {}
         figures = [drawn(figure) for figure in figures_in(evidence)]
         facts = [(_words(key), _fact(value)) for key, value in evidence.items() if _worth_saying(key, value, figures)]
         names = ", ".join(_words(check["id"]) for check in same)
