@@ -139,7 +139,7 @@ def _row(report: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "right": sum(problem["status"] == Status.PASSED for problem in asked),
         "asked": len(asked),
-        "worst": worst["id"] if worst and lost > 0 else "",
+        "worst": worst["id"] if worst and lost > 0 and not report.get("not_handed_in") else "",
         "lost": lost,
     }
 
