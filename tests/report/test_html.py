@@ -238,10 +238,11 @@ def test_a_page_stays_small_whatever_was_handed_in() -> None:
     assert "19206 more characters are left out here" in page
 
 
-def test_parts_are_listed_and_those_that_passed_are_folded() -> None:
-    parts = [problem("1", checked(status="passed"), status="passed"), problem("2", checked()), problem("3", checked())]
+def test_parts_are_listed_and_those_with_nothing_to_mend_are_folded() -> None:
+    parts = [problem("1", checked(status="passed"), status="passed"), problem("2", checked())]
+    parts.append(problem("3", checked(status="missing"), status="missing"))
     page = Page(student_page(report("a", *parts)))
-    assert ["open" in one for one in page.every("details")] == [False, True, True]
+    assert ["open" in one for one in page.every("details")] == [False, True, False]
     assert "✓passed 1 Title of 1 0 / 1 ✗failed 2 Title of 2 0 / 1" in page.text
 
 
@@ -278,9 +279,10 @@ def test_the_ring_closes_as_far_as_the_points_go(points: float, closed: str | No
     assert [circle.get("stroke-dasharray") for circle in page.every("circle")] == ([None, closed] if closed else [None])
 
 
-def test_what_was_left_out_for_one_reason_is_said_once() -> None:
+@pytest.mark.parametrize("status", ["skipped", "missing"])
+def test_what_was_left_out_for_one_reason_is_said_once(status: str) -> None:
     why = "not tried, because returns_an_array did not pass"
-    skipped = [checked(name, "skipped", message=why) for name in ("sums_to_one", "is_finite")]
+    skipped = [checked(name, status, message=why) for name in ("sums_to_one", "is_finite")]
     shown = Page(student_page(report("a", problem("1", checked(), *skipped)))).text
     assert shown.count(why) == 1
     assert "sums to one, is finite 0 of 2" in shown
