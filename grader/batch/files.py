@@ -18,9 +18,10 @@ from grader.batch.gradebook import Gradebook
 from grader.errors import StaffFault
 from grader.model import Status
 from grader.report.circumstances import SOMETIMES, beside_points
+from grader.report.class_page import class_page
 from grader.report.class_summary import needed_for_class_page
 from grader.report.exports.cells import harmless
-from grader.report.html import class_page, student_page
+from grader.report.html import student_page
 
 _RESERVED = ("index", "gradebook")
 _LONGEST_NAME_BYTES = 150
@@ -43,7 +44,7 @@ def write_files(gradebook: Gradebook, folder: Path, one_more: Callable[[], None]
             place = file_name(one.row.student)
             pages[one.row.student] = f"{place}.html"
             _write(folder / f"{place}.json", json.dumps(one.data, ensure_ascii=False, indent=2) + "\n")
-            _write(folder / f"{place}.html", student_page(one.data))
+            _write(folder / f"{place}.html", student_page(one.data, class_page="./index.html"))
         rows.append(_row(one.data, one.row.name))
         reports.append(needed_for_class_page(one.data))
         title = title or one.data.get("title") or one.data["rubric"]

@@ -14,7 +14,9 @@ _REPLAY = re.compile(r" \(seed \d+, trial \d+\)$")
 _NUMERAL = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,/×]\d+)*(?:e[-+]?\d+)?(?!\w|\.\w)")  # not the 1 of q_1 or 1.b.ii
 _OF_A_PROBLEM = ("id", "title", "status", "points", "max_points", "bonus", "decision", "decided_before")
 _OF_A_CLASS = ("lateness", "group", "not_handed_in", "disputed")
-_EVIDENCE = ("looks_like", "read_as", "weights_by_scale")
+_EVIDENCE = ("looks_like", "read_as", "read_as_latex", "weights_by_scale")
+_OF_A_CHECK = ("id", "asks", "status", "message", "max_points", "visibility", "seconds")
+SEPARATOR = ", "  # between the formulas of one answer
 _NOT_A_MISTAKE = ("passed", "skipped", "review", "ungraded", "missing")
 
 
@@ -52,6 +54,7 @@ class LikeAnswers:
     status: str
     spellings: tuple[tuple[str, int], ...]
     students: tuple[str, ...]
+    sources: Mapping[str, str]  # formulas that the reports have in LaTeX, too
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ def needed_for_class_page(report: _Data) -> dict[str, Any]:
     return {
         **{name: report[name] for name in ("submission", "points", "max_points", "provisional")},
         "secret": report.get("secret", ""),
+        "seconds": report.get("seconds", 0.0),
         "max_bonus": report.get("max_bonus", 0),
         **{name: report[name] for name in _OF_A_CLASS if name in report},
         "problems": [
@@ -84,7 +88,7 @@ def needed_for_class_page(report: _Data) -> dict[str, Any]:
                 **{name: problem[name] for name in _OF_A_PROBLEM if name in problem},
                 "checks": [
                     {
-                        **{name: check[name] for name in ("id", "status", "message")},
+                        **{name: check[name] for name in _OF_A_CHECK if name in check},
                         "evidence": {name: check["evidence"][name] for name in _EVIDENCE if name in check["evidence"]},
                     }
                     for check in problem["checks"]
@@ -161,18 +165,26 @@ def _cause(check: _Data) -> str:
 def like_answers(reports: Sequence[_Data]) -> list[LikeAnswers]:
     """Formulas that were read, grouped by what they do where that was measured, else by their canonical spelling."""
     found: dict[tuple[Any, ...], list[tuple[str, str]]] = defaultdict(list)
+    sources: dict[str, str] = {}
     for report, problem, check in _checks(reports):
-        read = check["evidence"].get("read_as")
-        spelling = ", ".join(map(str, read)) if isinstance(read, list) else read
-        if isinstance(spelling, str) and spelling:
+        read, latex = (_several(check["evidence"].get(key)) for key in ("read_as", "read_as_latex"))
+        spelling = SEPARATOR.join(read)
+        if spelling:
             key = (problem["id"], check["id"], check["status"], _measured(check["evidence"]) or spelling)
             found[key].append((report["submission"], spelling))
+            sources |= dict(zip(read, latex, strict=False))
     groups = []
     for (part, _, status, _), answers in found.items():
         spellings = Counter(spelling for _, spelling in answers).most_common()
-        groups.append(LikeAnswers(part, status, tuple(spellings), tuple(student for student, _ in answers)))
+        students = tuple(student for student, _ in answers)
+        groups.append(LikeAnswers(part, status, tuple(spellings), students, sources))
     order = {problem["id"]: number for number, (_, problem) in reversed(list(enumerate(_problems(reports))))}
     return sorted(groups, key=lambda group: (order[group.part], -len(group.students)))
+
+
+def _several(read: Any) -> list[str]:
+    """Formulas of one answer; a report has a list only where there are several."""
+    return [str(one) for one in (read if isinstance(read, list) else [read]) if one]
 
 
 def _measured(evidence: _Data) -> tuple[Any, ...] | None:

@@ -60,7 +60,7 @@ def _largest(matrix: _Matrix) -> float:
 def _heat_map(name: str, matrix: _Matrix, scale: float, figure: HeatMap) -> Markup:
     rows, columns = len(matrix), len(matrix[0])
     roomy = columns <= 6
-    side, tall, left, top = (46, 24, 34, 34) if roomy else (22, 22, 34, 34)
+    side, tall, left, top = (52, 24, 34, 34) if roomy else (22, 22, 34, 34)
     parts = [
         words_at(left, 12, name, "start", "strong"),
         *(words_at(left + (j + 0.5) * side, top - 4, str(j), "middle") for j in range(columns)),

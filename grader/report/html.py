@@ -1,4 +1,4 @@
-"""Pages for students and for the class, made from JSON reports alone, so that stored ones can be drawn again.
+"""Pages for students, and what all pages share: made from JSON reports alone, so that stored ones can be drawn again.
 
 Students' words reach these pages. Three things keep them harmless: every value is quoted (no control characters, no
 tricks with direction) and then escaped, without a template having to ask; figures are built from numbers; and the
@@ -12,9 +12,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
-from statistics import mean, median
 from typing import Any
 from urllib.parse import quote as quote_address
 
@@ -22,29 +21,23 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
-from grader.quoting import quote
-from grader.report import class_summary
-from grader.report.circumstances import about_lateness, days_of, sum_of_lateness
+from grader.quoting import quote, visible
+from grader.report.answer_display import Space, own_work
+from grader.report.circumstances import about_lateness, days_of
 from grader.report.drawing import drawn
 from grader.report.figures import DRAWN_KEYS, figures_in
 from grader.report.points import worth
-from grader.report.scores import bar, histogram, ring
+from grader.report.scores import ring
+from grader.report.typesetting import mathml
 
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 4000  # characters of one value: more than any message has
 _FACT = 300
-_LISTED = 40  # mistakes and groups of answers: what only one or two did is in their own reports
+_SHARED = (Status.SKIPPED, Status.MISSING)
+_FITS_A_PHONE = 30  # characters of a formula
+_FORMULA_KEYS = ("read_as", "read_as_latex", "canonical")
 
-_FILTERS = (
-    ("all", "everybody"),
-    ("person", "needs a person"),
-    ("ungraded", "ungraded"),
-    ("decided", "decided by a person"),
-    ("low", "below half of the points"),
-    ("late", "late"),
-    ("absent", "not handed in"),
-)
-_ONLY_IF_ANY = ("late", "absent")  # without a deadline or a roster nobody is
+_STEPS = (("previous", "before="), ("next", "after="))  # what the class's page does with its address
 
 # A sign and a word with every colour. The last is what the word means, for a student.
 _STATUSES = {
@@ -59,31 +52,42 @@ _STATUSES = {
 }
 
 
-def student_page(data: Mapping[str, Any]) -> str:
-    """One student's report. `data` is the JSON report; unknown keys are ignored."""
-    shown = [problem for problem in data["problems"] if problem["max_points"] or problem["points"]]
+def student_page(data: Mapping[str, Any], *, said: str = "", class_page: str = "") -> str:
+    """One student's report. `data` is the JSON report; unknown keys are ignored. `said` stands above all parts.
+    `class_page` is where the class's page lies, for staff: it knows the next student, whom this page must not name."""
+    shown = [problem for problem in data["problems"] if not _is_left_out(problem)]
     asked = [problem for problem in shown if not problem.get("bonus")]
     lost = sorted(asked, key=lambda problem: problem["points"] - problem["max_points"])
     found = [status for status in Status if status in _all_statuses(data)]
-    return _page(
+    space = Space()
+    return rendered(
         "student.html",
         report=data,
+        said=said,
         title=data.get("title") or data["rubric"],
-        worth=_worth(data),
-        ring=ring(_share(data), f"{data['points']:g}", _worth(data)),
+        worth=worth_of(data),
+        ring=ring(share_of(data), f"{data['points']:g}", worth_of(data)),
         right=sum(problem["status"] == Status.PASSED for problem in asked),
+        waiting=sum(problem["status"] in (Status.REVIEW, Status.UNGRADED) for problem in asked),
         parts=len(asked),
         lost=[problem for problem in lost if problem["points"] < problem["max_points"]][:3],
         review=[problem for problem in shown if problem["status"] == Status.REVIEW],
         ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
         hidden=any(check["visibility"] == "hidden" for problem in shown for check in problem["checks"]),
-        problems=[(problem, check_entries(problem)) for problem in shown],
+        problems=[(problem, check_entries(problem), own_work(problem, space)) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
         nothing=_nothing(data),
         late=about_lateness(data),
         days=days_of,
         legend=[(status, _STATUSES[status][2]) for status in found],
+        way=[(word, f"{class_page}#{step}{quote_address(data['submission'], safe='')}") for word, step in _STEPS],
+        class_page=class_page,
     )
+
+
+def _is_left_out(problem: Mapping[str, Any]) -> bool:
+    """An optional part that was not handed in. Others may be worth nothing yet: prose, in a student's own check."""
+    return bool(problem.get("bonus")) and not problem["max_points"] and problem["status"] == Status.MISSING
 
 
 def _nothing(data: Mapping[str, Any]) -> str:
@@ -91,65 +95,6 @@ def _nothing(data: Mapping[str, Any]) -> str:
     checks = [check for problem in data["problems"] for check in problem["checks"]]
     whole = checks and all(check["id"] in (CAN_BE_OPENED, COULD_BE_GRADED) for check in checks)
     return checks[0]["message"] if whole else ""
-
-
-def class_page(
-    everybody: Sequence[Mapping[str, Any]],
-    title: str,
-    pages: Mapping[str, str] | None = None,
-    notes: Sequence[str] = (),
-) -> str:
-    """The whole class, for staff. `pages` has, for each submission, the place of its own page relative to this one.
-    What is counted is counted among those who handed something in and have a grade."""
-    reports = [one for one in everybody if not one.get("not_handed_in") and not one.get("disputed")]
-    points = [report["points"] for report in reports]
-    mistakes = class_summary.mistakes(reports)
-    answers = class_summary.like_answers(reports)
-    most = max(reports, key=lambda report: report["max_points"], default={"max_points": 0})
-    listed = [(report, _kinds(report)) for report in sorted(everybody, key=lambda report: report["submission"])]
-    return _page(
-        "class.html",
-        title=title,
-        reports=listed,
-        submissions=len(reports),
-        notes=notes,
-        late=sum_of_lateness,
-        filters=[
-            (name, label, sum(name in kinds for _, kinds in listed) if name != "all" else len(listed))
-            for name, label in _FILTERS
-            if name not in _ONLY_IF_ANY or any(name in kinds for _, kinds in listed)
-        ],
-        pages={name: f"./{quote_address(place)}" for name, place in (pages or {}).items()},
-        mean=mean(points) if points else 0,
-        median=median(points) if points else 0,
-        lowest=min(points, default=0),
-        highest=max(points, default=0),
-        worth=_worth,
-        most=_worth(most),
-        histogram=histogram(*class_summary.bins(reports), x="share of the points, from … %"),
-        parts=[(part, bar(part.share, f"{part.share:.0%} of the points")) for part in class_summary.parts(reports)],
-        mistakes=mistakes[:_LISTED],
-        more_mistakes=len(mistakes[_LISTED:]),
-        answers=answers[:_LISTED],
-        more_answers=len(answers[_LISTED:]),
-        for_a_person=class_summary.for_a_person(reports),
-        decided_before=class_summary.decided_before(reports),
-        about_the_secret=class_summary.about_the_secret(reports),
-    )
-
-
-def _kinds(report: Mapping[str, Any]) -> list[str]:
-    """Which filters show a student. The page's style does the filtering: it has no script."""
-    statuses = {problem["status"] for problem in report["problems"]}
-    found = {
-        "person": report["provisional"],
-        "ungraded": Status.UNGRADED in statuses,
-        "absent": bool(report.get("not_handed_in")),
-        "late": bool(report.get("lateness", {}).get("days")),
-        "decided": any("decision" in problem for problem in report["problems"]),
-        "low": _share(report) < 1 / 2,
-    }
-    return [name for name, _ in _FILTERS if found.get(name)]
 
 
 def _all_statuses(data: Mapping[str, Any]) -> set[str]:
@@ -164,23 +109,23 @@ def _is_settled(problem: Mapping[str, Any], check: Mapping[str, Any]) -> bool:
     return "decision" in problem and check["status"] in (Status.REVIEW, Status.UNGRADED)
 
 
-def _share(data: Mapping[str, Any]) -> float:
+def share_of(data: Mapping[str, Any]) -> float:
     return float(data["points"] / data["max_points"]) if data["max_points"] else 0.0
 
 
-def _worth(data: Mapping[str, Any]) -> str:
+def worth_of(data: Mapping[str, Any]) -> str:
     return worth(data["max_points"], data.get("max_bonus", 0))
 
 
 def check_entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One entry per check; checks that were left out in a row for the same reason share one. Where a person decided the
-    part, none waits for one any more."""
+    """One entry per check; checks in a row that were left out, or found nothing, for the same reason share one. Where a
+    person decided the part, none waits for one any more."""
     entries, checks = [], problem["checks"]
-    for (_, number), group in groupby(
-        enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] == "skipped" else pair[0])
+    for _, group in groupby(
+        enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] in _SHARED else pair[0])
     ):
         same = [check for _, check in group]
-        evidence = same[0]["evidence"] if number >= 0 else {}
+        evidence = same[0]["evidence"] if len(same) == 1 else {}
         figures = [drawn(figure) for figure in figures_in(evidence)]
         facts = [(_words(key), _fact(value)) for key, value in evidence.items() if _worth_saying(key, value, figures)]
         names = ", ".join(_words(check["id"]) for check in same)
@@ -188,7 +133,7 @@ def check_entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
         settled = _is_settled(problem, same[0])
         status = problem["status"] if settled else same[0]["status"]
         entry = {"check": same[0], "status": status, "names": names, "worth": worth, "settled": settled}
-        entries.append({**entry, "figures": figures, "facts": facts})
+        entries.append({**entry, "figures": figures, "facts": facts, "formulas": _as_read(evidence)})
     return entries
 
 
@@ -198,8 +143,26 @@ def _words(name: str) -> str:
 
 
 def _worth_saying(key: str, value: Any, figures: Sequence[Markup]) -> bool:
-    """Not what is drawn, nor the form by which people group answers: it is the formula once more."""
-    return value not in (None, "", [], {}) and key != "canonical" and not (figures and key in DRAWN_KEYS)
+    """Not what is drawn or set, nor the form by which people group answers: it is the formula once more."""
+    return value not in (None, "", [], {}) and key not in _FORMULA_KEYS and not (figures and key in DRAWN_KEYS)
+
+
+def _as_read(evidence: Mapping[str, Any]) -> list[Markup]:
+    """Formulas as they were read, set where the report has them in LaTeX."""
+    written, sources = (_texts(evidence.get(key)) for key in ("read_as", "read_as_latex"))
+    return [formula(words, source) for words, source in zip_longest(written, sources[: len(written)], fillvalue="")]
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+
+
+def formula(words: str, source: str = "") -> Markup:
+    """A formula for a line of text; as it is spelled there, where it has no LaTeX or that cannot be set."""
+    shown = (source and mathml(source)) or quote(words, _LONGEST)
+    # On a phone it may have to be moved sideways, and then by keys, too.
+    reached = Markup(' tabindex="0"') if max(len(words), len(source)) > _FITS_A_PHONE else Markup("")
+    return Markup('<span class="formula"{}>{}</span>').format(reached, shown)
 
 
 def _fact(value: Any) -> str:
@@ -221,9 +184,21 @@ def _plain(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def status_look(status: str) -> str:
+    """The class by which its colour goes."""
+    return _STATUSES[Status(status)][1]
+
+
 def status_sign(status: str) -> Markup:
     sign, look, _ = _STATUSES[Status(status)]
     return Markup('<span class="status {}"><span aria-hidden="true">{}</span> {}</span>').format(look, sign, status)
+
+
+def _sign(status: str) -> Markup:
+    """The sign alone, and the word for whoever hears the page; status_sign has the word for everybody."""
+    sign, look, _ = _STATUSES[Status(status)]
+    seen = Markup('<span class="sign {}" aria-hidden="true">{}</span>').format(look, sign)
+    return Markup('{}<span class="unseen">{}</span>').format(seen, status)
 
 
 def harmless_value(value: Any) -> Any:
@@ -233,23 +208,38 @@ def harmless_value(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else quote(str(value), _LONGEST)
 
 
+def _lines(text: str) -> Markup:
+    """Words as they are, line for line; other values are shown in one line."""
+    return Markup("{}").format(visible(text))
+
+
+def sha256_of(text: str) -> str:
+    """As a page's policy names a style or script."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 @cache
-def templates(room: Path = _TEMPLATES) -> Environment:
+def templates(room: Path = TEMPLATES) -> Environment:
     """Templates whose values are quoted and escaped. A room may have its own, and a style beside the common one."""
     environment = Environment(
-        loader=FileSystemLoader([room, _TEMPLATES]),
+        loader=FileSystemLoader([room, TEMPLATES]),
         autoescape=True,
         finalize=harmless_value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sheets = dict.fromkeys([_TEMPLATES / "style.css", *sorted(room.glob("*.css"))])
+    sheets = dict.fromkeys([TEMPLATES / "style.css", *sorted(room.glob("*.css"))])
     style = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    environment.globals |= {"style": Markup(style), "style_sha256": digest, "status": status_sign, "words": _words}
+    environment.globals |= {
+        "style": Markup(style),
+        "style_sha256": sha256_of(style),
+        "status": status_sign,
+        "words": _words,
+    }
+    environment.globals |= {"lines": _lines, "look": status_look, "sign": _sign}
     return environment
 
 
-def _page(template: str, **values: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
     return templates().get_template(template).render(**values)

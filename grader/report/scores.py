@@ -42,9 +42,9 @@ def histogram(counts: Sequence[int], labels: Sequence[str], x: str) -> Markup:
     """How many students lie in each class of points."""
     height, bottom, step = 150, 128, (WIDTH - 8) / len(counts)
     most = max([*counts, 1])
-    parts = [words_at(WIDTH / 2, height - 2, x, "middle")]
+    parts = [words_at(WIDTH / 2, height - 5, x, "middle")]
     for place, (count, label) in enumerate(zip(counts, labels, strict=True)):
-        tall, left = 104 * count / most, 4 + place * step
+        tall, left = 100 * count / most, 4 + place * step
         parts.append(
             element('<rect class="fill one" x="{}" y="{}" width="{}" height="{}"/>', left, 116 - tall, step - 3, tall)
         )

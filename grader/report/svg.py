@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 WIDTH = 340  # of charts: the narrowest phones show it without scaling
+_ROOMY = 1.4  # how much larger it is drawn where there is room
 
 
 def image(width: float, height: float, label: str, parts: Sequence[Markup], look: str = "chart") -> Markup:
     shape = '<svg class="{}" role="img" viewBox="0 0 {} {}" width="{}" height="{}" aria-label="{}">{}</svg>'
-    return element(shape, look, width, height, width, height, label, Markup("").join(parts))
+    return element(shape, look, width, height, _ROOMY * width, _ROOMY * height, label, Markup("").join(parts))
 
 
 def words_at(x: float, y: float, text: str, anchor: str, look: str = "", at: str = "") -> Markup:

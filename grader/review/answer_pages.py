@@ -12,10 +12,10 @@ from starlette.responses import Response
 from grader.batch.rulings import AnswerChanged
 from grader.errors import StaffFault, UsageError
 from grader.quoting import quote, visible
+from grader.report.answer_display import boxes_on, pages_of
 from grader.report.html import check_entries
 from grader.report.points import shown
 from grader.report.typesetting import typeset
-from grader.review.answer_display import boxes_on, pages_of
 from grader.review.answer_views import AnswerView
 from grader.review.grouping import SAME_TEXT, Group
 from grader.review.handed_in_files import NotShown

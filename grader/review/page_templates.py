@@ -6,11 +6,9 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
-from grader.quoting import visible
-from grader.report.html import harmless_value, status_sign
+from grader.report.html import templates as templates_of
 from grader.report.points import shown
 
 _HERE = Path(__file__).parent
@@ -24,21 +22,12 @@ STATIC = {
 
 @cache
 def templates() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        finalize=harmless_value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates_of(_HERE / "templates")
     environment.globals |= {
-        "status": status_sign,
         "points": shown,
         "exact": exact,
         "signed": _signed,
         "number": float,
-        "lines": _lines,
     }
     return environment
 
@@ -50,8 +39,3 @@ def exact(points: Fraction) -> str:
 
 def _signed(points: Fraction) -> str:
     return f"+{shown(points)}" if points > 0 else f"−{shown(-points)}" if points < 0 else "0"
-
-
-def _lines(text: str) -> Markup:
-    """Words as they are, line for line; other values are shown in one line."""
-    return Markup("{}").format(visible(text))

@@ -21,8 +21,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from grader.batch.gradebook import Gradebook
 from grader.errors import StaffFault, UsageError
 from grader.quoting import quote, visible
+from grader.report.answer_display import ShownPiece, shown_pieces, without_names
 from grader.report.typesetting import Span
-from grader.review.answer_display import ShownPiece, shown_pieces, without_names
 from grader.review.answer_views import AnswerView
 from grader.review.desk import Desk
 from grader.review.handed_in_files import HandedInFiles

@@ -46,6 +46,9 @@ def check(
     data: DataOption = None,
     json: JsonOption = None,
     markdown: Annotated[str | None, typer.Option("--markdown", metavar="FILE", help="Also as Markdown.")] = None,
+    html: Annotated[
+        bool, typer.Option("--html", help="Also as a page with your work beside it, opened in the browser.")
+    ] = False,
     fail_under: FailUnderOption = None,
 ) -> None:
     """Check your own work: the public checks, before the deadline. For the work of others there is `run`."""
@@ -53,6 +56,8 @@ def check(
     if watch:
         from grader.selfcheck.watching import watch_own_work
 
+        if html:
+            raise UsageError("--html shows one check; leave out --watch")
         watch_own_work(order, Console())
         return
     report = _checked(order, silent=json == "-")
@@ -67,6 +72,10 @@ def check(
         from grader.selfcheck.showing import as_markdown
 
         _write(markdown, as_markdown(report))
+    if html:
+        from grader.selfcheck.own_page import show_page
+
+        print(show_page(report), file=sys.stderr if json == "-" else sys.stdout)
     raise typer.Exit(exit_code(report, fail_under))
 
 

@@ -63,7 +63,7 @@ def test_whoever_handed_in_nothing_stands_everywhere_with_nothing(book: Gradeboo
     ]
     page = Page((tmp_path / "index.html").read_text()).text
     assert "2 submissions. Mean 3, median 3" in page, "what is counted is counted among hand-ins"
-    assert "carol not handed in 0 / 4 + 3" in page
+    assert "carol 0 / 4 + 3 0 of 1 not handed in" in page
     assert not (tmp_path / "carol.html").exists()
     assert "not handed in: carol\nhanded in, but not in the roster: Zoe" in run("status", tmp_path).stdout
     assert "carol: 0 of 4 + 3 points" in run("status", tmp_path, "--student", "carol").stdout

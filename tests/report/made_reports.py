@@ -72,7 +72,7 @@ class Page(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self._open:
+        if "style" not in self._open and "script" not in self._open:
             self.words.append(data)
 
     @property

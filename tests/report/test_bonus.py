@@ -15,6 +15,7 @@ from rich.console import Console
 
 from grader.model import Check, CheckResult, Isolation, Problem, ProblemResult, Report, Rubric, Status, failed, passed
 from grader.report import class_summary
+from grader.report.class_page import class_page
 from grader.report.exports.csv_table import csv_table
 from grader.report.exports.delivery import Format, Options, export
 from grader.report.exports.gradescope_results import results
@@ -22,7 +23,7 @@ from grader.report.exports.junit import junit
 from grader.report.exports.markdown_table import markdown
 from grader.report.exports.moodle import as_html
 from grader.report.exports.reports import ReportData, capped, report_from
-from grader.report.html import class_page, student_page
+from grader.report.html import student_page
 from grader.report.json_report import as_data
 from grader.report.terminal import print_report
 from tests.conftest import the_rubric

@@ -12,7 +12,8 @@ from threading import Thread
 
 import pytest
 
-from grader.report.html import class_page, student_page
+from grader.report.class_page import class_page
+from grader.report.html import student_page
 from tests.report.made_reports import Data, checked, problem, report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.report import class_summary
-from grader.report.html import class_page
+from grader.report import class_findings, class_summary
+from grader.report.class_page import class_page
 from tests.report.made_reports import Data, Page, checked, problem, report
 
 
@@ -81,6 +81,52 @@ def test_answers_that_were_not_measured_go_by_their_spelling() -> None:
     ]
 
 
+def test_checks_that_tell_nobody_apart_are_found() -> None:
+    def tried(name: str, **statuses: str) -> Data:
+        return report(name, problem("1", *(checked(check, status) for check, status in statuses.items())))
+
+    reports = [
+        tried("a", always="passed", never="failed", mixed="failed", waits="review", seldom="failed", half="partial"),
+        tried("b", always="passed", never="crashed", mixed="passed", waits="review", seldom="failed", half="failed"),
+        tried("c", always="passed", never="failed", mixed="passed", waits="review", seldom="missing", half="partial"),
+    ]
+    everybody, nobody = class_findings.one_sided(reports)
+    assert [(one.check, one.students) for one in everybody] == [("never", 3)]  # two that tried would say nothing
+    assert [one.check for one in nobody] == ["always"]
+
+
+def test_who_is_far_from_the_rest_is_found_by_total_and_by_part() -> None:
+    def student(name: str, easy: float, hard: float) -> Data:
+        parts = (
+            problem("1", points=easy, max_points=1, status="passed" if easy else "failed"),
+            problem("2", points=hard),
+        )
+        return report(name, *parts)
+
+    reports = [student(f"s{n}", 1, 10 + n % 3) for n in range(19)]
+    reports += [student("low", 1, 0), student("odd", 0, 14)]
+    found = {one.student: one.why for one in class_findings.far_from_the_rest(reports)}
+    assert found == {
+        "low": "1 points; half of the class have 11 to 13",
+        "odd": "nothing for 1 (failed), which 95 % have in full; 14 in all",
+    }
+    assert class_findings.far_from_the_rest(reports[-7:]) == []
+
+
+def test_time_is_counted_by_part_and_hidden_checks_are_left_out() -> None:
+    def student(name: str, seconds: float) -> Data:
+        hidden = checked("later", visibility="hidden", seconds=10)
+        return report(name, problem("1", checked(seconds=seconds), hidden), problem("2", checked(seconds=0.1)))
+
+    reports = [class_summary.needed_for_class_page(student(name, seconds)) for name, seconds in (("a", 1), ("b", 4))]
+    first, second = class_findings.time_spent(reports)
+    assert (first.part, first.seconds, first.typical, first.longest, first.student) == ("1", 5, 2.5, 4, "b")
+    assert (second.part, second.seconds) == ("2", 0.2)
+    shown = Page(class_page(reports, "A class")).text
+    assert "Grading took 3 s in all" in shown
+    assert "1 Title of 1 5 s 2.50 s 4.00 s b" in shown
+
+
 def test_the_page_says_it_all_and_leads_to_each_student() -> None:
     reports = [
         _answer("bob", "q = β(k_a + k_b)", 0.5),
@@ -89,10 +135,11 @@ def test_the_page_says_it_all_and_leads_to_each_student() -> None:
     ]
     page = Page(class_page(reports, "Autumn", {"zoë": "students/zoë ?.html"}))
     assert "3 submissions. Mean 0.5, median 0.5, from 0 to 1, of 1 points." in page.text
-    assert "1.b Title of 1.b ⚠ ungraded 1 student: show names zoë 1.b Title of 1.b ? review" in page.text
+    shown = "1 student: show names zoë Show them below"
+    assert f"1.b Title of 1.b ⚠ ungraded {shown} 1.b Title of 1.b ? review" in page.text
     assert "q = β(k_a + k_b) ✓ passed" in page.text
-    assert "alice provisional 0.5 / 1 bob final 1 / 1 zoë provisional 0 / 1" in page.text
+    assert "alice 0.5 / 1 0 of 1 1.b (−0.5) provisional 1.5 bob 1 / 1 1 of 1 final 1.5 zoë 0 / 1 0 of 1" in page.text
     assert [address for address in page.values("href") if not address.startswith("#")] == [
-        "./students/zo%C3%AB%20%3F.html",
+        "./students/zo%C3%AB%20%3F.html#part-1.b",
         "./students/zo%C3%AB%20%3F.html",
     ]

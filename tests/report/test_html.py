@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model import Status
+from grader.report.class_page import class_page
 from grader.report.drawing import DEEPEST
-from grader.report.html import class_page, student_page
+from grader.report.html import student_page
 from tests.conftest import REPOSITORY
 from tests.report.made_reports import Data, Page, checked, problem, report
 from tests.test_cli import grader
@@ -36,13 +37,27 @@ FIGURES = [
 ]
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "footer", "nav", "aside", "section", "div"),
-    *("a", "span", "strong", "p", "h1", "h2", "h3", "ul", "li", "dl", "dt", "dd", "details", "summary"),
+    *("a", "span", "strong", "p", "h1", "h2", "h3", "h4", "ul", "ol", "li", "dl", "dt", "dd", "details", "summary"),
+    *("article", "pre", "code", "math", "mrow", "mi", "mn", "mo", "msub", "msup", "mtext"),
     *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"),
     *("fieldset", "legend", "label", "input"),
     *("figure", "figcaption", "svg", "rect", "circle", "path", "text"),
 }
+WORK = [
+    {
+        "kind": "answer",
+        "file": HOSTILE,
+        "line": 3,
+        "text": f"so ${HOSTILE}$ and $\\beta k_a$ or `{HOSTILE}`\n{HOSTILE}",
+    },
+    {"kind": "code", "file": "a.py", "name": HOSTILE, "line": 7, "text": f"def f():\n    return '{HOSTILE}'"},
+    {"kind": "file", "file": HOSTILE, "sha256": "0" * 64, "lines": 300},
+]
+JUDGED = {"sha256": "0" * 64, "kind": "code", "pieces": WORK}
 ACTING = ("style", "src", "srcset", "action", "xlink:href")
-STYLE = (REPOSITORY / "grader" / "report" / "templates" / "style.css").read_text()
+TEMPLATES = REPOSITORY / "grader" / "report" / "templates"
+START = 'document.documentElement.classList.add("scripted", "loading");'
+STYLE, SCRIPT = (TEMPLATES / "style.css").read_text(), (TEMPLATES / "class.js").read_text()
 
 
 def _all_hostile(data: Any) -> Any:
@@ -55,13 +70,21 @@ def _all_hostile(data: Any) -> Any:
     return HOSTILE if isinstance(data, str) else data
 
 
+def every_kind_of_check() -> tuple[Data, Data]:
+    """A report with everything in it, and the same in a student's hand."""
+    data = _every_kind_of_check()
+    return data, _all_hostile(data)
+
+
 def _every_kind_of_check() -> Data:
-    evidence = {"figure": FIGURES, "read_as": "q = k_a", HOSTILE: HOSTILE, "deep": {HOSTILE: [{HOSTILE: 1}]}}
+    read = {"read_as": "q = k_a", "read_as_latex": "q = k_{a}"}
+    evidence = {"figure": FIGURES, **read, HOSTILE: HOSTILE, "deep": {HOSTILE: [{HOSTILE: 1}]}}
     checks = [
         checked(f"check_{status}", status, evidence=evidence, visibility=seen)
         for status, seen in product(Status, ("public", "hidden"))
     ]
-    whole = report("alice", *(problem(f"1.{status}", *checks, status=status, max_points=3) for status in Status))
+    parts = (problem(f"1.{status}", *checks, status=status, max_points=3) | {"judged": JUDGED} for status in Status)
+    whole = report("alice", *parts)
     return whole | {"notes": ["a note"], "isolation": {"layers": [], "missing": ["landlock"]}}
 
 
@@ -71,8 +94,7 @@ PAGES = ("student", "hostile", "class", "hostile class")
 @cache
 def _pages() -> dict[str, str]:
     """Made when the first test asks: that takes a second, which collecting should not."""
-    data = _every_kind_of_check()
-    hostile = _all_hostile(data)
+    data, hostile = every_kind_of_check()
     return {
         "student": student_page(data),
         "hostile": student_page(hostile),
@@ -84,8 +106,10 @@ def _pages() -> dict[str, str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_holds_nothing_that_acts(name: str) -> None:
     page = Page(_pages()[name])
-    assert {tag for tag, _ in page.elements} <= ELEMENTS
-    assert all(one["type"] == "radio" for one in page.every("input"))
+    acting = {"script", "button"} if "class" in name else set()
+    assert {tag for tag, _ in page.elements} <= ELEMENTS | acting
+    assert page.every("script") == [{}] * len(acting)
+    assert all(one["type"] in ("radio", "search") for one in page.every("input"))
     attributes = {attribute for _, some in page.elements for attribute in some}
     assert not {one for one in attributes if one.startswith("on") or one in ACTING}
     assert all(address.startswith(("#", "./")) for address in page.values("href"))
@@ -93,13 +117,21 @@ def test_a_page_holds_nothing_that_acts(name: str) -> None:
     assert "\u202e" not in _pages()[name]
 
 
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_forbids_everything_but_its_own_style(name: str) -> None:
     policies = [one["content"] for one in Page(_pages()[name]).every("meta") if "http-equiv" in one]
     style = re.search(r"<style>(.*?)</style>", _pages()[name], re.DOTALL)
     assert style
-    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
-    assert policies == [f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"]
+    scripts = re.findall(r"<script>(.*?)</script>\n", _pages()[name], re.DOTALL) if "class" in name else []
+    assert scripts == ([START, SCRIPT] if "class" in name else [])
+    hashes = " ".join(f"'sha256-{_digest(one)}'" for one in scripts)
+    script = f"; script-src {hashes}" if scripts else ""
+    allowed = f"style-src 'sha256-{_digest(style[1])}'{script}"
+    assert policies == [f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"]
     assert "url(" not in style[1]
     assert "@import" not in style[1]
 
@@ -183,17 +215,58 @@ def test_a_page_of_sixty_points_with_a_figure_for_every_part_is_small() -> None:
     assert len(student_page(data).encode()) < 300_000
 
 
+def test_what_was_handed_in_stands_beside_the_feedback() -> None:
+    answer = {"kind": "answer", "file": "answers.md", "line": 3, "text": "so $q = \\beta k_a$ <b>holds</b>"}
+    code = {"kind": "code", "file": "src/a.py", "name": "f", "line": 7, "text": "def f():\n    return 1 < 2"}
+    wrong = checked(
+        message="it raises at a.py:8", evidence={"read_as": "q = β k_a", "read_as_latex": "q = \\beta k_{a}"}
+    )
+    part = problem("1", wrong) | {"judged": {"sha256": "0" * 64, "kind": "code", "pieces": [answer, code]}}
+    page = Page(student_page(report("a", part)))
+    assert "Read as q=βka" in page.text
+    assert "answers.md, line 3 so q=βka <b>holds</b>As it was typed" in page.text
+    assert "so $q = \\beta k_a$ <b>holds</b>" in page.text
+    assert "f in src/a.py, line 7 7def f(): 8 return 1 < 2" in page.text
+    assert [one["class"] for one in page.every("span") if "row" in (one.get("class") or "")] == ["row", "row named"]
+
+
+def test_a_page_stays_small_whatever_was_handed_in() -> None:
+    pieces = [{"kind": "code", "file": "a.py", "line": 1, "text": "<\n" * 10_000, "left_out": 5}] * 12
+    parts = [problem(f"1.{n}") | {"judged": {"sha256": "0" * 64, "kind": "code", "pieces": pieces}} for n in range(9)]
+    page = student_page(report("a", *parts))
+    assert len(page) < 400_000
+    assert "19206 more characters are left out here" in page
+
+
+def test_parts_are_listed_and_those_with_nothing_to_mend_are_folded() -> None:
+    parts = [problem("1", checked(status="passed"), status="passed"), problem("2", checked())]
+    parts.append(problem("3", checked(status="missing"), status="missing"))
+    page = Page(student_page(report("a", *parts)))
+    assert ["open" in one for one in page.every("details")] == [False, True, False]
+    assert "✓passed 1 Title of 1 0 / 1 ✗failed 2 Title of 2 0 / 1" in page.text
+
+
+def test_a_page_leads_to_the_class_without_naming_anybody_else() -> None:
+    page = Page(student_page(report("zoë & co", problem("1", checked())), class_page="./index.html"))
+    assert [address for address in page.values("href") if address.startswith("./")] == [
+        "./index.html",
+        "./index.html#before=zo%C3%AB%20%26%20co",
+        "./index.html#after=zo%C3%AB%20%26%20co",
+    ]
+    assert "Staff" not in student_page(report("a"))
+
+
 def test_a_page_says_what_is_final_what_is_lost_and_what_is_not_yet_known() -> None:
     parts = [
         problem("1.a", checked(status="passed", points=2, max_points=2), status="passed", points=2, max_points=2),
         problem("1.b", checked(status="review", points=0.5), status="review", points=0.5, max_points=3),
         problem("1.c", checked(), max_points=10),
-        problem("1.d", checked(status="missing"), status="missing", max_points=0),
+        problem("1.d", checked(status="missing"), status="missing", max_points=0) | {"bonus": True},
     ]
     shown = Page(student_page(report("alice", *parts))).text
-    assert "2.5 of 15 points so far. 1 of 3 parts right." in shown
+    assert "2.5 of 15 points so far. 1 of 3 parts right, 1 waits for a person." in shown
     assert "Most points lost: 1.c (10), 1.b (2.5)." in shown
-    assert "A person has still to look at these. Points may go up or down. 1.b Title of 1.b: 0.5 of 3 so far" in shown
+    assert "A person has still to look at 1.b. Points may go up or down." in shown
     assert "Optional, and not handed in: 1.d Title of 1.d." in shown
     settled = Page(student_page(report("alice", parts[0]))).text
     assert "Not final" not in settled
@@ -206,9 +279,10 @@ def test_the_ring_closes_as_far_as_the_points_go(points: float, closed: str | No
     assert [circle.get("stroke-dasharray") for circle in page.every("circle")] == ([None, closed] if closed else [None])
 
 
-def test_what_was_left_out_for_one_reason_is_said_once() -> None:
+@pytest.mark.parametrize("status", ["skipped", "missing"])
+def test_what_was_left_out_for_one_reason_is_said_once(status: str) -> None:
     why = "not tried, because returns_an_array did not pass"
-    skipped = [checked(name, "skipped", message=why) for name in ("sums_to_one", "is_finite")]
+    skipped = [checked(name, status, message=why) for name in ("sums_to_one", "is_finite")]
     shown = Page(student_page(report("a", problem("1", checked(), *skipped)))).text
     assert shown.count(why) == 1
     assert "sums to one, is finite 0 of 2" in shown

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.review.answer_display import boxes_on, lines_named, pages_of, shown_pieces, without_names
+from grader.report.answer_display import boxes_on, lines_named, pages_of, shown_pieces, without_names
 from grader.review.handed_in_files import HandedInFiles, NotShown
 from grader.review.page_templates import exact
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from grader.batch.gradebook import Gradebook, Result, Run
 from grader.batch.rulings import PartState
+from tests.report.looks import fits, no_serious_finding
 from tests.report.test_browser import BROWSER, asked
 from tests.review.sample_class import with_answer
 from tests.review.serving import Server, served
@@ -54,12 +54,6 @@ def decided(grades: Path, part: str) -> list[PartState]:
 
 def points(grades: Path, part: str) -> list[Fraction | None]:
     return [one.standing.decision.points for one in decided(grades, part) if one.standing.decision]
-
-
-def no_serious_finding(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
-    serious = [one for one in found if one["impact"] in ("serious", "critical")]
-    assert not serious, [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in serious]
 
 
 def test_by_keys_alone(browser: Browser, grades: Path) -> None:
@@ -260,7 +254,7 @@ def test_every_view_fits_and_is_accessible(
         pdf = page.get_by_role("link", name="pat", exact=True).get_attribute("href")
         for view in [*views, code, pdf, "/agreement", "/requests?all=1", "/help", "/parts/9", "/nowhere"]:
             page.goto(f"{server.base}{view}")
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+            fits(page, f"review-{view}".replace("/", "-"))
             if view != "/nowhere" and (width == 1400 or view == pdf):
                 no_serious_finding(page)
         page.goto(f"{server.base}{pdf}")

@@ -20,6 +20,7 @@ from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY, the_rubric
+from tests.report.made_reports import Page
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
 from tests.test_cli import SCHEMA, grader
 
@@ -155,6 +156,31 @@ def test_fail_under_json_and_markdown(tmp_path: Path) -> None:
     assert "**1.a weights\\_tend\\_to\\_their\\_targets** failed" in page
     only_json = grader("check", kit, "--json", "-")
     assert json.loads(only_json.stdout)["points"] == 3
+
+
+@pytest.mark.slow
+def test_the_page_that_staff_have_opens_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kit = make_kit(tmp_path / "kit", **{"answers.md": ANSWERS.replace("(k_a + k_b)", "k_a")})
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(browser))
+    assert said("--html", cwd=kit).endswith("self-check.html: the page is open in your browser")
+    page = kit / "self-check.html"
+    assert (tmp_path / "opened").read_text().strip() == page.as_uri()
+    shown = Page(page.read_text())
+    assert SUMMARY in shown.text
+    assert "Read as q=βka" in shown.text  # set as it was read
+    assert "q=βka for a large β" in shown.text
+    assert "attention in attention.py, line 3 3def attention(Q, K, V, beta):" in shown.text
+    assert "1.b In words ? review" in shown.text
+    assert shown.every("script") == []
+    monkeypatch.delenv("BROWSER")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert said("--html", "--part", "1.a", cwd=kit).endswith("self-check.html: open it in a browser")
+    both = grader("check", "--html", "--watch", cwd=kit)
+    assert (both.returncode, both.stderr) == (2, "grader: --html shows one check; leave out --watch\n")
 
 
 @pytest.mark.slow

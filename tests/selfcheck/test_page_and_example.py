@@ -29,7 +29,7 @@ def test_a_command_prints_what_the_page_shows(command: str, output: str) -> None
 
 def test_the_page_names_only_options_there_are() -> None:
     named = set(re.findall(r"grader check (--\w+)", PAGE))
-    assert named == {"--watch", "--part"}
+    assert named == {"--watch", "--part", "--html"}
     assert {name.removeprefix("--") for name in named} <= set(check.__annotations__)
 
 

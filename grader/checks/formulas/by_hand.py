@@ -14,7 +14,7 @@ from grader.formulas.provers import three_tokens
 from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, Verdict, partly, right, undecided, wrong
 from grader.formulas.syntax.expressions import Expression
-from grader.formulas.syntax.writer import plain
+from grader.formulas.syntax.writer import all_as_read, plain
 from grader.formulas.typing.shapes import UNSIZED, Misfit, shown
 from grader.formulas.typing.vocabulary import SCALAR
 from grader.model import Answer, Outcome, Student
@@ -76,7 +76,7 @@ def _reaches(
         return wrong("the matrices do not fit together", f"{misfit.what} in {', '.join(texts)}")
     errors = {f"c_{token}": list(found) for token, found in outputs.errors.items()}
     same = [f"{name} = {canonical(matrix, three_tokens.VOCABULARY)}" for name, matrix in matrices.items()]
-    evidence = {"read_as": texts, "canonical": same, "errors": errors, "norms": list(three_tokens.NORMS)}
+    evidence = {**all_as_read(matrices), "canonical": same, "errors": errors, "norms": list(three_tokens.NORMS)}
     missed = [token for token in targets if not outputs.reaches(token)]
     if not missed:
         return right("every output tends to its target", "; ".join(texts), evidence)

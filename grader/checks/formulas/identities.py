@@ -27,7 +27,7 @@ from grader.formulas.answer.statements import Proposed, Statements, read_stateme
 from grader.formulas.provers import identity
 from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
-from grader.formulas.syntax.writer import plain
+from grader.formulas.syntax.writer import as_read, plain
 from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, Prompt, check, read_by
@@ -141,7 +141,10 @@ def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rn
     vocabulary = statements.vocabulary
     axis = {"rows": 0, "columns": 1}[reading.softmax_over]
     formula = f"{reading.name} = {plain(found.expression)}"
-    evidence: dict[str, Any] = {"read_as": formula, "canonical": canonical(found.expression, vocabulary)}
+    evidence: dict[str, Any] = {
+        **as_read(found.expression, reading.name),
+        "canonical": canonical(found.expression, vocabulary),
+    }
     tried = []
     for text in reading.restates:
         if identity.agree(found, expression(text, vocabulary), vocabulary, rng, axis).holds:

@@ -13,7 +13,7 @@ from grader.formulas.compute.evaluation import Array, Values, evaluate
 from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import Verdict, partly, right, wrong
 from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
-from grader.formulas.syntax.writer import plain
+from grader.formulas.syntax.writer import as_read, plain
 from grader.formulas.typing.shapes import UNSIZED, Typed, shown
 from grader.formulas.typing.vocabulary import ONE, Declared, Vocabulary
 
@@ -56,7 +56,7 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
     errors = [float(np.abs(image - world.v_a).max()) for world, image in zip(worlds, images, strict=True)]
     normal = rewriting.normal_form(found.expression)
     evidence: dict[str, Any] = {
-        "read_as": formula,
+        **as_read(found.expression),
         "canonical": canonical(found.expression, VOCABULARY) if normal is None else rewriting.shown(normal),
         "simplified": "" if normal is None else rewriting.shown(normal),
         "proved": normal is not None and rewriting.extracts(normal),
@@ -87,7 +87,9 @@ def _misshapen(found: Typed, formula: str) -> Verdict:
         detail = f"{formula} is {shown(found.shape)}: it turns s into {rows} numbers, not into v_a ∈ ℝᵈ"
     else:
         detail = f"{formula} is {shown(found.shape)}: it cannot be applied to s ∈ ℝᵈ"
-    return wrong("M has the wrong shape: it should be d×d", detail, {"read_as": formula, "shape": f"{rows}×{columns}"})
+    return wrong(
+        "M has the wrong shape: it should be d×d", detail, {**as_read(found.expression), "shape": f"{rows}×{columns}"}
+    )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from grader.formulas.provers.weight_limits import (
     orthonormal_keys,
     weights_of,
 )
-from grader.formulas.syntax.writer import plain
+from grader.formulas.syntax.writer import all_as_read, plain
 from grader.formulas.typing.shapes import UNSIZED, Typed
 
 _DRAWS = 400  # of the first key's length
@@ -48,7 +48,7 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
     keys = orthonormal_keys(setting.n, rng)
     reached = [_weights(query, keys, rng) for query in queries]
     evidence: dict[str, Any] = {
-        "read_as": list(formulas.values()),
+        **all_as_read({name: typed.expression for name, (typed, _) in heads.items()}),
         # Either head may copy either value.
         "canonical": sorted(
             canonical_up_to_scale(query.expression, setting.vocabulary(), query.claims) for query in queries

@@ -11,6 +11,7 @@ import numpy as np
 from grader.formulas.compute.evaluation import Array, Values, evaluate, softmax
 from grader.formulas.provers.verdicts import Verdict, partly, right, wrong
 from grader.formulas.syntax.expressions import Expression
+from grader.formulas.syntax.writer import as_read
 from grader.formulas.typing.vocabulary import ONE, Declared, Vocabulary
 
 Attention = Callable[[Array, Array, Array, float], Array]  # (Q, K, V, β) → H, tokens in columns
@@ -101,7 +102,7 @@ def judge(formula: Expression, attentions: list[World], read_as: str) -> Verdict
     """A formula for the change of h_j, against the derivative in every world."""
     starts, slopes = zip(*(_slope(formula, one) for one in attentions), strict=True)
     begins_at_zero = all(np.abs(start).max() < _NOTHING for start in starts)
-    evidence: dict[str, Any] = {"read_as": read_as}
+    evidence: dict[str, Any] = {**as_read(formula)}
 
     def agrees(factor: Callable[[World], float]) -> bool:
         return begins_at_zero and all(

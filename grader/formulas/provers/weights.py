@@ -24,7 +24,7 @@ from grader.formulas.provers.weight_limits import (
     weights_of,
 )
 from grader.formulas.syntax.expressions import Transpose
-from grader.formulas.syntax.writer import plain
+from grader.formulas.syntax.writer import as_read, plain
 from grader.formulas.typing.shapes import UNSIZED, Typed
 from grader.formulas.typing.vocabulary import ONE
 
@@ -52,7 +52,7 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
     target = _wanted(targets, setting, n)
     keys = orthonormal_keys(n, rng)
     same = canonical_up_to_scale(query.expression, setting.vocabulary(name), query.claims)
-    evidence: dict[str, Any] = {"read_as": formula, "canonical": f"{name} = {same}", "n": n}
+    evidence: dict[str, Any] = {**as_read(found.expression, name), "canonical": f"{name} = {same}", "n": n}
     evidence |= {**by_scale(query, keys), **proved(query, targets)}
     if not query.grown and not np.isfinite(query.scores(keys)).all():
         return wrong(f"{name} is not a finite vector", formula, evidence)

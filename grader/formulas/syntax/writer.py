@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from grader.formulas.syntax.expressions import (
@@ -37,6 +38,18 @@ def plain(expression: Expression) -> str:
 
 def latex(expression: Expression) -> str:
     return _Latex().write(expression)
+
+
+def as_read(expression: Expression, name: str = "") -> dict[str, str]:
+    """Evidence of how a formula was read: for a line of text, and to be set on a page."""
+    head = f"{name} = " if name else ""
+    return {"read_as": f"{head}{plain(expression)}", "read_as_latex": f"{head}{latex(expression)}"}
+
+
+def all_as_read(formulas: Mapping[str, Expression]) -> dict[str, list[str]]:
+    """The same, for an answer of several formulas."""
+    several = [as_read(expression, name) for name, expression in formulas.items()]
+    return {key: [one[key] for one in several] for key in ("read_as", "read_as_latex")}
 
 
 def numpy_code(expression: Expression) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -16,11 +16,15 @@ from grader.report.typesetting import Span, typeset
 
 # As messages name them: `attention.py:12`, `line 12`, `lines 107, 135, 155`.
 _LINES_NAMED = re.compile(r"(?:\blines? |\.py:|\.ipynb cell \d{1,5} line )(\d{1,6}(?:, \d{1,6}){0,20})")
+_OTHER_FILE = re.compile(r"\.(?:predictions|tsv|csv|md|tex|txt|pdf|yaml)\b")  # whose lines are none of the code's
 # A hand-in that could not be opened goes by its own name, which is the student's more often than not.
 _HAND_IN_NAMED = re.compile(r"\A[^:]{1,300}(\.(?:zip|tar|tgz|ipynb|tar\.[a-z0-9]{1,4})): ", re.IGNORECASE)
 _Entry = Mapping[str, Any]  # of a JSON report
 _NOTHING = Markup("")
 _MOST_PAGES = 6  # of one answer
+# A page for a student stays small, whatever was handed in. A whole sample has some 12,000 characters in 400 lines.
+_PAGE_CHARACTERS, _PAGE_LINES = 120_000, 3_000
+_PIECE_CHARACTERS, _PIECE_LINES = 20_000, 400
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,29 @@ class ShownPiece:
     lines: tuple[CodeLine, ...] = ()
     pictures: tuple[PagePicture, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+class Space:
+    """What of a student's own work a page still has space for."""
+
+    def __init__(self) -> None:
+        self._characters, self._lines = _PAGE_CHARACTERS, _PAGE_LINES
+
+    def fitted(self, piece: _Entry) -> dict[str, Any]:
+        """The piece, cut where the space ends; what is cut off is counted."""
+        whole = piece.get("text", "")
+        lines = whole[: min(self._characters, _PIECE_CHARACTERS)].split("\n")[: min(self._lines, _PIECE_LINES)]
+        text = "\n".join(lines)
+        self._characters -= len(text)
+        self._lines -= len(lines)
+        cut = len(whole) - len(text) + piece.get("left_out", 0)
+        return {**piece, "text": text, **({"left_out": cut} if cut else {})}
+
+
+def own_work(problem: _Entry, space: Space) -> list[ShownPiece]:
+    """What a student handed in for a part, for a page that stands alone: it has no pictures of PDF pages."""
+    pieces = [space.fitted(piece) for piece in problem.get("judged", {}).get("pieces", ())]
+    return [replace(one, pictures=()) for one in shown_pieces(pieces, {}, problem["checks"], names=True)]
 
 
 def shown_pieces(
@@ -122,10 +149,10 @@ def _without(message: str, names: Sequence[str]) -> str:
 
 
 def lines_named(checks: Iterable[_Entry]) -> frozenset[int]:
-    """Lines that messages of checks that did not pass point at."""
+    """Lines of code that messages of checks that did not pass point at."""
     found: set[int] = set()
     for check in checks:
-        if check["status"] != "passed":
+        if check["status"] != "passed" and not _OTHER_FILE.search(check["message"]):
             for numbers in _LINES_NAMED.findall(check["message"]):
                 found |= {int(one) for one in numbers.split(", ")}
     return frozenset(found)
