@@ -45,6 +45,7 @@ LAYERS = [
         "grader.judged",
         "grader.notebooks",
         "grader.other_assignment",
+        "grader.part_names",
         "grader.private_copy",
         "grader.proving",
         "grader.rubric",
