@@ -16,7 +16,14 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup
-	$(BIN)/grader run submissions/alice
+	@mkdir -p build
+	$(BIN)/grader run submissions/alice --html build/alice.html
+	@echo
+	@echo "Her page is build/alice.html: open it in a browser. What to do next:"
+	@echo "  source .venv/bin/activate"
+	@echo "  grader batch submissions --out grades --rubric nlp-a5   # a class; its page is grades/index.html"
+	@echo "  grader review grades                                    # what waits for a person"
+	@echo "  grader release nlp-a5 --out kit                         # what students get; there they run: grader check ."
 
 test: lint types
 	$(PYTEST)
