@@ -54,10 +54,8 @@ def wheel(files: Mapping[str, bytes], rubric: str) -> tuple[str, bytes]:
 def requirements() -> list[str]:
     """What is installed with it and, last, what may be: torch, for the parts that ask for it."""
     every = requires(_DISTRIBUTION) or []
-    return [
-        *(line for line in every if "extra ==" not in line),
-        *(line for line in every if f'extra == "{_EXTRA}"' in line),
-    ]
+    wanted = re.compile(rf"extra == ['\"]{_EXTRA}['\"]")
+    return [*(line for line in every if "extra ==" not in line), *filter(wanted.search, every)]
 
 
 def _digest(content: bytes) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rich.console import Console
@@ -21,7 +21,7 @@ from grader.selfcheck.standing import NOT_STARTED, OPTIONAL, counted_here, lacks
 
 _ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 13, 22  # characters: `1.b.iii`, `not started`, `3.5 / 3.5, 1.5 later`
 _STATUSES, _STYLES = frozenset(map(str, Status)), {NOT_STARTED: "red"}
-_NO_PYTHON = re.compile(r"cannot be imported: (?:Syntax|Indentation|Tab)Error at ")
+_NO_PYTHON = re.compile(r"cannot be imported: (?:Syntax|Indentation|Tab)Error at (.+?):(\d+): ")
 
 
 class TerminalListener:
@@ -31,12 +31,14 @@ class TerminalListener:
         """`headed`: the first line has been printed."""
         self._console = console
         self._headed = headed
+        self._told: list[str] = []  # faults of form
 
     def begins(self, work: OwnWork) -> None:
         if not self._headed:
             print_heading(self._console, work.submission.name, work.whole.title)
 
     def form(self, faults: list[str]) -> None:
+        self._told = faults
         if not faults:
             self._console.print(Text("Form: every file and part asked for is there and can be read"))
         for fault in faults:
@@ -52,7 +54,7 @@ class TerminalListener:
         line.pad_right(_ID_WIDTH + _STATUS_WIDTH - len(line))
         line.append(f"{_worth(result):<{_WORTH_WIDTH}}{title_of(result)}")
         self._console.print(line, no_wrap=True, overflow="ellipsis")
-        for feedback in feedback_on(replace(result, checks=tuple(_unpassed(result)))):
+        for feedback in feedback_on(replace(result, checks=tuple(_unpassed(result, self._told)))):
             self._console.print(Padding(feedback, (0, 0, 0, _ID_WIDTH - 2), expand=False))
         for found in _found_in_words(result):
             self._console.print(Padding(Text(found, style="dim", overflow="fold"), (0, 0, 0, _ID_WIDTH)))
@@ -70,11 +72,12 @@ def _status(result: ProblemResult) -> Text:
     return status_text(Status(word)) if word in _STATUSES else Text(word, style=_STYLES.get(word, "dim"))
 
 
-def _unpassed(result: ProblemResult) -> list[CheckResult]:
-    """What did not pass, without what the form has said already, and what was not tried because of that."""
+def _unpassed(result: ProblemResult, told: Sequence[str]) -> list[CheckResult]:
+    """What did not pass, without what was told of the form, and what was not tried because of that."""
     if standing(result) in (OPTIONAL, NOT_STARTED):
         return []
-    amiss = [one for one in result.checks if one.outcome.status is not Status.PASSED and not _is_told(one, result)]
+    unpassed = [one for one in result.checks if one.outcome.status is not Status.PASSED]
+    amiss = [one for one in unpassed if not _is_told(one, result, told)]
     return amiss if any(one.outcome.status is not Status.SKIPPED for one in amiss) else []
 
 
@@ -85,9 +88,9 @@ def _found_in_words(result: ProblemResult) -> Iterator[str]:
             yield from (one.outcome.message, question)
 
 
-def _is_told(one: CheckResult, result: ProblemResult) -> bool:
-    if one.outcome.status is Status.CRASHED:
-        return bool(_NO_PYTHON.search(one.outcome.message))
+def _is_told(one: CheckResult, result: ProblemResult, told: Sequence[str]) -> bool:
+    if unread := _NO_PYTHON.search(one.outcome.message):
+        return any(fault.startswith(f"{unread[1]}, line {unread[2]}: ") for fault in told)
     absent = lacks_its_file(one) or one.outcome.message.startswith(f"there is no answer to {result.problem.id}")
     return one.outcome.status is Status.MISSING and absent
 
@@ -118,7 +121,7 @@ def as_markdown(report: Report) -> str:
         lines.append(f"| {' | '.join(literal(cell) for cell in cells)} |")
     lines.append("")
     for result in report.problems:
-        for one in _unpassed(result):
+        for one in _unpassed(result, report.notes):
             head = f"**{literal(result.problem.id)} {literal(one.check.id)}** {one.outcome.status}"
             lines.append(f"- {head}: {literal(one.outcome.message)}")
     lines += [f"- {literal(note)}" for note in report.notes[1:]]

@@ -118,6 +118,14 @@ def test_a_syntax_error_is_told_first_with_line_and_caret(
     assert told.splitlines()[0] in report.notes
 
 
+def test_a_syntax_error_of_code_that_runs_is_told_where_it_happens(tmp_path: Path, boxes: BoxRunner) -> None:
+    """The file itself can be read, so the form says nothing of it."""
+    lines, _ = checked(a_kit(tmp_path, **{"attention.py": ATTENTION.replace("np.exp", "eval('1 +') or np.exp")}), boxes)
+    assert any("SyntaxError" in line for line in lines)
+    lines, _ = checked(a_kit(tmp_path / "top", **{"attention.py": f"{ATTENTION}attention = eval('1 +')\n"}), boxes)
+    assert any("cannot be imported: SyntaxError" in line for line in lines)
+
+
 def test_pack_lists_what_was_not_started_and_what_is_untouched(tmp_path: Path, boxes: BoxRunner) -> None:
     with open_own_work(a_kit(tmp_path, **{"answers.md": ANSWERS, "build.py": BUILD + "# mine\n"})) as work:
         report = check_own_work(work, (), boxes, TerminalListener(Console(file=io.StringIO())))
