@@ -8,6 +8,7 @@ import json
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from grader import __version__
@@ -49,7 +50,8 @@ def pack_own_work(work: OwnWork, report: Report) -> Packed:
     amiss = ((_amiss(submission, file), parts) for file, parts in asked.items())
     missing = tuple(f"{what} ({', '.join(parts)})" for what, parts in amiss if what)
     not_started = tuple(result.problem.id for result in report.problems if standing(result) == NOT_STARTED)
-    untouched = tuple(_untouched(work, not_started))
+    started = {result.problem.id for result in report.problems}.difference(not_started)
+    untouched = tuple(_untouched(work, started))
     contents = {file: (submission.folder / file).read_bytes() for file in files}
     to_do = {"missing": missing, "not_started": not_started, "untouched": untouched}
     manifest = json.dumps(_manifest(work, report, contents, to_do), indent=2, ensure_ascii=False) + "\n"
@@ -63,12 +65,12 @@ def pack_own_work(work: OwnWork, report: Report) -> Packed:
     return Packed(archive.getvalue(), tuple(files), missing, not_started, untouched)
 
 
-def _untouched(work: OwnWork, not_started: Collection[str]) -> Iterator[str]:
+def _untouched(work: OwnWork, started: Collection[str]) -> Iterator[str]:
     """But where one of several files would do, and another one was chosen."""
-    begun = Begun(work.submission, work.rubric)
+    begun, asked = Begun(work.submission, work.rubric), files_asked(work.rubric)
     for file in begun.untouched:
         parts = begun.asked_by(file)
-        if not parts or any(part in not_started for part in parts):
+        if PurePosixPath(file).name in asked or not parts or any(part not in started for part in parts):
             yield file
 
 
