@@ -12,11 +12,18 @@ setup: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is %d.%d: make PYTHON=/path/to/python3.11" % sys.version_info[:2])'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,review]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[torch,test,review]'
 	@touch $@
 
 demo: setup
-	$(BIN)/grader run submissions/alice
+	@mkdir -p build
+	$(BIN)/grader run submissions/alice --html build/alice.html
+	@echo
+	@echo "Her page is build/alice.html: open it in a browser. What to do next:"
+	@echo "  source .venv/bin/activate"
+	@echo "  grader batch submissions --out grades --rubric nlp-a5   # a class; its page is grades/index.html"
+	@echo "  grader review grades                                    # what waits for a person"
+	@echo "  grader release nlp-a5 --out kit                         # what students get; there they run: grader check ."
 
 test: lint types
 	$(PYTEST)

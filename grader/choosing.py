@@ -7,6 +7,7 @@ from pathlib import Path
 
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric
+from grader.part_names import parts_meant
 from grader.quoting import quote
 from grader.rubric_files import find_rubric, own_checks, rubric_choices
 from grader.submission import OpenedSubmission
@@ -72,12 +73,15 @@ def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:
 
 
 def only(rubric: Rubric, wanted: list[str]) -> Rubric:
-    """The rubric with only these parts (2.1) or groups of them (2); with all of them, if none is named."""
+    """The rubric with only these parts (2.1) or groups of them (2), however they are written; with all of them, if none
+    is named."""
     if not wanted:
         return rubric
     ids = [problem.id for problem in rubric.problems]
-    chosen = {own for own in ids for want in wanted if own == want or own.startswith(f"{want}.")}
+    chosen: set[str] = set()
     for want in wanted:
-        if not any(own == want or own.startswith(f"{want}.") for own in ids):
-            raise UsageError(f"{rubric.name} has no part '{want}'; it has {', '.join(ids)}")
+        meant = parts_meant(want, ids)
+        if not meant:
+            raise UsageError(f"{rubric.name} has no part '{quote(want, 40)}'; it has {', '.join(ids)}")
+        chosen.update(meant)
     return replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id in chosen))

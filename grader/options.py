@@ -17,7 +17,7 @@ DataOption = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="Course data in place of the rubric's own.")
 ]
 PartOption = Annotated[
-    list[str] | None, typer.Option("--part", metavar="ID", help="Only this part (1.b.ii) or group (1).")
+    list[str] | None, typer.Option("--part", metavar="ID", help="Only this part (1.b.ii, 1(b) ii) or group (1).")
 ]
 StudentOption = Annotated[list[str] | None, typer.Option("--student", metavar="NAME", help="Only this student.")]
 RosterOption = Annotated[

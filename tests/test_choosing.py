@@ -36,7 +36,29 @@ def test_a_part_means_itself_and_what_is_below_it(wanted: list[str], chosen: tup
     assert found.parts == IDS
 
 
-@pytest.mark.parametrize("unknown", ["3", "1.", "1.b.i", ""])
+@pytest.mark.parametrize(
+    ("written", "chosen"),
+    [
+        ("1b", ("1.b", "1.b.ii")),
+        ("1(b)", ("1.b", "1.b.ii")),
+        ("1B", ("1.b", "1.b.ii")),
+        ("b.ii", ("1.b.ii",)),
+        ("1(b) ii.", ("1.b.ii",)),
+        ("Problem 1, part b, ii", ("1.b.ii",)),
+        ("1.", ("1", "1.a", "1.b", "1.b.ii")),
+        ("(ii)", ("1.b.ii",)),
+    ],
+)
+def test_a_part_is_written_as_headings_are(written: str, chosen: tuple[str, ...]) -> None:
+    assert tuple(problem.id for problem in only(RUBRIC, [written]).problems) == chosen
+
+
+def test_a_name_that_fits_several_parts_is_asked_about() -> None:
+    with pytest.raises(UsageError, match=r"^'\(a\)' may mean several parts; say which: 1\.a, 2\.a$"):
+        only(RUBRIC, ["(a)"])
+
+
+@pytest.mark.parametrize("unknown", ["3", "1.b.i", "", "b.ii and more"])
 def test_a_part_that_is_not_there_is_refused_with_those_that_are(unknown: str) -> None:
     with pytest.raises(UsageError, match=rf"r has no part '{unknown}'; it has 1, 1\.a, 1\.b, 1\.b\.ii, 10, 2\.a"):
         only(RUBRIC, ["1", unknown])

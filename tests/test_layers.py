@@ -49,6 +49,7 @@ LAYERS = [
         "grader.judged",
         "grader.notebooks",
         "grader.other_assignment",
+        "grader.part_names",
         "grader.personal",
         "grader.private_copy",
         "grader.proving",

@@ -144,7 +144,10 @@ def _told(tally: Tally) -> dict[str, Any]:
 
 def rescore(
     out: GradesArgument,
-    rubric: Annotated[str, typer.Option("--rubric", metavar="NAME|PATH", help="With the new points.")],
+    rubric: Annotated[
+        str | None,
+        typer.Option("--rubric", metavar="NAME|PATH", help="With the new points. Default: as graded."),
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Give new points for what was found before, without running student code. All or nothing."""
@@ -152,7 +155,7 @@ def rescore(
         before = gradebook.last_run()
         if before is None:
             raise UsageError(f"{out}: nothing has been graded here")
-        path = find_rubric(rubric)
+        path = find_rubric(rubric or before.rubric_path)
         folder = data or (Path(before.data) if before.data else None)
         loaded = load_rubric(path, folder)
         conditions = fingerprints.of_conditions(loaded, before.seed, before.secret)

@@ -38,6 +38,8 @@ _ATTEMPT = re.compile(r"-\d+(?=\.[^.]+$|\.tar\.gz$)")
 # Moodle: a folder called Jane Doe_4711_assignsubmission_file_ for each student.
 _MOODLE = re.compile(r"(?P<name>[^_]+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?")
 
+_NOTEBOOK = ".ipynb"  # a submission by itself
+
 
 @dataclass(frozen=True)
 class HandedIn:
@@ -97,10 +99,10 @@ def _read(folder: Path, workspace: Path, notes: list[str]) -> Iterator[HandedIn]
             yield replace(who, student=moodle["id"], name=quote(moodle["name"], _ID_CHARACTERS)) if moodle else who
         elif canvas:
             attached.setdefault(canvas["id"], []).append((entry, canvas))
-        elif entry.name.lower().endswith(ENDINGS):
+        elif entry.name.lower().endswith((*ENDINGS, _NOTEBOOK)):
             yield HandedIn(_id(_without_ending(entry.name)), entry)
         else:
-            notes.append(f"{quote(entry.name)} is neither a folder nor an archive and was left out")
+            notes.append(f"{quote(entry.name)} is no folder, archive or notebook and was left out")
     for student, files in attached.items():
         late, name = any(match["late"] for _, match in files), files[0][1]["name"]
         who = HandedIn(_id(student), files[0][0], quote(name, _ID_CHARACTERS), late)
@@ -160,7 +162,7 @@ def _id(name: str) -> str:
 
 
 def _without_ending(name: str) -> str:
-    for ending in ENDINGS:
+    for ending in (*ENDINGS, _NOTEBOOK):
         if name.lower().endswith(ending):
             return name[: -len(ending)]
     return name

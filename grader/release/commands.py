@@ -11,8 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.errors import UsageError
+from grader.errors import RubricError, UsageError
+from grader.model import Rubric
 from grader.options import DataOption, room_of_commands
+from grader.proving.proof import load_proof
 from grader.release.kit import build_kit
 from grader.report.points import shown
 from grader.rubric import find_rubric, load_rubric
@@ -38,6 +40,8 @@ def release(
     Console().print(table)
     for file in kit.without_a_starter:
         print(f"grader: there is no starter for {file}; put one into {loaded.path.stem}/starter/", file=sys.stderr)
+    if gone := _gold_that_is_gone(loaded):
+        print(f"grader: {gone}, so the kit was not searched for what stands in it", file=sys.stderr)
     hidden = any(check.visibility == "hidden" for problem in loaded.problems for check in problem.every_check)
     if hidden and secret is None:
         print("grader: GRADER_SECRET is not set; without it, hidden inputs can be drawn by anybody", file=sys.stderr)
@@ -46,6 +50,17 @@ def release(
         print(f"grader: numbers of each student's own are as in this kit only if work is graded {how}", file=sys.stderr)
     here = sum((problem.points for problem in kit.public.problems if not problem.optional), start=0 * loaded.points)
     print(f"{out}: {shown(here)} of {shown(loaded.points)} points are checked before the deadline. No leak was found.")
+
+
+def _gold_that_is_gone(rubric: Rubric) -> str:
+    """An installed grader has no samples; a rubric without a proof names none."""
+    try:
+        load_proof(rubric)
+    except RubricError as error:
+        return error.problems[0]
+    except UsageError:
+        return ""
+    return ""
 
 
 app = room_of_commands(release)

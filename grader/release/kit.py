@@ -27,6 +27,7 @@ from grader.release.withheld import withheld_from
 from grader.rubric import load_rubric
 from grader.rubric_files import own_checks
 from grader.secret import Secret
+from grader.selfcheck.begun import DIGESTS, as_digests
 
 SEED = 0  # what `grader check` draws public inputs from
 
@@ -58,9 +59,10 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
     written = part.data()
     with tempfile.TemporaryDirectory(prefix="grader-kit-") as temporary:
         kit = Path(temporary) / "kit"
+        folder = kit / "rubric" / rubric.path.stem
         for name, content in starter_files(rubric).items():
             _write(kit / name, content)
-        folder = kit / "rubric" / rubric.path.stem
+        _write(folder / DIGESTS, as_digests(starter_files(rubric)).encode())
         for file in handout.data:
             _write(folder / file, _found(file, rubric, data).read_bytes())
         for file, decision in part.frozen.items():

@@ -13,6 +13,7 @@ from grader.release.handout import starter_folder
 from grader.release.needs import code_of
 from grader.release.sources import Module
 from grader.report.points import shown
+from grader.selfcheck.own_runner import how_to_install
 
 _FORMULAS = """\
 Write under each heading; what stands in remarks like this one is not read. Leave the headings as they are.
@@ -67,11 +68,7 @@ def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) ->
     lines = [
         f"# {rubric.title}",
         "",
-        "Needs Python 3.11 or newer. Install the checker once, then check your work as often as you like:",
-        "",
-        f"    python -m pip install wheel/{wheel}",
-        "    grader check .",
-        "",
+        *_how_to_install(rubric, wheel),
         f"{shown(here)} of {shown(rubric.points)} points are checked here; the rest after the deadline{people}.",
         "So what passes here is no grade yet.",
         "Only your own code is run, and nothing leaves your machine.",
@@ -100,6 +97,37 @@ def _own_numbers(rubric: Rubric) -> list[str]:
         "`submission.yaml` and run `grader parameters`.",
         "",
     ]
+
+
+def _how_to_install(rubric: Rubric, wheel: str) -> list[str]:
+    lines = [
+        "Needs Python 3.11 or newer. Install the checker once, in an environment of its own; it takes a minute.",
+        "On Linux and macOS:",
+        "",
+        "    python3 -m venv .venv && source .venv/bin/activate",
+        f"    pip install wheel/{wheel}",
+        "",
+        "On Windows, in PowerShell:",
+        "",
+        "    py -m venv .venv; .venv\\Scripts\\Activate.ps1",
+        f"    pip install wheel/{wheel}",
+        "",
+        "With uv, `uv venv` makes the environment, and `uv pip install` is what `pip install` is here.",
+        "Then check your work as often as you like:",
+        "",
+        "    grader check .",
+        "",
+    ]
+    if parts := [problem.id for problem in rubric.problems if "torch" in problem.libraries]:
+        lines += [
+            f"Only for {', '.join(parts)} torch is needed, too. Its build for processors is enough; what pip finds on",
+            "Linux by itself brings gigabytes for a GPU:",
+            "",
+            f"    {how_to_install('torch', 'linux')}    # Linux",
+            f"    {how_to_install('torch', 'darwin')}    # macOS, Windows",
+            "",
+        ]
+    return lines
 
 
 def _row(problem: Problem, beside: Module | None) -> str:

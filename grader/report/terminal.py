@@ -9,7 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.model import CheckResult, ProblemResult, Report, Status
+from grader.model import Check, CheckResult, ProblemResult, Report, Status
+from grader.registry import definition_of, question_of
+from grader.report.part_counts import counted
 from grader.report.points import rounded, shown, worth
 
 # A word with every colour: the report reads the same without any.
@@ -27,7 +29,9 @@ _STYLES = {
 
 def print_report(report: Report, console: Console) -> None:
     title = Text(f"{report.submission} · {report.rubric.title}", style="bold")
-    parts: list[RenderableType] = [title, _table(report), *_feedback(report), *_remarks(report)]
+    asked = [result for result in report.problems if result.max_points or result.points]
+    counts = Text(f"Parts: {counted(result.status for result in asked)}")
+    parts: list[RenderableType] = [title, _table(report), counts, *_feedback(report), *_remarks(report)]
     console.print(Group(*parts))
 
 
@@ -98,7 +102,16 @@ def _rendered(result: CheckResult) -> RenderableType:
     lines: list[RenderableType] = [head, Padding(Text(result.outcome.message, overflow="fold"), (0, 0, 0, 2))]
     if result.outcome.status is not Status.SKIPPED and result.outcome.score < 1:
         lines.append(Padding(Text(f"wanted: {result.check.summary}", style="dim", overflow="fold"), (0, 0, 0, 2)))
+    if question := asked_in(result.check):
+        lines.append(Padding(Text(question, style="dim", overflow="fold"), (0, 0, 0, 2)))
     return Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def asked_in(check: Check) -> str:
+    """The question that an answer in words is an answer to, if the rubric repeats it."""
+    known = definition_of(check.function)  # what the engine itself complains of is defined nowhere
+    question = question_of(check) if known else ""
+    return f"question: {question}" if question else ""
 
 
 def _remarks(report: Report) -> list[RenderableType]:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from grader.errors import BoxRefused
 
-# Never readable in a box, wherever they are installed: the grader, the answers, and what points to them.
-_OURS = ("grader", "reference", "attention_grader", "__editable__", "__pycache__")  # a cache may hold __editable__
+# Never readable in a box, wherever they are installed: the grader, the answers, and what points to them (a cache may
+# hold __editable__).
+_OURS = ("grader", "reference", "rubrics", "attention_grader", "__editable__", "__pycache__")
 _OTHER_INSTALLATIONS = ("site-packages", "dist-packages")
 
 

@@ -13,6 +13,7 @@ from grader.engine import grade
 from grader.formulas import killable_child
 from grader.model import Problem, ProblemResult, Report, Rubric, Status
 from grader.registry import reader_of
+from grader.selfcheck.begun import Begun
 from grader.selfcheck.form import faults_of_form, missing_libraries
 from grader.selfcheck.home_rubric import extent, status_here
 from grader.selfcheck.own_runner import OwnRunner, is_installed
@@ -52,16 +53,27 @@ def check_own_work(
         listener.problem(result)
     graded = tuple(problem for problem in checkable(rubric).problems if problem.id not in earlier)
     asked = replace(rubric, problems=graded)
-    report = grade(asked, work.submission, runner, draw_at_home(), finished=listener.problem)
-    results = earlier | {result.problem.id: result for result in report.problems}
+    begun, results = Begun(work.submission, work.rubric), dict(earlier)
+
+    def finished(result: ProblemResult) -> None:
+        results[result.problem.id] = result = _or_not_begun(result, begun)
+        listener.problem(result)
+
+    report = grade(asked, work.submission, runner, draw_at_home(), finished=finished)
     report = replace(
         report,
         rubric=rubric,
         problems=tuple(_as_judged(results[problem.id]) for problem in rubric.problems if problem.id in results),
     )
-    report = replace(report, notes=(str(extent(report)), *where_it_ran(report), *faults))
+    told = [fault.partition("\n")[0] for fault in faults]  # a note is one line
+    report = replace(report, notes=(str(extent(report)), *where_it_ran(report), *told))
     listener.ends(report)
     return report
+
+
+def _or_not_begun(result: ProblemResult, begun: Begun) -> ProblemResult:
+    """Of what is judged later it can at least be said that nothing is there."""
+    return result if result.checks or begun.has_begun(result.problem) else replace(result, status=Status.MISSING)
 
 
 def _as_judged(result: ProblemResult) -> ProblemResult:

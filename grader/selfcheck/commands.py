@@ -179,6 +179,10 @@ def pack(
         raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
     for line in packed.missing:
         print(f"missing: {line}")
+    if packed.not_started:
+        print(f"not started: {', '.join(packed.not_started)}")
+    if packed.untouched:
+        print(f"untouched, as the kit brought it: {', '.join(packed.untouched)}")
     print(f"{target}: {len(packed.files)} files, sha256 {packed.sha256[:16]}; hand in this file")
 
 

@@ -11,8 +11,9 @@ from grader.errors import Ambiguous, Missing, StudentFault
 from grader.model import Answers, Check, Problem, Rubric, Submission, is_code
 from grader.quoting import quote
 from grader.registry import OneLineForEach, defined
-from grader.selfcheck.own_runner import is_installed
+from grader.selfcheck.own_runner import how_to_install, is_installed
 from grader.selfcheck.playground import why_unread
+from grader.selfcheck.syntax_faults import syntax_faults
 from grader.submission import DECLARATION, OpenedSubmission
 
 _PARTS_NAMED = 8
@@ -22,6 +23,7 @@ _NEEDED = ("numpy", "torch")  # to check at all; other libraries of a rubric are
 def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) -> Iterator[str]:
     """`rubric` is what is checked at home; `whole` may know more, such as how long a file should be."""
     submission = submission.for_rubric(rubric)
+    yield from _syntax(submission, rubric)
     yield from submission.notes
     if rubric.per_student.ranges and not submission.student:
         fix = f"write 'student: YOUR-ID' into {DECLARATION}"
@@ -32,6 +34,14 @@ def faults_of_form(submission: OpenedSubmission, rubric: Rubric, whole: Rubric) 
     yield from _sheet(submission, rubric)
 
 
+def _syntax(submission: OpenedSubmission, rubric: Rubric) -> Iterator[str]:
+    """First, since nothing else can be said about such a file. The line it stands in, and a caret, come below it."""
+    for fault, parts in syntax_faults(submission, rubric).items():
+        those = _named(parts)
+        told = f"{fault}; {those} imports it" if fault.imported else f"{fault}; mend it, or {those} cannot be checked"
+        yield f"{told}\n{fault.excerpt}" if fault.excerpt else told
+
+
 def missing_libraries(problem: Problem) -> list[str]:
     return [name for name in problem.libraries if name in _NEEDED and not is_installed(name)]
 
@@ -39,11 +49,12 @@ def missing_libraries(problem: Problem) -> list[str]:
 def _libraries(submission: Submission, rubric: Rubric) -> Iterator[str]:
     for library in dict.fromkeys(name for problem in rubric.problems for name in missing_libraries(problem)):
         parts = [problem.id for problem in rubric.problems if library in missing_libraries(problem)]
-        yield f"{library} is not installed, so {_named(parts)} cannot be checked; `pip install {library}`"
+        yield f"{library} is not installed, so {_named(parts)} cannot be checked; `{how_to_install(library)}`"
     allowed = dict.fromkeys(name for problem in rubric.problems for name in problem.libraries if name not in _NEEDED)
     for library in allowed:
         if not is_installed(library) and _mention(library, submission):
-            yield f"{library} is not installed on this machine, but where this is graded it is; `pip install {library}`"
+            there = "is not installed on this machine, but where this is graded it is"
+            yield f"{library} {there}; `{how_to_install(library)}`"
 
 
 def _mention(library: str, submission: Submission) -> bool:

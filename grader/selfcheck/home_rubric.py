@@ -80,6 +80,8 @@ def status_here(result: ProblemResult) -> Status | None:
     judged = [one for one in result.checks if is_judged(one.check)]
     if judged:
         return status_of(judged, result.points, extent_of(result).points)
+    if not result.checks:  # all of it is judged later; that there is nothing to judge is known here, too
+        return Status.MISSING if result.status is Status.MISSING else None
     amiss = [one.outcome.status for one in result.checks if one.outcome.status is not Status.PASSED]
     return amiss[0] if amiss else None
 

@@ -11,6 +11,8 @@ from typing import Protocol
 
 from grader.model import Runner
 
+CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
+
 
 class OwnRunner(Runner, Protocol):
     def start(self) -> None:
@@ -34,3 +36,9 @@ def own_runner(libraries: tuple[str, ...]) -> Iterator[OwnRunner]:
 
 def is_installed(library: str) -> bool:
     return importlib.util.find_spec(library) is not None
+
+
+def how_to_install(library: str, platform: str = sys.platform) -> str:
+    """Of torch the build for processors is enough; on Linux the usual one brings gigabytes for a GPU."""
+    from_where = f" --index-url {CPU_BUILDS}" if library == "torch" and platform == "linux" else ""
+    return f"pip install {library}{from_where}"

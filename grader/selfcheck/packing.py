@@ -6,7 +6,9 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from grader import __version__
@@ -14,9 +16,11 @@ from grader.answers.sheet_files import ENDINGS
 from grader.errors import Ambiguous, StudentFault
 from grader.model import Report, is_code
 from grader.report.points import rounded
+from grader.selfcheck.begun import Begun
 from grader.selfcheck.form import files_asked
 from grader.selfcheck.home_rubric import extent, status_here
 from grader.selfcheck.own_work import OwnWork
+from grader.selfcheck.standing import NOT_STARTED, standing
 from grader.submission import OpenedSubmission
 
 MANIFEST = "manifest.json"
@@ -31,6 +35,8 @@ class Packed:
     content: bytes
     files: tuple[str, ...]
     missing: tuple[str, ...]  # what is not as it should be, in the words of the self-check
+    not_started: tuple[str, ...]  # parts
+    untouched: tuple[str, ...]  # files of code that are still as the kit brought them
 
     @property
     def sha256(self) -> str:
@@ -43,8 +49,12 @@ def pack_own_work(work: OwnWork, report: Report) -> Packed:
     asked = files_asked(work.rubric)
     amiss = ((_amiss(submission, file), parts) for file, parts in asked.items())
     missing = tuple(f"{what} ({', '.join(parts)})" for what, parts in amiss if what)
+    not_started = tuple(result.problem.id for result in report.problems if standing(result) == NOT_STARTED)
+    started = {result.problem.id for result in report.problems}.difference(not_started)
+    untouched = tuple(_untouched(work, started))
     contents = {file: (submission.folder / file).read_bytes() for file in files}
-    manifest = json.dumps(_manifest(work, report, contents, missing), indent=2, ensure_ascii=False) + "\n"
+    to_do = {"missing": missing, "not_started": not_started, "untouched": untouched}
+    manifest = json.dumps(_manifest(work, report, contents, to_do), indent=2, ensure_ascii=False) + "\n"
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in {**contents, MANIFEST: manifest.encode()}.items():
@@ -52,7 +62,16 @@ def pack_own_work(work: OwnWork, report: Report) -> Packed:
             entry.external_attr = _MODE
             entry.create_system = 3  # the same on every system
             packed.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
-    return Packed(archive.getvalue(), tuple(files), missing)
+    return Packed(archive.getvalue(), tuple(files), missing, not_started, untouched)
+
+
+def _untouched(work: OwnWork, started: Collection[str]) -> Iterator[str]:
+    """But where one of several files would do, and another one was chosen."""
+    begun, asked = Begun(work.submission, work.rubric), files_asked(work.rubric)
+    for file in begun.untouched:
+        parts = begun.asked_by(file)
+        if PurePosixPath(file).name in asked or not parts or any(part not in started for part in parts):
+            yield file
 
 
 def _wanted(work: OwnWork, submission: OpenedSubmission) -> set[str]:
@@ -87,7 +106,9 @@ def _place(submission: OpenedSubmission, file: str) -> str:
         return ""
 
 
-def _manifest(work: OwnWork, report: Report, contents: dict[str, bytes], missing: tuple[str, ...]) -> dict[str, Any]:
+def _manifest(
+    work: OwnWork, report: Report, contents: dict[str, bytes], to_do: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
     judged = extent(report)
     return {
         "schema": 1,
@@ -98,7 +119,7 @@ def _manifest(work: OwnWork, report: Report, contents: dict[str, bytes], missing
             name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
             for name, content in contents.items()
         },
-        "missing": list(missing),
+        **to_do,
         "self_check": {
             "summary": str(judged),
             "points": rounded(report.points),

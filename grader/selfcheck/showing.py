@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rich.console import Console
@@ -11,12 +13,15 @@ from rich.text import Text
 from grader.model import CheckResult, ProblemResult, Report, Status
 from grader.report.exports.markdown_table import literal
 from grader.report.points import shown
-from grader.report.terminal import feedback_on, status_text, title_of
+from grader.report.terminal import asked_in, feedback_on, status_text, title_of
 from grader.selfcheck.heading import print_heading
-from grader.selfcheck.home_rubric import Extent, extent, extent_of, is_left_out, status_here
+from grader.selfcheck.home_rubric import Extent, extent, extent_of
 from grader.selfcheck.own_work import OwnWork
+from grader.selfcheck.standing import NOT_STARTED, OPTIONAL, counted_here, lacks_its_file, standing
 
-_ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 10, 22  # characters: `1.b.iii`, `crashed`, `3.5 / 3.5, 1.5 later`
+_ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 13, 22  # characters: `1.b.iii`, `not started`, `3.5 / 3.5, 1.5 later`
+_STATUSES, _STYLES = frozenset(map(str, Status)), {NOT_STARTED: "red"}
+_NO_PYTHON = re.compile(r"cannot be imported: (?:Syntax|Indentation|Tab)Error at (.+?):(\d+): ")
 
 
 class TerminalListener:
@@ -26,16 +31,21 @@ class TerminalListener:
         """`headed`: the first line has been printed."""
         self._console = console
         self._headed = headed
+        self._told: list[str] = []  # faults of form
 
     def begins(self, work: OwnWork) -> None:
         if not self._headed:
             print_heading(self._console, work.submission.name, work.whole.title)
 
     def form(self, faults: list[str]) -> None:
+        self._told = faults
         if not faults:
             self._console.print(Text("Form: every file and part asked for is there and can be read"))
         for fault in faults:
-            self._console.print(Text.assemble(("Form: ", "yellow"), fault))
+            told, _, excerpt = fault.partition("\n")
+            self._console.print(Text.assemble(("Form: ", "yellow"), told))
+            if excerpt:
+                self._console.print(Text(excerpt), soft_wrap=True)
         self._console.print()
 
     def problem(self, result: ProblemResult) -> None:
@@ -43,9 +53,11 @@ class TerminalListener:
         line.append_text(_status(result))
         line.pad_right(_ID_WIDTH + _STATUS_WIDTH - len(line))
         line.append(f"{_worth(result):<{_WORTH_WIDTH}}{title_of(result)}")
-        self._console.print(line)
-        for feedback in feedback_on(replace(result, checks=tuple(_unpassed(result)))):
+        self._console.print(line, no_wrap=True, overflow="ellipsis")
+        for feedback in feedback_on(replace(result, checks=tuple(_unpassed(result, self._told)))):
             self._console.print(Padding(feedback, (0, 0, 0, _ID_WIDTH - 2), expand=False))
+        for found in _found_in_words(result):
+            self._console.print(Padding(Text(found, style="dim", overflow="fold"), (0, 0, 0, _ID_WIDTH)))
 
     def ends(self, report: Report) -> None:
         self._console.print()
@@ -56,25 +68,31 @@ class TerminalListener:
 
 
 def _status(result: ProblemResult) -> Text:
-    if is_left_out(result):
-        return Text("optional", style="dim")
-    status = status_here(result)
-    if status is not None:
-        return status_text(status)
-    return Text("there" if result.checks else "later", style="dim")
+    word = standing(result)
+    return status_text(Status(word)) if word in _STATUSES else Text(word, style=_STYLES.get(word, "dim"))
 
 
-def _unpassed(result: ProblemResult) -> list[CheckResult]:
-    """What did not pass, without what the form has said already."""
-    if is_left_out(result):
+def _unpassed(result: ProblemResult, told: Sequence[str]) -> list[CheckResult]:
+    """What did not pass, without what was told of the form, and what was not tried because of that."""
+    if standing(result) in (OPTIONAL, NOT_STARTED):
         return []
-    return [one for one in result.checks if one.outcome.status is not Status.PASSED and not _is_absent(one, result)]
+    unpassed = [one for one in result.checks if one.outcome.status is not Status.PASSED]
+    amiss = [one for one in unpassed if not _is_told(one, result, told)]
+    return amiss if any(one.outcome.status is not Status.SKIPPED for one in amiss) else []
 
 
-def _is_absent(one: CheckResult, result: ProblemResult) -> bool:
-    files = (f"{file} was not handed in" for file in one.check.files)
-    sheet = (f"there is no answer to {result.problem.id}", "no answers were handed in")
-    return one.outcome.status is Status.MISSING and one.outcome.message.startswith((*sheet, *files))
+def _found_in_words(result: ProblemResult) -> Iterator[str]:
+    """Where an answer in words stands and, below it, the question: whether one fits the other nobody says here."""
+    for one in result.checks:
+        if one.outcome.status is Status.PASSED and (question := asked_in(one.check)):
+            yield from (one.outcome.message, question)
+
+
+def _is_told(one: CheckResult, result: ProblemResult, told: Sequence[str]) -> bool:
+    if unread := _NO_PYTHON.search(one.outcome.message):
+        return any(fault.startswith(f"{unread[1]}, line {unread[2]}: ") for fault in told)
+    absent = lacks_its_file(one) or one.outcome.message.startswith(f"there is no answer to {result.problem.id}")
+    return one.outcome.status is Status.MISSING and absent
 
 
 def _worth(result: ProblemResult) -> str:
@@ -88,7 +106,10 @@ def _worth(result: ProblemResult) -> str:
 def summary(report: Report) -> str:
     """The points, and how much they say."""
     judged: Extent = extent(report)
-    return f"{shown(report.points)} of the {shown(judged.points)} points that are checked here. In all, {judged}."
+    points = f"{shown(report.points)} of the {shown(judged.points)} points that are checked here"
+    unchecked = len(report.rubric.problems) - len(report.problems)
+    parts = counted_here(report.problems) + (f"; {unchecked} not checked, for want of a library" if unchecked else "")
+    return f"Parts: {parts}. {points}. {'Of these parts' if unchecked else 'In all'}, {judged}."
 
 
 def as_markdown(report: Report) -> str:
@@ -100,7 +121,7 @@ def as_markdown(report: Report) -> str:
         lines.append(f"| {' | '.join(literal(cell) for cell in cells)} |")
     lines.append("")
     for result in report.problems:
-        for one in _unpassed(result):
+        for one in _unpassed(result, report.notes):
             head = f"**{literal(result.problem.id)} {literal(one.check.id)}** {one.outcome.status}"
             lines.append(f"- {head}: {literal(one.outcome.message)}")
     lines += [f"- {literal(note)}" for note in report.notes[1:]]

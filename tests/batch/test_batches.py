@@ -129,6 +129,9 @@ def test_new_points_need_no_grading_by_batch_or_by_rescore(graded: tuple[Path, P
     done = grader("rescore", out, "--rubric", tmp_path / "dearer.yaml")
     assert done.stdout.startswith("20 submissions rescored."), done.stderr
     assert json.loads((out / "s000.json").read_text())["points"] == 9
+    (tmp_path / "dearer.yaml").write_text(text.replace("title: ", "title: Now, "))
+    assert grader("rescore", out).stdout.startswith("20 submissions rescored."), "by the rubric it was graded with"
+    (tmp_path / "dearer.yaml").write_text(text)
     by_batch = ("batch", submissions, "--out", tmp_path / "by-batch", "--rubric", tmp_path / "dearer.yaml")
     # What could not be opened says the same again: there is nothing in it to rescore.
     assert grader(*by_batch).stdout.startswith("20 of 20 submissions: 2 not opened, 18 rescored.")

@@ -159,9 +159,9 @@ def grades(book: Gradebook) -> Path:
 
 
 def test_only_answers_with_every_idea_are_accepted_in_one_act(book: Gradebook, grades: Path) -> None:
-    done = run("accept", grades, "--part", "1.a", "--found", "all", "--by", "Kim")
+    done = run("accept", grades, "--part", "1a", "--found", "all", "--by", "Kim")
     assert done.exit_code == 0
-    assert done.stdout.startswith("2 of 6 open answers to 1.a accepted by Kim: every idea was found\n")
+    assert done.stdout.startswith("2 of 6 open answers to 1a accepted by Kim: every idea was found\n")
     assert [state.student for state in book.decisions.states() if state.standing.decision] == ["all", "also"]
     assert (part(book, "all")["points"], part(book, "all")["provisional"]) == (3, False)
     again = run("accept", grades, "--part", "1", "--found", "all", "--by", "Kim")
@@ -209,7 +209,7 @@ def test_status_of_a_student_says_who_decided(book: Gradebook, grades: Path) -> 
 
 
 def test_a_decision_writes_no_page_and_says_how_to(book: Gradebook, grades: Path) -> None:
-    done = run("override", "less", "1.a", "2", "--by", "Kim", "--why", "read", "--out", grades)
+    done = run("override", "less", "1(a)", "2", "--by", "Kim", "--why", "read", "--out", grades)
     assert done.stdout == f"less 1.a: 1 → 2, by Kim: read\n`grader report {grades}` writes the pages anew.\n"
     assert not (grades / "less.html").exists()
     assert run("report", grades).stdout.startswith("7 reports written.")

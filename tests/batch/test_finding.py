@@ -134,7 +134,7 @@ def test_folders_and_archives_stand_for_students_and_the_rest_is_named(tmp_path:
     assert [one.student for one in found.submissions] == ["alice", "ben"]
     assert found.notes == (
         "eve is a link and was left out",
-        "notes.txt is neither a folder nor an archive and was left out",
+        "notes.txt is no folder, archive or notebook and was left out",
     )
 
 
@@ -186,3 +186,11 @@ def test_a_file_that_cannot_be_unpacked_costs_its_own_student_alone(tmp_path: Pa
     assert "cannot be unpacked (File name too long)" in faults["ada"]
     assert "cannot be unpacked (" in faults["cy"]
     assert len(found.notes) == 2
+
+
+def test_a_folder_of_notebooks_is_a_class(tmp_path: Path) -> None:
+    for name in ("ada.ipynb", "bo.IPYNB"):
+        (tmp_path / name).write_text("{}")
+    found = find_submissions(tmp_path, tmp_path / "work")
+    assert [(one.student, one.path.name) for one in found.submissions] == [("ada", "ada.ipynb"), ("bo", "bo.IPYNB")]
+    assert not found.notes

@@ -21,6 +21,7 @@ from tests.conftest import the_rubric
 
 SECRET = Secret("0123456789abcdef a course's secret")
 RUBRICS = ("dl-hw3", "nlp-a5")
+_OURS, _TORCH = ("__editable__", "attention_grader", "__pycache__"), ("torch", "functorch")
 
 
 @dataclass(frozen=True)
@@ -54,25 +55,32 @@ def kits(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
 
 @pytest.fixture(scope="session")
 def students_python(kits: Callable[[str], Made], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """An environment that holds a kit's wheel and, of this one, only the libraries.
-
-    Installing torch anew takes minutes, so the libraries are lent: a path in a .pth file adds their folder, but not
-    what .pth files in there add, and so not this project.
-    """
+    """An environment that holds a kit's wheel and, of this one, only the libraries."""
     pythons: dict[str, Path] = {}
 
     def python(name: str) -> Path:
         if name not in pythons:
-            folder = tmp_path_factory.mktemp("student")
-            subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-            own = folder / "bin" / "python"
-            ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
-            lib = subprocess.run([own, "-c", ask], check=True, capture_output=True, text=True).stdout.strip()
-            (Path(lib) / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
             (wheel,) = kits(name).folder.glob("wheel/*.whl")
-            pip = [sys.executable, "-m", "pip", "--python", own, "install", "--no-deps", "--no-index", "--quiet"]
-            subprocess.run([*pip, "--disable-pip-version-check", wheel], check=True)
+            own = python_with(wheel, tmp_path_factory.mktemp("student"))
             pythons[name] = own
         return pythons[name]
 
     return python
+
+
+def python_with(wheel: Path, folder: Path, *, torch: bool = True) -> Path:
+    """The Python of a new environment in which a wheel is installed.
+
+    Installing torch anew takes minutes, so libraries are lent, each by a link: of this project nothing is, nor torch,
+    where it is not wanted.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    own = folder / "bin" / "python"
+    ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    lib = Path(subprocess.run([own, "-c", ask], check=True, capture_output=True, text=True).stdout.strip())
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if not entry.name.startswith((*_OURS, *(() if torch else _TORCH))):
+            (lib / entry.name).symlink_to(entry)
+    pip = [sys.executable, "-m", "pip", "--python", own, "install", "--no-deps", "--no-index", "--quiet"]
+    subprocess.run([*pip, "--disable-pip-version-check", wheel], check=True)
+    return own

@@ -49,7 +49,7 @@ def test_it_checks_what_the_notebook_holds(tmp_path: Path, by: str) -> None:
     make_kit(tmp_path, **{"hw.ipynb": saved("import numpy as np", ATTENTION, CALL), "attention.py": None})
     path = {"vscode": str(tmp_path / "hw.ipynb"), "jupyter": "courses/hw.ipynb", "the only one here": ""}[by]
     told = run(tmp_path, "from grader import check_notebook; check_notebook()", [ATTENTION, CALL], path, by)
-    assert "2       passed    3 / 3, 1 later" in told
+    assert "2       passed       3 / 3, 1 later" in told
     assert "1.a" not in told
     assert "2 of 3 checks are public" in " ".join(told.split())
 

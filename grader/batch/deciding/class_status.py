@@ -15,6 +15,7 @@ from rich.text import Text
 from grader.batch.rulings import Decision, Kind, PartState, by_part, on_what
 from grader.errors import UsageError
 from grader.model import Status
+from grader.part_names import parts_meant
 from grader.quoting import quote
 from grader.report.circumstances import about_lateness
 from grader.report.points import shown, worth
@@ -56,15 +57,13 @@ def acceptable(states: Sequence[PartState]) -> list[PartState]:
 
 def narrowed(states: Sequence[PartState], wanted: Sequence[str]) -> list[PartState]:
     """Those of the parts (1.a.i) and groups of parts (1) that were asked for."""
-    known = list(by_part(states))
+    known, chosen = list(by_part(states)), set[str]()
     for one in wanted:
-        if not any(_belongs(part, one) for part in known):
+        meant = parts_meant(one, known)
+        if not meant:
             raise UsageError(f"there is no part '{quote(one, 40)}'{did_you_mean(one, known)}")
-    return [state for state in states if any(_belongs(state.part, one) for one in wanted)]
-
-
-def _belongs(part: str, wanted: str) -> bool:
-    return part == wanted or part.startswith(f"{wanted}.")
+        chosen.update(meant)
+    return [state for state in states if state.part in chosen]
 
 
 def print_status(

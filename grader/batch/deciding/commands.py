@@ -20,6 +20,7 @@ from grader.batch.gradebook import Gradebook
 from grader.batch.rulings import Kind, Ruling
 from grader.errors import UsageError
 from grader.options import room_of_commands
+from grader.part_names import parts_meant
 from grader.quoting import quote
 from grader.report.points import shown
 
@@ -53,6 +54,8 @@ def override(
     with Gradebook(out) as gradebook:
         row = class_list(gradebook).find(student)
         hand_in = hand_in_of(row)
+        meant = parts_meant(part, [state.part for state in gradebook.decisions.states(student=hand_in)])
+        part = meant[0] if len(meant) == 1 else part
         ruling = Ruling(hand_in, part, wanted, quote(why, 1000))
         (made,) = gradebook.decisions.decide([ruling], by=quote(by), kind=Kind.OVERRIDE).decisions
         (state,) = gradebook.decisions.states(student=hand_in, part=part)

@@ -22,7 +22,7 @@ fi
 
 # pip's usual torch brings gigabytes for a GPU that an autograder has not got. Where PyTorch's CPU builds may be used, say so
 # with pip's own environment variables above this line.
-"$root/venv/bin/python" -m pip install --disable-pip-version-check --no-cache-dir --constraint constraints.txt --editable .
+"$root/venv/bin/python" -m pip install --disable-pip-version-check --no-cache-dir --constraint constraints.txt --editable '.[torch]'
 
 # Says in the build log what isolation there is. Grading refuses by itself where a required layer is missing.
 "$root/venv/bin/python" -m grader doctor || true

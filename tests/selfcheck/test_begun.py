@@ -1,0 +1,141 @@
+"""A kit as it came says "not started", part by part; a file that is no Python is told first; the rest is counted."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader.model import Report, Status
+from grader.report.part_counts import counted
+from grader.sandbox import BoxRunner
+from grader.selfcheck.begun import DIGESTS, Begun, as_digests
+from grader.selfcheck.checking import check_own_work
+from grader.selfcheck.form import faults_of_form
+from grader.selfcheck.own_work import open_own_work
+from grader.selfcheck.packing import pack_own_work
+from grader.selfcheck.showing import TerminalListener
+from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, make_kit
+
+STUB = "import numpy as np\n\n\ndef attention(Q, K, V, beta):\n    raise NotImplementedError\n"
+BUILD = "def build():\n    raise NotImplementedError\n"
+EMPTY = "## 1.a\n\n## 1.b\n\n"
+BUILT_LATER = "  - {id: 3, title: Built, points: 0, later: {checks: 2, points: 3}}\n"
+PROMPT = RUBRIC.replace("{check: is_answered, gate: true}", "{check: is_answered, gate: true, prompt: Why both?}")
+
+
+def a_kit(folder: Path, **changed: str | None) -> Path:
+    """As it came, but for what was changed."""
+    digests = as_digests({"attention.py": STUB.encode(), "build.py": BUILD.encode()})
+    rubric = {"rubric/tiny.yaml": PROMPT + BUILT_LATER, f"rubric/tiny/{DIGESTS}": digests}
+    return make_kit(folder, **{"answers.md": EMPTY, "attention.py": STUB, "build.py": BUILD, **rubric, **changed})
+
+
+def checked(kit: Path, boxes: BoxRunner) -> tuple[list[str], Report]:
+    """What a terminal shows, without the ends of lines, and the report."""
+    stream = io.StringIO()
+    with open_own_work(kit) as work:
+        report = check_own_work(work, (), boxes, TerminalListener(Console(file=stream, width=100)))
+    return [line.rstrip() for line in stream.getvalue().splitlines()], report
+
+
+def test_a_kit_as_it_came_is_not_started_in_one_line_for_each_part(tmp_path: Path, boxes: BoxRunner) -> None:
+    lines, report = checked(a_kit(tmp_path), boxes)
+    assert lines[1:] == [
+        "Form: nothing is written for 1.a, 1.b; write each answer below its heading",
+        "",
+        "1.a     not started  0 / 3, 1 later        A query",
+        "1.b     not started  2.5 later             In words",
+        "2       not started  0 / 3, 1 later        Attention",
+        "3       not started  3 later               Built",
+        "",
+        "Parts: 4 not started. 0 of the 6 points that are checked here. In all, 3 of 9 checks are public; 6",
+        "run after the deadline (7.5 of 13.5 points).",
+    ]
+    assert {result.status for result in report.problems} == {Status.MISSING}
+
+
+def test_what_was_begun_is_not_called_untouched(tmp_path: Path, boxes: BoxRunner) -> None:
+    windows = STUB.replace("\n", "\r\n")  # an editor changed the ends of lines, and nothing else
+    lines, _ = checked(a_kit(tmp_path, **{"attention.py": windows, "build.py": BUILD + "# a thought\n"}), boxes)
+    assert "2       not started  0 / 3, 1 later        Attention" in lines
+    assert "3       later        3 later               Built" in lines
+    with open_own_work(tmp_path) as work:
+        assert Begun(work.submission, work.rubric).untouched == ["attention.py"]
+    on_the_sheet = a_kit(tmp_path / "written", **{"answers.md": "## 3\n\nIt is built from two matrices.\n"})
+    assert "3       later        3 later               Built" in checked(on_the_sheet, boxes)[0]
+
+
+def test_a_file_that_is_not_there_is_missing_and_not_unstarted(tmp_path: Path, boxes: BoxRunner) -> None:
+    lines, _ = checked(a_kit(tmp_path, **{"attention.py": None, "answers.md": ANSWERS}), boxes)
+    assert "2       missing      0 / 3, 1 later        Attention" in lines
+    counts = "1 right as far as is checked here; 1 missing; 1 not started; 1 there, to be read after the deadline."
+    assert f"Parts: {counts}" in " ".join(lines)
+
+
+def test_a_question_stands_under_what_was_found(tmp_path: Path, boxes: BoxRunner) -> None:
+    lines, _ = checked(a_kit(tmp_path, **{"answers.md": ANSWERS}), boxes)
+    at = lines.index("1.b     there        2.5 later             In words")
+    assert lines[at + 1 : at + 3] == ["        answers.md:5: an answer is there", "        question: Why both?"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        (
+            "attention.py",
+            ATTENTION.replace("V, beta)", "V, beta"),
+            "attention.py, line 3: '(' was never closed; mend it, or 2 cannot be checked\n"
+            "    def attention(Q, K, V, beta:\n"
+            "                 ^",
+        ),
+        (
+            "helper.py",
+            "def scaled(x):\n\tif x:\n\t\treturn x +* 2\n",
+            "helper.py, line 3: invalid syntax; 2 imports it\n    return x +* 2\n              ^",
+        ),
+    ],
+)
+def test_a_syntax_error_is_told_first_with_line_and_caret(
+    tmp_path: Path, boxes: BoxRunner, file: str, text: str, told: str
+) -> None:
+    using = ATTENTION.replace("return V", "return helper.scaled(1) * V")
+    own = {"attention.py": f"import helper\n{using}", "helper.py": "", file: text}
+    kit = a_kit(tmp_path, **{"answers.md": None, **own})
+    with open_own_work(kit) as work:
+        first, second, *_ = faults_of_form(work.submission, work.rubric, work.whole)
+    assert first == told
+    assert second.startswith("no answers were handed in")
+    lines, report = checked(kit, boxes)
+    assert lines[1 : 2 + told.count("\n")] == [f"Form: {told.splitlines()[0]}", *told.splitlines()[1:]]
+    at = next(at for at, line in enumerate(lines) if line.startswith("2 "))
+    assert lines[at].split()[:2] == ["2", "crashed"]
+    assert lines[at + 1].startswith("3 "), "it is not said twice"
+    assert told.splitlines()[0] in report.notes
+
+
+def test_a_syntax_error_of_code_that_runs_is_told_where_it_happens(tmp_path: Path, boxes: BoxRunner) -> None:
+    """The file itself can be read, so the form says nothing of it."""
+    lines, _ = checked(a_kit(tmp_path, **{"attention.py": ATTENTION.replace("np.exp", "eval('1 +') or np.exp")}), boxes)
+    assert any("SyntaxError" in line for line in lines)
+    lines, _ = checked(a_kit(tmp_path / "top", **{"attention.py": f"{ATTENTION}attention = eval('1 +')\n"}), boxes)
+    assert any("cannot be imported: SyntaxError" in line for line in lines)
+
+
+def test_pack_lists_what_was_not_started_and_what_is_untouched(tmp_path: Path, boxes: BoxRunner) -> None:
+    with open_own_work(a_kit(tmp_path, **{"answers.md": ANSWERS, "build.py": BUILD + "# mine\n"})) as work:
+        report = check_own_work(work, (), boxes, TerminalListener(Console(file=io.StringIO())))
+        packed = pack_own_work(work, report)
+    assert (packed.not_started, packed.untouched) == (("2",), ("attention.py",))
+    manifest = json.loads(zipfile.ZipFile(io.BytesIO(packed.content)).read("manifest.json"))
+    assert (manifest["missing"], manifest["not_started"], manifest["untouched"]) == ([], ["2"], ["attention.py"])
+
+
+def test_parts_that_wait_for_a_person_are_counted_as_that() -> None:
+    assert counted([Status.PASSED] * 7 + [Status.REVIEW] * 13) == "7 right, 13 wait for a person"
+    assert counted([Status.REVIEW, Status.MISSING, Status.CRASHED]) == "1 crashed, 1 waits for a person, 1 missing"
+    assert counted([]) == "none"
