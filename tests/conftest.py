@@ -34,6 +34,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 DRAW = Draw(seed=0, secret=None)
+EVERY_CASE = bool(os.environ.get("EVERY_CASE"))
 
 MakeSubmission = Callable[..., OpenedSubmission]
 
@@ -80,6 +81,18 @@ def sampled(cases: Iterable[Any], every: int) -> list[Any]:
         return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
 
     return [slow(case) if number % every else case for number, case in enumerate(cases)]
+
+
+def some_of(cases: Iterable[Any], every: int, quick: int = 1) -> list[Any]:
+    """One case in so many, of a long list of alike ones; `make test-all` asks every one. `quick` is as in `sampled`."""
+    return sampled(list(cases)[:: 1 if EVERY_CASE else every], quick)
+
+
+def first_of_each(cases: Iterable[Any], kind: Callable[[Any], Any], quick: int = 1) -> list[Any]:
+    """The first case of each kind: those after it ask the same again. `make test-all` asks every one."""
+    listed = list(cases)
+    firsts = {kind(case): number for number, case in reversed(list(enumerate(listed)))}
+    return sampled(listed if EVERY_CASE else [listed[number] for number in sorted(firsts.values())], quick)
 
 
 @cache
