@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.test_cli import grader
+from tests.in_process import command as grader
 
 README = (REPOSITORY / "README.md").read_text()
 SHOWN = re.findall(r"```console\n\$ grader (.+)\n((?:.*\n)*?)```", README)

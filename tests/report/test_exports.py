@@ -24,7 +24,7 @@ from grader.report.exports.junit import junit
 from grader.report.exports.markdown_table import literal, markdown
 from grader.report.exports.moodle import as_html
 from tests.conftest import REPOSITORY
-from tests.test_cli import grader
+from tests.in_process import command as grader
 
 SCHEMAS = Path(__file__).parent / "export_schemas"
 GRADESCOPE = json.loads((SCHEMAS / "gradescope.json").read_text())

@@ -20,8 +20,9 @@ from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY, the_rubric
+from tests.in_process import command as grader
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
-from tests.test_cli import SCHEMA, grader
+from tests.test_cli import SCHEMA
 
 RUBRICS = [the_rubric(f"rubrics/{path.name}") for path in sorted((REPOSITORY / "rubrics").glob("*.yaml"))]
 PROSE = "gives_the_ideas"

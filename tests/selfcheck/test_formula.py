@@ -17,8 +17,8 @@ from grader.selfcheck.home_rubric import at_home
 from grader.selfcheck.playground import column_in, try_formula
 from grader.selfcheck.showing_formulas import print_stages, print_trials
 from tests.conftest import REPOSITORY, the_rubric
+from tests.in_process import command as grader
 from tests.selfcheck.kits import make_kit
-from tests.test_cli import grader
 
 RUBRIC = the_rubric("rubrics/nlp-a5.yaml")
 

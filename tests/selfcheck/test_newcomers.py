@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.in_process import command as grader
 from tests.selfcheck.kits import ATTENTION, SUMMARY, make_kit
-from tests.test_cli import grader
 
 
 def one_line(*arguments: str | Path, cwd: Path) -> str:

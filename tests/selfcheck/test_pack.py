@@ -15,8 +15,8 @@ from grader.model import Isolation, Report
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.packing import pack_own_work
 from tests.conftest import REPOSITORY
+from tests.in_process import command as grader
 from tests.selfcheck.kits import ATTENTION, RUBRIC, SUMMARY, make_kit
-from tests.test_cli import grader
 
 
 def packed(kit: Path, out: Path) -> zipfile.ZipFile:

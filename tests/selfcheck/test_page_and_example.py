@@ -11,8 +11,8 @@ import yaml
 
 from grader.selfcheck.commands import check
 from tests.conftest import REPOSITORY
+from tests.in_process import command as grader
 from tests.selfcheck.kits import SUMMARY, make_kit
-from tests.test_cli import grader
 
 PAGE = (REPOSITORY / "docs" / "students.md").read_text()
 EXAMPLE = yaml.safe_load((REPOSITORY / "docs" / "examples" / "self-check.yml").read_text())
