@@ -29,7 +29,7 @@ def _diagnosis(wrong_work: Any) -> tuple[str, str, str]:
     return module, case["fails"], case["says"]
 
 
-@pytest.mark.parametrize(("module", "style", "seed"), some_of(RIGHT, 2, quick=8))
+@pytest.mark.parametrize(("module", "style", "seed"), some_of(RIGHT, 2, quick=12))
 def test_right_work_passes(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, style: str, seed: int
 ) -> None:
