@@ -81,7 +81,6 @@ def _is_prose_alternative(result: ProblemResult) -> bool:
     return not any(is_judged(one.check) for one in result.checks)
 
 
-@pytest.mark.slow
 def test_it_says_how_much_runs_later_and_never_that_all_is_well(tmp_path: Path) -> None:
     told = said(make_kit(tmp_path))
     assert f"6 of the 6 points that are checked here. In all, {SUMMARY}." in told
@@ -104,7 +103,6 @@ def _missing(rubric: Rubric) -> Iterator[ProblemResult]:
         yield ProblemResult(problem, Status.MISSING, Fraction(0), ())
 
 
-@pytest.mark.slow
 def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -> None:
     done = grader("check", "submissions/ines", "--part", "1.a", "--part", "1.c.ii", "--json", tmp_path / "r.json")
     text = done.stdout + (tmp_path / "r.json").read_text()
@@ -117,7 +115,6 @@ def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -
     assert "idea" not in text
 
 
-@pytest.mark.slow
 def test_what_the_form_has_said_is_not_said_again_and_the_rest_is(tmp_path: Path) -> None:
     nothing = said(make_kit(tmp_path / "a", **{"answers.md": "## 1.a\n", "attention.py": None}))
     assert "attention.py is missing (2)" in nothing
@@ -158,7 +155,6 @@ def test_fail_under_json_and_markdown(tmp_path: Path) -> None:
     assert json.loads(only_json.stdout)["points"] == 3
 
 
-@pytest.mark.slow
 def test_it_stands_where_one_is(tmp_path: Path) -> None:
     make_kit(tmp_path)
     assert SUMMARY in said(cwd=tmp_path)
@@ -187,7 +183,6 @@ def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, comman
         assert "A tiny homework" not in told
 
 
-@pytest.mark.slow
 def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     mine = RUBRIC.replace("rubric: tiny", "rubric: dl-hw3")
     kit = make_kit(
@@ -196,7 +191,6 @@ def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     assert "A tiny homework" in said(kit)
 
 
-@pytest.mark.slow
 def test_what_the_kit_brings_is_not_taken_for_handed_in(tmp_path: Path) -> None:
     kit = make_kit(tmp_path, **{"attention.py": None, "rubric/tiny/attention.py": ATTENTION})
     assert "attention.py is missing (2)" in said(kit)
