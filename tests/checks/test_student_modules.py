@@ -51,7 +51,7 @@ def test_wrong_work_is_told_what_is_wrong(
     assert case.get("unsaid", "\0") not in judged.message
 
 
-@pytest.mark.parametrize(("module", "case"), sampled([one for one in WRONG if one.values[1].get("once")], 3))
+@pytest.mark.parametrize(("module", "case"), sampled([one for one in WRONG if one.values[1].get("once")], 8))
 def test_one_cause_costs_once(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, case: dict[str, Any]
 ) -> None:
