@@ -77,6 +77,13 @@ def test_a_rubric_named_by_staff_is_refused_wherever_students_may_have_put_it(
     (work.folder / "handed_in").mkdir()
     with pytest.raises(UsageError, match=r"its checks\.py lies beside what is graded"):
         choose_rubric(str(work.folder / "r.yaml"), work, work.folder / "handed_in")
+    for sub in ("sub/r.yaml", "sub/checks.py"):
+        (work.folder / sub).parent.mkdir(exist_ok=True)
+        (work.folder / sub).write_text("")
+    with pytest.raises(UsageError, match=r"its checks\.py lies beside what is graded"):
+        choose_rubric(str(work.folder / "sub" / "r.yaml"), work, work.folder / "attention.py")
+    other = choose_rubric(str(work.folder / "sub" / "r.yaml"), work, work.folder / "handed_in")
+    assert other == work.folder / "sub" / "r.yaml", "a folder beside a folder is another's"
     beside = tmp_path / "course.yaml"
     beside.write_text("")
     (tmp_path / "checks.py").write_text("")
