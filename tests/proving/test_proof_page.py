@@ -66,7 +66,11 @@ def test_each_keyword_is_dropped_and_a_count_is_one_off() -> None:
 
 @pytest.mark.parametrize(
     ("formula", "faulty"),
-    [("b^{k + m}", {"b^k", "b^m", "b^(k - m)", "b", "k^(k + m)"}), (r"\frac{b}{k m}", {"b/k", "b/m", "b/(k k)", "b"})],
+    [
+        ("b^{k + m}", {"b^k", "b^m", "b^(k - m)", "b", "k^(k + m)"}),
+        (r"\frac{b}{k m}", {"b/k", "b/m", "b/(k k)", "b"}),
+        (r"\operatorname{softmax}_\beta(K q)", {"softmax(K q)", "K q"}),
+    ],
 )
 def test_exponents_and_denominators_have_faults_of_their_own(formula: str, faulty: set[str]) -> None:
     answer = Answer("1", "answers.md", 1, (Piece("math", formula, 1),))

@@ -68,6 +68,13 @@ def test_public_verdicts_are_those_of_the_full_grader(torch_boxes: BoxRunner, sa
     assert len(home.problems) == len(full.problems)
 
 
+def test_what_was_only_looked_at_has_not_passed(boxes: BoxRunner, tmp_path: Path) -> None:
+    with open_own_work(make_kit(tmp_path)) as work:
+        report = check_own_work(work, (), boxes, SilentListener())
+    judged = {result.problem.id: result.status for result in report.problems}
+    assert judged == {"1.a": Status.PASSED, "1.b": Status.REVIEW, "2": Status.PASSED}
+
+
 def _verdicts(result: ProblemResult) -> dict[str, tuple[object, ...]]:
     """Of what is judged here. What needs a hidden check may be told at home, where nothing stops it."""
     return {
