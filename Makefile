@@ -5,7 +5,7 @@ INSTALLED := .venv/installed
 # Python may have been told to keep no bytecode; then every process that a test starts compiles the grader anew.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup demo test test-fast check lint types mutants bench clean
+.PHONY: setup demo test test-fast test-all check lint types mutants bench clean
 
 setup: $(INSTALLED)
 
@@ -31,6 +31,10 @@ test: lint types
 # The quick loop: every room, without what is marked slow (tests/test_areas.py holds that none is left out).
 test-fast: setup
 	$(PYTEST) -m "not slow"
+
+# Long lists of alike cases to their end, of which `make test` asks some (`some_of` in tests/conftest.py).
+test-all: setup
+	EVERY_CASE=1 $(PYTEST)
 
 lint: setup
 	$(BIN)/ruff check

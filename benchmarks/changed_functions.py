@@ -31,6 +31,7 @@ class Functions:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._loaded: dict[str, list[FunctionType]] = defaultdict(list)
+        gc.unfreeze()  # what tests/conftest.py has put aside is no longer listed
         gc.collect()
         for one in gc.get_objects():
             if type(one) is FunctionType and one.__code__.co_filename.startswith(f"{folder}/"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import textwrap
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -24,6 +25,14 @@ for variable in ("GRADER_SECRET", "GRADER_SECRET_FILE"):  # whoever runs the tes
     os.environ.pop(variable, None)
 
 
+gc.set_threshold(50_000)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: to look through it for garbage again and again takes a tenth of the time."""
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Where everything is there that tests need (.ci/run says so), a test that is left out fails."""
@@ -34,6 +43,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 DRAW = Draw(seed=0, secret=None)
+EVERY_CASE = bool(os.environ.get("EVERY_CASE"))
 
 MakeSubmission = Callable[..., OpenedSubmission]
 
@@ -80,6 +90,18 @@ def sampled(cases: Iterable[Any], every: int) -> list[Any]:
         return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
 
     return [slow(case) if number % every else case for number, case in enumerate(cases)]
+
+
+def some_of(cases: Iterable[Any], every: int, quick: int = 1) -> list[Any]:
+    """One case in so many, of a long list of alike ones; `make test-all` asks every one. `quick` is as in `sampled`."""
+    return sampled(list(cases)[:: 1 if EVERY_CASE else every], quick)
+
+
+def first_of_each(cases: Iterable[Any], kind: Callable[[Any], Any], quick: int = 1) -> list[Any]:
+    """The first case of each kind: those after it ask the same again. `make test-all` asks every one."""
+    listed = list(cases)
+    firsts = {kind(case): number for number, case in reversed(list(enumerate(listed)))}
+    return sampled(listed if EVERY_CASE else [listed[number] for number in sorted(firsts.values())], quick)
 
 
 @cache

@@ -94,3 +94,38 @@ def test_checks_of_a_rubric_among_the_students_files_are_refused(tmp_path: Path,
         with pytest.raises(UsageError, match="it may be a student's"):
             choose_rubric(str(rubric), work, handed_in)
     assert choose_rubric(str(tmp_path / "r.yaml"), work, tmp_path / "class" / "ann") == tmp_path / "r.yaml"
+
+
+def test_a_rubric_named_by_staff_is_refused_wherever_students_may_have_put_it(
+    tmp_path: Path, submission: MakeSubmission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = submission(**{"attention.py": "", "r.yaml": "", "checks.py": ""})
+    monkeypatch.chdir(tmp_path)
+    for handed_in, said in (
+        (work.folder, "it lies inside what is graded"),
+        (Path("work"), "it lies inside what is graded"),  # as it is typed
+        (work.folder / "attention.py", "its checks.py lies beside what is graded"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            choose_rubric(str(work.folder / "r.yaml"), work, handed_in)
+    (work.folder / "handed_in").mkdir()
+    with pytest.raises(UsageError, match=r"its checks\.py lies beside what is graded"):
+        choose_rubric(str(work.folder / "r.yaml"), work, work.folder / "handed_in")
+    for sub in ("sub/r.yaml", "sub/checks.py"):
+        (work.folder / sub).parent.mkdir(exist_ok=True)
+        (work.folder / sub).write_text("")
+    with pytest.raises(UsageError, match=r"its checks\.py lies beside what is graded"):
+        choose_rubric(str(work.folder / "sub" / "r.yaml"), work, work.folder / "attention.py")
+    other = choose_rubric(str(work.folder / "sub" / "r.yaml"), work, work.folder / "handed_in")
+    assert other == work.folder / "sub" / "r.yaml", "a folder beside a folder is another's"
+    beside = tmp_path / "course.yaml"
+    beside.write_text("")
+    (tmp_path / "checks.py").write_text("")
+    assert choose_rubric(str(beside), work, work.folder / "handed_in") == beside, "its code lies in another folder"
+    assert choose_rubric(str(beside), work, work.folder / "attention.py") == beside
+
+
+def test_a_submission_names_no_file(submission: MakeSubmission) -> None:
+    work = submission(**{"r.yaml": "rubric: r"})
+    with pytest.raises(UsageError, match=r"^submission\.yaml: there is no rubric"):
+        choose_rubric(None, replace(work, rubric=str(work.folder / "r.yaml")), work.folder)

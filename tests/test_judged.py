@@ -14,7 +14,7 @@ import pytest
 
 from grader.answers import read_answers
 from grader.errors import StudentFault
-from grader.judged import MAX_CHARACTERS, Judging
+from grader.judged import MAX_CHARACTERS, Judging, _count_of_lines
 from grader.model import Alternative, Answers, Check, Outcome, Problem, Rubric, Submission, passed
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY, MakeSubmission
@@ -221,3 +221,9 @@ def test_an_answer_in_a_pdf_is_shown_with_its_page_and_place(tmp_path: Path) -> 
 def test_hostile_source_is_scanned_in_little_time(tmp_path: Path) -> None:
     hostile = "@\n" * 200_000 + "def attend(): pass\n" + '"' * 100_000
     assert judged(tmp_path, CODE, {"work.py": hostile})["pieces"][0]["left_out"] > 0
+
+
+@pytest.mark.parametrize(("content", "lines"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\nb", 2), (b"a\n\n", 2)])
+def test_lines_are_counted_as_an_editor_does(tmp_path: Path, content: bytes, lines: int) -> None:
+    (tmp_path / "it").write_bytes(content)
+    assert _count_of_lines(tmp_path / "it") == lines

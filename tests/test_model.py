@@ -30,6 +30,11 @@ def test_a_rubric_knows_what_each_file_of_code_is_asked_to_define() -> None:
     assert all(file.endswith(".py") and names for file, names in asked.items())
 
 
+def test_limits_that_nobody_sets_stay_as_they_are() -> None:
+    """Rubrics rely on them: with others, work that was graded before would be graded differently."""
+    assert Limits() == Limits(10, 40, memory_mb=2048, scratch_mb=128, patience_seconds=120, hurried_wall_seconds=5)
+
+
 def test_whoever_sets_no_limits_has_some_room_on_the_disk_and_no_more(
     boxes: BoxRunner, submission: MakeSubmission
 ) -> None:

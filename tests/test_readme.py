@@ -11,7 +11,7 @@ import pytest
 
 from grader.cli import Commands
 from tests.conftest import REPOSITORY
-from tests.test_cli import grader
+from tests.in_process import command as grader
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PAGES = (

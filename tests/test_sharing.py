@@ -15,7 +15,7 @@ from grader.report.json_report import as_data
 from grader.sandbox import BoxRunner
 from grader.sharing import in_turn, may_share
 from grader.submission import open_submission
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
+from tests.conftest import DRAW, EVERY_CASE, REPOSITORY, MakeSubmission, sampled, the_rubric
 from tests.test_samples import DECLARED
 
 
@@ -27,8 +27,12 @@ def _told(rubric: Rubric, work: Submission, boxes: BoxRunner, share_boxes: bool)
     return [*report["problems"], {"points": report["points"], "notes": report["notes"]}]
 
 
+# Nine bring four of five verdicts that checks of code give to any sample, mallory attacks; `make test-all` asks all.
+_TELLING = ("ada", "evan", "hugo", "iris", "kate", "lena", "mallory", "mina", "oscar", "sven")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", DECLARED)
+@pytest.mark.parametrize("sample", DECLARED if EVERY_CASE else _TELLING)
 def test_a_sample_is_told_the_same_as_with_a_fresh_box_for_each_check(torch_boxes: BoxRunner, sample: str) -> None:
     """Of what runs code; `python -m benchmarks.sharing` does this for mutants and generated work, on a busy machine."""
     whole = the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml")
@@ -106,7 +110,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("body", "points"), HOSTILE.values(), ids=list(HOSTILE))
+@pytest.mark.parametrize(("body", "points"), sampled(HOSTILE.values(), 3), ids=list(HOSTILE))
 def test_code_that_knows_what_was_asked_before_earns_what_it_would_without(
     boxes: BoxRunner, submission: MakeSubmission, body: str, points: int
 ) -> None:

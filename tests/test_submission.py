@@ -331,3 +331,9 @@ def test_a_missing_folder_names_its_neighbours_and_a_file_its_folder(tmp_path: P
         pass
     with pytest.raises(UsageError, match=r"is a file; give the folder"), open_submission(folder / "attention.py"):
         pass
+
+
+def test_pages_are_of_parts_however_they_are_spelled(tmp_path: Path) -> None:
+    (tmp_path / "submission.yaml").write_text("pages: {1.B.ii: 3, ' 2.10': [2, 1, 2]}\n")
+    with open_submission(tmp_path) as opened:
+        assert opened.pages == {"1.b.ii": (3,), "2.10": (2, 1)}

@@ -96,8 +96,12 @@ BOMBS = (
 )
 
 
-@pytest.mark.parametrize("file", ["answers.md", "answers.tex"])
-@pytest.mark.parametrize("pattern", sampled(BOMBS, 8))
+# What means nothing in LaTeX is only text there.
+_IN_FILES = [(pattern, "answers.md") for pattern in BOMBS]
+_IN_FILES += [(pattern, "answers.tex") for pattern in BOMBS if set(pattern) & set("\\{}$%")]
+
+
+@pytest.mark.parametrize(("pattern", "file"), sampled(_IN_FILES, 8))
 def test_no_pattern_takes_long(pattern: str, file: str) -> None:
     text = _as_long_as_may_be(pattern)
     began = time.process_time()

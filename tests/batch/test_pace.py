@@ -25,6 +25,12 @@ def test_time_left_follows_from_what_the_last_ones_took() -> None:
     assert pace.seconds_left(100) == 200.0, "ten thousand later, nothing is left of a quicker hour, or in memory"
 
 
+def test_the_bar_counts_whoever_could_not_be_graded() -> None:
+    tally = Tally(10, done=6, ungraded=4)
+    tally.how.update({"graded": 1, "not opened": 2, "given up": 3})
+    assert _told(tally)["description"] == "5 failed, 4 ungraded"
+
+
 def test_the_bar_names_some_of_those_at_work_as_they_are_called() -> None:
     tally = Tally(10_000, done=4_000, at_work=("ada", "[/bold]", "cy"))
     tally.pace.count(9.0)

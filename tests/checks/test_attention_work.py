@@ -11,7 +11,7 @@ import pytest
 from grader.engine import grade
 from grader.model import Report, Status
 from grader.sandbox import BoxRunner
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission, read_yaml, sampled, the_rubric
+from tests.conftest import DRAW, REPOSITORY, MakeSubmission, first_of_each, read_yaml, the_rubric
 
 RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
 FILES = {"2.1": "attention.py", "2.2": "multihead.py"}
@@ -22,7 +22,13 @@ def _work(name: str) -> list[Any]:
     every = [
         pytest.param(part, one, id=f"{part} {title}") for part, works in listed.items() for title, one in works.items()
     ]
-    return sampled(every, every=9)
+    return first_of_each(every, _cause, quick=15)
+
+
+def _cause(work: Any) -> tuple[str, str]:
+    """Of wrong work what is said of it; all other work is of its own kind."""
+    part, one = work.values
+    return part, one["says"] if isinstance(one, dict) else one
 
 
 def _graded(boxes: BoxRunner, submission: MakeSubmission, part: str, code: str) -> Report:

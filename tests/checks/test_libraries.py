@@ -60,7 +60,7 @@ def complaints(report: Report) -> list[str]:
     return [one.outcome.message for one in results if one.outcome.status is not Status.PASSED]
 
 
-@pytest.mark.parametrize("case", sampled([pytest.param(case, id=case["name"]) for case in CASES], 6))
+@pytest.mark.parametrize("case", sampled([pytest.param(case, id=case["name"]) for case in CASES], 12))
 def test_what_stands_around_the_work_decides_nothing(
     torch_boxes: BoxRunner, submission: MakeSubmission, case: dict[str, Any]
 ) -> None:

@@ -319,6 +319,7 @@ def test_no_answer_takes_long(text: str) -> None:
 SCRAPS = (r"\frac{", "}", "$", "^", "_", "'", "not", "α", "k_j", "≫", "½", "-", "|", ";", "sum", "one")
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.text() | st.lists(st.sampled_from([*SCRAPS, "\n"])).map(" ".join))
 def test_any_text_can_be_read(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -59,6 +60,7 @@ def test_only_what_runs_while_loading_needs_loading_anew(right: str, wrong: str,
 
 def test_a_function_that_is_loaded_can_be_changed_wherever_it_is_held(tmp_path: Path) -> None:
     module = _loaded(tmp_path / "held.py")
+    gc.freeze()  # as it is when all tests have been collected
     functions = Functions(tmp_path)
     wrong = CODE.replace("x * by", "x / by").replace("one > LEAST", "one >= LEAST").replace("x + 1", "x - 1")
     functions.change("held.py", CODE, f"\n{wrong}")

@@ -44,6 +44,7 @@ def test_a_run_taken_up_again_ends_in_the_same_weights_bit_for_bit(tmp_path):
         assert torch.equal(parameter, taken_up.state_dict()[name]), name
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_trained_again(tmp_path):
     stage = Stage("finetuning", steps=3, batch=4, peak_rate=1e-2)
     seen: list[int] = []

@@ -30,8 +30,8 @@ from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY
+from tests.in_process import command as grader
 from tests.release.conftest import RUBRICS, Made
-from tests.test_cli import grader
 
 Kits = Callable[[str], Made]
 

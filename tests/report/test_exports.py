@@ -24,7 +24,7 @@ from grader.report.exports.junit import junit
 from grader.report.exports.markdown_table import literal, markdown
 from grader.report.exports.moodle import as_html
 from tests.conftest import REPOSITORY
-from tests.test_cli import grader
+from tests.in_process import command as grader
 
 SCHEMAS = Path(__file__).parent / "export_schemas"
 GRADESCOPE = json.loads((SCHEMAS / "gradescope.json").read_text())
@@ -233,7 +233,6 @@ def test_the_command_reads_a_folder_and_names_what_is_no_report(tmp_path: Path) 
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_several_results_for_gradescope_go_into_a_folder(tmp_path: Path) -> None:
     grades = tmp_path / "grades"
     grades.mkdir()
@@ -247,7 +246,6 @@ def test_several_results_for_gradescope_go_into_a_folder(tmp_path: Path) -> None
         jsonschema.validate(json.loads((tmp_path / "out" / f"{name}.json").read_text()), GRADESCOPE)
 
 
-@pytest.mark.slow
 def test_nothing_to_export_is_one_clear_line(tmp_path: Path) -> None:
     assert "there is no such folder of grades" in grader("export", tmp_path / "none", "--to", "csv").stderr
     assert "holds no JSON reports" in grader("export", tmp_path, "--to", "csv").stderr

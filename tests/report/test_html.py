@@ -20,8 +20,8 @@ from grader.report.class_page import class_page
 from grader.report.drawing import DEEPEST
 from grader.report.html import student_page
 from tests.conftest import REPOSITORY
+from tests.in_process import command as grader
 from tests.report.made_reports import Data, Page, checked, problem, report
-from tests.test_cli import grader
 
 HOSTILE = (
     '</title></style></svg></td>"><script>document.title="owned"</script><img src=x onerror=alert(1)>'

@@ -15,8 +15,8 @@ from grader.report.exports.canvas import canvas
 from grader.report.exports.moodle import moodle
 from grader.report.exports.reports import Exported
 from grader.report.exports.worksheet import read_match, read_worksheet
+from tests.in_process import command as grader
 from tests.report.test_exports import HOSTILE, SCHEMAS, check, report
-from tests.test_cli import grader
 
 
 def graded(points: float, out_of: float = 20, **more: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grader.model import Limits
 from grader.sandbox import BoxRunner
 from grader.sandbox.mentioned_libraries import HEAVY, mentions
@@ -42,6 +44,7 @@ def test_torch_is_loaded_where_it_is_named(torch_boxes: BoxRunner, submission: M
             assert box.call(file, "f") is loaded
 
 
+@pytest.mark.slow
 def test_torch_can_be_imported_where_it_was_not_foreseen(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
     code = "def f():\n    return float(__import__('to' + 'rch').ones(2).sum())\n"
     with torch_boxes.open(submission(code), Limits(), 0) as box:

@@ -46,6 +46,11 @@ def _pixels(count: int) -> str:
 GOOD: dict[str, Any] = {"width": 3, "height": 2, "scale": 1.0, "pixels": _pixels(6)}
 
 
+def test_two_lines_above_and_below_an_answer_are_shown() -> None:
+    page = {"width": 3, "height": 400, "scale": 1.0, "pixels": _pixels(1200)}
+    assert _size(picture_of(page, [(0.0, 200.0, 1.0, 210.0)], whole=False)) == (3, 42 + 10 + 42)
+
+
 def test_a_picture_is_made_of_what_the_child_said() -> None:
     assert _size(picture_of(GOOD, [(0.0, 0.0, 1.0, 1.0), (0.0, 5e9, 1.0, -5e9)], whole=True)) == (3, 2)
 

@@ -20,9 +20,10 @@ from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
 from grader.submission import open_submission
 from tests.conftest import REPOSITORY, the_rubric
+from tests.in_process import command as grader
 from tests.report.made_reports import Page
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
-from tests.test_cli import SCHEMA, grader
+from tests.test_cli import SCHEMA
 
 RUBRICS = [the_rubric(f"rubrics/{path.name}") for path in sorted((REPOSITORY / "rubrics").glob("*.yaml"))]
 PROSE = "gives_the_ideas"
@@ -68,6 +69,13 @@ def test_public_verdicts_are_those_of_the_full_grader(torch_boxes: BoxRunner, sa
     assert len(home.problems) == len(full.problems)
 
 
+def test_what_was_only_looked_at_has_not_passed(boxes: BoxRunner, tmp_path: Path) -> None:
+    with open_own_work(make_kit(tmp_path)) as work:
+        report = check_own_work(work, (), boxes, SilentListener())
+    judged = {result.problem.id: result.status for result in report.problems}
+    assert judged == {"1.a": Status.PASSED, "1.b": Status.REVIEW, "2": Status.PASSED}
+
+
 def _verdicts(result: ProblemResult) -> dict[str, tuple[object, ...]]:
     """Of what is judged here. What needs a hidden check may be told at home, where nothing stops it."""
     return {
@@ -81,7 +89,6 @@ def _is_prose_alternative(result: ProblemResult) -> bool:
     return not any(is_judged(one.check) for one in result.checks)
 
 
-@pytest.mark.slow
 def test_it_says_how_much_runs_later_and_never_that_all_is_well(tmp_path: Path) -> None:
     told = said(make_kit(tmp_path))
     assert f"6 of the 6 points that are checked here. In all, {SUMMARY}." in told
@@ -104,7 +111,6 @@ def _missing(rubric: Rubric) -> Iterator[ProblemResult]:
         yield ProblemResult(problem, Status.MISSING, Fraction(0), ())
 
 
-@pytest.mark.slow
 def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -> None:
     done = grader("check", "submissions/ines", "--part", "1.a", "--part", "1.c.ii", "--json", tmp_path / "r.json")
     text = done.stdout + (tmp_path / "r.json").read_text()
@@ -117,7 +123,6 @@ def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -
     assert "idea" not in text
 
 
-@pytest.mark.slow
 def test_what_the_form_has_said_is_not_said_again_and_the_rest_is(tmp_path: Path) -> None:
     nothing = said(make_kit(tmp_path / "a", **{"answers.md": "## 1.a\n", "attention.py": None}))
     assert "attention.py is missing (2)" in nothing
@@ -183,7 +188,6 @@ def test_the_page_that_staff_have_opens_in_the_browser(tmp_path: Path, monkeypat
     assert (both.returncode, both.stderr) == (2, "grader: --html shows one check; leave out --watch\n")
 
 
-@pytest.mark.slow
 def test_it_stands_where_one_is(tmp_path: Path) -> None:
     make_kit(tmp_path)
     assert SUMMARY in said(cwd=tmp_path)
@@ -212,7 +216,6 @@ def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, comman
         assert "A tiny homework" not in told
 
 
-@pytest.mark.slow
 def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     mine = RUBRIC.replace("rubric: tiny", "rubric: dl-hw3")
     kit = make_kit(
@@ -221,7 +224,6 @@ def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     assert "A tiny homework" in said(kit)
 
 
-@pytest.mark.slow
 def test_what_the_kit_brings_is_not_taken_for_handed_in(tmp_path: Path) -> None:
     kit = make_kit(tmp_path, **{"attention.py": None, "rubric/tiny/attention.py": ATTENTION})
     assert "attention.py is missing (2)" in said(kit)

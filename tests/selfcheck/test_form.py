@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.choosing import only
 from grader.selfcheck.form import faults_of_form
 from grader.selfcheck.own_work import open_own_work
 from tests.conftest import REPOSITORY
@@ -101,3 +102,15 @@ def test_what_is_answered_in_code_is_not_missing_on_the_sheet(tmp_path: Path) ->
     (fewer,) = [fault for fault in faults(tmp_path / "ada") if fault.startswith("there is no answer to")]
     assert "1.1.c" in absent[0]
     assert "1.1.c" not in fewer
+
+
+def test_where_only_code_is_asked_a_sheet_is_read_if_there_is_one(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path)
+    (kit / "answers.md").write_text("## 1.z\n\nWords.\n")
+    told = []
+    for _ in range(2):
+        with open_own_work(kit) as work:
+            told.append(list(faults_of_form(work.submission, only(work.rubric, ["2"]), work.whole)))
+        (kit / "answers.md").unlink(missing_ok=True)
+    assert ["'1.z' is no part of this assignment" in "".join(lines) for lines in told] == [True, False]
+    assert told[1] == []

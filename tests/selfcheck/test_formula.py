@@ -17,8 +17,8 @@ from grader.selfcheck.home_rubric import at_home
 from grader.selfcheck.playground import column_in, try_formula
 from grader.selfcheck.showing_formulas import print_stages, print_trials
 from tests.conftest import REPOSITORY, the_rubric
+from tests.in_process import command as grader
 from tests.selfcheck.kits import make_kit
-from tests.test_cli import grader
 
 RUBRIC = the_rubric("rubrics/nlp-a5.yaml")
 
@@ -29,7 +29,6 @@ def formula(text: str, part: str, *more: str | Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.slow
 def test_it_is_written_out_typed_and_judged() -> None:
     lines = formula(r"q = \beta(k_a+k_b) for a large \beta", "1.b.ii")
     assert lines[0] == "1.b.ii An average of two values"
@@ -39,7 +38,6 @@ def test_it_is_written_out_typed_and_judged() -> None:
     assert lines[-1].startswith("verdict   passed  3 / 3")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "at"),
     [
@@ -55,7 +53,6 @@ def test_a_caret_stands_where_reading_stopped(text: str, at: str) -> None:
     assert any(line.startswith("not read  ") for line in lines)
 
 
-@pytest.mark.slow
 def test_shapes_that_do_not_fit_are_told_before_any_verdict() -> None:
     assert "shape     m×d; asked for is d×d" in formula("M = A^T", "1.b.i")
     assert "shape     none: A is d×m and B is d×p: they cannot be multiplied" in formula("M = A B", "1.b.i")
@@ -76,7 +73,6 @@ def test_every_formula_a_part_asks_for_is_read(part: str, text: str, read: list[
     )
 
 
-@pytest.mark.slow
 def test_a_hidden_part_is_read_without_a_verdict(tmp_path: Path) -> None:
     text = (REPOSITORY / "rubrics" / "nlp-a5.yaml").read_text()
     hidden = text.replace(
@@ -91,7 +87,6 @@ def test_a_hidden_part_is_read_without_a_verdict(tmp_path: Path) -> None:
         assert not any("right" in line or "wrong" in line or "passed" in line for line in lines)
 
 
-@pytest.mark.slow
 def test_that_a_formula_can_be_read_is_no_verdict(tmp_path: Path) -> None:
     rubric = "  - id: 1.b\n    title: A cost\n    points: 0\n    later: {checks: 1, points: 2}\n    checks:\n"
     words = "words: {vanilla: [vanilla]}, variables: {L: [], n: []}, fixed: [d]"
@@ -105,7 +100,6 @@ def test_that_a_formula_can_be_read_is_no_verdict(tmp_path: Path) -> None:
         assert lines[-1] == "verdict   none here: this part is judged after the deadline"
 
 
-@pytest.mark.slow
 def test_in_a_kit_a_part_without_a_check_shows_how_it_is_spelled(tmp_path: Path) -> None:
     kit = make_kit(tmp_path)
     lines = formula(r"h = \frac{1}{m} \sum_i v_i", "1.b", "--in", kit)
@@ -130,13 +124,11 @@ def test_whatever_is_typed_is_answered_in_lines_of_text(text: str) -> None:
                 assert column is None or 0 <= column < max(1, len(text))
 
 
-@pytest.mark.slow
 def test_a_group_of_parts_is_asked_which() -> None:
     done = grader("formula", "q = k", "--part", "1.b", "--rubric", "nlp-a5")
     assert (done.returncode, done.stderr) == (2, "grader: 1.b has several parts; say which: 1.b.i, 1.b.ii\n")
 
 
-@pytest.mark.slow
 def test_a_part_that_is_judged_as_a_whole_says_so() -> None:
     told = " ".join(formula("W_Q = W", "1.2.a", "--rubric", "dl-hw3"))
     assert "verdict   none for a formula alone: `grader check --part 1.2.a` judges" in told
@@ -144,7 +136,6 @@ def test_a_part_that_is_judged_as_a_whole_says_so() -> None:
     assert "none here: this part is judged after the deadline" in told
 
 
-@pytest.mark.slow
 def test_a_sheet_that_nobody_wrote_is_not_named() -> None:
     assert not [line for line in formula(r"q_1 = \mu_a", "1.d.i", "--rubric", "nlp-a5") if "answers.md" in line]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.in_process import command as grader
 from tests.selfcheck.kits import ATTENTION, SUMMARY, make_kit
-from tests.test_cli import grader
 
 
 def one_line(*arguments: str | Path, cwd: Path) -> str:
@@ -24,21 +24,18 @@ def one_line(*arguments: str | Path, cwd: Path) -> str:
     return done.stderr.strip()
 
 
-@pytest.mark.slow
 def test_the_folder_above_the_homework(tmp_path: Path) -> None:
     make_kit(tmp_path / "kit")
     told = one_line(cwd=tmp_path)
     assert told.startswith("grader: . holds no homework, but kit does: `grader check kit`")
 
 
-@pytest.mark.slow
 def test_a_folder_within_the_homework(tmp_path: Path) -> None:
     kit = make_kit(tmp_path / "kit")
     (kit / "notes").mkdir()
     assert f"but {kit} does: `grader check {kit}`" in one_line(cwd=kit / "notes")
 
 
-@pytest.mark.slow
 def test_a_folder_with_nothing_to_do_with_it(tmp_path: Path) -> None:
     told = one_line(cwd=tmp_path)
     assert "go to the folder with your answers and code, or name it: `grader check FOLDER`" in told
@@ -49,13 +46,11 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert one_line("kti", cwd=tmp_path) == "grader: kti: there is no such submission; . holds kit"
 
 
-@pytest.mark.slow
 def test_a_file_instead_of_the_folder(tmp_path: Path) -> None:
     make_kit(tmp_path)
     assert "answers.md is a file; give the folder it is in (.)" in one_line("answers.md", cwd=tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there it is a path like any other")
 @pytest.mark.parametrize("path", ["C:\\Users\\me\\hw", "C:Usersmehw", "d:/hw"])
 def test_a_path_of_windows(tmp_path: Path, path: str) -> None:
@@ -63,7 +58,6 @@ def test_a_path_of_windows(tmp_path: Path, path: str) -> None:
     assert "is a path of Windows, and this is not Windows; in WSL it is '/mnt/" in told
 
 
-@pytest.mark.slow
 def test_no_answers_file(tmp_path: Path) -> None:
     done = grader("check", make_kit(tmp_path, **{"answers.md": None}))
     lines = done.stdout.splitlines()
@@ -103,7 +97,6 @@ def test_torch_is_missing(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.slow
 def test_a_notebook_with_errors(tmp_path: Path) -> None:
     cells = [("code", "import numpy as np"), ("code", "def broken(:"), ("code", ATTENTION), ("code", "1 / 0")]
     made = [
@@ -118,13 +111,11 @@ def test_a_notebook_with_errors(tmp_path: Path) -> None:
     assert SUMMARY in told
 
 
-@pytest.mark.slow
 def test_a_rubric_of_another_name(tmp_path: Path) -> None:
     make_kit(tmp_path, **{"submission.yaml": "rubric: tinny\n"})
     assert "submission.yaml: there is no rubric 'tinny'" in one_line(cwd=tmp_path)
 
 
-@pytest.mark.slow
 def test_code_that_fails_at_import(tmp_path: Path) -> None:
     done = grader("check", make_kit(tmp_path, **{"attention.py": ATTENTION.replace("import numpy", "import numpyy")}))
     told = " ".join(done.stdout.split())
@@ -163,7 +154,6 @@ def test_answers_that_are_no_text(tmp_path: Path, ending: str, said: str) -> Non
     assert f"Form: {said}" in " ".join(done.stdout.split())
 
 
-@pytest.mark.slow
 def test_an_archive_away_from_its_kit(tmp_path: Path) -> None:
     archive = shutil.make_archive(str(tmp_path / "hw"), "zip", make_kit(tmp_path / "kit"))
     told = one_line(archive, cwd=tmp_path)
@@ -171,7 +161,6 @@ def test_an_archive_away_from_its_kit(tmp_path: Path) -> None:
     assert "known:" in told or "put it into the folder of your kit, or say --rubric KIT/rubric/tiny.yaml" in told
 
 
-@pytest.mark.slow
 def test_data_that_are_not_there(tmp_path: Path) -> None:
     make_kit(tmp_path)
     assert one_line("--data", "dta", cwd=tmp_path) == "grader: dta: there is no such folder of data"
@@ -188,7 +177,6 @@ def test_a_file_named_by_mistake_is_not_written_over(tmp_path: Path, command: st
     assert (kit / file).read_bytes() == before
 
 
-@pytest.mark.slow
 def test_what_the_kit_brings_is_not_there_for_code_either(tmp_path: Path) -> None:
     """It is not handed in: what needs it would pass here and crash after the deadline."""
     reads = ATTENTION.replace("    scores =", "    open('rubric/tiny.yaml').read()\n    scores =")

@@ -15,8 +15,8 @@ from grader.model import Isolation, Report
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.packing import pack_own_work
 from tests.conftest import REPOSITORY
+from tests.in_process import command as grader
 from tests.selfcheck.kits import ATTENTION, RUBRIC, SUMMARY, make_kit
-from tests.test_cli import grader
 
 
 def packed(kit: Path, out: Path) -> zipfile.ZipFile:
@@ -52,7 +52,6 @@ ALTERNATIVES = """\
 """
 
 
-@pytest.mark.slow
 def test_what_stands_beside_an_alternative_is_packed_wherever_it_lies(tmp_path: Path) -> None:
     """A file that an alternative is known or judged by counts, though no check of it asks for the file by name."""
     notebook = json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": []})
@@ -77,7 +76,6 @@ def test_the_same_work_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 
-@pytest.mark.slow
 def test_what_is_missing_is_listed(tmp_path: Path) -> None:
     kit = make_kit(tmp_path / "kit", **{"weights.txt": None})
     done = grader("pack", kit, cwd=tmp_path)
@@ -88,7 +86,6 @@ def test_what_is_missing_is_listed(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.slow
 def test_a_notebook_that_stands_in_for_code_is_packed(tmp_path: Path) -> None:
     cell = {"cell_type": "code", "metadata": {}, "source": ATTENTION, "outputs": [], "execution_count": None}
     text = json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]})
@@ -110,7 +107,6 @@ def test_the_archive_is_graded_as_the_folder_is(tmp_path: Path) -> None:
     assert reports[0] == reports[1]
 
 
-@pytest.mark.slow
 def test_what_is_there_twice_is_not_called_missing(tmp_path: Path) -> None:
     kit = make_kit(tmp_path / "kit", **{"mine/weights.txt": "0\n", "mine/attention.py": ATTENTION + "# mine\n"})
     done = grader("pack", kit, cwd=tmp_path)

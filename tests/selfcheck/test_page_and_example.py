@@ -11,8 +11,8 @@ import yaml
 
 from grader.selfcheck.commands import check
 from tests.conftest import REPOSITORY
+from tests.in_process import command as grader
 from tests.selfcheck.kits import SUMMARY, make_kit
-from tests.test_cli import grader
 
 PAGE = (REPOSITORY / "docs" / "students.md").read_text()
 EXAMPLE = yaml.safe_load((REPOSITORY / "docs" / "examples" / "self-check.yml").read_text())
@@ -20,7 +20,6 @@ EXAMPLE = yaml.safe_load((REPOSITORY / "docs" / "examples" / "self-check.yml").r
 SHOWN = re.findall(r"^\$ grader (.+)\n((?:(?!\$ ).*\n)*)", CONSOLE, re.MULTILINE)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
 def test_a_command_prints_what_the_page_shows(command: str, output: str) -> None:
     done = grader(*shlex.split(command))
@@ -41,7 +40,6 @@ def test_the_workflow_is_laid_out_as_github_reads_it() -> None:
     assert EXAMPLE["permissions"] == {"contents": "read"}
 
 
-@pytest.mark.slow
 def test_its_last_step_writes_the_summary(tmp_path: Path) -> None:
     (job,) = EXAMPLE["jobs"].values()
     program, *arguments = shlex.split(job["steps"][-1]["run"])

@@ -15,7 +15,7 @@ import pytest
 
 from grader.model import ProblemResult, Status
 from grader.selfcheck.own_work import open_own_work
-from grader.selfcheck.watching import Changes, Memory
+from grader.selfcheck.watching import Changes, Memory, _files_behind
 from tests.conftest import REPOSITORY
 from tests.selfcheck.kits import ANSWERS, ATTENTION, make_kit
 
@@ -58,6 +58,16 @@ def test_what_a_change_cannot_reach_still_stands(
     assert standing(memory, kit) == ["1.a", "1.b", "2"]
     (kit / file).write_text(text)
     assert standing(memory, kit) == still
+
+
+def test_of_a_file_that_is_there_twice_both_are_watched_and_no_other_code(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path)
+    for name in ("src/attention.py", "plots.py"):
+        (kit / name).parent.mkdir(exist_ok=True)
+        (kit / name).write_text(f"{ATTENTION}# again\n")
+    with open_own_work(kit) as work:
+        behind = _files_behind({"attention.py"}, work.submission.for_rubric(work.rubric))
+    assert {file for file in behind if file.endswith(".py")} == {"attention.py", "src/attention.py"}
 
 
 def test_a_save_is_noticed_wherever_it_is_and_litter_is_not(tmp_path: Path) -> None:
