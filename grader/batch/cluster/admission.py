@@ -1,0 +1,89 @@
+"""Which workers may grade a batch, and what they are told before they do."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from distributed import Client
+
+from grader.batch.cluster.parcels import names_in, rubric_parcel
+from grader.batch.cluster.survey import Survey, names_seen, survey, versions
+from grader.batch.cluster.worker_plugin import Demand, GradingPlugin, states_of
+from grader.batch.grading import Plan
+from grader.errors import UsageError
+from grader.quoting import quote
+from grader.rubric import load_rubric
+
+_PREFIX = "attention-grader-"
+_NAMED = 5  # workers in one message
+
+
+@dataclass
+class Admitted:
+    run: str  # the name of the plugin, of the resource and of the events
+    workers: set[str]  # addresses
+    notes: list[str]
+
+
+def admit(client: Client, address: str, plan: Plan, shared: Path | None) -> Admitted:
+    """Tells every worker the rubric. Raises where workers differ from this machine or none can grade."""
+    surveys = surveyed(client, address)
+    _refuse_differences(address, surveys)
+    travels = _secret_travels(client, address, plan, surveys)
+    if shared is not None:
+        _refuse_other_folders(client, address, shared)
+    parcel = rubric_parcel(plan, load_rubric(plan.rubric, plan.data), plan.draw.secret if travels else None)
+    run = f"{_PREFIX}{uuid.uuid4().hex[:12]}"
+    demand = Demand(versions(), plan.draw.fingerprint, travels)
+    client.register_plugin(GradingPlugin(run, demand, parcel.sealed()))
+    states: Mapping[str, dict[str, Any]] = client.run(states_of, run)
+    refused = [f"{state['name']}: {state['refused']}" for state in states.values() if "refused" in state]
+    workers = {worker for worker, state in states.items() if "refused" not in state}
+    if not workers:
+        client.unregister_worker_plugin(run)
+        raise UsageError(f"{address}: no worker can grade: {'; '.join(refused[:_NAMED])}")
+    return Admitted(run, workers, [f"no work was given to {line}" for line in refused])
+
+
+def surveyed(client: Client, address: str, ask: Any = survey) -> dict[str, Survey]:
+    """By worker. One that cannot answer has no grader."""
+    found = {}
+    for worker, answer in client.run(ask, on_error="return").items():
+        if isinstance(answer, BaseException):
+            cause = quote(f"{type(answer).__name__}: {answer}", 120)
+            raise UsageError(f"{address}: the grader does not run on {worker} ({cause}); install it there")
+        found[worker] = Survey.from_data(answer)
+    return found
+
+
+def _refuse_differences(address: str, surveys: Mapping[str, Survey]) -> None:
+    others = {worker: one.differences(versions()) for worker, one in surveys.items()}
+    lines = [f"{worker} has {', '.join(different)}" for worker, different in others.items() if different]
+    if lines:
+        more = f"; and {len(lines) - _NAMED} more workers" if len(lines) > _NAMED else ""
+        cause = "grades must not depend on the machine"
+        raise UsageError(f"{address}: {cause}: {'; '.join(lines[:_NAMED])}{more}. `grader doctor --dask` shows all")
+
+
+def _secret_travels(client: Client, address: str, plan: Plan, surveys: Mapping[str, Survey]) -> bool:
+    """Not where it is set already, and only where nobody can listen."""
+    without = [worker for worker, one in surveys.items() if one.secret != plan.draw.fingerprint]
+    if not plan.draw.secret or not without:
+        return False
+    if not str(client.scheduler.address).startswith("tls://"):
+        fix = "set GRADER_SECRET there, or connect over tls://"
+        raise UsageError(
+            f"{address}: {without[0]} does not have this course's secret, which travels only over TLS; {fix}"
+        )
+    return True
+
+
+def _refuse_other_folders(client: Client, address: str, shared: Path) -> None:
+    ours = names_in(shared)
+    for worker, seen in client.run(names_seen, str(shared)).items():
+        if seen != ours:
+            raise UsageError(f"{address}: {worker} does not see {shared} as it is here; leave out --shared")

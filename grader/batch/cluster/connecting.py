@@ -1,0 +1,75 @@
+"""To a Dask cluster by its address: a scheduler that runs somewhere, or workers on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from distributed import Client, LocalCluster, Security
+
+from grader.errors import UsageError
+
+_LOCAL = re.compile(r"local:(\d{1,3})")
+_REMOTE = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
+_WORKER_SECONDS = 60  # that the first worker may take to come
+
+
+@contextmanager
+def connected(address: str, folder: Path) -> Iterator[Client]:
+    """A client of it, with at least one worker. What workers of this machine keep on the disk is below `folder`."""
+    # Each lost connection is told in a line of ours; Dask's own logs would tell it in thirty.
+    for name in ("distributed", "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    if local := _LOCAL.fullmatch(address):
+        with _workers_here(int(local[1]), folder) as cluster, Client(cluster, set_as_default=False) as client:
+            client.wait_for_workers(int(local[1]))
+            yield client
+    elif _REMOTE.fullmatch(address):
+        with _client_of(address) as client:
+            yield client
+    else:
+        raise UsageError(f"--dask {address}: give tcp://HOST:PORT or tls://HOST:PORT of a scheduler, or local:N")
+
+
+@contextmanager
+def _workers_here(count: int, folder: Path) -> Iterator[LocalCluster]:
+    if not count:
+        raise UsageError("--dask local:0: give the number of worker processes, as in local:2")
+    cluster = LocalCluster(
+        n_workers=count,
+        threads_per_worker=1,
+        security=Security.temporary(),  # else any user of this machine could run code as this one
+        dashboard_address=None,
+        local_directory=str(folder),
+        silence_logs=logging.CRITICAL,
+    )
+    with cluster:
+        yield cluster
+
+
+@contextmanager
+def _client_of(address: str) -> Iterator[Client]:
+    try:
+        client = Client(address, set_as_default=False)
+    except (OSError, TypeError, ValueError, RuntimeError) as fault:
+        raise UsageError(f"{address}: no scheduler answers there ({_cause(fault)})") from None
+    try:
+        try:
+            client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+        except TimeoutError:
+            raise UsageError(f"{address}: no worker has come in {_WORKER_SECONDS} s; start some first") from None
+        yield client
+    finally:
+        with contextlib.suppress(Exception):  # a scheduler that is gone need not be told
+            client.close(timeout=2)
+
+
+def _cause(fault: BaseException) -> str:
+    deepest = fault
+    while deepest.__cause__ is not None:
+        deepest = deepest.__cause__
+    return str(deepest).partition("\n")[0] or type(deepest).__name__
