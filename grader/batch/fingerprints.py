@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 import grader
+from grader.batch.own_source import of_own_source
 from grader.model import Check, Problem, Rubric
 from grader.registry import definition_of
 from grader.submission import OpenedSubmission
@@ -51,19 +52,7 @@ def _of_ourselves() -> str:
     package = Path(grader.__file__).parent
     # How results are kept and shown changes none of them.
     rooms = ("batch", "report", "review", "similar")
-    return _of_source(package / "cli.py", *(package / room for room in rooms))
-
-
-def of_all_source() -> str:
-    """Of everything that is ours: tells whether two machines have the same grader."""
-    return _of_source()
-
-
-def _of_source(*apart: Path) -> str:
-    package = Path(grader.__file__).parent
-    sources = [*package.rglob("*.py"), *package.rglob("*.lark"), *(package.parent / "reference").rglob("*.py")]
-    judging = [path for path in sorted(sources) if not any(path.is_relative_to(other) for other in apart)]
-    return _digest([(path.relative_to(package.parent).as_posix(), of_file(path)) for path in judging])
+    return of_own_source(package / "cli.py", *(package / room for room in rooms))
 
 
 def definition(rubric: Rubric) -> Definition:

@@ -82,6 +82,8 @@ class _Job:
 class Jobs:
     """`count` processes, started at once and ended with the block."""
 
+    notes = ()  # for staff, about who grades
+
     def __init__(self, plan: Plan, count: int, workspace: Path) -> None:
         self._plan = plan
         self._workspace = workspace

@@ -119,7 +119,7 @@ def run_batch(
                 tally.pace = jobs.pace
 
                 def look() -> None:
-                    tally.at_work = jobs.at_work
+                    tally.at_work, tally.notes = jobs.at_work, list(jobs.notes)
                     watch(tally)
 
                 for graded in jobs.grade(chosen, gradebook.latest, look):
@@ -135,7 +135,7 @@ def run_batch(
             tally.stopped = True
             tally.faults.append(str(fault))
         write_files(gradebook, order.out, written)
-        tally.notes = list(class_list(gradebook).notes())
+        tally.notes += class_list(gradebook).notes()
         return tally
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import psutil
 from distributed import Client
 
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC
@@ -25,6 +26,20 @@ SOON = {
     "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "6s",
     "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "3s",
 }
+
+
+# Runs a command whose kernel, for all that it can tell, has no Landlock.
+NO_LANDLOCK = """
+import ctypes, os, struct, sys
+program = b"".join(struct.pack("=HBBI", *line) for line in [
+    (0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)])
+lines = ctypes.create_string_buffer(program)
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+header = struct.pack("@HP", len(program) // 8, ctypes.addressof(lines))
+assert libc.prctl(22, 2, ctypes.create_string_buffer(header), 0, 0) == 0, os.strerror(ctypes.get_errno())
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
 
 
 def free_port() -> int:
@@ -47,19 +62,28 @@ class Cluster:
     def start_scheduler(self) -> None:
         protocol, _, place = self.address.partition("://")
         options = ["--host", f"{protocol}://127.0.0.1", "--port", place.rpartition(":")[2], "--dashboard-address", ":0"]
-        self.scheduler = self._started("scheduler", ["scheduler", *options], {})
+        self.scheduler = self._started("scheduler", [*DASK, "scheduler", *options], {})
 
-    def start_worker(self, name: str, *more: str, hidden: Path | None = None, **environment: str) -> None:
+    def start_worker(
+        self, name: str, *more: str, hidden: Path | None = None, landlock: bool = True, **environment: str
+    ) -> None:
         """With `hidden`, in a mount namespace where that folder is empty: no file system is common."""
         options = [self.address, "--name", name, "--nthreads", "1", "--local-directory", str(self.folder / name)]
-        self.workers[name] = self._started(name, ["worker", *options, *more], environment, hidden)
+        command = [*DASK, "worker", *options, *more]
+        if not landlock:
+            command = [sys.executable, "-c", NO_LANDLOCK, *command[1:]]
+        self.workers[name] = self._started(name, command, environment, hidden)
+
+    def worker_process(self, name: str) -> int:
+        """The worker itself, below its nanny."""
+        below = psutil.Process(self.workers[name].pid).children()
+        return next(one.pid for one in below if "spawn_main" in "".join(one.cmdline()))
 
     def _started(
-        self, name: str, arguments: list[str], environment: Mapping[str, str], hidden: Path | None = None
+        self, name: str, command: list[str], environment: Mapping[str, str], hidden: Path | None = None
     ) -> subprocess.Popen[bytes]:
         place = self.folder / name
         place.mkdir(parents=True, exist_ok=True)
-        command = [*DASK, *arguments]
         if hidden is not None:
             inside = f'mount -t tmpfs none {hidden} && exec "$@"'
             command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", inside, "sh", *command]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,15 +11,15 @@ from typing import Any
 
 from distributed import Client
 
-from grader.batch.cluster.parcels import names_in, rubric_parcel
-from grader.batch.cluster.survey import Survey, names_seen, survey, versions
+from grader.batch.cluster.parcels import rubric_parcel
+from grader.batch.cluster.survey import Survey, names_in, survey, versions
 from grader.batch.cluster.worker_plugin import Demand, GradingPlugin, states_of
 from grader.batch.grading import Plan
 from grader.errors import UsageError
 from grader.quoting import quote
 from grader.rubric import load_rubric
 
-_PREFIX = "attention-grader-"
+_TOPIC = "attention-grader"  # the scheduler's list of batches that were begun
 _NAMED = 5  # workers in one message
 
 
@@ -31,22 +32,41 @@ class Admitted:
 
 def admit(client: Client, address: str, plan: Plan, shared: Path | None) -> Admitted:
     """Tells every worker the rubric. Raises where workers differ from this machine or none can grade."""
+    _clear_up(client)
     surveys = surveyed(client, address)
     _refuse_differences(address, surveys)
     travels = _secret_travels(client, address, plan, surveys)
     if shared is not None:
         _refuse_other_folders(client, address, shared)
     parcel = rubric_parcel(plan, load_rubric(plan.rubric, plan.data), plan.draw.secret if travels else None)
-    run = f"{_PREFIX}{uuid.uuid4().hex[:12]}"
+    run = f"{_TOPIC}-{uuid.uuid4().hex[:12]}"
     demand = Demand(versions(), plan.draw.fingerprint, travels)
+    client.log_event(_TOPIC, {"run": run, "client": client.id})
     client.register_plugin(GradingPlugin(run, demand, parcel.sealed()))
     states: Mapping[str, dict[str, Any]] = client.run(states_of, run)
     refused = [f"{state['name']}: {state['refused']}" for state in states.values() if "refused" in state]
     workers = {worker for worker, state in states.items() if "refused" not in state}
     if not workers:
-        client.unregister_worker_plugin(run)
+        dismiss(client, run)
         raise UsageError(f"{address}: no worker can grade: {'; '.join(refused[:_NAMED])}")
     return Admitted(run, workers, [f"no work was given to {line}" for line in refused])
+
+
+def _clear_up(client: Client) -> None:
+    """Takes away what batches have left whose writer was killed, or lost its connection."""
+    said = (event for _, event in client.get_events("all"))
+    latest = {event["client"]: event["action"] for event in said if "client" in event}
+    begun = {event["run"]: event["client"] for _, event in client.get_events(_TOPIC)}
+    for run, whose in begun.items():
+        if whose and (whose == client.id or latest.get(whose) == "remove-client"):
+            dismiss(client, run)
+
+
+def dismiss(client: Client, run: str) -> None:
+    """Ends what the workers keep for a batch."""
+    client.log_event(_TOPIC, {"run": run, "client": None})
+    with contextlib.suppress(ValueError):  # a new scheduler has not heard of it
+        client.unregister_worker_plugin(run)
 
 
 def surveyed(client: Client, address: str, ask: Any = survey) -> dict[str, Survey]:
@@ -83,7 +103,7 @@ def _secret_travels(client: Client, address: str, plan: Plan, surveys: Mapping[s
 
 
 def _refuse_other_folders(client: Client, address: str, shared: Path) -> None:
-    ours = names_in(shared)
-    for worker, seen in client.run(names_seen, str(shared)).items():
+    ours = names_in(str(shared))
+    for worker, seen in client.run(names_in, str(shared)).items():
         if seen != ours:
             raise UsageError(f"{address}: {worker} does not see {shared} as it is here; leave out --shared")

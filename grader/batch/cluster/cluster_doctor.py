@@ -29,8 +29,9 @@ def diagnose_cluster(address: str, console: Console) -> bool:
         of_these = " · ".join(f"{name} {one.versions.get(name, 'none')}" for name in _SHOWN)
         threads = told.get(worker, {}).get("nthreads", 1)
         console.print(Text(f"  {of_these} · {_cores(one, threads)} · {_secret(one, secret)}"), soft_wrap=True)
-        missing = f", not {', '.join(one.isolation['missing'])}" if one.isolation["missing"] else ""
-        console.print(Text(f"  layers: {', '.join(one.isolation['layers']) or 'none'}{missing}"), soft_wrap=True)
+        if layers := ", ".join(one.isolation["layers"]):  # a box that is refused has none
+            missing = f", not {', '.join(one.isolation['missing'])}" if one.isolation["missing"] else ""
+            console.print(Text(f"  layers: {layers}{missing}"), soft_wrap=True)
         console.print(_verdict(one), soft_wrap=True)
     differing = {worker: one.differences(versions()) for worker, one in found.items()}
     unfit = [worker for worker, one in found.items() if not one.isolation["fit"]]

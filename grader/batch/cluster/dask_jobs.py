@@ -18,9 +18,10 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker
 
-from grader.batch.cluster.admission import Admitted, admit
+from grader.batch.cluster.admission import Admitted, admit, dismiss
 from grader.batch.cluster.connecting import connected
-from grader.batch.cluster.parcels import Damaged, graded_from, hand_in_parcel, unpacked
+from grader.batch.cluster.parcels import graded_from, hand_in_parcel
+from grader.batch.cluster.sealing import Damaged, unpacked
 from grader.batch.cluster.worker_plugin import grade_here
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
@@ -48,6 +49,8 @@ class _Task:
     given_at: float
     begun_on: list[str] = field(default_factory=list)  # names of workers; all but the last were lost
     begun_at: float = 0.0
+    worker: str = ""  # the address of the last one
+    is_orphan: bool = False  # that one is gone, and Dask has found no other yet
 
 
 class DaskJobs:
@@ -86,12 +89,12 @@ class DaskJobs:
         with contextlib.suppress(Exception):  # of a scheduler that is gone
             self._client.cancel([task.future for task in self._tasks.values()])
             if hasattr(self, "_admitted"):
-                self._client.unregister_worker_plugin(self._admitted.run)
+                dismiss(self._client, self._admitted.run)
 
     @property
     def at_work(self) -> tuple[str, ...]:
         """Which student's work is graded on which worker."""
-        begun = (task for task in self._tasks.values() if task.begun_on)
+        begun = (task for task in self._tasks.values() if task.worker in self._admitted.workers)
         return tuple(f"{task.handed_in.student} on {task.begun_on[-1]}" for task in begun)
 
     def grade(
@@ -124,9 +127,8 @@ class DaskJobs:
         room = _AHEAD * max(1, len(self._admitted.workers))
         while queue and len(self._tasks) < room and self._client.status == "running":
             handed_in = queue.popleft()
-            lost = self._lost.get(handed_in.student, ())
             seen_by_all = self._shared is not None and handed_in.path.is_relative_to(self._shared)
-            words, content = hand_in_parcel(handed_in, stored(handed_in.student), lost, seen_by_all).sealed()
+            words, content = hand_in_parcel(handed_in, stored(handed_in.student), seen_by_all).sealed()
             size = len(words) + len(content)
             if self._tasks and held + size > _AHEAD_BYTES:
                 queue.appendleft(handed_in)
@@ -135,11 +137,11 @@ class DaskJobs:
             self._submit(handed_in, words, content)
 
     def _submit(self, handed_in: HandedIn, words: bytes, content: bytes) -> None:
-        run = self._admitted.run
+        run, lost = self._admitted.run, self._lost.get(handed_in.student, [])
         self._keys += 1
         key = f"{run}-{self._keys}"  # nothing about the student: anybody on the network may see a dashboard
         future = self._client.submit(
-            grade_here, run, key, words, content, key=key, pure=False, resources={run: 1}, retries=0
+            grade_here, run, key, lost, words, content, key=key, pure=False, resources={run: 1}, retries=0
         )
         self._tasks[key] = _Task(handed_in, key, len(words) + len(content), future, time.monotonic())
         future.add_done_callback(self._fetch)
@@ -186,7 +188,7 @@ class DaskJobs:
         if "begun" in event:
             if (task := self._tasks.get(event["begun"])) is not None:
                 task.begun_on.append(event["name"])
-                task.begun_at = time.monotonic()
+                task.begun_at, task.worker, task.is_orphan = time.monotonic(), event["worker"], False
         elif "refused" in event:
             self._admitted.workers.discard(event["worker"])
             self.notes.append(f"{event['name']} got no work: {event['refused']}")
@@ -200,6 +202,7 @@ class DaskJobs:
         for task in tasks:
             del self._tasks[task.key]
             queue.appendleft(task.handed_in)
+            self._lost.setdefault(task.handed_in.student, []).extend(task.begun_on)
         if tasks:
             self._client.cancel([task.future for task in tasks])
 
@@ -211,6 +214,10 @@ class DaskJobs:
             self._admitted.workers &= set(self._client.nthreads())
         if self._admitted.workers:
             self._alone_since = 0.0
+            orphans = [task for task in self._tasks.values() if task.worker not in {"", *self._admitted.workers}]
+            self._take_back(queue, [task for task in orphans if task.is_orphan])
+            for task in orphans:
+                task.is_orphan = True
         elif not self._alone_since:
             self._alone_since = time.monotonic()
         elif time.monotonic() - self._alone_since > _ALONE_SECONDS:

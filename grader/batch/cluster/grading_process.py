@@ -20,13 +20,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from grader.batch.cluster.parcels import Damaged, Parcel, answer_from, packed, plan_in, stored_in
+from grader.batch.cluster.parcels import answer_from, plan_in, stored_in
+from grader.batch.cluster.sealing import LOST_AT_MOST, Damaged, Parcel, packed, unpacked
 from grader.batch.finding import HandedIn
 from grader.batch.grading import Grading
 from grader.errors import StaffFault, UsageError
 from grader.submission import OpenedSubmission, open_submission
-
-_LOST_AT_MOST = 3  # as many workers as jobs may end over one submission
 
 
 def main() -> None:
@@ -57,7 +56,8 @@ def _serve(line: Connection, folder: Path) -> None:
             isolation = grading.isolation
             line.send_bytes(packed({"layers": isolation.layers, "missing": isolation.missing}))
             while True:
-                line.send_bytes(packed(_answer(grading, _received(line), folder)))
+                parcel, lost = _received(line), unpacked(line.recv_bytes())
+                line.send_bytes(packed(_answer(grading, parcel, lost, folder)))
     except StaffFault as fault:  # no box can be made here, or the rubric needs what is not installed
         line.send_bytes(packed({"refused": str(fault)}))
 
@@ -66,14 +66,14 @@ def _received(line: Connection) -> Parcel:
     return Parcel.opened(line.recv_bytes(), line.recv_bytes())
 
 
-def _answer(grading: Grading, parcel: Parcel, folder: Path) -> dict[str, Any]:
+def _answer(grading: Grading, parcel: Parcel, lost: list[str], folder: Path) -> dict[str, Any]:
     about = parcel.about
     with tempfile.TemporaryDirectory(prefix="handed-in-", dir=folder) as temporary:
         place = Path(about["path"]) if "path" in about else Path(temporary) / about["called"]
         handed_in = HandedIn(about["student"], place, about["name"], about["late"], about["fault"])
-        if len(about["lost"]) >= _LOST_AT_MOST:
-            what = f"{_LOST_AT_MOST} workers ended while they graded it"
-            return answer_from(grading.given_up(handed_in, what, f"{what} ({', '.join(about['lost'])})"))
+        if len(lost) >= LOST_AT_MOST:
+            what = f"{len(lost)} workers ended while they graded it"
+            return answer_from(grading.given_up(handed_in, what, f"{what} ({', '.join(lost)})"))
         try:
             if about.get("folder"):
                 place.mkdir()  # it may have been handed in empty

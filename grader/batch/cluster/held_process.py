@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from grader.batch.cluster.parcels import unpacked
+from grader.batch.cluster.sealing import packed, unpacked
 from grader.secret import FILE_VARIABLE, VARIABLE
 
 _START_SECONDS = 300  # torch from a cold disk that many machines share
@@ -35,26 +35,33 @@ class HeldProcess:
         self._lock = threading.Lock()  # a worker with several threads still grades one at a time
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Connection | None = None
-        self._folder = Path()
+        self._folder: Path | None = None
 
     def hello(self) -> dict[str, Any]:
         """What it says of its boxes, once it is ready: `layers` and `missing`, or `refused`."""
         with self._lock:
             return self._started()
 
-    def ask(self, words: bytes, content: bytes) -> dict[str, Any]:
+    def ask(self, words: bytes, content: bytes, lost: list[str]) -> dict[str, Any]:
+        """About what was handed in; `lost` names workers that ended over it."""
         with self._lock:
             if self._process is None and "refused" in (hello := self._started()):
                 return hello
-            return self._asked(words, content, _HANGS_AFTER_SECONDS)
+            return self._asked((words, content, packed(lost)), _HANGS_AFTER_SECONDS)
+
+    def rest(self) -> None:
+        """Ends it once it is idle; the next question starts it anew."""
+        with self._lock:
+            self._end()
 
     def close(self) -> None:
-        """Ends it at once, whatever it is doing."""
-        self._end()
+        """Ends it at once, whatever it is doing; who waits for its answer hears it."""
+        if (process := self._process) is not None:
+            _kill(process)
+        self.rest()
 
     def _started(self) -> dict[str, Any]:
-        if self._process is not None:
-            self._end()
+        self._end()
         self._folder = Path(tempfile.mkdtemp(prefix="grader-", dir=self._above))
         ours, theirs = socket.socketpair()
         with theirs:
@@ -67,13 +74,13 @@ class HeldProcess:
                 start_new_session=True,
             )
         self._line = Connection(ours.detach())
-        return self._asked(*self._plan, _START_SECONDS)
+        return self._asked(self._plan, _START_SECONDS)
 
-    def _asked(self, words: bytes, content: bytes, seconds: float) -> dict[str, Any]:
+    def _asked(self, messages: tuple[bytes, ...], seconds: float) -> dict[str, Any]:
         assert self._line is not None
         try:
-            self._line.send_bytes(words)
-            self._line.send_bytes(content)
+            for message in messages:
+                self._line.send_bytes(message)
             if not self._line.poll(seconds):
                 self._end()
                 raise ProcessEnded(f"it did not answer within {seconds:g} s and was ended")
@@ -92,10 +99,15 @@ class HeldProcess:
         if process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_FAREWELL_SECONDS)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _kill(process)
             process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _without_secret() -> dict[str, str]:

@@ -1,19 +1,17 @@
-"""What travels: files as bytes with their hash, everything else as JSON. Nothing that is unpickled anywhere is of a
-student's making, and nothing that travels needs a common file system.
+"""What is put into parcels: the rubric with its data, what was handed in, and what was found.
+
+Nothing that is unpickled anywhere is of a student's making, and nothing that travels needs a common file system.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from grader.archives import Content
+from grader.batch.cluster.sealing import Damaged, Parcel
 from grader.batch.finding import HandedIn
 from grader.batch.fingerprints import data_files
 from grader.batch.gradebook import Result
@@ -28,53 +26,6 @@ from grader.secret import Secret
 # A file that was handed in travels as it is, so it may be larger than what it unfolds to; a message of Dask's is held
 # in memory three times on its way.
 _MAX_SENT_BYTES = 2 * MAX_BYTES
-_QUICKLY = 1  # zlib: reports shrink to a tenth at the lowest level
-
-
-class Damaged(Exception):
-    """What arrived is not what was sent."""
-
-
-@dataclass(frozen=True)
-class Parcel:
-    """Some files by their places, and what is said about them."""
-
-    about: dict[str, Any]
-    files: Mapping[str, bytes] = field(default_factory=dict)
-
-    def sealed(self) -> tuple[bytes, bytes]:
-        """The words and the content. The words hold the content's hash and the places of files in it."""
-        content = b"".join(self.files.values())
-        places = [(name, len(file)) for name, file in self.files.items()]
-        words = {"about": self.about, "files": places, "sha256": hashlib.sha256(content).hexdigest()}
-        return packed(words), content
-
-    @classmethod
-    def opened(cls, words: bytes, content: bytes) -> Parcel:
-        told = unpacked(words)
-        if hashlib.sha256(content).hexdigest() != told["sha256"]:
-            raise Damaged("the files arrived damaged")
-        files, at = {}, 0
-        for name, size in told["files"]:
-            files[name] = content[at : at + size]
-            at += size
-        return cls(told["about"], files)
-
-    def unpack(self, folder: Path) -> None:
-        for name, content in self.files.items():
-            target = folder / name
-            if not target.resolve().is_relative_to(folder.resolve()):
-                raise Damaged(f"{quote(name)} leads outside")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-
-
-def packed(data: Any) -> bytes:
-    return zlib.compress(json.dumps(data, allow_nan=False).encode(), _QUICKLY)
-
-
-def unpacked(words: bytes) -> Any:
-    return json.loads(zlib.decompress(words))
 
 
 # The rubric, once for each worker.
@@ -138,8 +89,8 @@ class _InMemory(Copy):
         self.content[relative] = b"".join(chunks)
 
 
-def hand_in_parcel(handed_in: HandedIn, stored: Result | None, lost: Iterable[str], seen_by_all: bool) -> Parcel:
-    """One student's work, with what the gradebook has of it and the workers that were lost over it.
+def hand_in_parcel(handed_in: HandedIn, stored: Result | None, seen_by_all: bool) -> Parcel:
+    """One student's work, with what the gradebook has of it.
 
     A folder's files, as a copy would take them over; a file as it is. Where workers see the same files
     (`seen_by_all`), only their place. What cannot be read says why, in the words that a job would use.
@@ -152,7 +103,6 @@ def hand_in_parcel(handed_in: HandedIn, stored: Result | None, lost: Iterable[st
         "fault": handed_in.fault,
         "called": path.name,
         "stored": asdict(stored) if stored else None,
-        "lost": list(lost),
     }
     if handed_in.fault:
         return Parcel(about)
@@ -195,9 +145,3 @@ def graded_from(answer: Mapping[str, Any], handed_in: HandedIn) -> Graded:
         raise Damaged(f"a worker answered for {quote(result.student)} and was asked for {quote(handed_in.student)}")
     students = tuple(answer["students"]) if answer["students"] is not None else None
     return Graded(handed_in, result, tuple(answer["faults"]), students)
-
-
-def names_in(folder: Path) -> str:
-    """A hash of what a folder lists: tells whether two machines see the same one."""
-    names = sorted(os.listdir(folder))
-    return hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()

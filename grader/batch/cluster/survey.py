@@ -4,6 +4,7 @@ on the machine, so workers that differ get no work.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import socket
@@ -11,11 +12,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any, Self
 
 from grader import __version__
-from grader.batch.fingerprints import of_all_source
+from grader.batch.own_source import of_own_source
 from grader.errors import StaffFault
 from grader.secret import read_secret
 
@@ -52,7 +52,7 @@ class Survey:
 
 @cache
 def versions() -> dict[str, str]:
-    found = {"grader": f"{__version__}+{of_all_source()[:8]}", "Python": platform.python_version()}
+    found = {"grader": f"{__version__}+{of_own_source()[:8]}", "Python": platform.python_version()}
     for name in _PACKAGES:
         try:
             found[name] = metadata.version(name)
@@ -81,11 +81,10 @@ def survey_with_isolation() -> dict[str, Any]:
     return survey() | {"isolation": {"layers": layers, "missing": missing, "fit": found.fit, "verdict": found.verdict}}
 
 
-def names_seen(folder: str) -> str:
-    """A hash of what the folder lists there; empty where there is none."""
-    from grader.batch.cluster.parcels import names_in
-
+def names_in(folder: str) -> str:
+    """A hash of what a folder lists, empty where there is none: tells whether two machines see the same one."""
     try:
-        return names_in(Path(folder))
+        names = sorted(os.listdir(folder))
     except OSError:
         return ""
+    return hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()

@@ -7,6 +7,8 @@ same secret, all required layers of the box. This file is all of the grader that
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,12 @@ from typing import Any
 from distributed import Worker, WorkerPlugin, get_worker
 
 from grader.batch.cluster.held_process import HeldProcess, ProcessEnded
-from grader.batch.cluster.parcels import Damaged, Parcel, packed, unpacked
+from grader.batch.cluster.sealing import LOST_AT_MOST, Damaged, packed, unpacked
 from grader.batch.cluster.survey import Survey, survey
 from grader.errors import StaffFault
 from grader.secret import read_secret
+
+_IDLE_SECONDS = 2 * 3600  # twice as long as anything is waited for
 
 
 @dataclass(frozen=True)
@@ -38,15 +42,26 @@ class GradingPlugin(WorkerPlugin):  # type: ignore[misc]  # what is not typed is
     async def setup(self, worker: Worker) -> None:
         self._worker = worker
         self._process: HeldProcess | None = None
+        self._asked_at = time.monotonic()
+        self._resting = asyncio.ensure_future(self._rest_when_idle())
         self.state = await asyncio.to_thread(self._made_ready, Path(worker.local_directory))
         if "refused" not in self.state:
             await worker.set_resources(**{self.name: 1})
         self.tell({"worker": worker.address, "name": self.called, **self.state})
 
     async def teardown(self, worker: Worker) -> None:
-        await self.take_no_more()
+        self._resting.cancel()
         if self._process is not None:
             await asyncio.to_thread(self._process.close)
+        with contextlib.suppress(OSError):  # the scheduler may be gone
+            await self.take_no_more()
+
+    async def _rest_when_idle(self) -> None:
+        """A writer that was killed takes no plugin away; then at least no process waits for ever."""
+        while True:
+            await asyncio.sleep(_IDLE_SECONDS / 10)
+            if self._process is not None and time.monotonic() - self._asked_at > _IDLE_SECONDS:
+                await asyncio.to_thread(self._process.rest)
 
     @property
     def called(self) -> str:
@@ -83,35 +98,40 @@ class GradingPlugin(WorkerPlugin):  # type: ignore[misc]  # what is not typed is
         told["about"]["secret"] = own.text
         return packed(told), content
 
-    async def grade(self, key: str, words: bytes, content: bytes) -> dict[str, Any]:
+    async def grade(self, key: str, lost: list[str], words: bytes, content: bytes) -> dict[str, Any]:
+        """What the grading process says; `lost` names workers that ended over the same work under earlier keys."""
         if self._process is None:
             return {"refused": self.state["refused"]}
-        lost = await self._begin(key)
-        if lost:
-            parcel = Parcel.opened(words, content)
-            words, content = Parcel({**parcel.about, "lost": [*parcel.about["lost"], *lost]}, parcel.files).sealed()
+        self._asked_at = time.monotonic()
+        lost = [*lost, *await self._lost_over(key)]
+        if len(lost) < LOST_AT_MOST:
+            await self._begin(key)
         try:
-            return await asyncio.to_thread(self._process.ask, words, content)
+            return await asyncio.to_thread(self._process.ask, words, content, lost)
         except ProcessEnded as fault:
             return {"ended": f"{self.called}: {fault}"}
+        finally:
+            self._asked_at = time.monotonic()
 
-    async def _begin(self, key: str) -> list[str]:
-        """Which workers have begun this task before and were lost over it. The scheduler keeps the list, and has
-        answered before anything is opened: a worker that ends a moment later is on it."""
-        scheduler = self._worker.scheduler
-        event = {"begun": key, "name": self.called}
-        await scheduler.log_event(topic=[key, self.name], msg=event)
-        return [told["name"] for _, told in await scheduler.events(topic=key)][:-1]
+    async def _begin(self, key: str) -> None:
+        """The scheduler keeps a list of who began what. It has answered before anything is opened: a worker that ends a
+        moment later is on it."""
+        event = {"begun": key, "name": self.called, "worker": self._worker.address}
+        await self._worker.scheduler.log_event(topic=[key, self.name], msg=event)
+
+    async def _lost_over(self, key: str) -> list[str]:
+        """Who began this task before: none of them has ended it."""
+        return [told["name"] for _, told in await self._worker.scheduler.events(topic=key)]
 
 
-async def grade_here(run: str, key: str, words: bytes, content: bytes) -> bytes:
+async def grade_here(run: str, key: str, lost: list[str], words: bytes, content: bytes) -> bytes:
     """The task. Never raises: what Dask writes into logs about a failed task would name its arguments."""
     worker = get_worker()
     plugin = worker.plugins.get(run)
     if plugin is None:
         return packed({"refused": "it has not been told the rubric"})
     try:
-        answer = await plugin.grade(key, words, content)
+        answer = await plugin.grade(key, lost, words, content)
     except Exception as fault:
         answer = {"ended": f"{plugin.called}: {type(fault).__name__}"}
     if "refused" in answer and plugin.state is not answer:
