@@ -102,7 +102,7 @@ def batch(
         print(f"grader: {line}", file=sys.stderr)
     print(_summary(tally, out))
     if tally.stopped:
-        raise typer.Exit(EXIT_STOPPED)
+        raise typer.Exit(EXIT_UNGRADED if tally.cut_short else EXIT_STOPPED)
     raise typer.Exit(EXIT_UNGRADED if tally.ungraded or twice else 0)
 
 

@@ -70,6 +70,7 @@ class Tally:
     faults: list[str] = field(default_factory=list)  # lines for staff
     notes: list[str] = field(default_factory=list)  # about the class, for staff
     stopped: bool = False
+    cut_short: bool = False  # not by a person: nobody was left to grade
     at_work: tuple[str, ...] = ()  # students
     pace: Pace = field(default_factory=Pace)
 
@@ -132,7 +133,7 @@ def run_batch(
         except KeyboardInterrupt:
             tally.stopped = True
         except Interrupted as fault:
-            tally.stopped = True
+            tally.stopped = tally.cut_short = True
             tally.faults.append(str(fault))
         write_files(gradebook, order.out, written)
         tally.notes += class_list(gradebook).notes()

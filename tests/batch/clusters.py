@@ -24,7 +24,13 @@ START_SECONDS = 60
 SOON = {
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s",
     "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "6s",
-    "DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "3s",
+}
+# Dask looks at itself many times a second, whether there is work or not; a test has no use for it.
+CALM = {
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "5s",
 }
 
 
@@ -54,7 +60,7 @@ class Cluster:
     def __init__(self, folder: Path, environment: Mapping[str, str] | None = None, protocol: str = "tcp") -> None:
         self.folder = folder
         self.address = f"{protocol}://127.0.0.1:{free_port()}"
-        self.environment = {**ENVIRONMENT, **SOON, **(environment or {})}
+        self.environment = {**ENVIRONMENT, **SOON, **CALM, **(environment or {})}
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.start_scheduler()
@@ -123,7 +129,7 @@ def writing(submissions: Path, out: Path, address: str, *more: str, **environmen
     """`grader batch --dask`, begun."""
     asked = ["--rubric", str(RUBRIC)] if not {"--resume", "--rubric"} & set(more) else []
     command = [*COMMAND, "batch", str(submissions), "--out", str(out), "--dask", address, *asked, *more]
-    own = {**ENVIRONMENT, **SOON, **environment}
+    own = {**ENVIRONMENT, **SOON, **CALM, **environment}
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=REPOSITORY, env=own, stdout=pipe, stderr=pipe, text=True)
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
+import subprocess
 import urllib.request
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Security
 
 from grader.batch.finding import Found
-from grader.batch.gradebook import Gradebook
+from grader.batch.gradebook import Gradebook, Result
 from grader.batch.running import Order, Tally, run_batch
+from grader.errors import UsageError
 from tests.batch.classes import RIGHT, RUBRIC, batch, contents, grader, make_class
 from tests.batch.clusters import Cluster, cluster, written
 from tests.conftest import REPOSITORY
@@ -34,43 +39,6 @@ def shared_nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[C
             made.start_worker(name, hidden=place / "in")
         made.wait_for(3)
         yield made, place / "in"
-
-
-@pytest.fixture
-def workers(shared_nothing: tuple[Cluster, Path]) -> tuple[Cluster, Path]:
-    made, submissions = shared_nothing
-    for entry in submissions.iterdir():
-        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    return made, submissions
-
-
-@pytest.mark.slow
-def test_a_cluster_without_a_common_folder_gives_the_gradebook_of_one_machine(
-    workers: tuple[Cluster, Path], tmp_path: Path
-) -> None:
-    made, submissions = workers
-    make_class(submissions, 10)
-    (submissions / "empty").mkdir()
-    (submissions / "s000" / "answers.md").symlink_to("/etc/passwd")
-    (submissions / "s001" / "submission.yaml").write_text("students: [s001, s777]\nstudent: another\n")
-    with zipfile.ZipFile(submissions / "zipped.zip", "w") as archive:
-        archive.writestr("a5/src/attention.py", RIGHT)
-    assert batch(submissions, tmp_path / "here", "--jobs", "2").returncode == 0
-    done = written(submissions, tmp_path / "there", made.address)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "12 of 12 submissions: 11 graded, 1 not opened" in done.stdout
-    assert contents(tmp_path / "there") == contents(tmp_path / "here")
-    again = written(submissions, tmp_path / "there", made.address, "--resume")
-    assert "12 unchanged" in again.stdout
-    # What would need the files where they lie says that they are not there.
-    refused = written(submissions, tmp_path / "there", made.address, "--shared")
-    assert refused.returncode == 2
-    assert "does not see" in refused.stderr
-    # The secret is not set on the workers and does not travel in the open.
-    refused = written(submissions, tmp_path / "there", made.address, GRADER_SECRET=SECRET)
-    assert refused.returncode == 2
-    assert "travels only over TLS; set GRADER_SECRET there" in refused.stderr
-    assert SECRET not in refused.stderr + made.logs()
 
 
 ATTEMPTS = """
@@ -106,35 +74,80 @@ def attention(Q, K, V, beta):
 """
 
 
+@pytest.fixture(scope="module")
+def graded(shared_nothing: tuple[Cluster, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`here` and `there`: one class graded on this machine and by the workers."""
+    made, submissions = shared_nothing
+    make_class(submissions, 10)
+    (submissions / "empty").mkdir()
+    (submissions / "s000" / "answers.md").symlink_to("/etc/passwd")
+    (submissions / "s001" / "submission.yaml").write_text("students: [s001, s777]\nstudent: another\n")
+    with zipfile.ZipFile(submissions / "zipped.zip", "w") as archive:
+        archive.writestr("a5/src/attention.py", RIGHT)
+    for student in ("mallory", "oscar", "trudy"):  # one for each worker, more or less
+        (submissions / student).mkdir()
+        (submissions / student / "attention.py").write_text(_hostile(made))
+    out = tmp_path_factory.mktemp("graded")
+    assert batch(submissions, out / "here").returncode == 0
+    done = written(submissions, out / "there", made.address)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "15 of 15 submissions: 14 graded, 1 not opened" in done.stdout
+    return out
+
+
+def _hostile(made: Cluster) -> str:
+    folders = [str(made.folder / name) for name in made.workers]
+    return ATTEMPTS.format(folders=folders, port=made.address.rpartition(":")[2])
+
+
+@pytest.mark.slow
+def test_a_cluster_without_a_common_folder_gives_the_gradebook_of_one_machine(graded: Path) -> None:
+    assert contents(graded / "there") == contents(graded / "here")
+
+
+@pytest.mark.slow
+def test_what_a_cluster_graded_is_graded_once(
+    graded: Path, shared_nothing: tuple[Cluster, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, submissions = shared_nothing
+    again = written(submissions, graded / "there", made.address, "--resume")
+    assert "15 unchanged" in again.stdout
+    order = Order(submissions, graded / "there", 1, rubric=str(RUBRIC), dask=made.address)
+    with pytest.raises(UsageError, match=r"does not see .* as it is here; leave out --shared"):
+        run_batch(replace(order, shared=True), _all_there, lambda tally: None)
+    monkeypatch.setenv("GRADER_SECRET", SECRET)  # not set on the workers, and not to be sent in the open
+    with pytest.raises(UsageError, match="travels only over TLS; set GRADER_SECRET there") as refused:
+        run_batch(order, _all_there, lambda tally: None)
+    assert SECRET not in str(refused.value) + made.logs()
+
+
 @pytest.mark.slow
 def test_hostile_code_on_a_worker_reaches_neither_its_files_nor_its_connection(
-    workers: tuple[Cluster, Path], tmp_path: Path
+    graded: Path, shared_nothing: tuple[Cluster, Path]
 ) -> None:
-    made, submissions = workers
-    folders = [str(made.folder / name) for name in made.workers]
-    code = ATTEMPTS.format(folders=folders, port=made.address.rpartition(":")[2])
-    outside: dict[str, object] = {}
-    exec(code, outside)
-    assert {"list", "write", "read", "connect", "program"} <= set(outside["reached"]())  # type: ignore[operator]
-    for name in made.workers:
-        (made.folder / name / "left-behind").unlink()
-    for student in ("mallory", "trudy", "oscar"):  # one for each worker, more or less
-        (submissions / student).mkdir()
-        (submissions / student / "attention.py").write_text(code)
-    assert written(submissions, tmp_path / "out", made.address).returncode == 0
-    with Gradebook(tmp_path / "out") as gradebook:
-        for result in gradebook.everyone():
-            said = result.report["problems"][0]["checks"][0]["message"]
-            assert said.endswith("reached nothing")
-            assert {"limits", "landlock", "seccomp"} <= set(result.report["isolation"]["layers"])
+    made, _ = shared_nothing
     assert not list(made.folder.glob("*/left-behind"))
+    with Gradebook(graded / "there") as gradebook:
+        for student in ("mallory", "oscar", "trudy"):
+            report = _latest(gradebook, student).report
+            assert report["problems"][0]["checks"][0]["message"].endswith("reached nothing")
+            assert {"limits", "landlock", "seccomp"} <= set(report["isolation"]["layers"])
+    outside: dict[str, Any] = {}
+    exec(_hostile(made), outside)  # what the same code reaches without a box
+    assert {"list", "write", "read", "connect", "program"} <= set(outside["reached"]())
+
+
+def _latest(gradebook: Gradebook, student: str) -> Result:
+    found = gradebook.latest(student)
+    assert found is not None
+    return found
 
 
 @pytest.mark.slow
 def test_a_submission_that_three_workers_end_over_is_ungraded_and_the_others_go_on(
-    workers: tuple[Cluster, Path], tmp_path: Path
+    shared_nothing: tuple[Cluster, Path], tmp_path: Path
 ) -> None:
-    made, submissions = workers
+    made, submissions = shared_nothing[0], tmp_path / "in"
     make_class(submissions, 4)
     (submissions / "sleeper").mkdir()
     (submissions / "sleeper" / "attention.py").write_text("import time\ntime.sleep(30)\n" + RIGHT)
@@ -202,17 +215,16 @@ def test_workers_that_differ_or_lack_a_layer_get_no_work(tmp_path: Path) -> None
         assert "has grader 0.1.0+" in refused.stderr
 
 
-def _certificates(folder: Path) -> dict[str, str]:
-    """As the environment tells them to Dask."""
-    made = Security.temporary()
-    files = {"ca": made.tls_ca_file, "cert": made.tls_scheduler_cert, "key": made.tls_scheduler_key}
-    for name, text in files.items():
-        (folder / f"{name}.pem").write_text(text)
-    tls = "DASK_DISTRIBUTED__COMM__TLS__"
-    told = {f"{tls}CA_FILE": str(folder / "ca.pem"), "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
-    for role in ("SCHEDULER", "WORKER", "CLIENT"):
-        told |= {f"{tls}{role}__CERT": str(folder / "cert.pem"), f"{tls}{role}__KEY": str(folder / "key.pem")}
-    return told
+def _as_the_page_says(folder: Path) -> dict[str, str]:
+    """Makes the certificates of docs/clusters.md and the settings beside them; where Dask finds those."""
+    page = (REPOSITORY / "docs" / "clusters.md").read_text()
+    blocks = re.findall(r"```(?:sh|yaml)\n(.*?)```", page, re.DOTALL)
+    (commands,) = (block for block in blocks if block.startswith("openssl "))
+    subprocess.run(["sh", "-e", "-c", commands], cwd=folder, check=True, capture_output=True)
+    (settings,) = (block for block in blocks if block.startswith("# ~/.config/dask/tls.yaml"))
+    (folder / "dask").mkdir()
+    (folder / "dask" / "tls.yaml").write_text(settings.replace("/home/ta/tls", str(folder)))
+    return {"DASK_CONFIG": str(folder / "dask")}
 
 
 @pytest.mark.slow
@@ -220,31 +232,21 @@ def test_the_secret_travels_over_tls_and_is_in_no_log_key_or_dashboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_class(tmp_path / "in", 3)
-    told = _certificates(tmp_path)
+    told = _as_the_page_says(tmp_path)
     with cluster(tmp_path / "machines", environment=told, protocol="tls") as made:
         made.start_worker("alone")
-        with monkeypatch.context() as environment:
-            for name, value in told.items():
-                environment.setenv(name, value)
-            security = Security(
-                tls_ca_file=str(tmp_path / "ca.pem"),
-                tls_client_cert=str(tmp_path / "cert.pem"),
-                tls_client_key=str(tmp_path / "key.pem"),
-                require_encryption=True,
-            )
-            made.wait_for(1, security=security)
-        stranger = written(
-            tmp_path / "in", tmp_path / "out", made.address, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="3s"
-        )
+        of_client = {"tls_client_cert": str(tmp_path / "cert.pem"), "tls_client_key": str(tmp_path / "key.pem")}
+        made.wait_for(1, security=Security(tls_ca_file=str(tmp_path / "ca.pem"), require_encryption=True, **of_client))
+        hasty = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"}
+        stranger = written(tmp_path / "in", tmp_path / "out", made.address, **hasty)
         assert stranger.returncode == 2
         assert "no scheduler answers there" in stranger.stderr
         done = written(tmp_path / "in", tmp_path / "out", made.address, GRADER_SECRET=SECRET, **told)
         assert (done.returncode, done.stderr) == (0, "")
-        port = (
-            next(line for line in made.logs().splitlines() if "dashboard at:" in line).rpartition(":")[2].split("/")[0]
-        )
+        seen_at = next(line for line in made.logs().splitlines() if "dashboard at:" in line)
+        port = seen_at.rpartition(":")[2].split("/")[0]
         pages = "".join(_page(f"http://127.0.0.1:{port}/{page}") for page in ("", "info/main/workers.html", "metrics"))
-        assert "Worker" in pages or "dask" in pages
+        assert "dask" in pages
         assert SECRET not in done.stdout + made.logs() + pages
         assert "s000" not in made.logs() + pages
     monkeypatch.setenv("GRADER_SECRET", SECRET)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import zipfile
 from dataclasses import replace
@@ -113,3 +114,11 @@ def test_without_the_extra_one_line_says_how_to_get_it(monkeypatch: pytest.Monke
     with pytest.raises(UsageError, match=r"^--dask needs distributed: pip install 'attention-grader\[dask\]'$"):  # noqa: SIM117
         with exits.extra_needed("dask", "--dask"):
             import distributed  # noqa: F401
+
+
+@pytest.mark.slow
+def test_nothing_of_dask_is_loaded_unless_it_is_asked_for() -> None:
+    loaded = "print([name for name in sys.modules if name.partition('.')[0] in ('dask', 'distributed', 'tornado')])"
+    code = f"import sys, grader.cli, grader.commands, grader.batch.commands; {loaded}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -27,11 +27,13 @@ _NAMED = 5  # workers in one message
 class Admitted:
     run: str  # the name of the plugin, of the resource and of the events
     workers: set[str]  # addresses
+    scheduler: str  # its id: another one has been told nothing
     notes: list[str]
 
 
-def admit(client: Client, address: str, plan: Plan, shared: Path | None) -> Admitted:
-    """Tells every worker the rubric. Raises where workers differ from this machine or none can grade."""
+def admit(client: Client, address: str, plan: Plan, shared: Path | None, at_first: bool) -> Admitted:
+    """Tells every worker the rubric. Raises where workers differ from this machine and, `at_first`, where none can
+    grade; later others may come."""
     _clear_up(client)
     surveys = surveyed(client, address)
     _refuse_differences(address, surveys)
@@ -43,13 +45,14 @@ def admit(client: Client, address: str, plan: Plan, shared: Path | None) -> Admi
     demand = Demand(versions(), plan.draw.fingerprint, travels)
     client.log_event(_TOPIC, {"run": run, "client": client.id})
     client.register_plugin(GradingPlugin(run, demand, parcel.sealed()))
-    states: Mapping[str, dict[str, Any]] = client.run(states_of, run)
+    states = {worker: state for worker, state in client.run(states_of, run, on_error="return").items() if _came(state)}
     refused = [f"{state['name']}: {state['refused']}" for state in states.values() if "refused" in state]
     workers = {worker for worker, state in states.items() if "refused" not in state}
-    if not workers:
+    if at_first and not workers:
         dismiss(client, run)
         raise UsageError(f"{address}: no worker can grade: {'; '.join(refused[:_NAMED])}")
-    return Admitted(run, workers, [f"no work was given to {line}" for line in refused])
+    scheduler = client.scheduler_info()["id"]
+    return Admitted(run, workers, scheduler, [f"no work was given to {line}" for line in refused])
 
 
 def _clear_up(client: Client) -> None:
@@ -73,11 +76,18 @@ def surveyed(client: Client, address: str, ask: Any = survey) -> dict[str, Surve
     """By worker. One that cannot answer has no grader."""
     found = {}
     for worker, answer in client.run(ask, on_error="return").items():
+        if isinstance(answer, OSError):
+            continue  # it has gone meanwhile
         if isinstance(answer, BaseException):
             cause = quote(f"{type(answer).__name__}: {answer}", 120)
             raise UsageError(f"{address}: the grader does not run on {worker} ({cause}); install it there")
         found[worker] = Survey.from_data(answer)
     return found
+
+
+def _came(answer: Any) -> bool:
+    """Workers may go while they are asked."""
+    return not isinstance(answer, BaseException)
 
 
 def _refuse_differences(address: str, surveys: Mapping[str, Survey]) -> None:
@@ -104,6 +114,6 @@ def _secret_travels(client: Client, address: str, plan: Plan, surveys: Mapping[s
 
 def _refuse_other_folders(client: Client, address: str, shared: Path) -> None:
     ours = names_in(str(shared))
-    for worker, seen in client.run(names_in, str(shared)).items():
-        if seen != ours:
+    for worker, seen in client.run(names_in, str(shared), on_error="return").items():
+        if _came(seen) and seen != ours:
             raise UsageError(f"{address}: {worker} does not see {shared} as it is here; leave out --shared")

@@ -63,4 +63,4 @@ def _summary(count: int, unfit: list[str], differing: Mapping[str, list[str]]) -
         return f"{others} of {count} workers have other versions than this machine; a batch would be refused"
     if unfit:
         return f"{len(unfit)} of {count} workers would get no work: no box there is fit for student code"
-    return f"{count} workers, all with the same versions as this machine, fit for student code"
+    return f"{count} of {count} workers have the versions of this machine and are fit for student code"

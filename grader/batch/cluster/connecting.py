@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import dask
 from distributed import Client, LocalCluster, Security
 
 from grader.errors import UsageError
@@ -21,9 +22,7 @@ _WORKER_SECONDS = 60  # that the first worker may take to come
 @contextmanager
 def connected(address: str, folder: Path) -> Iterator[Client]:
     """A client of it, with at least one worker. What workers of this machine keep on the disk is below `folder`."""
-    # Each lost connection is told in a line of ours; Dask's own logs would tell it in thirty.
-    for name in ("distributed", "tornado", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    _silence_logs()
     if local := _LOCAL.fullmatch(address):
         with _workers_here(int(local[1]), folder) as cluster, Client(cluster, set_as_default=False) as client:
             client.wait_for_workers(int(local[1]))
@@ -35,20 +34,31 @@ def connected(address: str, folder: Path) -> Iterator[Client]:
         raise UsageError(f"--dask {address}: give tcp://HOST:PORT or tls://HOST:PORT of a scheduler, or local:N")
 
 
+def _silence_logs() -> None:
+    """Each lost connection is told in a line of ours; Dask's own logs would tell it in thirty."""
+    named = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    for name in ("distributed", "tornado", "asyncio", *named):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 @contextmanager
 def _workers_here(count: int, folder: Path) -> Iterator[LocalCluster]:
     if not count:
         raise UsageError("--dask local:0: give the number of worker processes, as in local:2")
-    cluster = LocalCluster(
-        n_workers=count,
-        threads_per_worker=1,
-        security=Security.temporary(),  # else any user of this machine could run code as this one
-        dashboard_address=None,
-        local_directory=str(folder),
-        silence_logs=logging.CRITICAL,
-    )
-    with cluster:
+    settings = {
+        "threads_per_worker": 1,
+        "security": Security.temporary(),  # else any user of this machine could run code as this one
+        "dashboard_address": None,
+        "local_directory": str(folder),
+        "silence_logs": logging.CRITICAL,
+    }
+    with dask.config.set(_calm()), LocalCluster(n_workers=count, **settings) as cluster:
         yield cluster
+
+
+def _calm() -> dict[str, object]:
+    """Dask looks at itself some hundred times a second for its dashboard, which workers here have not got."""
+    return {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "500ms"}
 
 
 @contextmanager

@@ -28,12 +28,15 @@ from grader.batch.gradebook import Result
 from grader.batch.grading import Graded, Plan
 from grader.batch.jobs import Interrupted, JobsFault
 from grader.batch.pace import Pace
+from grader.errors import UsageError
 
 _AHEAD = 2  # tasks for each worker: one it grades, and one that is there when it has finished
 _AHEAD_BYTES = 256 * 2**20  # of submissions that the scheduler holds, unless a single one is larger
 _LOOK_SECONDS = 2.0  # between two looks at who is there
 _ALONE_SECONDS = 600  # without any worker, before the batch ends: queues of clusters give new ones in minutes
 _ODD_ANSWERS = 3  # that a submission may get which nobody understands
+
+_CONNECTION_FAULTS = (OSError, TimeoutError, RuntimeError, ValueError)  # as Dask raises them
 
 _Stored = Callable[[str], Result | None]
 
@@ -65,13 +68,17 @@ class DaskJobs:
         self._odd: dict[str, int] = {}
         self._keys = 0
         self._alone_since = 0.0
+        self._cut_off = False  # the connection was lost, and with it all that Dask held for us; it may be there again
         self.notes: list[str] = []
 
     def __enter__(self) -> DaskJobs:
         with ExitStack() as stack:
             self._client: Client = stack.enter_context(connected(self._address, self._workspace))
             stack.callback(self._leave)
-            self._admitted: Admitted = self._admit()
+            try:
+                self._admitted = self._admit(at_first=True)
+            except _CONNECTION_FAULTS as fault:
+                raise UsageError(f"{self._address}: lost while workers were told the rubric ({fault})") from None
             self.pace = Pace(len(self._admitted.workers))
             self._stack = stack.pop_all()
         return self
@@ -79,8 +86,8 @@ class DaskJobs:
     def __exit__(self, *exception: object) -> None:
         self._stack.close()
 
-    def _admit(self) -> Admitted:
-        admitted = admit(self._client, self._address, self._plan, self._shared)
+    def _admit(self, at_first: bool) -> Admitted:
+        admitted = admit(self._client, self._address, self._plan, self._shared, at_first)
         self._client.subscribe_topic(admitted.run, lambda event: self._happened.put(("event", event[1])))
         self.notes += admitted.notes
         return admitted
@@ -104,6 +111,8 @@ class DaskJobs:
         queue = deque(waiting)
         looked_at = 0.0
         while queue or self._tasks:
+            if self._cut_off or self._client.status != "running":
+                self._connect_again(queue)
             self._give_out(queue, stored)
             if time.monotonic() - looked_at > _LOOK_SECONDS:
                 self._look_round(queue)
@@ -134,7 +143,12 @@ class DaskJobs:
                 queue.appendleft(handed_in)
                 return
             held += size
-            self._submit(handed_in, words, content)
+            try:
+                self._submit(handed_in, words, content)
+            except _CONNECTION_FAULTS:
+                self._cut_off = True
+                queue.appendleft(handed_in)
+                return
 
     def _submit(self, handed_in: HandedIn, words: bytes, content: bytes) -> None:
         run, lost = self._admitted.run, self._lost.get(handed_in.student, [])
@@ -160,9 +174,11 @@ class DaskJobs:
         if isinstance(answer, KilledWorker):  # Dask gives up sooner or later than we do, and on bystanders too
             self._lost.setdefault(student, []).extend(task.begun_on)
             return None
-        if status != "finished":  # the connection was lost, and with it all that Dask held for us
-            if status == "error":
-                self._count_odd(student, f"{type(answer).__name__}: {answer}")
+        if status == "error":
+            self._count_odd(student, f"{type(answer).__name__}: {answer}")
+            return None
+        if status != "finished":
+            self._cut_off = True
             return None
         told = unpacked(answer)
         if "refused" in told:
@@ -207,11 +223,14 @@ class DaskJobs:
             self._client.cancel([task.future for task in tasks])
 
     def _look_round(self, queue: deque[HandedIn]) -> None:
-        """Whether the scheduler is there, and which workers are."""
-        if self._client.status != "running":
-            self._wait_for_scheduler(queue)
-        with contextlib.suppress(OSError, TimeoutError):  # it went away just now: the next look says so
-            self._admitted.workers &= set(self._client.nthreads())
+        """Which workers are there, and whether the scheduler is still the one that was told about the batch."""
+        try:
+            found = self._client.scheduler_info()
+        except _CONNECTION_FAULTS:
+            self._cut_off = True
+            return
+        self._admitted.workers &= set(found["workers"])
+        self._cut_off |= found["id"] != self._admitted.scheduler
         if self._admitted.workers:
             self._alone_since = 0.0
             orphans = [task for task in self._tasks.values() if task.worker not in {"", *self._admitted.workers}]
@@ -223,22 +242,20 @@ class DaskJobs:
         elif time.monotonic() - self._alone_since > _ALONE_SECONDS:
             raise Interrupted(f"{self._address}: no worker has been there for {_ALONE_SECONDS // 60} minutes")
 
-    def _wait_for_scheduler(self, queue: deque[HandedIn]) -> None:
-        """Dask tries to connect again for a while (distributed.comm.timeouts.connect); then all is said anew, since
-        the scheduler may be another one."""
-        self._take_back_silently(queue)
+    def _connect_again(self, queue: deque[HandedIn]) -> None:
+        """Dask tries it for a while (distributed.comm.timeouts.connect); then all is said anew, since the scheduler may
+        be another one and has dropped what it held for us."""
+        queue.extendleft(task.handed_in for task in self._tasks.values())
+        self._tasks.clear()
+        gone = Interrupted(f"{self._address}: the scheduler is gone")
         while self._client.status == "connecting":
             time.sleep(0.1)
         if self._client.status != "running":
-            raise Interrupted(f"{self._address}: the scheduler is gone")
+            raise gone
         try:
             self._client.wait_for_workers(1, timeout=_ALONE_SECONDS)
-            self._admitted = self._admit()
-        except (OSError, TimeoutError):
-            raise Interrupted(f"{self._address}: the scheduler is gone") from None
-
-    def _take_back_silently(self, queue: deque[HandedIn]) -> None:
-        """Dask has forgotten them."""
-        for task in self._tasks.values():
-            queue.appendleft(task.handed_in)
-        self._tasks.clear()
+            self._admitted = self._admit(at_first=False)
+            self._cut_off = False
+        except _CONNECTION_FAULTS:
+            if self._client.status == "closed":
+                raise gone from None  # else it was cut again: the next round says so
