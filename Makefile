@@ -52,6 +52,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.throughput --sizes 100
 	$(BIN)/python -m benchmarks.long_class --count 1000
 	$(BIN)/python -m benchmarks.reviewing
+	$(BIN)/python -m benchmarks.clusters --count 100
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 import grader
-from grader.batch.own_source import of_own_source
+from grader.batch.source_hash import of_own_source
 from grader.model import Check, Problem, Rubric
 from grader.registry import definition_of
 from grader.submission import OpenedSubmission

@@ -15,7 +15,7 @@ from importlib import metadata
 from typing import Any, Self
 
 from grader import __version__
-from grader.batch.own_source import of_own_source
+from grader.batch.source_hash import of_own_source
 from grader.errors import StaffFault
 from grader.secret import read_secret
 
