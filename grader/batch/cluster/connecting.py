@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import dask
@@ -52,8 +54,22 @@ def _workers_here(count: int, folder: Path) -> Iterator[LocalCluster]:
         "local_directory": str(folder),
         "silence_logs": logging.CRITICAL,
     }
-    with dask.config.set(_calm()), LocalCluster(n_workers=count, **settings) as cluster:
+    with dask.config.set(_calm()), ExitStack() as stack:
+        with _deaf_to_interrupts():
+            cluster = stack.enter_context(LocalCluster(n_workers=count, **settings))
         yield cluster
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C reaches all that a terminal started, and this process decides what ends. What is started meanwhile never
+    hears it, nor what that starts in its turn: Dask's own thread, and through it every worker."""
+    resource_tracker.ensure_running()  # where multiprocessing starts it itself, interrupts are let in again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _calm() -> dict[str, object]:

@@ -89,8 +89,14 @@ class DaskJobs:
     def _admit(self, at_first: bool) -> Admitted:
         admitted = admit(self._client, self._address, self._plan, self._shared, at_first)
         self._client.subscribe_topic(admitted.run, lambda event: self._happened.put(("event", event[1])))
-        self.notes += admitted.notes
+        for line in admitted.notes:
+            self._note(line)
         return admitted
+
+    def _note(self, line: str) -> None:
+        """Once, however often a worker comes back."""
+        if line not in self.notes:
+            self.notes.append(line)
 
     def _leave(self) -> None:
         with contextlib.suppress(Exception):  # of a scheduler that is gone
@@ -207,7 +213,7 @@ class DaskJobs:
                 task.begun_at, task.worker, task.is_orphan = time.monotonic(), event["worker"], False
         elif "refused" in event:
             self._admitted.workers.discard(event["worker"])
-            self.notes.append(f"{event['name']} got no work: {event['refused']}")
+            self._note(f"no work was given to {event['name']}: {event['refused']}")
         elif event["worker"] not in self._admitted.workers:
             self._admitted.workers.add(event["worker"])
             # Dask does not look again at tasks that found no worker with their resource.

@@ -65,9 +65,11 @@ class GradingPlugin(WorkerPlugin):  # type: ignore[misc]  # what is not typed is
 
     @property
     def called(self) -> str:
-        """By a name that people gave it, else by its address."""
+        """By a name that people gave it, else by its address or, on the writer's machine, its number."""
         name, address = str(self._worker.name), self._worker.address
-        return address.partition("://")[2] if "://" in name else name
+        if "://" in name:
+            return str(address.partition("://")[2])
+        return f"worker {name}" if name.isdecimal() else name
 
     def tell(self, event: dict[str, Any]) -> None:
         self._worker.log_event(self.name, event)
