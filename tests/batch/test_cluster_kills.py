@@ -63,8 +63,8 @@ class _Disturber:
             self._cluster.start_worker(name)
 
     def _kill_grading(self, name: str) -> None:
-        for child in psutil.Process(self._cluster.worker_process(name)).children():
-            if any("grading_process" in word for word in child.cmdline()):
+        for child in _grading(self._cluster):
+            if child.ppid() == self._cluster.worker_process(name):
                 child.kill()
 
     def _hang(self, name: str) -> None:
@@ -119,6 +119,14 @@ def test_twenty_kills_lose_nothing_and_change_no_grade(tmp_path: Path) -> None:
                     writer.kill()
             assert sorted(_results(out)) == sorted(set(_results(out)))
             assert contents(out) == contents(tmp_path / "undisturbed")
+        until(20, lambda: not _grading(made))  # what killed writers had left on the workers is gone, too
+
+
+def _grading(made: Cluster) -> list[psutil.Process]:
+    below = (
+        child for name in made.workers for child in psutil.Process(made.workers[name].pid).children(recursive=True)
+    )
+    return [child for child in below if any("grading_process" in word for word in child.cmdline())]
 
 
 def _disturb_while(

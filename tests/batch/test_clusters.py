@@ -191,7 +191,8 @@ def test_workers_that_differ_or_lack_a_layer_get_no_work(tmp_path: Path) -> None
             run_batch(order, _all_there, lambda tally: None)
         made.start_worker("fit")
         made.wait_for(2)
-        done = written(tmp_path / "in", tmp_path / "out", made.address)
+        place = os.path.relpath(tmp_path / "in", REPOSITORY)  # which the worker sees, too
+        done = written(place, tmp_path / "out", made.address, "--shared")
         assert (done.returncode, done.stdout.split(".")[0]) == (0, "3 of 3 submissions: 3 graded")
         assert "no work was given to open: the box is not safe" in done.stderr
         other = tmp_path / "other"

@@ -18,6 +18,7 @@ from grader.errors import UsageError
 
 _LOCAL = re.compile(r"local:(\d{1,3})")
 _REMOTE = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
+_NO_LARGE_GRAPHS = "8GB"  # Dask advises against large arguments; ours travel once
 _WORKER_SECONDS = 60  # that the first worker may take to come
 
 
@@ -25,6 +26,13 @@ _WORKER_SECONDS = 60  # that the first worker may take to come
 def connected(address: str, folder: Path) -> Iterator[Client]:
     """A client of it, with at least one worker. What workers of this machine keep on the disk is below `folder`."""
     _silence_logs()
+    silent = {"distributed.admin.large-graph-warning-threshold": _NO_LARGE_GRAPHS}
+    with dask.config.set(silent), _client(address, folder) as client:
+        yield client
+
+
+@contextmanager
+def _client(address: str, folder: Path) -> Iterator[Client]:
     if local := _LOCAL.fullmatch(address):
         with _workers_here(int(local[1]), folder) as cluster, Client(cluster, set_as_default=False) as client:
             client.wait_for_workers(int(local[1]))

@@ -31,7 +31,7 @@ from grader.batch.pace import Pace
 from grader.errors import UsageError
 
 _AHEAD = 2  # tasks for each worker: one it grades, and one that is there when it has finished
-_AHEAD_BYTES = 256 * 2**20  # of submissions that the scheduler holds, unless a single one is larger
+_AHEAD_BYTES = 256 * 2**20  # of submissions that the scheduler holds, and one more
 _LOOK_SECONDS = 2.0  # between two looks at who is there
 _ALONE_SECONDS = 600  # without any worker, before the batch ends: queues of clusters give new ones in minutes
 _ODD_ANSWERS = 3  # that a submission may get which nobody understands
@@ -140,15 +140,11 @@ class DaskJobs:
     def _give_out(self, queue: deque[HandedIn], stored: _Stored) -> None:
         held = sum(task.size for task in self._tasks.values())
         room = _AHEAD * max(1, len(self._admitted.workers))
-        while queue and len(self._tasks) < room and self._client.status == "running":
+        while queue and len(self._tasks) < room and held < _AHEAD_BYTES and self._client.status == "running":
             handed_in = queue.popleft()
-            seen_by_all = self._shared is not None and handed_in.path.is_relative_to(self._shared)
+            seen_by_all = self._shared is not None and handed_in.path.resolve().is_relative_to(self._shared)
             words, content = hand_in_parcel(handed_in, stored(handed_in.student), seen_by_all).sealed()
-            size = len(words) + len(content)
-            if self._tasks and held + size > _AHEAD_BYTES:
-                queue.appendleft(handed_in)
-                return
-            held += size
+            held += len(words) + len(content)
             try:
                 self._submit(handed_in, words, content)
             except _CONNECTION_FAULTS:

@@ -107,7 +107,7 @@ def hand_in_parcel(handed_in: HandedIn, stored: Result | None, seen_by_all: bool
     if handed_in.fault:
         return Parcel(about)
     if seen_by_all:
-        return Parcel({**about, "path": str(path)})
+        return Parcel({**about, "path": str(path.resolve())})
     try:
         if not path.is_dir():
             if path.stat().st_size > _MAX_SENT_BYTES:

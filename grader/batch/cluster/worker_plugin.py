@@ -1,7 +1,7 @@
 """What a Dask worker gets once for a batch: the rubric, and a grading process with its warm fork server.
 
 A worker is given work only while it has the batch's resource, and has that only if it may grade: the same versions, the
-same secret, all required layers of the box. This file is all of the grader that a worker loads itself.
+same secret, all required layers of the box. A worker loads nothing that judges.
 """
 
 from __future__ import annotations
