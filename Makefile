@@ -12,7 +12,7 @@ setup: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is %d.%d: make PYTHON=/path/to/python3.11" % sys.version_info[:2])'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[torch,test,review]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[torch,test,review,dask]'
 	@touch $@
 
 demo: setup
@@ -63,6 +63,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.throughput --sizes 100
 	$(BIN)/python -m benchmarks.long_class --count 1000
 	$(BIN)/python -m benchmarks.reviewing
+	$(BIN)/python -m benchmarks.clusters --count 100
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

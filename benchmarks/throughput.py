@@ -70,12 +70,12 @@ def main() -> None:
         print(f"an empty pytest process, {CORES} at a time: {1 / empty:.2f}/s")
         print(f"bare student compute, one core: {1 / bare:.1f}/s")
         for size in map(int, arguments.sizes.split(",")):
-            submissions = _class(folder / f"class-{size}", size)
+            submissions = class_of(folder / f"class-{size}", size)
             for jobs in map(int, arguments.jobs.split(",")):
                 print(_line(_grader(submissions, folder / f"out-{size}-{jobs}", jobs, problems), seconds, both, bare))
 
 
-def _class(folder: Path, size: int) -> Path:
+def class_of(folder: Path, size: int) -> Path:
     for number in range(size):
         target = folder / f"s{number:05}"
         shutil.copytree(MODEL, target)

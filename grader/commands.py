@@ -17,9 +17,10 @@ from grader.choosing import choose_rubric
 from grader.choosing import only as narrowed
 from grader.draw import Draw, draw_for_grading
 from grader.errors import UsageError
-from grader.exits import EXIT_USAGE, exit_code, ungraded_in_one_line, write_text
+from grader.exits import EXIT_USAGE, exit_code, extra_needed, ungraded_in_one_line, write_text
 from grader.model import Check, Problem, Report, Rubric
 from grader.options import (
+    DaskOption,
     DataOption,
     FailUnderOption,
     JsonOption,
@@ -142,9 +143,14 @@ def checks(
     print_checks(known_checks(find_rubric(rubric) if rubric else None), Console())
 
 
-def doctor() -> None:
-    """Say what isolation this machine gives student code, by trying it."""
+def doctor(dask: DaskOption = None) -> None:
+    """Say what isolation this machine, or every worker of a cluster, gives student code, by trying it."""
     from rich.console import Console
+
+    if dask is not None:
+        with extra_needed("dask", "--dask"):
+            from grader.batch.cluster.cluster_doctor import diagnose_cluster
+        raise typer.Exit(0 if diagnose_cluster(dask, Console()) else EXIT_USAGE)
 
     from grader.report.listings import print_diagnosis
     from grader.sandbox.doctor import diagnose

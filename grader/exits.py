@@ -49,6 +49,18 @@ def faults_in_one_line() -> Iterator[None]:
 
 
 @contextmanager
+def extra_needed(extra: str, what: str) -> Iterator[None]:
+    """Around imports of what only some installations have."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        name = (missing.name or "").partition(".")[0]
+        if name == "grader":
+            raise
+        raise UsageError(f"{what} needs {name}: pip install 'attention-grader[{extra}]'") from None
+
+
+@contextmanager
 def ungraded_in_one_line(submission: Path) -> Iterator[None]:
     """A fault of the grader's own, while it opens or grades one submission, ends in one line with its place."""
     try:

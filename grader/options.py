@@ -36,6 +36,10 @@ HandedInOption = Annotated[
         help="When they handed in: a CSV file student,time; Gradescope's downloads say it.",
     ),
 ]
+DaskOption = Annotated[
+    str | None,
+    typer.Option("--dask", metavar="ADDRESS", help="A Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, or local:N."),
+]
 JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the JSON report here; - for stdout.")
 ]

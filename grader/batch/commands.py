@@ -25,6 +25,7 @@ from grader.batch.stored_report import result_of
 from grader.errors import UsageError
 from grader.exits import EXIT_STOPPED, EXIT_UNGRADED
 from grader.options import (
+    DaskOption,
     DataOption,
     HandedInOption,
     PartOption,
@@ -59,8 +60,14 @@ def batch(
     roster: RosterOption = None,
     handed_in: HandedInOption = None,
     unsafe: UnsafeOption = False,
+    dask: DaskOption = None,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="With --dask: workers see the submissions under the same path.")
+    ] = False,
 ) -> None:
     """Grade a whole class. What has not changed since the last time is not graded again."""
+    if dask is not None and jobs is not None:
+        raise UsageError("--jobs counts processes of this machine, and --dask has a worker for each; give one of them")
     order = Order(
         submissions,
         out,
@@ -75,6 +82,8 @@ def batch(
         unsafe=unsafe,
         roster=roster,
         handed_in=handed_in,
+        dask=dask,
+        shared=shared,
     )
     twice: list[str] = []
 
@@ -93,7 +102,7 @@ def batch(
         print(f"grader: {line}", file=sys.stderr)
     print(_summary(tally, out))
     if tally.stopped:
-        raise typer.Exit(EXIT_STOPPED)
+        raise typer.Exit(EXIT_UNGRADED if tally.cut_short else EXIT_STOPPED)
     raise typer.Exit(EXIT_UNGRADED if tally.ungraded or twice else 0)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 import grader
+from grader.batch.source_hash import of_own_source
 from grader.model import Check, Problem, Rubric
 from grader.registry import definition_of
 from grader.submission import OpenedSubmission
@@ -40,7 +41,7 @@ def of_text(text: str) -> str:
 
 def of_conditions(rubric: Rubric, seed: int, secret: str) -> str:
     """The course's data, the grader's own source, the seed, the secret's fingerprint, and which problems were asked."""
-    found = {Path(name) for problem in rubric.problems for name in _data_files(problem)}
+    found = {Path(name) for problem in rubric.problems for name in data_files(problem)}
     files = sorted((path.name, of_file(path)) for path in found)  # two folders may each hold a dev.tsv
     problems = [problem.id for problem in rubric.problems]
     return _digest({"data": files, "grader": _of_ourselves(), "seed": seed, "secret": secret, "problems": problems})
@@ -49,12 +50,9 @@ def of_conditions(rubric: Rubric, seed: int, secret: str) -> str:
 def _of_ourselves() -> str:
     """The source, not only the version: after a check is mended, everything is graded again."""
     package = Path(grader.__file__).parent
-    sources = [*package.rglob("*.py"), *package.rglob("*.lark"), *(package.parent / "reference").rglob("*.py")]
     # How results are kept and shown changes none of them.
     rooms = ("batch", "report", "review", "similar")
-    apart = [package / "cli.py", *(package / room for room in rooms)]
-    judging = [path for path in sorted(sources) if not any(path.is_relative_to(other) for other in apart)]
-    return _digest([(path.relative_to(package.parent).as_posix(), of_file(path)) for path in judging])
+    return of_own_source(package / "cli.py", *(package / room for room in rooms))
 
 
 def definition(rubric: Rubric) -> Definition:
@@ -103,7 +101,8 @@ def _names_of_files(value: Any) -> Any:
     return Path(value).name if isinstance(value, str) else [Path(one).name for one in value or ()]
 
 
-def _data_files(problem: Problem) -> Iterable[str]:
+def data_files(problem: Problem) -> Iterable[str]:
+    """The paths of the data that its checks name."""
     for check in problem.every_check:
         known = definition_of(check.function)
         for name, value in check.parameters.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -62,6 +62,9 @@ class Graded:
     students: tuple[str, ...] | None = None  # who handed it in together, says the submission, if it could be opened
 
 
+Opened = Callable[[HandedIn], contextlib.AbstractContextManager[OpenedSubmission]]
+
+
 class Grading:
     """Grades submissions one after another, in boxes from one warm fork server."""
 
@@ -75,7 +78,7 @@ class Grading:
         self._runner = BoxRunner(tuple(libraries), unsafe=plan.unsafe)
 
     @cached_property
-    def _isolation(self) -> Isolation:
+    def isolation(self) -> Isolation:
         """Which layers boxes have, tried with one of our own: a report must not depend on who was graded before."""
         with tempfile.TemporaryDirectory(prefix="grader-") as folder:
             (Path(folder) / "tried.py").write_text("def tried():\n    return 1\n")
@@ -83,12 +86,12 @@ class Grading:
                 box.call("tried.py", "tried")
         return self._runner.isolation
 
-    def grade_one(self, handed_in: HandedIn, stored: Result | None) -> Graded:
-        """The result of one submission. Raises only if no box can be made at all."""
+    def grade_one(self, handed_in: HandedIn, stored: Result | None, opened: Opened | None = None) -> Graded:
+        """The result of one submission, opened in the way given. Raises only if no box can be made at all."""
         if handed_in.fault:
             return self.given_up(handed_in, handed_in.fault)
         try:
-            with _opened(handed_in) as submission:
+            with (opened or _opened)(handed_in) as submission:
                 content = fingerprints.of_submission(submission)
                 return replace(
                     self._graded_or_known(handed_in, stored, submission, content), students=submission.students
@@ -149,7 +152,7 @@ class Grading:
             rubric=self._rubric,
             seed=draw.seed,
             problems=tuple(problems),
-            isolation=self._isolation,
+            isolation=self.isolation,
             seconds=0.0,
             notes=draw.notes,
             secret=draw.fingerprint,
@@ -168,7 +171,7 @@ class Grading:
             raise
         except Exception:  # the fork server went away outside any check that could be tried again
             report = grade(rubric, submission, self._runner, draw, notes=submission.notes)
-        return with_other_assignment(replace(report, isolation=self._isolation), submission)
+        return with_other_assignment(replace(report, isolation=self.isolation), submission)
 
     def _result(self, handed_in: HandedIn, report: Report, content: str, how: str) -> Graded:
         if handed_in.late:

@@ -32,6 +32,10 @@ class JobsFault(StaffFault):
     """No job lives long enough to say anything."""
 
 
+class Interrupted(StaffFault):
+    """Nobody is left to grade; what was graded is kept, and the batch can be resumed."""
+
+
 @dataclass(frozen=True)
 class _Refused:
     """No job can grade here; the same would happen to all."""
@@ -77,6 +81,8 @@ class _Job:
 
 class Jobs:
     """`count` processes, started at once and ended with the block."""
+
+    notes = ()  # for staff, about who grades
 
     def __init__(self, plan: Plan, count: int, workspace: Path) -> None:
         self._plan = plan

@@ -11,7 +11,7 @@ class Pace:
     """What the gradebook had already comes a hundred times as fast: taken for speed, it would promise far too much."""
 
     def __init__(self, jobs: int = 1) -> None:
-        self._jobs = jobs
+        self.jobs = jobs
         self._seconds: deque[float] = deque(maxlen=_REMEMBERED)
         self._starting = jobs  # the first one of each job waits for libraries to load
 
@@ -26,7 +26,7 @@ class Pace:
     def per_second(self) -> float | None:
         """Of all jobs together; None while there is nothing to go by."""
         total = sum(self._seconds)
-        return self._jobs * len(self._seconds) / total if total else None
+        return self.jobs * len(self._seconds) / total if total else None
 
     def seconds_left(self, submissions: int) -> float | None:
         """How long so many more will take, if all of them have to be graded."""

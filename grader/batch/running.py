@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader import __version__
 from grader.batch.course.class_list import class_list
@@ -21,14 +22,18 @@ from grader.batch.finding import Found, HandedIn, find_submissions
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.gradebook_file import GradebookFault
 from grader.batch.grading import Graded, Plan
-from grader.batch.jobs import Jobs
+from grader.batch.jobs import Interrupted, Jobs
 from grader.batch.pace import Pace
 from grader.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.draw import draw_for_grading
 from grader.errors import UsageError
+from grader.exits import extra_needed
 from grader.rubric import find_rubric, load_rubric
 from grader.submission import open_submission
 from grader.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from grader.batch.cluster.dask_jobs import DaskJobs
 
 _ASKED_FOR_THEIR_RUBRIC = 20  # submissions; all that say something must say the same
 
@@ -50,6 +55,8 @@ class Order:
     unsafe: bool = False
     roster: Path | None = None
     handed_in: Path | None = None
+    dask: str | None = None  # the address of a cluster that grades in place of jobs here
+    shared: bool = False  # its workers see the submissions where they lie
 
 
 @dataclass
@@ -63,6 +70,7 @@ class Tally:
     faults: list[str] = field(default_factory=list)  # lines for staff
     notes: list[str] = field(default_factory=list)  # about the class, for staff
     stopped: bool = False
+    cut_short: bool = False  # not by a person: nobody was left to grade
     at_work: tuple[str, ...] = ()  # students
     pace: Pace = field(default_factory=Pace)
 
@@ -108,11 +116,11 @@ def run_batch(
         roster = {folded(one.student) for one in gradebook.settings.roster}
         watch(tally)
         try:
-            with Jobs(plan, max(1, min(order.jobs, len(chosen))), workspace) as jobs:
+            with _graders(order, plan, len(chosen), workspace) as jobs:
                 tally.pace = jobs.pace
 
                 def look() -> None:
-                    tally.at_work = jobs.at_work
+                    tally.at_work, tally.notes = jobs.at_work, list(jobs.notes)
                     watch(tally)
 
                 for graded in jobs.grade(chosen, gradebook.latest, look):
@@ -124,9 +132,20 @@ def run_batch(
                     look()
         except KeyboardInterrupt:
             tally.stopped = True
+        except Interrupted as fault:
+            tally.stopped = tally.cut_short = True
+            tally.faults.append(str(fault))
         write_files(gradebook, order.out, written)
-        tally.notes = list(class_list(gradebook).notes())
+        tally.notes += class_list(gradebook).notes()
         return tally
+
+
+def _graders(order: Order, plan: Plan, count: int, workspace: Path) -> Jobs | DaskJobs:
+    if order.dask is None:
+        return Jobs(plan, max(1, min(order.jobs, count)), workspace)
+    with extra_needed("dask", "--dask"):
+        from grader.batch.cluster.dask_jobs import DaskJobs
+    return DaskJobs(order.dask, plan, workspace, order.submissions.resolve() if order.shared else None)
 
 
 def _keep_lists(order: Order, gradebook: Gradebook, submissions: tuple[HandedIn, ...]) -> None:

@@ -16,7 +16,7 @@ from rich.text import Text
 from grader.batch.gradebook import Gradebook
 from grader.batch.request_log import Request
 from grader.errors import UsageError
-from grader.exits import faults_in_one_line
+from grader.exits import extra_needed, faults_in_one_line
 from grader.options import room_of_commands
 from grader.quoting import quote
 from grader.report.points import shown
@@ -46,17 +46,11 @@ def review(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
 ) -> None:
     """Decide what waits for a person, in a browser on this machine."""
-    try:
+    with extra_needed("review", "`grader review`"):
         from grader.review.handed_in_files import HandedInFiles
         from grader.review.reviewers import one_reviewer, read_reviewers
         from grader.review.serving import is_local, serve
         from grader.review.visit import Room
-    except ModuleNotFoundError as missing:
-        name = (missing.name or "").partition(".")[0]
-        if name == "grader":
-            raise
-        line = f"`grader review` needs {name}: pip install 'attention-grader[review]'"
-        raise UsageError(line) from None
     if reviewers is not None and by is not None:
         raise UsageError("--by names the one person at this machine; with --reviewers each has a name in the file")
     if not is_local(host) and reviewers is None:

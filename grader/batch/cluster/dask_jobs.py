@@ -1,0 +1,263 @@
+"""A batch's work given to a Dask cluster: the same door as `Jobs`, with workers behind it.
+
+Dask decides who grades what, and gives work of a lost worker to another. Here it is decided how much Dask holds at a
+time, what counts as an answer, and when the cluster is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from distributed import Client, Future, KilledWorker
+
+from grader.batch.cluster.admission import Admitted, admit, dismiss
+from grader.batch.cluster.connecting import connected
+from grader.batch.cluster.parcels import graded_from, hand_in_parcel
+from grader.batch.cluster.sealing import Damaged, unpacked
+from grader.batch.cluster.worker_plugin import grade_here
+from grader.batch.finding import HandedIn
+from grader.batch.gradebook import Result
+from grader.batch.grading import Graded, Plan
+from grader.batch.jobs import Interrupted, JobsFault
+from grader.batch.pace import Pace
+from grader.errors import UsageError
+
+_AHEAD = 2  # tasks for each worker: one it grades, and one that is there when it has finished
+_AHEAD_BYTES = 256 * 2**20  # of submissions that the scheduler holds, and one more
+_LOOK_SECONDS = 2.0  # between two looks at who is there
+_ALONE_SECONDS = 600  # without any worker, before the batch ends: queues of clusters give new ones in minutes
+_ODD_ANSWERS = 3  # that a submission may get which nobody understands
+
+_CONNECTION_FAULTS = (OSError, TimeoutError, RuntimeError, ValueError)  # as Dask raises them
+
+_Stored = Callable[[str], Result | None]
+
+
+@dataclass
+class _Task:
+    """One submission on its way, under one key."""
+
+    handed_in: HandedIn
+    key: str
+    size: int
+    future: Future
+    given_at: float
+    begun_on: list[str] = field(default_factory=list)  # names of workers; all but the last were lost
+    begun_at: float = 0.0
+    worker: str = ""  # the address of the last one
+    is_orphan: bool = False  # that one is gone, and Dask has found no other yet
+
+
+class DaskJobs:
+    """Connected and ready when the block begins, and left as it was found when it ends."""
+
+    def __init__(self, address: str, plan: Plan, workspace: Path, shared: Path | None) -> None:
+        """`shared`: a folder that all workers see, so that of what lies in it only the place is sent."""
+        self._address, self._plan, self._workspace, self._shared = address, plan, workspace, shared
+        self._happened: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self._tasks: dict[str, _Task] = {}
+        self._lost: dict[str, list[str]] = {}  # by student: workers that were lost over it, under earlier keys
+        self._odd: dict[str, int] = {}
+        self._keys = 0
+        self._alone_since = 0.0
+        self._cut_off = False  # the connection was lost, and with it all that Dask held for us; it may be there again
+        self.notes: list[str] = []
+
+    def __enter__(self) -> DaskJobs:
+        with ExitStack() as stack:
+            self._client: Client = stack.enter_context(connected(self._address, self._workspace))
+            stack.callback(self._leave)
+            try:
+                self._admitted = self._admit(at_first=True)
+            except _CONNECTION_FAULTS as fault:
+                raise UsageError(f"{self._address}: lost while workers were told the rubric ({fault})") from None
+            self.pace = Pace(len(self._admitted.workers))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    def _admit(self, at_first: bool) -> Admitted:
+        admitted = admit(self._client, self._address, self._plan, self._shared, at_first)
+        self._client.subscribe_topic(admitted.run, lambda event: self._happened.put(("event", event[1])))
+        for line in admitted.notes:
+            self._note(line)
+        return admitted
+
+    def _note(self, line: str) -> None:
+        """Once, however often a worker comes back."""
+        if line not in self.notes:
+            self.notes.append(line)
+
+    def _leave(self) -> None:
+        with contextlib.suppress(Exception):  # of a scheduler that is gone
+            self._client.cancel([task.future for task in self._tasks.values()])
+            if hasattr(self, "_admitted"):
+                dismiss(self._client, self._admitted.run)
+
+    @property
+    def at_work(self) -> tuple[str, ...]:
+        """Which student's work is graded on which worker."""
+        begun = (task for task in self._tasks.values() if task.worker in self._admitted.workers)
+        return tuple(f"{task.handed_in.student} on {task.begun_on[-1]}" for task in begun)
+
+    def grade(
+        self, waiting: Iterable[HandedIn], stored: _Stored, begun: Callable[[], None] = lambda: None
+    ) -> Iterator[Graded]:
+        """Every submission's result, as they come; `begun` is called whenever there is news of who is where."""
+        queue = deque(waiting)
+        looked_at = 0.0
+        while queue or self._tasks:
+            if self._cut_off or self._client.status != "running":
+                self._connect_again(queue)
+            self._give_out(queue, stored)
+            if time.monotonic() - looked_at > _LOOK_SECONDS:
+                self._look_round(queue)
+                looked_at = time.monotonic()
+            try:
+                what, *told = self._happened.get(timeout=_LOOK_SECONDS)
+            except Empty:
+                begun()
+                continue
+            if what == "event":
+                self._take_note(told[0], queue)
+                begun()
+            elif (task := self._tasks.pop(told[0], None)) is not None:  # else it was given out anew: counts once
+                if (graded := self._answered(task, *told[1:])) is not None:
+                    yield graded
+                else:
+                    queue.appendleft(task.handed_in)
+
+    def _give_out(self, queue: deque[HandedIn], stored: _Stored) -> None:
+        held = sum(task.size for task in self._tasks.values())
+        room = _AHEAD * max(1, len(self._admitted.workers))
+        while queue and len(self._tasks) < room and held < _AHEAD_BYTES and self._client.status == "running":
+            handed_in = queue.popleft()
+            seen_by_all = self._shared is not None and handed_in.path.resolve().is_relative_to(self._shared)
+            words, content = hand_in_parcel(handed_in, stored(handed_in.student), seen_by_all).sealed()
+            held += len(words) + len(content)
+            try:
+                self._submit(handed_in, words, content)
+            except _CONNECTION_FAULTS:
+                self._cut_off = True
+                queue.appendleft(handed_in)
+                return
+
+    def _submit(self, handed_in: HandedIn, words: bytes, content: bytes) -> None:
+        run, lost = self._admitted.run, self._lost.get(handed_in.student, [])
+        self._keys += 1
+        key = f"{run}-{self._keys}"  # nothing about the student: anybody on the network may see a dashboard
+        future = self._client.submit(
+            grade_here, run, key, lost, words, content, key=key, pure=False, resources={run: 1}, retries=0
+        )
+        self._tasks[key] = _Task(handed_in, key, len(words) + len(content), future, time.monotonic())
+        future.add_done_callback(self._fetch)
+
+    def _fetch(self, future: Future) -> None:
+        """In a thread of Dask's, so that answers come in while others are kept."""
+        try:
+            self._happened.put(("done", future.key, future.status, future.result()))
+        except BaseException as fault:
+            self._happened.put(("done", future.key, future.status, fault))
+
+    def _answered(self, task: _Task, status: str, answer: Any) -> Graded | None:
+        """What became of it; None if it has to be given out again."""
+        student = task.handed_in.student
+        task.future.release()
+        if isinstance(answer, KilledWorker):  # Dask gives up sooner or later than we do, and on bystanders too
+            self._lost.setdefault(student, []).extend(task.begun_on)
+            return None
+        if status == "error":
+            self._count_odd(student, f"{type(answer).__name__}: {answer}")
+            return None
+        if status != "finished":
+            self._cut_off = True
+            return None
+        told = unpacked(answer)
+        if "refused" in told:
+            return None  # the worker gets no more work; it has said so in an event, too
+        if "ended" in told:
+            self._lost.setdefault(student, []).extend([*task.begun_on[:-1], told["on"]])
+            return None
+        try:
+            graded = graded_from(told, task.handed_in)
+        except (Damaged, TypeError, LookupError) as fault:
+            self._count_odd(student, str(fault))
+            return None
+        if graded.result is not None and graded.result.how == "graded":
+            self.pace.count(time.monotonic() - (task.begun_at or task.given_at))
+        return graded
+
+    def _count_odd(self, student: str, what: str) -> None:
+        self._odd[student] = self._odd.get(student, 0) + 1
+        if self._odd[student] >= _ODD_ANSWERS:
+            raise JobsFault(f"{self._address}: workers give no answer that can be understood ({what})")
+
+    def _take_note(self, event: dict[str, Any], queue: deque[HandedIn]) -> None:
+        if "begun" in event:
+            if (task := self._tasks.get(event["begun"])) is not None:
+                task.begun_on.append(event["name"])
+                task.begun_at, task.worker, task.is_orphan = time.monotonic(), event["worker"], False
+        elif "refused" in event:
+            self._admitted.workers.discard(event["worker"])
+            self._note(f"no work was given to {event['name']}: {event['refused']}")
+        elif event["worker"] not in self._admitted.workers:
+            self._admitted.workers.add(event["worker"])
+            # Dask does not look again at tasks that found no worker with their resource.
+            self._take_back(queue, [task for task in self._tasks.values() if not task.begun_on])
+        self.pace.jobs = max(1, len(self._admitted.workers))
+
+    def _take_back(self, queue: deque[HandedIn], tasks: list[_Task]) -> None:
+        for task in tasks:
+            del self._tasks[task.key]
+            queue.appendleft(task.handed_in)
+            self._lost.setdefault(task.handed_in.student, []).extend(task.begun_on)
+        if tasks:
+            self._client.cancel([task.future for task in tasks])
+
+    def _look_round(self, queue: deque[HandedIn]) -> None:
+        """Which workers are there, and whether the scheduler is still the one that was told about the batch."""
+        try:
+            found = self._client.scheduler_info()
+        except _CONNECTION_FAULTS:
+            self._cut_off = True
+            return
+        self._admitted.workers &= set(found["workers"])
+        self._cut_off |= found["id"] != self._admitted.scheduler
+        if self._admitted.workers:
+            self._alone_since = 0.0
+            orphans = [task for task in self._tasks.values() if task.worker not in {"", *self._admitted.workers}]
+            self._take_back(queue, [task for task in orphans if task.is_orphan])
+            for task in orphans:
+                task.is_orphan = True
+        elif not self._alone_since:
+            self._alone_since = time.monotonic()
+        elif time.monotonic() - self._alone_since > _ALONE_SECONDS:
+            raise Interrupted(f"{self._address}: no worker has been there for {_ALONE_SECONDS // 60} minutes")
+
+    def _connect_again(self, queue: deque[HandedIn]) -> None:
+        """Dask tries it for a while (distributed.comm.timeouts.connect); then all is said anew, since the scheduler may
+        be another one and has dropped what it held for us."""
+        queue.extendleft(task.handed_in for task in self._tasks.values())
+        self._tasks.clear()
+        gone = Interrupted(f"{self._address}: the scheduler is gone")
+        while self._client.status == "connecting":
+            time.sleep(0.1)
+        if self._client.status != "running":
+            raise gone
+        try:
+            self._client.wait_for_workers(1, timeout=_ALONE_SECONDS)
+            self._admitted = self._admit(at_first=False)
+            self._cut_off = False
+        except _CONNECTION_FAULTS:
+            if self._client.status == "closed":
+                raise gone from None  # else it was cut again: the next round says so
