@@ -2,6 +2,7 @@
 
     python -m benchmarks.throughput --problems 2.1,2.2             # 100, 500 and 2,000 submissions, some twenty minutes
     python -m benchmarks.throughput --sizes 40                     # a quick look at all five pieces of code
+    python -m benchmarks.throughput --problems 2.1,2.2 --others    # otter-grader and nbgrader too (other_graders.py)
 
 All run in one go on the same submissions and the same checks (dl-hw3's implementation part). The pytest process calls
 the same check functions on the student's module in its own process, with no box. "An empty pytest process" imports what
@@ -53,6 +54,9 @@ def main() -> None:
     parser.add_argument("--sizes", default="100,500,2000")
     parser.add_argument("--problems", default="2.1,2.2,2.3,2.4,2.5", help="of dl-hw3: which ones count")
     parser.add_argument("--jobs", default="1,2")
+    parser.add_argument(
+        "--others", action="store_true", help="otter-grader and nbgrader on 2.1 and 2.2 too; installs them from PyPI"
+    )
     arguments = parser.parse_args()
     problems = tuple(arguments.problems.split(","))
     with tempfile.TemporaryDirectory(prefix="throughput-") as temporary:
@@ -73,6 +77,11 @@ def main() -> None:
             submissions = class_of(folder / f"class-{size}", size)
             for jobs in map(int, arguments.jobs.split(",")):
                 print(_line(_grader(submissions, folder / f"out-{size}-{jobs}", jobs, problems), seconds, both, bare))
+    if arguments.others:
+        from benchmarks import other_graders  # not before: what it loads would count as the grader's memory
+
+        for line in other_graders.lines():
+            print(line, flush=True)
 
 
 def class_of(folder: Path, size: int) -> Path:
