@@ -32,7 +32,7 @@ COMMANDS = {
     "rubric": ("grader.proving", "Look at rubrics and prove them right."),
     "checks": ("grader", "List the checks that rubrics can use, with their parameters."),
     "release": ("grader.release", "Make the kit that students get."),
-    "doctor": ("grader", "Say what isolation this machine gives student code."),
+    "doctor": ("grader", "Say what isolation this machine, or every worker of a cluster, gives student code."),
     "check": ("grader.selfcheck", "Check your own work: the public checks, before the deadline."),
     "formula": ("grader.selfcheck", "Show how a formula is read, and whether it works."),
     "parameters": ("grader.selfcheck", "Show the numbers that are a student's own."),

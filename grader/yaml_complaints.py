@@ -16,7 +16,7 @@ _CAUSES = {
     "the line above, or put the value into quotes",
     "could not find expected ':'": "a key needs a ':' behind it",
     "sequence entries are not allowed": "'- ' begins a list here; begin it on a line of its own",
-    "mapping keys are not allowed": "'? ' cannot stand here; put the value into quotes",
+    "mapping keys are not allowed": "'? ' has no place here; put the value into quotes",
     "found unknown escape character": ESCAPE,
     "expected escape sequence": ESCAPE,
     "found unexpected end of stream": "a quotation mark is never closed",

@@ -24,6 +24,7 @@ from grader.sandbox.inside import wire
 Sent = tuple[bytes, int]  # the bytes, and after how many of them they are cut; 0 for those that go through a channel
 
 _HEAD = struct.Struct(">4sIQ")
+_OF_ONE_ARRAY = b"gbxa"
 _WORDS = (
     *("~", "array", "dict", "tuple", "complex", "items", "parts", "dtype", "shape", "at", "value", "raised"),
     *("absent", "<f8", ">f8", "<f2", "<c16", "|O", "|V8", "<M8[ns]", "<U9", "|b1", "f8,i4", "type", "text"),
@@ -34,17 +35,18 @@ _LINE_BYTES = 2**15  # what a socket surely takes in one go
 
 
 def make(rng: Random) -> Sent:
-    header, body = rng.choice(material.frames())
+    magic, written, body = rng.choice(material.frames())
     by_bytes = rng.random() < 0.4
-    if not by_bytes or rng.random() < 0.3:
-        header = damaged_json(header, rng, _WORDS)
-    written = header.encode("utf-8", "surrogatepass")
+    if magic == _OF_ONE_ARRAY:
+        written = damaged(written, rng, written) if rng.random() < 0.7 else written
+    elif not by_bytes or rng.random() < 0.3:
+        written = damaged_json(written.decode(), rng, _WORDS).encode("utf-8", "surrogatepass")
     lengths = [len(written), len(body)]
     if rng.random() < 0.05:
         lengths[rng.randrange(2)] = rng.choice(_ODD_LENGTHS)
-    data = _HEAD.pack(b"gbx1", *lengths) + written + body
+    data = _HEAD.pack(magic, *lengths) + written + body
     if by_bytes:
-        data = damaged(data, rng, rng.choice(material.frames())[0].encode() + body)
+        data = damaged(data, rng, rng.choice(material.frames())[1] + body)
     data *= rng.choice((1, 1, 2))
     return data, rng.choice((0, 7, 64)) if len(data) < _LINE_BYTES else 4096
 

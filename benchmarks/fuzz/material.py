@@ -88,15 +88,15 @@ def lines(path: Path) -> tuple[str, ...]:
 
 
 @cache
-def frames() -> tuple[tuple[str, bytes], ...]:
-    """Header and body of what boxes answer: values of every kind, and every kind of fault."""
+def frames() -> tuple[tuple[bytes, bytes, bytes], ...]:
+    """Magic, header and body of what boxes answer: values of every kind, and every kind of fault."""
     weights = np.array([[0.25, 0.75], [1.0, 0.0]])
     raised = {"type": "ValueError", "text": "shapes (3,) and (4,)", "file": "attention.py", "line": 3}
     answers: list[Any] = [
         {"value": weights},
         {"value": [weights, weights.astype(np.float32), np.arange(6).reshape(1, 2, 3), np.zeros((0, 4))]},
         {"value": {"output": weights, "shapes": (2, 2), "scale": 0.5 + 1j, "name": "head", "mask": weights > 0.5}},
-        {"value": [{"x": "□" * 9, "y": "Khatchig Mouradian. ⁇London⁇"}, None, True, 2**70, -1.5]},
+        {"value": [{"x": "□" * 9, "y": "Nele Brandt. ⁇London⁇"}, None, True, 2**70, -1.5]},
         {"value": [[[[np.float32(1.5)]], np.int8(3), np.complex64(2j)], ()]},
         *({"raised": raised}, {"raised": {**raised, "importing": True, "type": "Odd"}}, {"absent": ["attend", "mask"]}),
         *({"signature": "takes 2 positional arguments"}, {"unsendable": "an object of type set"}, {"layers": ["net"]}),
@@ -104,4 +104,4 @@ def frames() -> tuple[tuple[str, bytes], ...]:
     packed = [b"".join(wire.pack(answer)) for answer in answers]
     lengths = [int.from_bytes(frame[4:8], "big") for frame in packed]
     pairs = zip(packed, lengths, strict=True)
-    return tuple((frame[16 : 16 + length].decode(), frame[16 + length :]) for frame, length in pairs)
+    return tuple((frame[:4], frame[16 : 16 + length], frame[16 + length :]) for frame, length in pairs)

@@ -53,6 +53,8 @@ class _Reference:
         return np.array(self._right(*args, **kwargs))
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        if probe == "what_it_may_keep":
+            return "the questions"
         raise _MoreThanValues(probe)
 
     def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:

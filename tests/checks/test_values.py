@@ -276,7 +276,7 @@ class Direct:
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         if probe == "latest_arguments":
-            return self._latest
+            return self._latest[-request["calls"] :]
         return self.call(file, request["function"], *request["args"], **request["kwargs"])
 
     def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
