@@ -4,13 +4,14 @@
     python -m benchmarks.throughput --problems 2.1,2.2 --others    # the same lines below those of throughput
 
 Each tool has an environment of its own in build/other-graders. Its tests are those of recorded_calls.py. This grader's
-commands are measured in the same way, with all its checks; otter and nbgrader put no box around the student's code.
+commands are measured in the same way, with all its checks. `otter run` and nbgrader put no box around student code.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import ctypes
 import json
 import os
 import resource
@@ -22,6 +23,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -33,6 +35,8 @@ ENVIRONMENTS = REPOSITORY / "build" / "other-graders"
 CORES = len(os.sched_getaffinity(0))
 LEAST = 5  # submissions; fewer give no median worth the name
 ALONE = 9  # have a command of their own; it takes seconds
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+PATIENCE = 10.0  # seconds, for what a command has left behind
 Files = Mapping[str, str]  # what one student hands in
 
 RIGHT = {name: (MODEL / name).read_text() for name in ("attention.py", "multihead.py")}
@@ -122,11 +126,18 @@ def _row(name: str, how: str, wall: float, processor: float) -> str:
 
 def _spent(commands: Sequence[Sequence[str]], folder: Path) -> tuple[float, float]:
     """Seconds on the wall and of the processors, until all of the commands have ended; one at a time per core."""
+    # Time is counted for those who are waited for. Whoever outlives a command comes to this process, to be waited for.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with ThreadPoolExecutor(CORES) as pool:
         list(pool.map(lambda command: _run(command, folder), commands))
+    wall = time.perf_counter() - began
+    with suppress(ChildProcessError):  # there are no more
+        while time.perf_counter() < began + wall + PATIENCE:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                time.sleep(0.01)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.perf_counter() - began, used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return wall, used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _run(command: Sequence[str], folder: Path) -> None:
