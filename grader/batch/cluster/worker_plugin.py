@@ -53,7 +53,7 @@ class GradingPlugin(WorkerPlugin):  # type: ignore[misc]  # what is not typed is
         self._resting.cancel()
         if self._process is not None:
             await asyncio.to_thread(self._process.close)
-        with contextlib.suppress(OSError):  # the scheduler may be gone
+        with contextlib.suppress(OSError, KeyError):  # the scheduler may be gone, or know this worker no more
             await self.take_no_more()
 
     async def _rest_when_idle(self) -> None:
