@@ -11,8 +11,6 @@ from typing import Protocol
 
 from grader.model import Runner
 
-CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
-
 
 class OwnRunner(Runner, Protocol):
     def start(self) -> None:
@@ -39,6 +37,8 @@ def is_installed(library: str) -> bool:
 
 
 def how_to_install(library: str, platform: str = sys.platform) -> str:
-    """Of torch the build for processors is enough; on Linux the usual one brings gigabytes for a GPU."""
-    from_where = f" --index-url {CPU_BUILDS}" if library == "torch" and platform == "linux" else ""
-    return f"pip install {library}{from_where}"
+    """Of torch the build for processors is enough; on Linux the usual one brings gigabytes for a GPU, and uv can tell
+    them apart."""
+    if library == "torch" and platform == "linux":
+        return "pip install uv && uv pip install torch --torch-backend=cpu"
+    return f"pip install {library}"

@@ -105,7 +105,7 @@ def test_a_kit_without_torch_checks_all_that_needs_none(kits: Callable[[str], Ma
     done = run(python, "check", ".", cwd=work)
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    install = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+    install = "pip install uv && uv pip install torch --torch-backend=cpu"
     assert f"Form: torch is not installed, so 2.3, 2.4, 2.5 cannot be checked; `{install}`" in told
     assert "1.3.a passed 1 / 1, 1 later" in told  # formulas
     assert "1.4.a there 3 later" in told  # prose

@@ -90,7 +90,7 @@ def test_torch_is_missing(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     told = " ".join(done.stdout.split())
-    install = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+    install = "pip install uv && uv pip install torch --torch-backend=cpu"
     assert f"Form: torch is not installed, so 2 cannot be checked; `{install}`" in told
     assert "1.a passed 3 / 3" in told
     assert "1 there, to be read after the deadline; 1 not checked, for want of a library." in told
