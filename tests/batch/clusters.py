@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -143,6 +144,13 @@ def written(*arguments: object, **environment: str) -> subprocess.CompletedProce
         process.kill()
     assert "Traceback" not in err, err
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def kept_in(out: Path) -> list[str]:
+    """The student of every result that was ever kept."""
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(out / "gradebook.db")) as base:
+        return [student for (student,) in base.execute("SELECT student FROM results")]
+    return []
 
 
 def until(seconds: float, condition: object) -> None:

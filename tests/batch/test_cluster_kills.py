@@ -1,23 +1,46 @@
-"""A cluster whose scheduler goes away: the batch ends in one line, nothing is lost, and the same command goes on."""
+"""A cluster whose processes are killed: nothing is lost, nothing counts twice, and the same command goes on."""
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.batch.classes import batch, contents, make_class
-from tests.batch.clusters import cluster, until, writing, written
+from benchmarks.cluster_kills import rounds_of_kills
+from tests.batch.classes import RUBRIC, batch, contents, make_class
+from tests.batch.clusters import cluster, kept_in, until, writing, written
 
 
-def _results(out: Path) -> list[str]:
-    """The student of every result that was ever kept."""
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(out / "gradebook.db")) as base:
-        return [student for (student,) in base.execute("SELECT student FROM results")]
-    return []
+@pytest.mark.slow
+def test_twenty_kills_hangs_and_cuts_at_random_moments(tmp_path: Path) -> None:
+    rounds_of_kills(tmp_path, seed=11)
+
+
+# Longer than the scheduler waits for a sign of life of the workers here.
+SLOW_TO_LOAD = "import time\ntime.sleep(8)\n"
+
+
+@pytest.mark.slow
+def test_a_worker_that_loads_for_long_is_not_taken_for_dead(tmp_path: Path) -> None:
+    """One that comes back is told the rubric while it joins."""
+    make_class(tmp_path / "in", 8)
+    (tmp_path / "rubric").mkdir()
+    (tmp_path / "rubric" / "small-class.yaml").write_text(RUBRIC.read_text())
+    (tmp_path / "rubric" / "checks.py").write_text(SLOW_TO_LOAD)
+    with cluster(tmp_path / "machines", "a") as made:
+        asked = ["--rubric", str(tmp_path / "rubric" / "small-class.yaml")]
+        writer = writing(tmp_path / "in", tmp_path / "out", made.address, *asked)
+        try:
+            until(90, _some(tmp_path / "out"))
+            os.kill(made.worker_process("a"), signal.SIGKILL)
+            _, complained = writer.communicate(timeout=90)
+        finally:
+            writer.kill()
+    assert (writer.returncode, complained) == (0, "")
+    assert len(kept_in(tmp_path / "out")) == 8
 
 
 @pytest.mark.slow
@@ -33,7 +56,7 @@ def test_a_scheduler_that_stays_away_ends_the_batch_in_one_line_and_resume_goes_
             said, complained = writer.communicate(timeout=60)
         finally:
             writer.kill()
-    kept = len(_results(tmp_path / "out"))
+    kept = len(kept_in(tmp_path / "out"))
     assert writer.returncode == 3
     assert complained.splitlines() == [f"grader: {made.address}: the scheduler is gone"]
     assert f"{kept} of 12 submissions" in said
@@ -45,4 +68,4 @@ def test_a_scheduler_that_stays_away_ends_the_batch_in_one_line_and_resume_goes_
 
 
 def _some(out: Path) -> Callable[[], bool]:
-    return lambda: len(_results(out)) > 1
+    return lambda: len(kept_in(out)) > 1

@@ -11,6 +11,7 @@ from typing import Any
 
 from distributed import Client
 
+from grader.batch.cluster.connecting import identity
 from grader.batch.cluster.parcels import rubric_parcel
 from grader.batch.cluster.survey import Survey, names_in, survey, versions
 from grader.batch.cluster.worker_plugin import Demand, GradingPlugin, states_of
@@ -51,7 +52,7 @@ def admit(client: Client, address: str, plan: Plan, shared: Path | None, at_firs
     if at_first and not workers:
         dismiss(client, run)
         raise UsageError(f"{address}: no worker can grade: {'; '.join(refused[:_NAMED])}")
-    scheduler = client.scheduler_info()["id"]
+    scheduler = identity(client)["id"]
     return Admitted(run, workers, scheduler, [f"no work was given to {line}" for line in refused])
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.batch.cluster.admission import surveyed
-from grader.batch.cluster.connecting import connected
+from grader.batch.cluster.connecting import connected, identity
 from grader.batch.cluster.survey import Survey, survey_with_isolation, versions
 from grader.secret import Secret, read_secret
 
@@ -22,7 +22,7 @@ def diagnose_cluster(address: str, console: Console) -> bool:
     """Prints some lines for each worker; whether all of them would get work."""
     with tempfile.TemporaryDirectory(prefix="grader-doctor-") as folder, connected(address, Path(folder)) as client:
         found = surveyed(client, address, survey_with_isolation)
-        told: Mapping[str, Any] = client.scheduler_info()["workers"]
+        told: Mapping[str, Any] = identity(client)["workers"]
     secret = read_secret()
     for worker, one in sorted(found.items()):
         console.print(Text(f"{worker} on {one.host}", style="bold"), soft_wrap=True)

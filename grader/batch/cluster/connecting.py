@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
 from pathlib import Path
+from typing import Any
 
 import dask
 from distributed import Client, LocalCluster, Security
@@ -100,6 +101,13 @@ def _client_of(address: str) -> Iterator[Client]:
     finally:
         with contextlib.suppress(Exception):  # a scheduler that is gone need not be told
             client.close(timeout=2)
+
+
+def identity(client: Client) -> dict[str, Any]:
+    """The scheduler's own words about itself and its workers. (`client.scheduler_info()` may return what the client has
+    fetched for itself meanwhile, which names no worker.)"""
+    found: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)
+    return found
 
 
 def _cause(fault: BaseException) -> str:

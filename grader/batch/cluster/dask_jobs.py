@@ -19,7 +19,7 @@ from typing import Any
 from distributed import Client, Future, KilledWorker
 
 from grader.batch.cluster.admission import Admitted, admit, dismiss
-from grader.batch.cluster.connecting import connected
+from grader.batch.cluster.connecting import connected, identity
 from grader.batch.cluster.parcels import graded_from, hand_in_parcel
 from grader.batch.cluster.sealing import Damaged, unpacked
 from grader.batch.cluster.worker_plugin import grade_here
@@ -208,13 +208,17 @@ class DaskJobs:
                 task.begun_on.append(event["name"])
                 task.begun_at, task.worker, task.is_orphan = time.monotonic(), event["worker"], False
         elif "refused" in event:
-            self._admitted.workers.discard(event["worker"])
+            self._count_workers(self._admitted.workers - {event["worker"]}, queue)
             self._note(f"no work was given to {event['name']}: {event['refused']}")
-        elif event["worker"] not in self._admitted.workers:
-            self._admitted.workers.add(event["worker"])
-            # Dask does not look again at tasks that found no worker with their resource.
+        else:
+            self._count_workers(self._admitted.workers | {event["worker"]}, queue)
+
+    def _count_workers(self, there: set[str], queue: deque[HandedIn]) -> None:
+        newcomers = there - self._admitted.workers
+        self._admitted.workers = there
+        self.pace.jobs = max(1, len(there))
+        if newcomers:  # Dask does not look again at tasks that found no worker with their resource
             self._take_back(queue, [task for task in self._tasks.values() if not task.begun_on])
-        self.pace.jobs = max(1, len(self._admitted.workers))
 
     def _take_back(self, queue: deque[HandedIn], tasks: list[_Task]) -> None:
         for task in tasks:
@@ -227,12 +231,13 @@ class DaskJobs:
     def _look_round(self, queue: deque[HandedIn]) -> None:
         """Which workers are there, and whether the scheduler is still the one that was told about the batch."""
         try:
-            found = self._client.scheduler_info()
+            found = identity(self._client)
         except _CONNECTION_FAULTS:
             self._cut_off = True
             return
-        self._admitted.workers &= set(found["workers"])
         self._cut_off |= found["id"] != self._admitted.scheduler
+        run = self._admitted.run
+        self._count_workers({worker for worker, told in found["workers"].items() if told["resources"].get(run)}, queue)
         if self._admitted.workers:
             self._alone_since = 0.0
             orphans = [task for task in self._tasks.values() if task.worker not in {"", *self._admitted.workers}]

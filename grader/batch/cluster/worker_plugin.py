@@ -22,6 +22,7 @@ from grader.errors import StaffFault
 from grader.secret import read_secret
 
 _IDLE_SECONDS = 2 * 3600  # twice as long as anything is waited for
+_SCHEDULER_FAULTS = (OSError, KeyError)  # it is gone, or knows this worker no more
 
 
 @dataclass(frozen=True)
@@ -40,21 +41,30 @@ class GradingPlugin(WorkerPlugin):  # type: ignore[misc]  # what is not typed is
         self.state: dict[str, Any] = {"refused": "it has not been asked yet"}
 
     async def setup(self, worker: Worker) -> None:
+        """Returns at once: until then Dask lets a worker that joins hear nothing and give no sign of life, so that the
+        scheduler would take one that loads torch for dead, and have it started again and again."""
         self._worker = worker
         self._process: HeldProcess | None = None
+        self._is_over = False
         self._asked_at = time.monotonic()
         self._resting = asyncio.ensure_future(self._rest_when_idle())
-        self.state = await asyncio.to_thread(self._made_ready, Path(worker.local_directory))
-        if "refused" not in self.state:
-            await worker.set_resources(**{self.name: 1})
-        self.tell({"worker": worker.address, "name": self.called, **self.state})
+        self.prepared = asyncio.ensure_future(self._prepare())
 
     async def teardown(self, worker: Worker) -> None:
+        self._is_over = True
         self._resting.cancel()
         if self._process is not None:
             await asyncio.to_thread(self._process.close)
-        with contextlib.suppress(OSError, KeyError):  # the scheduler may be gone, or know this worker no more
+        await self.prepared
+        with contextlib.suppress(*_SCHEDULER_FAULTS):
             await self.take_no_more()
+
+    async def _prepare(self) -> None:
+        self.state = await asyncio.to_thread(self._made_ready, Path(self._worker.local_directory))
+        with contextlib.suppress(*_SCHEDULER_FAULTS):
+            if "refused" not in self.state:
+                await self._worker.set_resources(**{self.name: 1})
+            self.tell({"worker": self._worker.address, "name": self.called, **self.state})
 
     async def _rest_when_idle(self) -> None:
         """A writer that was killed takes no plugin away; then at least no process waits for ever."""
@@ -86,7 +96,7 @@ class GradingPlugin(WorkerPlugin):  # type: ignore[misc]  # what is not typed is
             if self._demand.secret and not self._demand.secret_travels and found.secret != self._demand.secret:
                 return {"refused": "the course's secret (GRADER_SECRET) is not set there"}
             self._process = HeldProcess(folder, self._with_secret())
-            return self._process.hello()
+            return {"refused": "the batch is over"} if self._is_over else self._process.hello()
         except (ProcessEnded, Damaged, OSError, StaffFault) as fault:
             return {"refused": f"its grading process does not start: {fault}"}
 
@@ -143,7 +153,10 @@ async def grade_here(run: str, key: str, lost: list[str], words: bytes, content:
     return packed(answer | {"on": plugin.called})
 
 
-def states_of(run: str, dask_worker: Worker) -> dict[str, Any]:
-    """For the writer: what a worker said of itself when it got the plugin."""
+async def states_of(run: str, dask_worker: Worker) -> dict[str, Any]:
+    """For the writer: what a worker says of itself once it is prepared."""
     plugin = dask_worker.plugins.get(run)
-    return {"name": plugin.called, **plugin.state} if plugin else {"name": "", "refused": "it was not reached"}
+    if plugin is None:
+        return {"name": "", "refused": "it was not reached"}
+    await asyncio.shield(plugin.prepared)
+    return {"name": plugin.called, **plugin.state}
