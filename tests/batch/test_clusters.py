@@ -176,6 +176,27 @@ def test_a_submission_that_three_workers_end_over_is_ungraded_and_the_others_go_
     assert [one.how for one in found.values()] == ["graded"] * 4 + ["given up"]
 
 
+@pytest.mark.slow
+def test_of_quick_work_a_task_holds_several_and_a_lost_worker_costs_none_of_them(
+    shared_nothing: tuple[Cluster, Path], tmp_path: Path
+) -> None:
+    made, submissions = shared_nothing[0], tmp_path / "in"
+    make_class(submissions, 60)
+    killed: list[str] = []
+
+    def watch(tally: Tally) -> None:
+        several = next((one for one in tally.at_work if " more on " in one), "")
+        if several and not killed:
+            killed.append(several.rpartition(" on ")[2])
+            os.kill(made.worker_process(killed[0]), signal.SIGKILL)
+
+    order = Order(submissions, tmp_path / "out", 1, rubric=str(RUBRIC), dask=made.address)
+    tally = run_batch(order, _all_there, watch)
+    assert (tally.done, tally.ungraded, tally.faults, len(killed)) == (60, 0, [], 1)
+    assert batch(submissions, tmp_path / "here").returncode == 0
+    assert contents(tmp_path / "out") == contents(tmp_path / "here")
+
+
 def _all_there(found: Found) -> None:
     assert not found.twice
 

@@ -31,6 +31,8 @@ from grader.batch.pace import Pace
 from grader.errors import UsageError
 
 _AHEAD = 2  # tasks for each worker: one it grades, and one that is there when it has finished
+_LARGEST_LOT = 8  # submissions in one task
+_LOT_SECONDS = 0.5  # that a worker may grade before it answers: Dask's own work for a task takes some twelve ms
 _AHEAD_BYTES = 256 * 2**20  # of submissions that the scheduler holds, and one more
 _LOOK_SECONDS = 2.0  # between two looks at who is there
 _ALONE_SECONDS = 600  # without any worker, before the batch ends: queues of clusters give new ones in minutes
@@ -43,9 +45,9 @@ _Stored = Callable[[str], Result | None]
 
 @dataclass
 class _Task:
-    """One submission on its way, under one key."""
+    """Some submissions on their way, under one key."""
 
-    handed_in: HandedIn
+    lot: tuple[HandedIn, ...]
     key: str
     size: int
     future: Future
@@ -54,6 +56,10 @@ class _Task:
     begun_at: float = 0.0
     worker: str = ""  # the address of the last one
     is_orphan: bool = False  # that one is gone, and Dask has found no other yet
+
+    def told(self) -> str:
+        more = f" and {len(self.lot) - 1} more" if len(self.lot) > 1 else ""
+        return self.lot[0].student + more
 
 
 class DaskJobs:
@@ -108,7 +114,7 @@ class DaskJobs:
     def at_work(self) -> tuple[str, ...]:
         """Which student's work is graded on which worker."""
         begun = (task for task in self._tasks.values() if task.worker in self._admitted.workers)
-        return tuple(f"{task.handed_in.student} on {task.begun_on[-1]}" for task in begun)
+        return tuple(f"{task.told()} on {task.begun_on[-1]}" for task in begun)
 
     def grade(
         self, waiting: Iterable[HandedIn], stored: _Stored, begun: Callable[[], None] = lambda: None
@@ -132,35 +138,51 @@ class DaskJobs:
                 self._take_note(told[0], queue)
                 begun()
             elif (task := self._tasks.pop(told[0], None)) is not None:  # else it was given out anew: counts once
-                if (graded := self._answered(task, *told[1:])) is not None:
-                    yield graded
-                else:
-                    queue.appendleft(task.handed_in)
+                graded = self._answered(task, *told[1:])
+                known = {one.handed_in.student for one in graded}
+                queue.extendleft(one for one in reversed(task.lot) if one.student not in known)
+                yield from graded
 
     def _give_out(self, queue: deque[HandedIn], stored: _Stored) -> None:
         held = sum(task.size for task in self._tasks.values())
         room = _AHEAD * max(1, len(self._admitted.workers))
         while queue and len(self._tasks) < room and held < _AHEAD_BYTES and self._client.status == "running":
-            handed_in = queue.popleft()
-            seen_by_all = self._shared is not None and handed_in.path.resolve().is_relative_to(self._shared)
-            words, content = hand_in_parcel(handed_in, stored(handed_in.student), seen_by_all).sealed()
-            held += len(words) + len(content)
+            lot = self._next_lot(queue)
             try:
-                self._submit(handed_in, words, content)
+                held += self._submit(lot, stored)
             except _CONNECTION_FAULTS:
                 self._cut_off = True
-                queue.appendleft(handed_in)
+                queue.extendleft(reversed(lot))
                 return
 
-    def _submit(self, handed_in: HandedIn, words: bytes, content: bytes) -> None:
-        run, lost = self._admitted.run, self._lost.get(handed_in.student, [])
+    def _next_lot(self, queue: deque[HandedIn]) -> tuple[HandedIn, ...]:
+        """As many as are graded in a moment, and fewer towards the end, so that no worker waits for another. What a
+        worker was lost over goes alone: else nobody could tell whose doing it is."""
+        workers = max(1, len(self._admitted.workers))
+        in_a_moment = int(_LOT_SECONDS * (self.pace.per_second or 0) / workers)
+        count = min(_LARGEST_LOT, in_a_moment, len(queue) // (_AHEAD * workers))
+        lot = [queue.popleft()]
+        while len(lot) < count and not self._lost.keys() & {lot[0].student, queue[0].student}:
+            lot.append(queue.popleft())
+        return tuple(lot)
+
+    def _submit(self, lot: tuple[HandedIn, ...], stored: _Stored) -> int:
+        """How many bytes that was."""
+        parcels = [part for one in lot for part in self._sealed(one, stored)]
+        size = sum(map(len, parcels))
+        run, lost = self._admitted.run, self._lost.get(lot[0].student, [])
         self._keys += 1
         key = f"{run}-{self._keys}"  # nothing about the student: anybody on the network may see a dashboard
         future = self._client.submit(
-            grade_here, run, key, lost, words, content, key=key, pure=False, resources={run: 1}, retries=0
+            grade_here, run, key, lost, *parcels, key=key, pure=False, resources={run: 1}, retries=0
         )
-        self._tasks[key] = _Task(handed_in, key, len(words) + len(content), future, time.monotonic())
+        self._tasks[key] = _Task(lot, key, size, future, time.monotonic())
         future.add_done_callback(self._fetch)
+        return size
+
+    def _sealed(self, handed_in: HandedIn, stored: _Stored) -> tuple[bytes, bytes]:
+        seen_by_all = self._shared is not None and handed_in.path.resolve().is_relative_to(self._shared)
+        return hand_in_parcel(handed_in, stored(handed_in.student), seen_by_all).sealed()
 
     def _fetch(self, future: Future) -> None:
         """In a thread of Dask's, so that answers come in while others are kept."""
@@ -169,33 +191,40 @@ class DaskJobs:
         except BaseException as fault:
             self._happened.put(("done", future.key, future.status, fault))
 
-    def _answered(self, task: _Task, status: str, answer: Any) -> Graded | None:
-        """What became of it; None if it has to be given out again."""
-        student = task.handed_in.student
+    def _answered(self, task: _Task, status: str, answer: Any) -> list[Graded]:
+        """What became of it; who of the lot is not there has to be given out again."""
         task.future.release()
         if isinstance(answer, KilledWorker):  # Dask gives up sooner or later than we do, and on bystanders too
-            self._lost.setdefault(student, []).extend(task.begun_on)
-            return None
+            self._count_lost(task, task.begun_on)
+            return []
         if status == "error":
-            self._count_odd(student, f"{type(answer).__name__}: {answer}")
-            return None
+            self._count_odd(task.lot[0].student, f"{type(answer).__name__}: {answer}")
+            return []
         if status != "finished":
             self._cut_off = True
-            return None
+            return []
         told = unpacked(answer)
-        if "refused" in told:
-            return None  # the worker gets no more work; it has said so in an event, too
-        if "ended" in told:
-            self._lost.setdefault(student, []).extend([*task.begun_on[:-1], told["on"]])
-            return None
-        try:
-            graded = graded_from(told, task.handed_in)
-        except (Damaged, TypeError, LookupError) as fault:
-            self._count_odd(student, str(fault))
-            return None
-        if graded.result is not None and graded.result.how == "graded":
-            self.pace.count(time.monotonic() - (task.begun_at or task.given_at))
+        self._count_lost(task, told.get("lost_before", []))
+        graded = []
+        for handed_in, one in zip(task.lot, told["answers"], strict=False):
+            if "refused" in one:
+                break  # the worker gets no more work; it has said so in an event, too
+            if "ended" in one:
+                self._lost.setdefault(handed_in.student, []).extend([*task.begun_on[:-1], told["on"]])
+                break
+            try:
+                graded.append(graded_from(one, handed_in))
+            except (Damaged, TypeError, LookupError) as fault:
+                self._count_odd(handed_in.student, str(fault))
+        each = (time.monotonic() - (task.begun_at or task.given_at)) / max(1, len(graded))
+        for found in graded:
+            if found.result is not None and found.result.how == "graded":
+                self.pace.count(each)
         return graded
+
+    def _count_lost(self, task: _Task, workers: list[str]) -> None:
+        for one in task.lot if workers else ():
+            self._lost.setdefault(one.student, []).extend(workers)
 
     def _count_odd(self, student: str, what: str) -> None:
         self._odd[student] = self._odd.get(student, 0) + 1
@@ -223,8 +252,8 @@ class DaskJobs:
     def _take_back(self, queue: deque[HandedIn], tasks: list[_Task]) -> None:
         for task in tasks:
             del self._tasks[task.key]
-            queue.appendleft(task.handed_in)
-            self._lost.setdefault(task.handed_in.student, []).extend(task.begun_on)
+            queue.extendleft(reversed(task.lot))
+            self._count_lost(task, task.begun_on)
         if tasks:
             self._client.cancel([task.future for task in tasks])
 
@@ -252,7 +281,7 @@ class DaskJobs:
     def _connect_again(self, queue: deque[HandedIn]) -> None:
         """Dask tries it for a while (distributed.comm.timeouts.connect); then all is said anew, since the scheduler may
         be another one and has dropped what it held for us."""
-        queue.extendleft(task.handed_in for task in self._tasks.values())
+        queue.extendleft(one for task in self._tasks.values() for one in task.lot)
         self._tasks.clear()
         gone = Interrupted(f"{self._address}: the scheduler is gone")
         while self._client.status == "connecting":

@@ -6,7 +6,6 @@ Nothing that is unpickled anywhere is of a student's making, and nothing that tr
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +101,7 @@ def hand_in_parcel(handed_in: HandedIn, stored: Result | None, seen_by_all: bool
         "late": handed_in.late,
         "fault": handed_in.fault,
         "called": path.name,
-        "stored": asdict(stored) if stored else None,
+        "stored": vars(stored) if stored else None,
     }
     if handed_in.fault:
         return Parcel(about)
@@ -133,7 +132,7 @@ def stored_in(parcel: Parcel) -> Result | None:
 
 
 def answer_from(graded: Graded) -> dict[str, Any]:
-    result = asdict(graded.result) if graded.result else None
+    result = vars(graded.result) if graded.result else None
     students = list(graded.students) if graded.students is not None else None
     return {"result": result, "faults": list(graded.faults), "students": students}
 

@@ -110,14 +110,27 @@ class GradingPlugin(WorkerPlugin):  # type: ignore[misc]  # what is not typed is
         told["about"]["secret"] = own.text
         return packed(told), content
 
-    async def grade(self, key: str, lost: list[str], words: bytes, content: bytes) -> dict[str, Any]:
-        """What the grading process says; `lost` names workers that ended over the same work under earlier keys."""
+    async def grade(self, key: str, lost: list[str], parcels: tuple[bytes, ...]) -> dict[str, Any]:
+        """What the grading process says of one submission after another, until it ends or is refused. `lost` names
+        workers that ended over the same work under earlier keys."""
         if self._process is None:
-            return {"refused": self.state["refused"]}
-        self._asked_at = time.monotonic()
-        lost = [*lost, *await self._lost_over(key)]
+            return {"answers": [{"refused": self.state["refused"]}]}
+        before = await self._lost_over(key)
+        if before and len(parcels) > 2:  # over which of them has to be found out
+            return {"answers": [], "lost_before": before}
+        lost = [*lost, *before]
         if len(lost) < LOST_AT_MOST:
             await self._begin(key)
+        answers: list[dict[str, Any]] = []
+        for words, content in zip(parcels[::2], parcels[1::2], strict=True):
+            answers.append(await self._asked(words, content, lost))
+            if not {"ended", "refused"}.isdisjoint(answers[-1]):
+                break
+        return {"answers": answers}
+
+    async def _asked(self, words: bytes, content: bytes, lost: list[str]) -> dict[str, Any]:
+        assert self._process is not None
+        self._asked_at = time.monotonic()
         try:
             return await asyncio.to_thread(self._process.ask, words, content, lost)
         except ProcessEnded as fault:
@@ -136,21 +149,23 @@ class GradingPlugin(WorkerPlugin):  # type: ignore[misc]  # what is not typed is
         return [told["name"] for _, told in await self._worker.scheduler.events(topic=key)]
 
 
-async def grade_here(run: str, key: str, lost: list[str], words: bytes, content: bytes) -> bytes:
-    """The task. Never raises: what Dask writes into logs about a failed task would name its arguments."""
+async def grade_here(run: str, key: str, lost: list[str], *parcels: bytes) -> bytes:
+    """The task: words and content of each submission. It never raises: what Dask writes into logs about a failed task
+    would name its arguments."""
     worker = get_worker()
     plugin = worker.plugins.get(run)
     if plugin is None:
-        return packed({"refused": "it has not been told the rubric"})
+        return packed({"answers": [{"refused": "it has not been told the rubric"}]})
     try:
-        answer = await plugin.grade(key, lost, words, content)
+        told = await plugin.grade(key, lost, parcels)
     except Exception as fault:
-        answer = {"ended": f"{plugin.called}: {type(fault).__name__}"}
-    if "refused" in answer and plugin.state is not answer:
-        plugin.state = answer
+        told = {"answers": [{"ended": f"{plugin.called}: {type(fault).__name__}"}]}
+    last = told["answers"][-1] if told["answers"] else {}
+    if "refused" in last and plugin.state is not last:
+        plugin.state = last
         await plugin.take_no_more()
-        plugin.tell({"worker": worker.address, "name": plugin.called, **answer})
-    return packed(answer | {"on": plugin.called})
+        plugin.tell({"worker": worker.address, "name": plugin.called, **last})
+    return packed(told | {"on": plugin.called})
 
 
 async def states_of(run: str, dask_worker: Worker) -> dict[str, Any]:
