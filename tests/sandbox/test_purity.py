@@ -306,7 +306,100 @@ MORE = {
     "an assertion about text": "def f(x):\n    assert f'{f}' == x",
     "a type of text from elsewhere": "import numpy as np\ndef f(x):\n    return np.array([f]).astype(x.dtype)",
 }
+# A second reader's. Wherever a function's attribute is set, it stays: a method got another `self` than its instance.
+SELVES = {
+    "a class, by its own method": """
+        class C:
+            def put(self, v):
+                self.v = v
+            @classmethod
+            def kind(cls):
+                return cls
+        def f(x):
+            C().kind().put(f, x)
+            return f.v
+    """,
+    "a method of a class above": """
+        class B:
+            def put(self, v):
+                self.v = v
+        class C(B):
+            @classmethod
+            def go(cls, other, v):
+                super().put(other, v)
+        def f(x):
+            C().go(f, x)
+            return f.v
+    """,
+    "a class that Python names": """
+        def unused(__class__): pass
+        class C:
+            def put(self, v):
+                self.v = v
+            def go(self, other, v):
+                __class__.put(other, v)
+        def f(x):
+            C().go(f, x)
+            return f.v
+    """,
+    "another instance, by the name that a class makes of it": """
+        class C:
+            def put(__s, other, v):
+                _C__s = other
+                __s.v = v
+        def f(x):
+            C().put(f, x)
+            return f.v
+    """,
+    "a method as a default": """
+        def put(s, v):
+            return v
+        class C:
+            def put(self, v):
+                self.v = v
+            def go(self, other, v, how=put):
+                how(other, v)
+        def f(x):
+            C().go(f, x)
+            return f.v
+    """,
+    "a method in a tuple": """
+        def put(s, v):
+            return v
+        class C:
+            def put(self, v):
+                self.v = v
+            ways = (put, 1)
+        def f(x):
+            C().ways[0](f, x)
+            return f.v
+    """,
+    "Python's imports, named elsewhere": """
+        def unused(__import__): pass
+        def f(x):
+            return __import__("time").time()
+    """,
+    "Python's names, named elsewhere": """
+        def unused(__builtins__): pass
+        def f(x):
+            __builtins__["seen"] = x
+            return x
+    """,
+    "a library by a name that a class makes another": """
+        import torch
+        import torch.nn.init as __init
+        class Looks:
+            def zeros_(self, memory):
+                return memory
+        class C:
+            def old(self, _C__init):
+                return __init.zeros_(torch.empty(100))
+        def f(x):
+            return C().old(Looks())
+    """,
+}
 OTHERS = {"helper.py": "seen = []\n", "math.py": "n = []\ndef up():\n    n.append(0)\n    return len(n)\n"}
+EVERY = {**MAY_KEEP, **MORE, **SELVES}
 
 
 def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: str) -> str:
@@ -322,7 +415,7 @@ def test_ordinary_code_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert _read(tmp_path, monkeypatch, source) == ""
 
 
-@pytest.mark.parametrize("source", [*MAY_KEEP.values(), *MORE.values()], ids=[*MAY_KEEP, *MORE])
+@pytest.mark.parametrize("source", EVERY.values(), ids=list(EVERY))
 def test_code_that_may_keep_something_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
     others = {name: text for name, text in OTHERS.items() if name[:-3] in source}  # any would be refused beside math.py
     assert _read(tmp_path, monkeypatch, source, **others) != ""
@@ -341,6 +434,14 @@ ELSEWHERE = {
         "helper.py": "",
         "a/helper.py": "",
         "a/work.py": "import helper\ndef f(x):\n    return x",
+    },
+    "a class of another file": {
+        "helper.py": "class C:\n    def put(self, v):\n        self.v = v\n",
+        "work.py": "from helper import C\ndef f(x):\n    C.put(f, x)\n    return f.v",
+    },
+    "a class of another file, by its name": {
+        "helper.py": "class C:\n    def put(self, v):\n        self.v = v\n",
+        "work.py": "import helper\ndef f(x):\n    helper.C.put(f, x)\n    return f.v",
     },
     "a part of a notebook": {"hw.ipynb#work.py": "{}"},
 }
@@ -362,6 +463,9 @@ def test_what_is_taken_from_another_file_is_read_too(tmp_path: Path, monkeypatch
     work = "from helper import g\nimport helper\ndef f(x):\n    return g(x) + helper.SCALE"
     plain = "SCALE = 2\ndef g(x):\n    return SCALE * x\n"
     assert _read(tmp_path, monkeypatch, work, **{"helper.py": plain}) == ""
+    classes = "class C:\n    def __init__(self, x):\n        self.x = x\n"
+    asks = "from helper import C\nimport helper\ndef f(x):\n    return C(x).x + helper.C(x).x"
+    assert _read(tmp_path, monkeypatch, asks, **{"helper.py": classes}) == ""
     counts = "SCALE = 2\nn = []\ndef g(x):\n    n.append(x)\n    return len(n)\n"
     assert _read(tmp_path, monkeypatch, work, **{"helper.py": counts}) != ""
 

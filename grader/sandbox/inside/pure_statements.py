@@ -30,7 +30,7 @@ _REVEALING = re.compile(
 )
 # What makes text of values, or is the type of an array of such text.
 _TEXT = re.compile(r".*[%{].*|[<>=|]?[USOVTa]\d*|str\w*|object\w*|bytes\w*|unicode\w*", re.DOTALL)
-_DECORATORS = {"property", "staticmethod", "classmethod", "torch.no_grad", "torch.inference_mode"}
+_DECORATORS = {"property", "staticmethod", "torch.no_grad", "torch.inference_mode"}  # classmethod would give a class
 _FILLING = {"uniform_", "normal_", "zero_", "fill_"}  # all of a tensor
 _LOGS = {"debug", "info", "warning", "error"}
 _CONVERTING = {"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray"}
@@ -188,6 +188,8 @@ class Statements:
                 self._above(above, method, scope)
             case ast.Name(id=name) if name in self._known.classes:
                 pass
+            case function if taken := self._imports.of_own(function):
+                self._imports.taken.add(taken)
             case ast.Attribute(value=ast.Name(id=name), attr=method) if name in self._known.loggers and method in _LOGS:
                 inner = replace(scope, message=True)
             case ast.Attribute(value=made, attr=method) if method in _FILLING and (sizes := self._known.sizes(made)):
@@ -256,10 +258,11 @@ class Statements:
         if self._imports.dotted(node):
             self._library(self._imports.dotted(node))
             return
+        if taken := self._imports.of_own(node):
+            self._imports.taken.add(taken)
+            self._imports.values.add(taken)
+            return
         match node.value:
-            case ast.Name(id=name) if name in self._imports.modules:
-                self._imports.taken.add((self._imports.modules[name], node.attr))
-                return
             case ast.Name(id=name) if name in self._known.classes:
                 raise Keeps(f"{name}.{node.attr}")
             case ast.Attribute(value=tensor, attr="data") if node.attr in _FILLING:
@@ -271,6 +274,10 @@ class Statements:
 
     def _name(self, name: str, scope: Scope) -> None:
         known = self._known
+        if name.startswith("__") and name != "__name__":  # Python's own, or another within a class
+            raise Keeps(name)
+        if name in self._imports.names:
+            self._imports.values.add(self._imports.names[name])
         if name in self._imports.libraries:
             self._library(self._imports.libraries[name])
         elif name in self._imports.modules or name in known.loggers or name in known.classes:

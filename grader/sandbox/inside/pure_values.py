@@ -47,7 +47,7 @@ class Known:
             case ast.UnaryOp(operand=one) | ast.Attribute(value=ast.Call() as one, attr="min" | "max" | "eps" | "tiny"):
                 return self.never_changes(one)
             case ast.Name(id=name):
-                return name in self.gives and name not in self.classes
+                return name in self.gives and name not in self.classes and self.bound[name] == 1  # no method's too
             case ast.Attribute(attr=name):
                 return bool(self.imports.dotted(value)) and name[0].islower()
             case ast.Call(func=function, args=args, keywords=[]):

@@ -37,7 +37,8 @@ def what_it_may_keep(file: str) -> str:
                 waiting += map(read[path].imports.file_of, read[path].imports.followed)
         for one in read.values():
             for module, name in one.imports.taken:
-                if name not in read[one.imports.file_of(module)].gives:
+                other = read[one.imports.file_of(module)]
+                if name not in other.gives or (name in other.classes and (module, name) in one.imports.values):
                     raise Keeps(f"{module}.{name}")
     except Keeps as kept:
         return str(kept)
@@ -51,8 +52,8 @@ def _read(path: str, own: dict[str, list[str]]) -> Known:
     known = Known(Imports(own))
     nodes = [node for node in own_source.parse(path).body if not _runs_alone(node)]
     known.bound = Counter(name for node in nodes for name in _binds(node, known))
-    for name in (*known.imports.libraries, *known.imports.modules, *known.classes):
-        if known.bound[name] > 1:  # what it means depends on the place
+    for name in (*known.imports.libraries, *known.imports.modules, *known.imports.names, *known.classes):
+        if known.bound[name] > 1 or name.startswith("__"):  # what it means depends on the place
             raise Keeps(f"{name} has two meanings")
     for name in known.bound:
         if hasattr(builtins, name) and not name.startswith("__"):
