@@ -13,6 +13,8 @@ KEEPS_NOTHING = {
     "a function": """
         import numpy as np
         EPS, SHAPE = 1e-9, (2, 3)
+        DIM = 8
+        SCALE = 1 / np.sqrt(2 * DIM)
         LOW = float("-inf")
         def softmax(x, axis=0):
             e = np.exp(x - x.max(axis=axis, keepdims=True))
@@ -398,8 +400,21 @@ SELVES = {
             return C().old(Looks())
     """,
 }
+AT_THE_TOP = {
+    "an array made of a tuple's name": """
+        import numpy as np
+        T = (0.0, 0.0)
+        S = np.sqrt(T)
+        def f(x):
+            S[0] += 1
+            return S[0]
+    """,
+    "an array made of a longer tuple": "import numpy as np\nS = np.sqrt((0.0,) * 2)\ndef f(x):\n    S[0] += 1",
+    "an array made of a sum": "import numpy as np\nS = np.float64(1) + (0.0, 0.0)\ndef f(x):\n    S[0] += 1",
+    "a list made by a star": "*S, = 0, 0\ndef f(x):\n    S[0] += 1\n    return S[0]",
+}
 OTHERS = {"helper.py": "seen = []\n", "math.py": "n = []\ndef up():\n    n.append(0)\n    return len(n)\n"}
-EVERY = {**MAY_KEEP, **MORE, **SELVES}
+EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP}
 
 
 def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: str) -> str:

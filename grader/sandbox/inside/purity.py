@@ -94,13 +94,16 @@ def _given_by(node: ast.stmt, known: Known) -> list[str]:
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
             return []
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if known.makes_logger(value):
-            known.loggers.add(name)
-            return []
-        case ast.Assign(targets=[ast.Name() | ast.Tuple() as target], value=value) if known.never_changes(value):
-            names = [one.id for one in walk(target) if isinstance(one, ast.Name)]
-            if all(known.bound[name] == 1 for name in names):
-                return names
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if known.bound[name] == 1:
+            if known.makes_logger(value):
+                known.loggers.add(name)
+                return []
+            if known.never_changes(value):
+                known.numbers.update([name] if known.is_number(value) else [])
+                return [name]
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+            pairs = zip(names, values, strict=True)
+            return [name for one in pairs for name in _given_by(ast.Assign([one[0]], one[1]), known)]
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]
     raise Keeps(f"{type(node).__name__} at the top")
