@@ -21,7 +21,8 @@ KEEPS_NOTHING = {
             return e / e.sum(axis=axis, keepdims=True)
         def attention(Q, K, V, beta=1.0, mask=None):
             if mask is not None and mask.shape != (K.shape[1], Q.shape[1]):
-                raise ValueError(f"mask is {mask.shape}")
+                raise ValueError(f"mask is {mask.shape}, not {(K.shape[1], Q.shape[1])}" + " as it should be")
+            print("Q: %s, K: %s" % (Q.shape, K.shape), f"{np.max(V):.3f}", "in " + str(len(V)))
             return V @ softmax(beta * K.T @ Q)
     """,
     "a run below": """
@@ -413,8 +414,67 @@ AT_THE_TOP = {
     "an array made of a sum": "import numpy as np\nS = np.float64(1) + (0.0, 0.0)\ndef f(x):\n    S[0] += 1",
     "a list made by a star": "*S, = 0, 0\ndef f(x):\n    S[0] += 1\n    return S[0]",
 }
+# Text of a function shows where it lies.
+MESSAGES = {
+    "a message that somebody gets": """
+        class K:
+            def __getitem__(self, key):
+                self.text = key
+        def f(x):
+            k = K()
+            print(k[f"{f}"])
+            return k.text
+    """,
+    "a message that decides": """
+        class K:
+            n = 0
+            def up(self):
+                self.n += 1
+        def f(x):
+            k = K()
+            print(f"{f}"[-3] > "7" and k.up())
+            return k.n
+    """,
+    "a message that is added to something": """
+        class K:
+            def __add__(self, other):
+                self.text = other
+        def f(x):
+            k = K()
+            print(k + "%s" % f)
+            return k.text
+    """,
+    "a logger's name for another": """
+        import logging
+        logger = logging.getLogger(__name__)
+        class K:
+            def info(self, text):
+                self.text = text
+        def g(logger):
+            logger.info(f"{g}")
+        def f(x):
+            k = K()
+            g(k)
+            return k.text
+    """,
+    "an error made by a function, and passed over": """
+        def g(text, kept):
+            kept.append(text)
+            return IndexError()
+        class K:
+            def __init__(self, kept):
+                self.kept = kept
+            def __getitem__(self, i):
+                raise g(f"{g}", self.kept)
+        def f(x):
+            kept = []
+            for i in K(kept):
+                pass
+            return kept
+    """,
+}
 OTHERS = {"helper.py": "seen = []\n", "math.py": "n = []\ndef up():\n    n.append(0)\n    return len(n)\n"}
-EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP}
+EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP, **MESSAGES}
 
 
 def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: str) -> str:

@@ -17,7 +17,7 @@ _PLAIN = (
     *(ast.Expr, ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Return, ast.Pass, ast.Break, ast.Continue),
     *(ast.Delete, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Dict, ast.ListComp, ast.DictComp, ast.List),
     *(ast.GeneratorExp, ast.comprehension, ast.Subscript, ast.Slice, ast.Starred, ast.Tuple, ast.keyword),
-    *(ast.FormattedValue, ast.operator, ast.boolop, ast.unaryop, ast.cmpop),
+    *(ast.operator, ast.boolop, ast.unaryop, ast.cmpop),
 )
 _METHODS = {  # Python calls these where their names say; others it calls unseen
     *("__init__", "__len__", "__getitem__", "__call__", "__repr__", "__str__", "__iter__", "__next__", "__contains__"),
@@ -34,14 +34,12 @@ _DECORATORS = {"property", "staticmethod", "torch.no_grad", "torch.inference_mod
 _FILLING = {"uniform_", "normal_", "zero_", "fill_"}  # all of a tensor
 _LOGS = {"debug", "info", "warning", "error"}
 _CONVERTING = {"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray"}
-_WRITING = {"str", "repr", "len", "float", "int", "round", "tuple", "list", "sum", "min", "max"}  # within messages
 _WHERE = {"where", "out", "initial", "casting", None}  # of numpy's: leave memory as it was, or hide what is given
 
 
 @dataclass(frozen=True)
 class Scope:
     own: str = ""  # what the method calls its own instance
-    message: bool = False  # text that nobody but a person reads
 
 
 class Statements:
@@ -58,18 +56,14 @@ class Statements:
                 self._name(name, scope)
             case ast.Attribute():
                 self._attribute(node, scope)
-            case ast.Call() if scope.message:
-                self._call_in_message(node, scope)
             case ast.Call():
                 self._call(node, scope)
-            case ast.Constant(value=str(text)) if not scope.message and _TEXT.fullmatch(text):
+            case ast.Constant(value=str(text)) if _TEXT.fullmatch(text):
                 raise Keeps(repr(text))
             case ast.Constant(value=bytes()):
                 raise Keeps("bytes")
             case ast.Constant() | ast.Expr(value=ast.Constant()) | ast.Import() | ast.ImportFrom():
                 pass
-            case ast.JoinedStr(values=parts) if scope.message:
-                self._look_at_all(parts, scope)
             case ast.Compare(left=left, ops=ops, comparators=others):
                 if any(isinstance(one, ast.Is | ast.IsNot) for one in ops) and not all(map(_is_one_of_a_kind, others)):
                     raise Keeps("whether two are one and the same")
@@ -89,11 +83,12 @@ class Statements:
                     raise Keeps("a context")
                 self._look_at_all(inside, scope)
             case ast.Raise(exc=ast.Name(id=name) | ast.Call(func=ast.Name(id=name), keywords=[]) as raised, cause=None):
-                self._name(name, scope)
-                self._look_at_all(getattr(raised, "args", ()), replace(scope, message=True))
+                if name not in BUILTINS or not name[0].isupper():
+                    raise Keeps(f"raise {name}")
+                self._read_by_people(getattr(raised, "args", ()), scope)
             case ast.Assert(test=test, msg=message):
                 self.look(test, scope)
-                self._look_at_all(filter(None, (message,)), replace(scope, message=True))
+                self._read_by_people(filter(None, (message,)), scope)
             case _ if isinstance(node, _PLAIN):
                 self._look_at_all(children(node), scope)
             case _:
@@ -121,7 +116,7 @@ class Statements:
                 self._known.look_at_types(one.annotation)
         if node.returns is not None:
             self._known.look_at_types(node.returns)
-        self._look_at_all(self._filled(node.body, scope), replace(scope, message=False))
+        self._look_at_all(self._filled(node.body, scope), scope)
 
     def _filled(self, body: list[ast.stmt], scope: Scope) -> Iterator[ast.AST]:
         """The statements; in place of `self.C = nn.Parameter(torch.empty(…))`, where the next one gives all of it other
@@ -168,7 +163,6 @@ class Statements:
                     raise Keeps("a value of a class that may change")
 
     def _call(self, node: ast.Call, scope: Scope) -> None:
-        inner = scope
         match node.func:
             case ast.Name(id="setattr"):
                 if not (node.args and isinstance(node.args[0], ast.Name) and node.args[0].id == scope.own != ""):
@@ -176,7 +170,8 @@ class Statements:
             case ast.Name(id="print"):
                 if not all(one.arg in ("sep", "end", "flush") and _is_constant(one) for one in node.keywords):
                     raise Keeps("print")
-                inner = replace(scope, message=True)
+                self._read_by_people(node.args, scope)
+                return
             case ast.Name(id="isinstance" | "issubclass") if len(node.args) == 2:
                 self.look(node.args[0], scope)
                 self._known.look_at_types(node.args[1])
@@ -191,7 +186,9 @@ class Statements:
             case function if taken := self._imports.of_own(function):
                 self._imports.taken.add(taken)
             case ast.Attribute(value=ast.Name(id=name), attr=method) if name in self._known.loggers and method in _LOGS:
-                inner = replace(scope, message=True)
+                self._read_by_people(node.args, scope)
+                self._look_at_all(node.keywords, scope)
+                return
             case ast.Attribute(value=made, attr=method) if method in _FILLING and (sizes := self._known.sizes(made)):
                 self._look_at_all(sizes, scope)
             case ast.Attribute(attr="astype"):
@@ -203,7 +200,7 @@ class Statements:
                 return
             case function:
                 self.look(function, scope)
-        self._look_at_all((*node.args, *node.keywords), inner)
+        self._look_at_all((*node.args, *node.keywords), scope)
 
     def _above(self, called: ast.Call, method: str, scope: Scope) -> None:
         match called.args:
@@ -241,15 +238,28 @@ class Statements:
                 return True
         return self._imports.dotted(node).startswith("numpy.")
 
-    def _call_in_message(self, node: ast.Call, scope: Scope) -> None:
-        """What is called for a message gets no text to put anywhere."""
-        match node:
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _WRITING:
-                self._look_at_all(args, scope)
-            case ast.Call(func=ast.Attribute() as method, args=[], keywords=[]):
-                self.look(method, scope)
-            case _:
-                raise Keeps("a call for a message")
+    def _read_by_people(self, messages: Iterable[ast.AST], scope: Scope) -> None:
+        """Text that nobody but a person reads. It may show where things lie, so no code gets any of it: to put it
+        somewhere, to look at it, or to do something depending on it."""
+        for node in messages:
+            match node:
+                case ast.Constant(value=str()):
+                    pass
+                case (
+                    ast.JoinedStr(values=parts)
+                    | ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=ast.Tuple(elts=parts))
+                ):
+                    self._read_by_people(parts, scope)
+                case ast.FormattedValue(value=value, format_spec=how):
+                    self._read_by_people(filter(None, (value, how)), scope)
+                case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=value):
+                    self._read_by_people((value,), scope)
+                case ast.BinOp(left=one, op=ast.Add(), right=other) if _is_text(one):
+                    self._read_by_people((one, other), scope)
+                case ast.Call(func=ast.Name(id="str" | "repr"), args=[value], keywords=[]):
+                    self.look(value, scope)
+                case _:
+                    self.look(node, scope)
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> None:
         is_own = isinstance(node.value, ast.Name) and node.value.id == scope.own != ""
@@ -294,6 +304,15 @@ class Statements:
 
 def _is_constant(node: ast.AST) -> bool:
     return isinstance(node.value if isinstance(node, ast.keyword) else node, ast.Constant | ast.UnaryOp)
+
+
+def _is_text(node: ast.AST) -> bool:
+    match node:
+        case ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str" | "repr")):
+            return True
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mod()):
+            return _is_text(left)
+    return False
 
 
 def _is_one_of_a_kind(node: ast.AST) -> bool:
