@@ -56,10 +56,13 @@ KEEPS_NOTHING = {
         import argparse
         from torch.utils.data import Dataset
         import torch
+        def letters(text):
+            return list(sorted(list(set(text))))
         class D(Dataset):
             def __init__(self, data, block):
                 chars = sorted(set(data))
                 self.stoi = {c: i for i, c in enumerate(chars)}
+                self.itos, self.letters = {i: c for c, i in self.stoi.items()}, letters(data)
                 self.data, self.block = data.split("\\n"), block
             def __getitem__(self, idx):
                 n = random.randint(4, self.block)
@@ -473,8 +476,82 @@ MESSAGES = {
             return kept
     """,
 }
+ORDERS = {
+    "an order of functions": "def f(x):\n    return sorted(set([f, lambda: 0]), key=lambda g: 0)",
+    "an order of numbers that are none": "def f(x):\n    return sorted(set([1.0, float('nan'), 0.0, float('nan')]))",
+    "an order of tensors": "import torch\ndef f(x):\n    return sorted(set([torch.tensor(1), torch.tensor(1.0)]))",
+    "an order of what another builds it from": """
+        class D:
+            def __init__(self, data):
+                self.data = sorted(set(data))
+        def f(x):
+            return D([1.0, float('nan'), 0.0]).data
+    """,
+    "an order of what another function gives": """
+        def letters(text):
+            return sorted(set(text))
+        class D:
+            def __init__(self, data):
+                self.data = letters(data)
+        def f(x):
+            return letters([1.0, float('nan'), 0.0])
+    """,
+    "an order of what is under the name of a function at the top": """
+        def letters(text):
+            return sorted(set(text))
+        class D:
+            def __init__(self, data):
+                self.data = letters(data)
+            def order(self, x):
+                def letters(text):
+                    return sorted(set(text))
+                ask = letters
+                return ask(x)
+    """,
+    "keys in a set": "def f(x):\n    return list({f: 0}.keys() | {max: 0}.keys())",
+    "items in a set": "def f(x):\n    return list({f: 0}.items() ^ {max: 0}.items())",
+    "a set of torch's": """
+        from torch import nn
+        class C(nn.Module):
+            def order(self, functions):
+                return list(self._non_persistent_buffers_set.union(functions))
+    """,
+}
+FROM_LIBRARIES = {
+    "a number of a hook": "from torch import nn\ndef f(x):\n    return nn.ReLU().register_forward_hook(f).id",
+    "a number of a hook of its own": """
+        from torch import nn
+        class C(nn.Module):
+            def count(self):
+                return self.register_forward_hook(self.forward).id
+    """,
+    "a number of a tensor's hook": "def f(x):\n    return x.register_hook(f).id",
+    "what is compiled once": """
+        from torch import nn
+        def made(graph, inputs):
+            seen = []
+            return lambda *x: seen.append(x) or len(seen)
+        def f(x):
+            layer = nn.ReLU()
+            layer.compile(backend=made)
+            return layer(x)
+    """,
+    "an address of a parameter of its own": """
+        from torch import nn
+        class P(nn.Parameter):
+            def place(self):
+                return self.data_ptr()
+    """,
+    "an address that is only read": "def f(x):\n    return x.const_data_ptr()",
+    "old memory by strides": "def f(x):\n    return x.new_empty_strided((50,), (1,))",
+    "old memory by another's size": "def f(x):\n    return x.resize_as_(x.new_zeros(50))",
+    "old memory of a kind of storage": "def f(x):\n    return x.storage_type()(50)",
+    "old memory left out by a method": "def f(x):\n    return x.clip(0, 1, where=False)",
+    "old memory left out by a method, unseen": "def f(x):\n    return x.clip(0, 1, **{'where': False})",
+    "a form of text, letter by letter": "def f(x):\n    return 'As'.translate({65: 37}) % f",
+}
 OTHERS = {"helper.py": "seen = []\n", "math.py": "n = []\ndef up():\n    n.append(0)\n    return len(n)\n"}
-EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP, **MESSAGES}
+EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP, **MESSAGES, **ORDERS, **FROM_LIBRARIES}
 
 
 def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: str) -> str:
@@ -517,6 +594,10 @@ ELSEWHERE = {
     "a class of another file, by its name": {
         "helper.py": "class C:\n    def put(self, v):\n        self.v = v\n",
         "work.py": "import helper\ndef f(x):\n    helper.C.put(f, x)\n    return f.v",
+    },
+    "an order of what another file builds it from": {
+        "helper.py": "class D:\n    def __init__(self, data):\n        self.data = sorted(set(data))\n",
+        "work.py": "from helper import D\ndef f(x):\n    return D([1.0, float('nan'), 0.0]).data",
     },
     "a part of a notebook": {"hw.ipynb#work.py": "{}"},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 
 from .pure_imports import Imports, Keeps
@@ -23,6 +24,10 @@ class Known:
         self.classes: set[str] = set()
         self.loggers: set[str] = set()
         self.bound: dict[str, int] = {}  # how often, anywhere in the file
+        self.mentioned = Counter[str]()  # how often names are read
+        self.gone_through: set[int] = set()  # the ids of `d.keys` and `d.items` in a loop or the like
+        self.handed_over: dict[str, set[str]] = {}  # classes and functions, and what the grader alone gives them
+        self.sorts = False  # a set of that
 
     def called(self, function: ast.AST) -> str:
         """The name by which something is called: a library's, or as it is written."""

@@ -17,7 +17,8 @@ from collections.abc import Iterator
 
 from . import notebook_part, own_source
 from .pure_imports import Imports, Keeps, own_modules
-from .pure_statements import Scope, Statements
+from .pure_orders import gone_through, handed_over
+from .pure_statements import TOP, Statements
 from .pure_values import Known
 from .scopes import is_main_guard
 from .trees import is_read, walk
@@ -38,7 +39,8 @@ def what_it_may_keep(file: str) -> str:
         for one in read.values():
             for module, name in one.imports.taken:
                 other = read[one.imports.file_of(module)]
-                if name not in other.gives or (name in other.classes and (module, name) in one.imports.values):
+                is_value = name in other.classes and (module, name) in one.imports.values
+                if name not in other.gives or is_value or other.sorts:
                     raise Keeps(f"{module}.{name}")
     except Keeps as kept:
         return str(kept)
@@ -58,11 +60,12 @@ def _read(path: str, own: dict[str, list[str]]) -> Known:
     for name in known.bound:
         if hasattr(builtins, name) and not name.startswith("__"):
             raise Keeps(f"another {name} than Python's")
+    known.handed_over = handed_over(nodes, known.mentioned)
     statements = Statements(known)
     for node in nodes:
         if names := _given_by(node, known):
             known.gives.update(names)
-            statements.look(node, Scope())
+            statements.look(node, TOP)
     return known
 
 
@@ -73,9 +76,10 @@ def _runs_alone(node: ast.stmt) -> bool:
 def _binds(node: ast.AST, known: Known) -> Iterator[str]:
     """Every name that is bound anywhere; imports and classes are noted by the way."""
     for one in walk(node):
+        known.gone_through.update(gone_through(one))
         match one:
             case ast.Name(id=name) if is_read(one):
-                pass
+                known.mentioned[name] += 1
             case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name):
                 yield name
             case ast.Import() | ast.ImportFrom():
