@@ -16,6 +16,10 @@ KEEPS_NOTHING = {
         DIM = 8
         SCALE = 1 / np.sqrt(2 * DIM)
         LOW = float("-inf")
+        def heads(x, kind=None):
+            if kind == "causal":
+                x = np.hstack([np.zeros((2, 3), dtype="float32"), np.tril(x).astype(np.float64)])
+            return np.einsum("ij,jk->ik", x, x, optimize="greedy"), "zero"
         def softmax(x, axis=0):
             e = np.exp(x - x.max(axis=axis, keepdims=True))
             return e / e.sum(axis=axis, keepdims=True)
@@ -49,6 +53,7 @@ KEEPS_NOTHING = {
                 self.register_buffer("mask", torch.tril(torch.ones(dim, dim)))
             def forward(self, x: torch.Tensor) -> torch.Tensor:
                 self.last = F.softmax(x @ self.w / math.sqrt(self._dim), dim=-1)
+                self.last = self.last.view(x.size(0), -1).view(-1).view(x.size(0), x.size(1), self._dim)
                 return self.last.masked_fill(self.mask == 0, 0.0)
     """,
     "a data set by chance": """
@@ -550,8 +555,66 @@ FROM_LIBRARIES = {
     "old memory left out by a method, unseen": "def f(x):\n    return x.clip(0, 1, **{'where': False})",
     "a form of text, letter by letter": "def f(x):\n    return 'As'.translate({65: 37}) % f",
 }
+# Old memory, the clock, and texts of functions, which show where these lie: numpy gives them all as arrays.
+ARRAYS = {
+    "old memory around": "import numpy as np\ndef f(x):\n    return np.pad(x, 50, mode='empty')",
+    "old memory, by another name": "import numpy as np\ndef f(x):\n    g = np.exp\n    return g(x, where=False)",
+    "old memory between numbers": "import numpy as np\ndef f(x):\n    return (np.longdouble(x) + x).view(np.uint8)",
+    "old memory between numbers, by text": """
+        import numpy as np
+        def f(x):
+            return (np.zeros(9, dtype="g") + 1).view(np.uint8)
+    """,
+    "old memory between fields": """
+        import numpy as np
+        def f(x):
+            return np.array([(1.0,)], {"names": ["x"], "formats": ["f8"], "offsets": [64]}).view(np.uint8)
+    """,
+    "the clock, by a type": "import numpy as np\ndef f(x):\n    return np.array(['now'], dtype='M8[us]')",
+    "the clock, by another type": "import numpy as np\ndef f(x):\n    return np.array(['now']).astype('M8[us]')",
+    "the clock, in an array seen so": "def f(x):\n    a = x.view('M8[us]')\n    a[0] = 'now'\n    return a",
+    "the clock, by a type of one's own": """
+        import numpy as np
+        class Q:
+            def __init__(self):
+                self.dtype = np.promote_types("M8[s]", "M8[s]")
+        def f(x):
+            return np.full(1, "now", dtype=Q().dtype)
+    """,
+    "an array of text": """
+        import numpy as np
+        def f(x):
+            a = np.array(["a text that is long enough for what a function is called"])
+            a[0] = f
+            return a[0]
+    """,
+    "an array of a type's name": """
+        import numpy as np
+        def f(x):
+            return np.full_like(np.array([x.dtype.name * 10]), f)
+    """,
+    "an array of a parameter's name": """
+        import numpy as np
+        from torch import nn
+        def f(x):
+            a = np.repeat([name for name, _ in nn.Linear(2, 2).named_parameters()], 2)
+            a[0] = f
+            return a
+    """,
+    "an array of what a data set is built from": """
+        import numpy as np
+        class D:
+            def __init__(self, data):
+                self.data = np.array([data])
+            def __getitem__(self, i):
+                self.data[0] = self
+                return self.data[0]
+    """,
+    "a type of text by its place": "import numpy as np\ndef f(x):\n    return np.array([f], 'xU60'[1:])",
+    "a type of text for another name": "import numpy as np\ndef f(x):\n    g = np.array\n    return g([f], 'xU60'[1:])",
+}
 OTHERS = {"helper.py": "seen = []\n", "math.py": "n = []\ndef up():\n    n.append(0)\n    return len(n)\n"}
-EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP, **MESSAGES, **ORDERS, **FROM_LIBRARIES}
+EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP, **MESSAGES, **ORDERS, **FROM_LIBRARIES, **ARRAYS}
 
 
 def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: str) -> str:

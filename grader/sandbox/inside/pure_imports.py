@@ -51,6 +51,7 @@ class Imports:
         self.names: dict[str, tuple[str, str]] = {}  # and what is taken from them by a name of its own
         self.taken: set[tuple[str, str]] = set()
         self.values: set[tuple[str, str]] = set()  # of it, what is not only called
+        self.used: set[str] = set()  # of libraries
 
     def bind(self, node: ast.Import | ast.ImportFrom) -> list[str]:
         """Note what it imports. Returns the names it binds."""
@@ -127,3 +128,4 @@ class Imports:
         allowed = ALLOWED.get(module, frozenset())
         if not (name in allowed if isinstance(allowed, frozenset) else allowed.fullmatch(name)):
             raise Keeps(path)
+        self.used.add(f"{module}.{name}")

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from .pure_attributes import is_text, reveals
+from .pure_forms import is_constant, is_one_of_a_kind, is_word, makes_text
 from .pure_imports import Keeps
-from .pure_names import ALLOWED, BUILTINS, CONTEXTS
+from .pure_names import ALLOWED, BUILTINS, CONSTANTS, CONTEXTS, NUMBER_TYPES
+from .pure_numpy import is_number_type, look_at_call, look_at_view
 from .pure_orders import in_any_order
 from .pure_values import Known
 from .trees import children, is_read, own_instance, walk
@@ -24,23 +27,13 @@ _METHODS = {  # Python calls these where their names say; others it calls unseen
     *("__init__", "__len__", "__getitem__", "__call__", "__repr__", "__str__", "__iter__", "__next__", "__contains__"),
     *("__add__", "__mul__", "__sub__", "__neg__", "__truediv__", "__matmul__"),
 }
-# Of a value: where it lies in memory, memory as it was left, a file, a frame, text, a class's own affairs.
-_REVEALING = re.compile(
-    r"_\w*|data|to_?file|to_?bytes|from_bytes|dumps?|obj|(gi|cr|ag|tb|f|co)_\w+|seed|encode|format\w*|new|register|mro"
-)
-# The same where an instance of one's own has it from a library; hooks are counted, and what is compiled is kept.
-_INHERITED = re.compile(
-    r"__\w*|ctypes|\w*data_ptr|\w*storage\w*|\w*resize\w*|new_empty\w*|to_empty|materialize|set_|bit_generator|"
-    r"share_memory_?|is_shared|module_load|getfield|setfield|\w*hooks?(_\w+)?|compile|_\w*_set|translate|maketrans"
-)
 # What makes text of values, or is the type of an array of such text.
 _TEXT = re.compile(r".*[%{].*|[<>=|]?[USOVTa]\d*|str\w*|object\w*|bytes\w*|unicode\w*", re.DOTALL)
 _DECORATORS = {"property", "staticmethod", "torch.no_grad", "torch.inference_mode"}  # classmethod would give a class
 _BASES = re.compile(r"(torch\.nn|torch\.utils\.data(\.dataset)?|einops\.layers\.torch)\.[A-Z]")
 _FILLING = {"uniform_", "normal_", "zero_", "fill_"}  # all of a tensor
 _LOGS = {"debug", "info", "warning", "error"}
-_CONVERTING = {"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray"}
-_WHERE = {"where", "out", "initial", "casting", None}  # of numpy's: leave memory as it was, or hide what is given
+_PATTERNS = re.compile(r"(numpy|torch)\.einsum|einops\..*")
 
 
 @dataclass(frozen=True)
@@ -68,16 +61,21 @@ class Statements:
                 self._attribute(node, scope)
             case ast.Call():
                 self._call(node, scope)
-            case ast.Constant(value=str(text)) if _TEXT.fullmatch(text):
-                raise Keeps(repr(text))
+            case ast.Constant(value=str(text)):
+                self._known.has_text = True
+                if _TEXT.fullmatch(text):
+                    raise Keeps(repr(text))
             case ast.Constant(value=bytes()):
                 raise Keeps("bytes")
             case ast.Constant() | ast.Expr(value=ast.Constant()) | ast.Import() | ast.ImportFrom():
                 pass
             case ast.Compare(left=left, ops=ops, comparators=others):
-                if any(isinstance(one, ast.Is | ast.IsNot) for one in ops) and not all(map(_is_one_of_a_kind, others)):
+                if any(isinstance(one, ast.Is | ast.IsNot) for one in ops) and not all(map(is_one_of_a_kind, others)):
                     raise Keeps("whether two are one and the same")
-                self._look_at_all((left, *others), scope)
+                self._look_at_all((one for one in (left, *others) if not isinstance(one, ast.Constant)), scope)
+            case ast.Return(value=ast.Tuple() | ast.Dict() as value) if self._known.is_asked_alone(scope.place):
+                self._known.returns_text = True
+                self._look_at_all((one for one in children(value) if not is_word(one)), scope)
             case ast.FunctionDef():
                 self._function(node, Scope(place=node.name if scope is TOP else ""))
             case ast.ClassDef():
@@ -111,7 +109,7 @@ class Statements:
     def _ends_where_it_begins(self, item: ast.withitem) -> bool:
         match item:
             case ast.withitem(context_expr=ast.Call(func=function, args=[], keywords=given), optional_vars=None):
-                return self._known.called(function) in CONTEXTS and all(map(_is_constant, given))
+                return self._known.called(function) in CONTEXTS and all(map(is_constant, given))
         return False
 
     def _function(self, node: ast.FunctionDef, scope: Scope) -> None:
@@ -136,7 +134,7 @@ class Statements:
                 case (
                     ast.Assign(targets=[ast.Attribute(value=ast.Name(id=own)) as target], value=value),
                     ast.Expr(value=ast.Call(func=function, args=[filled, *more], keywords=given)),
-                ) if own == scope.own and self._known.fills(function) and all(map(_is_constant, (*more, *given))):
+                ) if own == scope.own and self._known.fills(function) and all(map(is_constant, (*more, *given))):
                     is_same = ast.unparse(target) == ast.unparse(filled)
                     yield from (is_same and self._known.sizes(value)) or (node,)
                 case _:
@@ -181,13 +179,18 @@ class Statements:
                 if not (node.args and isinstance(node.args[0], ast.Name) and node.args[0].id == scope.own != ""):
                     raise Keeps("setattr")
             case ast.Name(id="print"):
-                if not all(one.arg in ("sep", "end", "flush") and _is_constant(one) for one in node.keywords):
+                if not all(one.arg in ("sep", "end", "flush") and is_constant(one) for one in node.keywords):
                     raise Keeps("print")
                 self._read_by_people(node.args, scope)
                 return
             case ast.Name(id="isinstance" | "issubclass") if len(node.args) == 2:
                 self.look(node.args[0], scope)
                 self._known.look_at_types(node.args[1])
+                return
+            case ast.Name(id="float" | "int") if len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+                return
+            case ast.Name(id="hasattr") if len(node.args) == 2 and isinstance(node.args[1], ast.Constant):
+                self.look(node.args[0], scope)
                 return
             case ast.Name(id="len") if node.args and (inside := in_any_order(node.args[0])) is not None:
                 self.look(inside, scope)
@@ -208,8 +211,12 @@ class Statements:
             case ast.Attribute(value=made, attr=method) if method in _FILLING and (sizes := self._known.sizes(made)):
                 self._look_at_all(sizes, scope)
             case ast.Attribute(attr="astype"):
-                if not (len(node.args) == 1 and self._is_number_type(node.args[0]) and not node.keywords):
+                if not (len(node.args) == 1 and is_number_type(node.args[0], self._imports) and not node.keywords):
                     raise Keeps("astype")
+                self.look(node.func, scope)
+                return
+            case ast.Attribute(attr="view"):
+                look_at_view(node, self._imports)
                 self.look(node.func, scope)
             case function if path := self._imports.dotted(function):
                 self._library_call(path, node, scope)
@@ -257,22 +264,12 @@ class Statements:
         self._imports.look_up(path, given=None if keywords else args)
         if path.startswith("copy.") and (len(args) != 1 or keywords):
             raise Keeps(path)
-        for keyword in keywords if path.startswith("numpy.") else ():
-            if keyword.arg in _WHERE:
-                raise Keeps(f"{path} with {keyword.arg}")
-            if keyword.arg == "dtype" and not self._is_number_type(keyword.value, path not in _CONVERTING):
-                raise Keeps("dtype")
-        self._look_at_all((*args, *keywords), scope)
-
-    def _is_number_type(self, node: ast.expr, may_be_copied: bool = False) -> bool:
-        match node:
-            case ast.Name(id="float" | "int" | "bool" | "complex"):
-                return True
-            case ast.Constant(value=str(text)):
-                return not _TEXT.fullmatch(text)
-            case ast.Attribute(attr="dtype") if may_be_copied:
-                return True
-        return self._imports.dotted(node).startswith("numpy.")
+        if path.startswith("numpy."):
+            look_at_call(path, node, self._imports)
+        if args and is_constant(args[0]) and _PATTERNS.fullmatch(path):
+            args = args[1:]
+        written = [one for one in keywords if not (is_constant(one) and isinstance(one.value, ast.Constant))]
+        self._look_at_all((*args, *written), scope)
 
     def _read_by_people(self, messages: Iterable[ast.AST], scope: Scope) -> None:
         """Text that nobody but a person reads. It may show where things lie, so no code gets any of it: to put it
@@ -290,7 +287,7 @@ class Statements:
                     self._read_by_people(filter(None, (value, how)), scope)
                 case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=value):
                     self._read_by_people((value,), scope)
-                case ast.BinOp(left=one, op=ast.Add(), right=other) if _is_text(one):
+                case ast.BinOp(left=one, op=ast.Add(), right=other) if makes_text(one):
                     self._read_by_people((one, other), scope)
                 case ast.Call(func=ast.Name(id="str" | "repr"), args=[value], keywords=[]):
                     self.look(value, scope)
@@ -314,8 +311,9 @@ class Statements:
             case ast.Attribute(value=tensor, attr="data") if node.attr in _FILLING:
                 self.look(tensor, scope)
                 return
-        if _INHERITED.fullmatch(node.attr) or (_REVEALING.fullmatch(node.attr) and not is_own):
+        if reveals(node.attr, is_own):
             raise Keeps(f".{node.attr}")
+        self._known.has_text |= is_text(node.attr)
         if node.attr in ("keys", "items") and not is_own and id(node) not in self._known.gone_through:
             raise Keeps(f".{node.attr}, which makes sets")
         self.look(node.value, scope)
@@ -337,21 +335,6 @@ class Statements:
         """As a value: no module, and no class, by which what belongs to all its instances could be reached."""
         if path in ALLOWED or path.rpartition(".")[2][0].isupper():
             raise Keeps(f"{path} as a value")
+        if path.startswith("numpy.") and path not in NUMBER_TYPES | CONSTANTS:  # called by another name, it hides much
+            raise Keeps(f"{path} as a value")
         self._imports.look_up(path)
-
-
-def _is_constant(node: ast.AST) -> bool:
-    return isinstance(node.value if isinstance(node, ast.keyword) else node, ast.Constant | ast.UnaryOp)
-
-
-def _is_text(node: ast.AST) -> bool:
-    match node:
-        case ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str" | "repr")):
-            return True
-        case ast.BinOp(left=left, op=ast.Add() | ast.Mod()):
-            return _is_text(left)
-    return False
-
-
-def _is_one_of_a_kind(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value in (None, True, False)

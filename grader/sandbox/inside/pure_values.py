@@ -28,10 +28,16 @@ class Known:
         self.gone_through: set[int] = set()  # the ids of `d.keys` and `d.items` in a loop or the like
         self.handed_over: dict[str, set[str]] = {}  # classes and functions, and what the grader alone gives them
         self.sorts = False  # a set of that
+        self.has_text = False  # that code may put somewhere
+        self.returns_text = False  # to the grader, as far as this file tells
 
     def called(self, function: ast.AST) -> str:
         """The name by which something is called: a library's, or as it is written."""
         return self.imports.dotted(function) or (function.id if isinstance(function, ast.Name) else "")
+
+    def is_asked_alone(self, place: str) -> bool:
+        """Whether it is a function that this file does not call, so that what it returns goes to the grader."""
+        return place in self.gives and place not in self.classes and not self.mentioned[place]
 
     def makes_logger(self, value: ast.expr) -> bool:
         match value:

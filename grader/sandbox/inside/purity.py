@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from . import notebook_part, own_source
 from .pure_imports import Imports, Keeps, own_modules
+from .pure_names import NUMBERS, NUMBERS_TOO
 from .pure_orders import gone_through, handed_over
 from .pure_statements import TOP, Statements
 from .pure_values import Known
@@ -42,6 +43,7 @@ def what_it_may_keep(file: str) -> str:
                 is_value = name in other.classes and (module, name) in one.imports.values
                 if name not in other.gives or is_value or other.sorts:
                     raise Keeps(f"{module}.{name}")
+        _keep_text_out_of_arrays(list(read.values()))
     except Keeps as kept:
         return str(kept)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:  # importing it will say more
@@ -67,6 +69,20 @@ def _read(path: str, own: dict[str, list[str]]) -> Known:
             known.gives.update(names)
             statements.look(node, TOP)
     return known
+
+
+def _keep_text_out_of_arrays(files: list[Known]) -> None:
+    """An array of text makes text of whatever is put into it, and that shows where it lies."""
+    used = {path for one in files for path in one.imports.used}
+    has_text = any(path.startswith("torch") for path in used) or any(
+        one.has_text
+        or "__getitem__" in one.bound  # a data set is built from text
+        or (one.returns_text and len(files) > 1)  # maybe to another file
+        for one in files
+    )
+    for path in sorted(used) if has_text else ():
+        if path.startswith("numpy.") and path not in NUMBERS_TOO and not NUMBERS.fullmatch(path):
+            raise Keeps(f"{path} where there is text")
 
 
 def _runs_alone(node: ast.stmt) -> bool:
