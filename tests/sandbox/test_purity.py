@@ -553,6 +553,7 @@ FROM_LIBRARIES = {
     "old memory of a kind of storage": "def f(x):\n    return x.storage_type()(50)",
     "old memory left out by a method": "def f(x):\n    return x.clip(0, 1, where=False)",
     "old memory left out by a method, unseen": "def f(x):\n    return x.clip(0, 1, **{'where': False})",
+    "what a layer says of itself": "from torch import nn\ndef f(x):\n    return nn.Threshold(f, 1).extra_repr()",
     "a form of text, letter by letter": "def f(x):\n    return 'As'.translate({65: 37}) % f",
 }
 # Old memory, the clock, and texts of functions, which show where these lie: numpy gives them all as arrays.

@@ -11,7 +11,7 @@ _REVEALING = re.compile(
 # The same where an instance of one's own has it from a library; hooks are counted, and what is compiled is kept.
 _INHERITED = re.compile(
     r"__\w*|ctypes|\w*data_ptr|\w*storage\w*|\w*resize\w*|new_empty\w*|to_empty|materialize|set_|bit_generator|"
-    r"share_memory_?|is_shared|module_load|getfield|setfield|\w*hooks?(_\w+)?|compile|_\w*_set|translate|maketrans"
+    r"share_memory_?|is_shared|module_load|getfield|setfield|\w*hooks?(_\w+)?|compile|_\w*_set|translate|maketrans|extra_repr"
 )
 _OF_TEXT = {"name", "str", "char", "kind", "type", "types", "descr", "byteorder", "hex", "signature"}
 
