@@ -118,3 +118,15 @@ def test_a_stand_in_for_a_gpu_serves_no_code_that_has_none_alone(
 
 def _wants_of_other(student: Any, rng: Any) -> Outcome:
     return passed("right") if student.call("other.py", "f", 1.0) == 1.0 else failed("wrong")
+
+
+@pytest.mark.slow
+def test_that_only_hidden_inputs_made_code_ask_for_a_gpu_is_not_noted(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    """Code that keeps nothing is asked by a hidden check before a public one that builds on it, in one box."""
+    work = submission("import torch\ndef f(x):\n    if x > 1:\n        torch.zeros(1).cuda()\n    return x\n")
+    hidden = replace(_check("hidden", _wants, x=2.0, visibility="hidden"), files=("work.py",))
+    public = replace(_check("public", _wants, x=1.0, needs=("hidden",)), files=("work.py",))
+    rubric = _rubric(hidden, public, limits=Limits(cpu_seconds=20))
+    assert _told(rubric, work, torch_boxes, True) == _told(rubric, work, torch_boxes, False)
