@@ -488,9 +488,9 @@ ORDERS = {
     "an order of what another builds it from": """
         class D:
             def __init__(self, data):
-                self.data = sorted(set(data))
+                self.letters = sorted(set(data))
         def f(x):
-            return D([1.0, float('nan'), 0.0]).data
+            return D([1.0, float('nan'), 0.0]).letters
     """,
     "an order of what another function gives": """
         def letters(text):
