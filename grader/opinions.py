@@ -187,6 +187,8 @@ class Asking:
         if not shares or (self.failed and not keeps_nothing):
             self.turn.close()
             return self._alone(check, False, attempts)
+        if self._would_tell_what_hidden_ones_asked(check):
+            self.turn.close()
         if self.turn.box is None or not self.turn.was_asked:
             return self._alone(check, True, attempts)
         began = time.perf_counter()
@@ -199,6 +201,12 @@ class Asking:
         # Alone it passes, after others it does not: such code is asked one check at a time from here on.
         self.work.shares_boxes &= second.status is not Status.PASSED
         return second, timed_out
+
+    def _would_tell_what_hidden_ones_asked(self, check: Check) -> bool:
+        """That the box's code asked for a GPU is noted of public checks; who asked first, the box does not say."""
+        before = self.order[: self.order.index(check)]
+        follows_hidden = check.visibility == "public" and any(one.visibility == "hidden" for one in before)
+        return follows_hidden and self.turn.box is not None and self.turn.box.lacked_a_gpu
 
     def stands(self) -> bool:
         """Whether what was found in shared boxes may count: other processes find the same.

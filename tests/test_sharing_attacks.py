@@ -9,7 +9,7 @@ import pytest
 
 from grader.checks.datasets.span_corruption import masks_at_any_place, truncates_to_every_length
 from grader.engine import grade
-from grader.model import Limits, Status
+from grader.model import Limits, Outcome, Status, failed, passed
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, MakeSubmission, the_rubric
 from tests.test_sharing import RIGHT, _check, _rubric, _told, _wants
@@ -98,3 +98,35 @@ def test_a_library_that_no_text_names_uses_up_nobodys_time(torch_boxes: BoxRunne
     work = submission(f'import time\ndef f(x):\n    __import__("to" + "rch")\n    {computes}\n    return x\n')
     rubric = _rubric(_check("a", _wants, x=1.0), limits=Limits(cpu_seconds=1))
     assert _told(rubric, work, torch_boxes, True)[-1]["points"] == 1
+
+
+@pytest.mark.slow
+def test_a_stand_in_for_a_gpu_serves_no_code_that_has_none_alone(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    """The first file names a GPU, so its box has a stand-in; the second moves to one by its number alone."""
+    asks = 'def f(x):\n    """As on cuda."""\n    return x\n'
+    moves = "import torch\ndef f(x):\n    return torch.tensor(x).to(0).item()\n"
+    work = submission(**{"work.py": asks, "other.py": moves})
+    wants_other = replace(_check("b", _wants_of_other), files=("other.py",))
+    (first,) = _rubric(replace(_check("a", _wants, x=1.0), files=("work.py",)), limits=Limits(cpu_seconds=20)).problems
+    rubric = replace(_rubric(wants_other), problems=(first, replace(first, id="2", checks=(wants_other,))))
+    shared, fresh = (_told(rubric, work, torch_boxes, share) for share in (True, False))
+    assert shared == fresh
+    assert shared[-1]["points"] == 1
+
+
+def _wants_of_other(student: Any, rng: Any) -> Outcome:
+    return passed("right") if student.call("other.py", "f", 1.0) == 1.0 else failed("wrong")
+
+
+@pytest.mark.slow
+def test_that_only_hidden_inputs_made_code_ask_for_a_gpu_is_not_noted(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    """Code that keeps nothing is asked by a hidden check before a public one that builds on it, in one box."""
+    work = submission("import torch\ndef f(x):\n    if x > 1:\n        torch.zeros(1).cuda()\n    return x\n")
+    hidden = replace(_check("hidden", _wants, x=2.0, visibility="hidden"), files=("work.py",))
+    public = replace(_check("public", _wants, x=1.0, needs=("hidden",)), files=("work.py",))
+    rubric = _rubric(hidden, public, limits=Limits(cpu_seconds=20))
+    assert _told(rubric, work, torch_boxes, True) == _told(rubric, work, torch_boxes, False)

@@ -15,6 +15,7 @@ from grader.model import Submission
 from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.inside import wire
+from grader.sandbox.inside.student_machine import asks_for_a_device
 
 Request = Mapping[str, Any]
 
@@ -33,6 +34,7 @@ class Asking(ABC):
     def __init__(self, submission: Submission) -> None:
         self._submission = submission
         self.lacked_a_gpu = False
+        self._stands_in_for_a_gpu = False
         self._begins = False
         self._first: tuple[str, str, Request, Any] | None = None  # what was asked first, and what came back
         self._folder: PurePath | None = None  # of the file that was asked last
@@ -49,12 +51,14 @@ class Asking(ABC):
         return _alike(self.probe(probe, file, **request), answered)
 
     def suits(self, file: str) -> bool:
-        """Code from another folder might find modules here that it finds nowhere else."""
+        """Code from another folder might find modules here that it finds nowhere else; code that does not ask for a
+        GPU might find a stand-in for one."""
         try:
             folder = PurePath(self._submission.find(file)).parent
+            would_find_one = self._stands_in_for_a_gpu and not asks_for_a_device(self._submission.read(file))
         except StudentFault:
             return False
-        return folder == self._folder and not self.lacked_a_gpu
+        return folder == self._folder and not self.lacked_a_gpu and not would_find_one
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
@@ -69,6 +73,7 @@ class Asking(ABC):
         frames = [packed(probe, place, request, begins and request is first) for request in requests]
         for reply in self._replies(frames, asked):
             self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
+            self._stands_in_for_a_gpu |= isinstance(reply, dict) and reply.get("stands_in_for_a_gpu") is True
             value = box_endings.value_of(reply, asked)
             self._first = self._first or (probe, file, first, value)
             yield value

@@ -13,13 +13,20 @@ KEEPS_NOTHING = {
     "a function": """
         import numpy as np
         EPS, SHAPE = 1e-9, (2, 3)
+        DIM = 8
+        SCALE = 1 / np.sqrt(2 * DIM)
         LOW = float("-inf")
+        def heads(x, kind=None):
+            if kind == "causal":
+                x = np.hstack([np.zeros((2, 3), dtype="float32"), np.tril(x).astype(np.float64)])
+            return np.einsum("ij,jk->ik", x, x, optimize="greedy"), "zero"
         def softmax(x, axis=0):
             e = np.exp(x - x.max(axis=axis, keepdims=True))
             return e / e.sum(axis=axis, keepdims=True)
         def attention(Q, K, V, beta=1.0, mask=None):
             if mask is not None and mask.shape != (K.shape[1], Q.shape[1]):
-                raise ValueError(f"mask is {mask.shape}")
+                raise ValueError(f"mask is {mask.shape}, not {(K.shape[1], Q.shape[1])}" + " as it should be")
+            print("Q: %s, K: %s" % (Q.shape, K.shape), f"{np.max(V):.3f}", "in " + str(len(V)))
             return V @ softmax(beta * K.T @ Q)
     """,
     "a run below": """
@@ -46,6 +53,7 @@ KEEPS_NOTHING = {
                 self.register_buffer("mask", torch.tril(torch.ones(dim, dim)))
             def forward(self, x: torch.Tensor) -> torch.Tensor:
                 self.last = F.softmax(x @ self.w / math.sqrt(self._dim), dim=-1)
+                self.last = self.last.view(x.size(0), -1).view(-1).view(x.size(0), x.size(1), self._dim)
                 return self.last.masked_fill(self.mask == 0, 0.0)
     """,
     "a data set by chance": """
@@ -53,10 +61,13 @@ KEEPS_NOTHING = {
         import argparse
         from torch.utils.data import Dataset
         import torch
+        def letters(text):
+            return list(sorted(list(set(text))))
         class D(Dataset):
             def __init__(self, data, block):
                 chars = sorted(set(data))
                 self.stoi = {c: i for i, c in enumerate(chars)}
+                self.itos, self.letters = {i: c for c, i in self.stoi.items()}, letters(data)
                 self.data, self.block = data.split("\\n"), block
             def __getitem__(self, idx):
                 n = random.randint(4, self.block)
@@ -306,7 +317,305 @@ MORE = {
     "an assertion about text": "def f(x):\n    assert f'{f}' == x",
     "a type of text from elsewhere": "import numpy as np\ndef f(x):\n    return np.array([f]).astype(x.dtype)",
 }
+# A second reader's. Wherever a function's attribute is set, it stays: a method got another `self` than its instance.
+SELVES = {
+    "a class, by its own method": """
+        class C:
+            def put(self, v):
+                self.v = v
+            @classmethod
+            def kind(cls):
+                return cls
+        def f(x):
+            C().kind().put(f, x)
+            return f.v
+    """,
+    "a method of a class above": """
+        class B:
+            def put(self, v):
+                self.v = v
+        class C(B):
+            @classmethod
+            def go(cls, other, v):
+                super().put(other, v)
+        def f(x):
+            C().go(f, x)
+            return f.v
+    """,
+    "a class that Python names": """
+        def unused(__class__): pass
+        class C:
+            def put(self, v):
+                self.v = v
+            def go(self, other, v):
+                __class__.put(other, v)
+        def f(x):
+            C().go(f, x)
+            return f.v
+    """,
+    "another instance, by the name that a class makes of it": """
+        class C:
+            def put(__s, other, v):
+                _C__s = other
+                __s.v = v
+        def f(x):
+            C().put(f, x)
+            return f.v
+    """,
+    "a method as a default": """
+        def put(s, v):
+            return v
+        class C:
+            def put(self, v):
+                self.v = v
+            def go(self, other, v, how=put):
+                how(other, v)
+        def f(x):
+            C().go(f, x)
+            return f.v
+    """,
+    "a method in a tuple": """
+        def put(s, v):
+            return v
+        class C:
+            def put(self, v):
+                self.v = v
+            ways = (put, 1)
+        def f(x):
+            C().ways[0](f, x)
+            return f.v
+    """,
+    "Python's imports, named elsewhere": """
+        def unused(__import__): pass
+        def f(x):
+            return __import__("time").time()
+    """,
+    "Python's names, named elsewhere": """
+        def unused(__builtins__): pass
+        def f(x):
+            __builtins__["seen"] = x
+            return x
+    """,
+    "a library by a name that a class makes another": """
+        import torch
+        import torch.nn.init as __init
+        class Looks:
+            def zeros_(self, memory):
+                return memory
+        class C:
+            def old(self, _C__init):
+                return __init.zeros_(torch.empty(100))
+        def f(x):
+            return C().old(Looks())
+    """,
+}
+AT_THE_TOP = {
+    "an array made of a tuple's name": """
+        import numpy as np
+        T = (0.0, 0.0)
+        S = np.sqrt(T)
+        def f(x):
+            S[0] += 1
+            return S[0]
+    """,
+    "an array made of a longer tuple": "import numpy as np\nS = np.sqrt((0.0,) * 2)\ndef f(x):\n    S[0] += 1",
+    "an array made of a sum": "import numpy as np\nS = np.float64(1) + (0.0, 0.0)\ndef f(x):\n    S[0] += 1",
+    "a list made by a star": "*S, = 0, 0\ndef f(x):\n    S[0] += 1\n    return S[0]",
+}
+# Text of a function shows where it lies.
+MESSAGES = {
+    "a message that somebody gets": """
+        class K:
+            def __getitem__(self, key):
+                self.text = key
+        def f(x):
+            k = K()
+            print(k[f"{f}"])
+            return k.text
+    """,
+    "a message that decides": """
+        class K:
+            n = 0
+            def up(self):
+                self.n += 1
+        def f(x):
+            k = K()
+            print(f"{f}"[-3] > "7" and k.up())
+            return k.n
+    """,
+    "a message that is added to something": """
+        class K:
+            def __add__(self, other):
+                self.text = other
+        def f(x):
+            k = K()
+            print(k + "%s" % f)
+            return k.text
+    """,
+    "a logger's name for another": """
+        import logging
+        logger = logging.getLogger(__name__)
+        class K:
+            def info(self, text):
+                self.text = text
+        def g(logger):
+            logger.info(f"{g}")
+        def f(x):
+            k = K()
+            g(k)
+            return k.text
+    """,
+    "an error made by a function, and passed over": """
+        def g(text, kept):
+            kept.append(text)
+            return IndexError()
+        class K:
+            def __init__(self, kept):
+                self.kept = kept
+            def __getitem__(self, i):
+                raise g(f"{g}", self.kept)
+        def f(x):
+            kept = []
+            for i in K(kept):
+                pass
+            return kept
+    """,
+}
+ORDERS = {
+    "an order of functions": "def f(x):\n    return sorted(set([f, lambda: 0]), key=lambda g: 0)",
+    "an order of numbers that are none": "def f(x):\n    return sorted(set([1.0, float('nan'), 0.0, float('nan')]))",
+    "an order of tensors": "import torch\ndef f(x):\n    return sorted(set([torch.tensor(1), torch.tensor(1.0)]))",
+    "an order of what another builds it from": """
+        class D:
+            def __init__(self, data):
+                self.letters = sorted(set(data))
+        def f(x):
+            return D([1.0, float('nan'), 0.0]).letters
+    """,
+    "an order of what another function gives": """
+        def letters(text):
+            return sorted(set(text))
+        class D:
+            def __init__(self, data):
+                self.data = letters(data)
+        def f(x):
+            return letters([1.0, float('nan'), 0.0])
+    """,
+    "an order of what is under the name of a function at the top": """
+        def letters(text):
+            return sorted(set(text))
+        class D:
+            def __init__(self, data):
+                self.data = letters(data)
+            def order(self, x):
+                def letters(text):
+                    return sorted(set(text))
+                ask = letters
+                return ask(x)
+    """,
+    "keys in a set": "def f(x):\n    return list({f: 0}.keys() | {max: 0}.keys())",
+    "items in a set": "def f(x):\n    return list({f: 0}.items() ^ {max: 0}.items())",
+    "a set of torch's": """
+        from torch import nn
+        class C(nn.Module):
+            def order(self, functions):
+                return list(self._non_persistent_buffers_set.union(functions))
+    """,
+}
+FROM_LIBRARIES = {
+    "a number of a hook": "from torch import nn\ndef f(x):\n    return nn.ReLU().register_forward_hook(f).id",
+    "a number of a hook of its own": """
+        from torch import nn
+        class C(nn.Module):
+            def count(self):
+                return self.register_forward_hook(self.forward).id
+    """,
+    "a number of a tensor's hook": "def f(x):\n    return x.register_hook(f).id",
+    "what is compiled once": """
+        from torch import nn
+        def made(graph, inputs):
+            seen = []
+            return lambda *x: seen.append(x) or len(seen)
+        def f(x):
+            layer = nn.ReLU()
+            layer.compile(backend=made)
+            return layer(x)
+    """,
+    "an address of a parameter of its own": """
+        from torch import nn
+        class P(nn.Parameter):
+            def place(self):
+                return self.data_ptr()
+    """,
+    "an address that is only read": "def f(x):\n    return x.const_data_ptr()",
+    "old memory by strides": "def f(x):\n    return x.new_empty_strided((50,), (1,))",
+    "old memory by another's size": "def f(x):\n    return x.resize_as_(x.new_zeros(50))",
+    "old memory of a kind of storage": "def f(x):\n    return x.storage_type()(50)",
+    "old memory left out by a method": "def f(x):\n    return x.clip(0, 1, where=False)",
+    "old memory left out by a method, unseen": "def f(x):\n    return x.clip(0, 1, **{'where': False})",
+    "what a layer says of itself": "from torch import nn\ndef f(x):\n    return nn.Threshold(f, 1).extra_repr()",
+    "a form of text, letter by letter": "def f(x):\n    return 'As'.translate({65: 37}) % f",
+}
+# Old memory, the clock, and texts of functions, which show where these lie: numpy gives them all as arrays.
+ARRAYS = {
+    "old memory around": "import numpy as np\ndef f(x):\n    return np.pad(x, 50, mode='empty')",
+    "old memory, by another name": "import numpy as np\ndef f(x):\n    g = np.exp\n    return g(x, where=False)",
+    "old memory between numbers": "import numpy as np\ndef f(x):\n    return (np.longdouble(x) + x).view(np.uint8)",
+    "old memory between numbers, by text": """
+        import numpy as np
+        def f(x):
+            return (np.zeros(9, dtype="g") + 1).view(np.uint8)
+    """,
+    "old memory between fields": """
+        import numpy as np
+        def f(x):
+            return np.array([(1.0,)], {"names": ["x"], "formats": ["f8"], "offsets": [64]}).view(np.uint8)
+    """,
+    "the clock, by a type": "import numpy as np\ndef f(x):\n    return np.array(['now'], dtype='M8[us]')",
+    "the clock, by another type": "import numpy as np\ndef f(x):\n    return np.array(['now']).astype('M8[us]')",
+    "the clock, in an array seen so": "def f(x):\n    a = x.view('M8[us]')\n    a[0] = 'now'\n    return a",
+    "the clock, by a type of one's own": """
+        import numpy as np
+        class Q:
+            def __init__(self):
+                self.dtype = np.promote_types("M8[s]", "M8[s]")
+        def f(x):
+            return np.full(1, "now", dtype=Q().dtype)
+    """,
+    "an array of text": """
+        import numpy as np
+        def f(x):
+            a = np.array(["a text that is long enough for what a function is called"])
+            a[0] = f
+            return a[0]
+    """,
+    "an array of a type's name": """
+        import numpy as np
+        def f(x):
+            return np.full_like(np.array([x.dtype.name * 10]), f)
+    """,
+    "an array of a parameter's name": """
+        import numpy as np
+        from torch import nn
+        def f(x):
+            a = np.repeat([name for name, _ in nn.Linear(2, 2).named_parameters()], 2)
+            a[0] = f
+            return a
+    """,
+    "an array of what a data set is built from": """
+        import numpy as np
+        class D:
+            def __init__(self, data):
+                self.data = np.array([data])
+            def __getitem__(self, i):
+                self.data[0] = self
+                return self.data[0]
+    """,
+    "a type of text by its place": "import numpy as np\ndef f(x):\n    return np.array([f], 'xU60'[1:])",
+    "a type of text for another name": "import numpy as np\ndef f(x):\n    g = np.array\n    return g([f], 'xU60'[1:])",
+}
 OTHERS = {"helper.py": "seen = []\n", "math.py": "n = []\ndef up():\n    n.append(0)\n    return len(n)\n"}
+EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP, **MESSAGES, **ORDERS, **FROM_LIBRARIES, **ARRAYS}
 
 
 def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: str) -> str:
@@ -322,7 +631,7 @@ def test_ordinary_code_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert _read(tmp_path, monkeypatch, source) == ""
 
 
-@pytest.mark.parametrize("source", [*MAY_KEEP.values(), *MORE.values()], ids=[*MAY_KEEP, *MORE])
+@pytest.mark.parametrize("source", EVERY.values(), ids=list(EVERY))
 def test_code_that_may_keep_something_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
     others = {name: text for name, text in OTHERS.items() if name[:-3] in source}  # any would be refused beside math.py
     assert _read(tmp_path, monkeypatch, source, **others) != ""
@@ -341,6 +650,18 @@ ELSEWHERE = {
         "helper.py": "",
         "a/helper.py": "",
         "a/work.py": "import helper\ndef f(x):\n    return x",
+    },
+    "a class of another file": {
+        "helper.py": "class C:\n    def put(self, v):\n        self.v = v\n",
+        "work.py": "from helper import C\ndef f(x):\n    C.put(f, x)\n    return f.v",
+    },
+    "a class of another file, by its name": {
+        "helper.py": "class C:\n    def put(self, v):\n        self.v = v\n",
+        "work.py": "import helper\ndef f(x):\n    helper.C.put(f, x)\n    return f.v",
+    },
+    "an order of what another file builds it from": {
+        "helper.py": "class D:\n    def __init__(self, data):\n        self.data = sorted(set(data))\n",
+        "work.py": "from helper import D\ndef f(x):\n    return D([1.0, float('nan'), 0.0]).data",
     },
     "a part of a notebook": {"hw.ipynb#work.py": "{}"},
 }
@@ -362,6 +683,9 @@ def test_what_is_taken_from_another_file_is_read_too(tmp_path: Path, monkeypatch
     work = "from helper import g\nimport helper\ndef f(x):\n    return g(x) + helper.SCALE"
     plain = "SCALE = 2\ndef g(x):\n    return SCALE * x\n"
     assert _read(tmp_path, monkeypatch, work, **{"helper.py": plain}) == ""
+    classes = "class C:\n    def __init__(self, x):\n        self.x = x\n"
+    asks = "from helper import C\nimport helper\ndef f(x):\n    return C(x).x + helper.C(x).x"
+    assert _read(tmp_path, monkeypatch, asks, **{"helper.py": classes}) == ""
     counts = "SCALE = 2\nn = []\ndef g(x):\n    n.append(x)\n    return len(n)\n"
     assert _read(tmp_path, monkeypatch, work, **{"helper.py": counts}) != ""
 

@@ -48,7 +48,10 @@ class Imports:
         self._files = files
         self.libraries: dict[str, str] = {}  # names, and the dotted names that they stand for
         self.modules: dict[str, str] = {}  # names of the student's own modules
-        self.taken: set[tuple[str, str]] = set()  # what is taken from them
+        self.names: dict[str, tuple[str, str]] = {}  # and what is taken from them by a name of its own
+        self.taken: set[tuple[str, str]] = set()
+        self.values: set[tuple[str, str]] = set()  # of it, what is not only called
+        self.used: set[str] = set()  # of libraries
 
     def bind(self, node: ast.Import | ast.ImportFrom) -> list[str]:
         """Note what it imports. Returns the names it binds."""
@@ -74,6 +77,7 @@ class Imports:
     def _from(self, module: str, name: str, bound: str) -> str:
         path = f"{module}.{name}"
         if module in self._files and name not in self._files and name != "*":
+            self.names[bound] = (module, name)
             self.taken.add((module, name))
         elif module.partition(".")[0] in self._files or name == "*":
             raise Keeps(f"from {module} import {name}")
@@ -93,6 +97,15 @@ class Imports:
             case [path] if path.endswith(".py"):
                 return path
         raise Keeps(f"import {module}")
+
+    def of_own(self, node: ast.AST) -> tuple[str, str] | None:
+        """The student's other module, and the name in it, that an expression stands for."""
+        match node:
+            case ast.Name(id=name):
+                return self.names.get(name)
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in self.modules:
+                return self.modules[name], attribute
+        return None
 
     def dotted(self, node: ast.AST) -> str:
         """The library's name for an expression; nothing, if it is no library's."""
@@ -115,3 +128,4 @@ class Imports:
         allowed = ALLOWED.get(module, frozenset())
         if not (name in allowed if isinstance(allowed, frozenset) else allowed.fullmatch(name)):
             raise Keeps(path)
+        self.used.add(f"{module}.{name}")

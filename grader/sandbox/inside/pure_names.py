@@ -25,12 +25,30 @@ _FILES = "load save savez savez_compressed savetxt loadtxt genfromtxt fromfile f
 _MEMORY = "empty empty_like ndarray recarray chararray from_dlpack frombuffer resize nditer nested_iters record void"
 _TEXT = "array2string array_repr array_str base_repr binary_repr str_ bytes_ object_ dtype character flexible"
 _MAKERS = "vectorize frompyfunc poly1d"  # of functions and instances
+# Of dtypes that are not written out, and of texts; longdouble has bytes between its numbers that nobody sets.
+_DTYPES = """
+    promote_types result_type min_scalar_type common_type mintypecode typename einsum_path format_float_positional
+    format_float_scientific fromstring copyto require astype longdouble clongdouble float128 complex256 ufunc
+"""
 _KEEPS = _words(
-    f"{_SETTINGS} {_FILES} {_MEMORY} {_TEXT} {_MAKERS} show_config show_runtime get_include asmatrix bmat matrix"
+    f"{_SETTINGS} {_FILES} {_MEMORY} {_TEXT} {_MAKERS} {_DTYPES} show_config show_runtime get_include asmatrix bmat"
+    " matrix pad __array_namespace_info__"
 )
 _CLOCK = re.compile("datetime\\w*|timedelta\\w*|busday\\w*|is_busday")
 _NUMPY = {name for name in np.__all__ if callable(getattr(np, name)) and not (name in _KEEPS or _CLOCK.fullmatch(name))}
 _NUMPY |= {"pi", "e", "inf", "nan", "newaxis", "euler_gamma"}
+
+NUMBER_TYPES = {f"numpy.{name}" for name in _NUMPY if isinstance(getattr(np, name), type)} - {
+    *("numpy.broadcast", "numpy.flatiter", "numpy.ndenumerate", "numpy.ndindex", "numpy.finfo", "numpy.iinfo")
+}
+CONSTANTS = {f"numpy.{name}" for name in _NUMPY if not callable(getattr(np, name))}
+# What takes numbers and gives numbers: no array of text or of functions comes out of these.
+NUMBERS = re.compile(
+    "numpy\\.(linalg|fft)\\.\\w+|numpy\\.random\\.(rand\\w*|seed|uniform|\\w*normal|binomial|geometric|poisson|beta)"
+    "|numpy\\.(zeros|ones|eye|arange|linspace|finfo|iinfo|sum|mean|prod|std|var|cumsum|clip|isclose|allclose)"
+)
+_UFUNCS = {f"numpy.{name}" for name in _NUMPY if isinstance(getattr(np, name), np.ufunc)}
+NUMBERS_TOO = (NUMBER_TYPES | CONSTANTS | _UFUNCS) - {"numpy.add"}  # which adds texts too
 
 _CHANCE = (  # of the generators that are seeded anew when a check begins
     *("rand", "randn", "random", "random_sample", "uniform", "normal", "standard_normal", "randint", "choice"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 
 from .pure_imports import Imports, Keeps
@@ -19,13 +20,24 @@ class Known:
     def __init__(self, imports: Imports) -> None:
         self.imports = imports
         self.gives: set[str] = set()  # functions, classes, and values that never change
+        self.numbers: set[str] = set()  # of these values, numbers and texts
         self.classes: set[str] = set()
         self.loggers: set[str] = set()
         self.bound: dict[str, int] = {}  # how often, anywhere in the file
+        self.mentioned = Counter[str]()  # how often names are read
+        self.gone_through: set[int] = set()  # the ids of `d.keys` and `d.items` in a loop or the like
+        self.handed_over: dict[str, set[str]] = {}  # classes and functions, and what the grader alone gives them
+        self.sorts = False  # a set of that
+        self.has_text = False  # that code may put somewhere
+        self.returns_text = False  # to the grader, as far as this file tells
 
     def called(self, function: ast.AST) -> str:
         """The name by which something is called: a library's, or as it is written."""
         return self.imports.dotted(function) or (function.id if isinstance(function, ast.Name) else "")
+
+    def is_asked_alone(self, place: str) -> bool:
+        """Whether it is a function that this file does not call, so that what it returns goes to the grader."""
+        return place in self.gives and place not in self.classes and not self.mentioned[place]
 
     def makes_logger(self, value: ast.expr) -> bool:
         match value:
@@ -36,24 +48,33 @@ class Known:
     def never_changes(self, value: ast.expr | None) -> bool:
         """Whether it is a value that nothing can change, as a number is."""
         match value:
-            case None | ast.Constant() | ast.Lambda():
+            case None | ast.Lambda():
                 return True
             case ast.Tuple(elts=parts):
                 return all(map(self.never_changes, parts))
-            case ast.BinOp(left=one, right=other):
-                return self.never_changes(one) and self.never_changes(other)
-            case ast.IfExp(test=test, body=one, orelse=other):
-                return all(map(self.never_changes, (test, one, other)))
-            case ast.UnaryOp(operand=one) | ast.Attribute(value=ast.Call() as one, attr="min" | "max" | "eps" | "tiny"):
-                return self.never_changes(one)
             case ast.Name(id=name):
-                return name in self.gives and name not in self.classes
+                return name in self.gives and name not in self.classes and self.bound[name] == 1  # no method's too
+        return self.is_number(value)
+
+    def is_number(self, value: ast.expr) -> bool:
+        """Whether it is one, or a text, or another single value: numpy makes arrays of tuples, and those change."""
+        match value:
+            case ast.Constant():
+                return True
+            case ast.BinOp(left=one, right=other):
+                return self.is_number(one) and self.is_number(other)
+            case ast.IfExp(test=test, body=one, orelse=other):
+                return all(map(self.is_number, (test, one, other)))
+            case ast.UnaryOp(operand=one) | ast.Attribute(value=ast.Call() as one, attr="min" | "max" | "eps" | "tiny"):
+                return self.is_number(one)
+            case ast.Name(id=name):
+                return name in self.numbers
             case ast.Attribute(attr=name):
                 return bool(self.imports.dotted(value)) and name[0].islower()
             case ast.Call(func=function, args=args, keywords=[]):
                 name = self.called(function)
                 gives = name in GIVES_NUMBERS or name in _NUMBERS or name.startswith("math.")
-                return gives and all(not isinstance(one, ast.Tuple) and self.never_changes(one) for one in args)
+                return gives and all(map(self.is_number, args))
         return False
 
     def look_at_types(self, node: ast.AST) -> None:

@@ -17,7 +17,9 @@ from collections.abc import Iterator
 
 from . import notebook_part, own_source
 from .pure_imports import Imports, Keeps, own_modules
-from .pure_statements import Scope, Statements
+from .pure_names import NUMBERS, NUMBERS_TOO
+from .pure_orders import gone_through, handed_over
+from .pure_statements import TOP, Statements
 from .pure_values import Known
 from .scopes import is_main_guard
 from .trees import is_read, walk
@@ -37,8 +39,11 @@ def what_it_may_keep(file: str) -> str:
                 waiting += map(read[path].imports.file_of, read[path].imports.followed)
         for one in read.values():
             for module, name in one.imports.taken:
-                if name not in read[one.imports.file_of(module)].gives:
+                other = read[one.imports.file_of(module)]
+                is_value = name in other.classes and (module, name) in one.imports.values
+                if name not in other.gives or is_value or other.sorts:
                     raise Keeps(f"{module}.{name}")
+        _keep_text_out_of_arrays(list(read.values()))
     except Keeps as kept:
         return str(kept)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:  # importing it will say more
@@ -51,18 +56,33 @@ def _read(path: str, own: dict[str, list[str]]) -> Known:
     known = Known(Imports(own))
     nodes = [node for node in own_source.parse(path).body if not _runs_alone(node)]
     known.bound = Counter(name for node in nodes for name in _binds(node, known))
-    for name in (*known.imports.libraries, *known.imports.modules, *known.classes):
-        if known.bound[name] > 1:  # what it means depends on the place
+    for name in (*known.imports.libraries, *known.imports.modules, *known.imports.names, *known.classes):
+        if known.bound[name] > 1 or name.startswith("__"):  # what it means depends on the place
             raise Keeps(f"{name} has two meanings")
     for name in known.bound:
         if hasattr(builtins, name) and not name.startswith("__"):
             raise Keeps(f"another {name} than Python's")
+    known.handed_over = handed_over(nodes, known.mentioned)
     statements = Statements(known)
     for node in nodes:
         if names := _given_by(node, known):
             known.gives.update(names)
-            statements.look(node, Scope())
+            statements.look(node, TOP)
     return known
+
+
+def _keep_text_out_of_arrays(files: list[Known]) -> None:
+    """An array of text makes text of whatever is put into it, and that shows where it lies."""
+    used = {path for one in files for path in one.imports.used}
+    has_text = any(path.startswith("torch") for path in used) or any(
+        one.has_text
+        or "__getitem__" in one.bound  # a data set is built from text
+        or (one.returns_text and len(files) > 1)  # maybe to another file
+        for one in files
+    )
+    for path in sorted(used) if has_text else ():
+        if path.startswith("numpy.") and path not in NUMBERS_TOO and not NUMBERS.fullmatch(path):
+            raise Keeps(f"{path} where there is text")
 
 
 def _runs_alone(node: ast.stmt) -> bool:
@@ -72,9 +92,10 @@ def _runs_alone(node: ast.stmt) -> bool:
 def _binds(node: ast.AST, known: Known) -> Iterator[str]:
     """Every name that is bound anywhere; imports and classes are noted by the way."""
     for one in walk(node):
+        known.gone_through.update(gone_through(one))
         match one:
             case ast.Name(id=name) if is_read(one):
-                pass
+                known.mentioned[name] += 1
             case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name):
                 yield name
             case ast.Import() | ast.ImportFrom():
@@ -93,13 +114,16 @@ def _given_by(node: ast.stmt, known: Known) -> list[str]:
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
             return []
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if known.makes_logger(value):
-            known.loggers.add(name)
-            return []
-        case ast.Assign(targets=[ast.Name() | ast.Tuple() as target], value=value) if known.never_changes(value):
-            names = [one.id for one in walk(target) if isinstance(one, ast.Name)]
-            if all(known.bound[name] == 1 for name in names):
-                return names
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if known.bound[name] == 1:
+            if known.makes_logger(value):
+                known.loggers.add(name)
+                return []
+            if known.never_changes(value):
+                known.numbers.update([name] if known.is_number(value) else [])
+                return [name]
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+            pairs = zip(names, values, strict=True)
+            return [name for one in pairs for name in _given_by(ast.Assign([one[0]], one[1]), known)]
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]
     raise Keeps(f"{type(node).__name__} at the top")

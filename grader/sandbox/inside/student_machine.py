@@ -26,8 +26,17 @@ def offer(source: bytes) -> None:
     if b"compile" in source:
         torch.compile = _uncompiled  # computes the same, and needs no compiler and no seconds to load one
     # Not where there is one, nor while a probe pretends so: it has a way of its own to move things.
-    if _ASKED_FOR.search(source) and not _installed and not torch.cuda.is_available():
+    if asks_for_a_device(source) and not _installed and not torch.cuda.is_available():
         _stand_in_for_a_gpu(torch)
+
+
+def asks_for_a_device(source: bytes) -> bool:
+    return _ASKED_FOR.search(source) is not None
+
+
+def stands_in() -> bool:
+    """Whether moving to a device that is not here works in this box, whoever does it."""
+    return bool(_installed)
 
 
 def _uncompiled(model: Any = None, **options: Any) -> Any:

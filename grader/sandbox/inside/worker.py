@@ -72,6 +72,8 @@ def send(descriptor: int, reply: dict[str, Any]) -> None:
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     found = _answer(request)
+    if student_machine.stands_in():
+        found = {**found, "stands_in_for_a_gpu": True}
     return {**found, "lacked_a_gpu": True} if student_machine.asked_for else found
 
 

@@ -1,0 +1,25 @@
+"""Names of attributes that show more than a value: where it lies, what was in memory before, how often it was asked."""
+
+from __future__ import annotations
+
+import re
+
+# Of a value: where it lies in memory, memory as it was left, a file, a frame, text, a class's own affairs.
+_REVEALING = re.compile(
+    r"_\w*|data|to_?file|to_?bytes|from_bytes|dumps?|obj|(gi|cr|ag|tb|f|co)_\w+|seed|encode|format\w*|new|register|mro"
+)
+# The same where an instance of one's own has it from a library; hooks are counted, and what is compiled is kept.
+_INHERITED = re.compile(
+    r"__\w*|ctypes|\w*data_ptr|\w*storage\w*|\w*resize\w*|new_empty\w*|to_empty|materialize|set_|bit_generator|"
+    r"share_memory_?|is_shared|module_load|getfield|setfield|\w*hooks?(_\w+)?|compile|_\w*_set|translate|maketrans|extra_repr"
+)
+_OF_TEXT = {"name", "str", "char", "kind", "type", "types", "descr", "byteorder", "hex", "signature"}
+
+
+def reveals(name: str, is_own: bool) -> bool:
+    return bool(_INHERITED.fullmatch(name)) or (not is_own and bool(_REVEALING.fullmatch(name)))
+
+
+def is_text(name: str) -> bool:
+    """Whether it may be a text, of a dtype for instance."""
+    return name in _OF_TEXT

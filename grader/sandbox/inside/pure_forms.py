@@ -1,0 +1,26 @@
+"""What an expression is, as far as its form alone tells."""
+
+from __future__ import annotations
+
+import ast
+
+
+def is_constant(node: ast.AST) -> bool:
+    return isinstance(node.value if isinstance(node, ast.keyword) else node, ast.Constant | ast.UnaryOp)
+
+
+def makes_text(node: ast.AST) -> bool:
+    match node:
+        case ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str" | "repr")):
+            return True
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mod()):
+            return makes_text(left)
+    return False
+
+
+def is_word(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_one_of_a_kind(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value in (None, True, False)
