@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import BoxLost, BoxRefused
-from grader.sandbox.inside import rehearsal
+from grader.sandbox import rehearsed_code
 from grader.sandbox.installation import find_installation
 
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
@@ -45,7 +45,7 @@ class ForkServer:
         installation = find_installation(libraries)
         rehearsed = workspace / f"rehearsal-{'-'.join(libraries)}"
         rehearsed.mkdir(exist_ok=True)  # a server before this one may have ended before it was ready
-        for name, text in rehearsal.FILES.items():
+        for name, text in rehearsed_code.FILES.items():
             (rehearsed / name).write_text(text)
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         settings = {
