@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grader.errors import BoxLost, Killed, TimedOut
 from grader.model import Box, Isolation, Limits, Submission
-from grader.sandbox.fork_server import ForkServer
+from grader.sandbox.fork_server import ForkServer, end_servers, start_servers
 from grader.sandbox.inside import jail
 from grader.sandbox.mentioned_libraries import HEAVY, mentions
 from grader.sandbox.scratch import remove
@@ -64,7 +64,7 @@ class BoxRunner:
 
     def _started(self, libraries: tuple[str, ...]) -> ForkServer:
         if libraries not in self._servers:
-            self._servers[libraries] = ForkServer(libraries, self._workspace, self._unsafe, self._without)
+            self._servers |= start_servers(libraries, self._workspace, self._unsafe, self._without)
         return self._servers[libraries]
 
     def server_for(self, submission: Submission, file: str) -> ForkServer:
@@ -95,8 +95,7 @@ class BoxRunner:
             box.close()
 
     def _end_servers(self) -> None:
-        for server in self._servers.values():
-            server.close()
+        end_servers(self._servers.values())
         self._servers.clear()
 
     def within_reach(self, submission: Submission) -> Path:
@@ -121,6 +120,11 @@ class BoxRunner:
         wanted = (*jail.OPTIONAL, *jail.REQUIRED)
         missing = () if self._layers is None else tuple(layer for layer in wanted if layer not in layers)
         return Isolation(layers, missing)
+
+    def hang_up(self) -> None:
+        """Let its processes end, while the grader does what needs no box any more."""
+        for server in self._servers.values():
+            server.hang_up()
 
     def close(self) -> None:
         self._end_servers()
