@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,13 +55,15 @@ def run(
             raise UsageError(f"{data}: there is no such folder of data")
         place, parts = choose_rubric(rubric, opened, submission), part or []
         guessed = glimpse(place, parts).libraries
-        with BoxRunner(guessed, unsafe=unsafe) as early:
-            early.start()  # libraries load in a process beside this one, which loads what judges meanwhile
+        with ExitStack() as stack:
+            runner = stack.enter_context(BoxRunner(guessed, unsafe=unsafe))
+            runner.start()  # libraries load in a process beside this one, which loads what judges meanwhile
             loaded, libraries = _loaded(place, data, parts)
-            runner = early if libraries == guessed else BoxRunner(libraries, unsafe=unsafe)
-            with runner:
-                report = _graded(loaded, opened, runner, draw)
-        _deliver(report, json, html)
+            if libraries != guessed:
+                runner = stack.enter_context(BoxRunner(libraries, unsafe=unsafe))
+            report = _graded(loaded, opened, runner, draw)
+            runner.hang_up()  # it gives back its memory while the report is written
+            _deliver(report, json, html)
         _tell_staff(report)
         raise typer.Exit(exit_code(report, fail_under))
 
@@ -76,9 +78,10 @@ def _loaded(place: Path, data: Path | None, parts: list[str]) -> tuple[Rubric, t
 
 def _graded(rubric: Rubric, opened: OpenedSubmission, runner: BoxRunner, draw: Draw) -> Report:
     from grader.engine import grade
-    from grader.other_assignment import with_other_assignment
+    from grader.other_assignment import foresee_other_assignment, with_other_assignment
     from grader.personal import for_student
 
+    foresee_other_assignment(rubric, opened)
     with _progress(rubric) as progress:
         asked = for_student(rubric, opened.name, draw)
         report = grade(asked, opened, runner, draw, notes=opened.notes, progress=progress)

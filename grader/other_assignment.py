@@ -37,10 +37,20 @@ class _Fit:
         return f"{self.files} files and {self.answers} answers"
 
 
+def foresee_other_assignment(rubric: Rubric, submission: OpenedSubmission) -> None:
+    """Load the other rubric that a submission names: its report will ask for it, and libraries still load meanwhile."""
+    if named := _named(rubric, submission):
+        _loaded(named)
+
+
+def _named(rubric: Rubric, submission: OpenedSubmission) -> str | None:
+    return submission.rubric if submission.rubric in rubric_choices() and submission.rubric != rubric.name else None
+
+
 def with_other_assignment(report: Report, submission: OpenedSubmission) -> Report:
     """The report; where the work was made for another assignment, with a note, and what earned nothing for a person."""
     rubric = report.rubric
-    named = submission.rubric if submission.rubric in rubric_choices() and submission.rubric != rubric.name else None
+    named = _named(rubric, submission)
     suspicious = report.points <= _EARNED_LITTLE * report.max_points and len(rubric.problems) == len(rubric.parts)
     if named is None and not suspicious:
         return report

@@ -10,6 +10,7 @@ import signal
 import sys
 from contextlib import suppress
 
+_GRADES_ONE = ("run", "check")  # commands that need a box, and little time beside what it loads
 _OBJECTS = 50_000  # Python looks for garbage after every 700 new ones: a tenth of the time it takes to load all this
 
 
@@ -19,6 +20,10 @@ def main() -> None:
     gc.set_threshold(_OBJECTS)
     # Processes that grade beside this one import nothing from the working directory: it may be a student's folder.
     os.environ["PYTHONSAFEPATH"] = "1"
+    if sys.argv[1:] and sys.argv[1] in _GRADES_ONE:
+        from grader.sandbox.loading_process import begin_ahead
+
+        begin_ahead()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # not every terminal has an α: then it shows a question mark
             stream.reconfigure(errors="replace")

@@ -110,26 +110,55 @@ def test_a_command_loads_what_it_uses_and_starts_the_fork_server_first() -> None
     """Start-up is a matter of what is imported, and when; seconds would depend on the machine."""
     program = """
 import sys
-from grader.sandbox import runner
+from grader.sandbox import loading_process, runner
 from grader import start
-begun = runner.BoxRunner.start
-def noting(self):
+begun, told, processes = loading_process._begun, runner.BoxRunner.start, []
+def beginning():
+    print("before it begins:", *sorted({"typer", "pydantic", "yaml", "numpy"} & set(sys.modules)))
+    processes.append(begun())
+    return processes[-1]
+def telling(self):
     if not self._servers:
-        print("before:", *sorted({"grader.rubric", "grader.engine", "rich.console"} & set(sys.modules)))
-    begun(self)
-runner.BoxRunner.start = noting
+        later = {"grader.rubric", "grader.engine", "rich.console", "numpy"}
+        print("before it is told:", *sorted(later & set(sys.modules)))
+    told(self)
+loading_process._begun, runner.BoxRunner.start = beginning, telling
 sys.argv = ["grader", "run", "submissions/ada", "--rubric", "dl-hw3", "--part", "2.1"]
 try:
     start.main()
 except SystemExit:
     unused = {"torch", "sympy", "markdown_it", "snowballstemmer", "jinja2", "grader.checks.datasets.drawn_items"}
+    print("begun:", len(processes), "ended as told:", processes[0].process.returncode)
     print("loaded:", *sorted(unused & set(sys.modules)))
     raise
 """
     done = _python(program, GRADER_SECRET="0123456789abcdef0123")
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
-    assert [line for line in lines if line.startswith(("before:", "loaded:"))] == ["before:", "loaded:"]
+    assert [line for line in lines if line.startswith(("before it", "begun:", "loaded:"))] == [
+        "before it begins:",
+        "before it is told:",
+        "begun: 1 ended as told: 0",
+        "loaded:",
+    ]
+
+
+def test_what_was_begun_ahead_and_never_needed_is_ended() -> None:
+    program = """
+import sys
+from grader import start
+from grader.sandbox import loading_process
+end = loading_process._end_what_nobody_took
+def ending():
+    begun = list(loading_process._ahead)
+    end()
+    print("ended:", [one.process.wait(10) for one in begun])
+loading_process._end_what_nobody_took = ending
+sys.argv = ["grader", "run", "--no-such-option"]
+start.main()
+"""
+    done = _python(program)
+    assert (done.returncode, done.stdout) == (2, "ended: [-9]\n"), done.stderr
 
 
 def test_a_rubric_loads_no_checks_that_it_does_not_name() -> None:

@@ -1,79 +1,81 @@
-"""The fork server as the grader holds it: a process, a control socket, and what it says of its boxes."""
+"""Fork servers as the grader holds them: a process, a control socket, and what it says of its boxes."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from grader.errors import BoxLost, BoxRefused
-from grader.sandbox.inside import rehearsal
+from grader.sandbox import rehearsed_code
 from grader.sandbox.installation import find_installation
+from grader.sandbox.loading_process import taken
+from grader.sandbox.mentioned_libraries import HEAVY
 
-_BOOT = Path(__file__).parent / "inside" / "boot.py"
 _MESSAGE_BYTES = 1 << 16
 _START_SECONDS = 120  # importing torch from a cold disk on a busy machine
 _ANSWER_SECONDS = 60
+_END_SECONDS = 5
+_SAID_BYTES = 1 << 16
 
-# Not -I: that would also ignore PYTHONHASHSEED, and a student who iterates over a set deserves the same grade twice.
-# The environment below is complete, so there is nothing else of PYTHON* to ignore.
-_PYTHON_FLAGS = ("-s", "-P", "-S")
-_ENVIRONMENT = {
-    "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "LANG": "C.UTF-8",
-    "OMP_NUM_THREADS": "1",  # one box, one core: times are comparable and forking stays safe
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "MALLOC_ARENA_MAX": "1",  # arenas reserve address space, which is what the memory limit counts
-    "CUDA_VISIBLE_DEVICES": "",
-    "MPLBACKEND": "Agg",
-}
+
+def start_servers(
+    libraries: tuple[str, ...], workspace: Path, unsafe: bool, without: tuple[str, ...]
+) -> dict[tuple[str, ...], ForkServer]:
+    """By what they load: one with all these libraries and, if some of them are heavy, one with the others. Returns at
+    once; whoever opens the first box waits until its server is ready."""
+    if not hasattr(os, "pidfd_open"):
+        raise BoxRefused(f"boxes need Linux 5.3 or newer; this is {sys.platform}. `grader doctor` says more")
+    installation = find_installation(libraries)
+    light = tuple(name for name in libraries if name not in HEAVY)
+    loading = taken()
+    server = ForkServer(loading.process, loading.control, workspace)
+    servers = {libraries: server}
+    if light == libraries:
+        loading.light_control.close()
+    else:
+        servers[light] = ForkServer(loading.process, loading.light_control, workspace, parts=True)
+    settings = {
+        "path": installation.path,
+        "light": light,
+        "heavy": [name for name in libraries if name in HEAVY],
+        "readable": installation.readable,
+        "listable": installation.path,
+        "installation": installation.folders,
+        "workspace": str(workspace),
+        "rehearsal": str(server.rehearsal),
+        "light_rehearsal": str(servers[light].rehearsal),
+        "unsafe": unsafe,
+        "without": without,
+    }
+    # A file: a large installation makes it longer than a message may be.
+    written = server.rehearsal / "settings.json"
+    written.write_text(json.dumps(settings))
+    with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told
+        loading.control.send(os.fsencode(written))
+    return servers
 
 
 class ForkServer:
-    """Started at once; whoever opens the first box waits until it is ready."""
-
-    def __init__(self, libraries: tuple[str, ...], workspace: Path, unsafe: bool, without: tuple[str, ...]) -> None:
-        if not hasattr(os, "pidfd_open"):
-            raise BoxRefused(f"boxes need Linux 5.3 or newer; this is {sys.platform}. `grader doctor` says more")
-        installation = find_installation(libraries)
-        rehearsed = workspace / f"rehearsal-{'-'.join(libraries)}"
-        rehearsed.mkdir(exist_ok=True)  # a server before this one may have ended before it was ready
-        for name, text in rehearsal.FILES.items():
-            (rehearsed / name).write_text(text)
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        settings = {
-            "control": theirs.fileno(),
-            "path": installation.path,
-            "preload": libraries,
-            "readable": installation.readable,
-            "listable": installation.path,
-            "installation": installation.folders,
-            "workspace": str(workspace),
-            "rehearsal": str(rehearsed),
-            "unsafe": unsafe,
-            "without": without,
-        }
-        # A file: a large installation makes it longer than an argument may be.
-        written = workspace / f"settings-{'-'.join(libraries)}.json"
-        written.write_text(json.dumps(settings))
-        self._settings, self._rehearsed = written, rehearsed
-        self._process = subprocess.Popen(
-            [sys.executable, *_PYTHON_FLAGS, str(_BOOT), str(written)],
-            env=_ENVIRONMENT,
-            cwd="/",
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        theirs.close()
+    def __init__(
+        self, process: subprocess.Popen[bytes], control: socket.socket, workspace: Path, *, parts: bool = False
+    ) -> None:
+        """`process` is the one it was begun as. One that `parts` from it leaves it to another, which loads more."""
+        self._process = process
+        self._control = control
+        self._parts = parts
+        # By a name that no box can guess: its age would tell for how long there have been some.
+        self.rehearsal = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=workspace))
+        for name, text in rehearsed_code.FILES.items():
+            (self.rehearsal / name).write_text(text)
         self._ready = False
         self.isolated = False
         self._ended: dict[int, dict[str, Any]] = {}
@@ -84,8 +86,7 @@ class ForkServer:
             self._control.settimeout(_START_SECONDS)
             message, _ = self._receive()
             self.isolated = bool(message["isolated"])
-            self._settings.unlink()  # its age would tell boxes for how long there have been some
-            shutil.rmtree(self._rehearsed)
+            shutil.rmtree(self.rehearsal)
             self._ready = True
 
     def open(self, request: dict[str, Any], descriptors: list[int]) -> int:
@@ -131,18 +132,44 @@ class ForkServer:
 
     def _lost(self) -> BoxLost:
         self._process.kill()
-        said = self._process.stderr.read().decode(errors="replace").strip() if self._process.stderr else ""
+        said = self._said().decode(errors="replace").strip()
         last = said.splitlines()[-1] if said else "it said nothing"
         return BoxLost(f"the fork server that makes the boxes is gone ({last})")
 
-    def close(self) -> None:
-        self._control.close()  # it ends on hearing that, and every box with it
-        if not self._ready:  # it is still importing, and hears nothing
-            self._process.kill()
+    def _said(self) -> bytes:
+        """What it said before it went. Another server may still hold the same pipe, so nobody waits for its end."""
+        if self._process.stderr is None:
+            return b""
+        os.set_blocking(self._process.stderr.fileno(), False)
         try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
+            return os.read(self._process.stderr.fileno(), _SAID_BYTES)
+        except OSError:
+            return b""
+
+    def hang_up(self) -> None:
+        """It ends on hearing that, and every box with it."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+        if not self._ready and not self._parts:  # it is still importing, and hears nothing
             self._process.kill()
-            self._process.wait()
+
+    def wait_until_ended(self) -> None:
+        """Its end of the socket is closed when its memory has been given back."""
+        self._control.settimeout(_END_SECONDS)
+        try:
+            while self._control.recv(_MESSAGE_BYTES):
+                pass
+        except OSError:
+            self._process.kill()
+        self._control.close()
+        self._process.wait()
         if self._process.stderr:
             self._process.stderr.close()
+
+
+def end_servers(servers: Collection[ForkServer]) -> None:
+    """All at once, since several may have been begun as one process, which ends when all have."""
+    for server in servers:
+        server.hang_up()
+    for server in servers:
+        server.wait_until_ended()

@@ -44,7 +44,7 @@ class OpenRunner:
     def start(self) -> None:
         """Begin loading libraries. Returns at once; the first question waits for them."""
         if self._process is None or not self._process.alive:
-            self._process = _Process(self._libraries, self._workspace)
+            self._process = _Process(self._libraries)
 
     @contextlib.contextmanager
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
@@ -121,14 +121,11 @@ class _OpenBox(Asking):
 class _Process:
     """Threads read from it: what works on every system, where waiting for several pipes does not."""
 
-    def __init__(self, libraries: tuple[str, ...], workspace: Path) -> None:
-        written = workspace / "settings.json"
+    def __init__(self, libraries: tuple[str, ...]) -> None:
         path = [folder for folder in sys.path if folder]
-        written.write_text(
-            json.dumps({"starts": "unboxed_worker", "path": path, "preload": libraries}), encoding="utf-8"
-        )
+        settings = {"starts": "unboxed_worker", "path": path, "preload": libraries}
         self._popen = subprocess.Popen(
-            [sys.executable, "-P", str(_BOOT), str(written)],
+            [sys.executable, "-P", str(_BOOT), json.dumps(settings)],
             env={**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

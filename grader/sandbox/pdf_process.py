@@ -27,7 +27,7 @@ _START_SECONDS = 60.0
 _MAX_ANSWER_BYTES = 16 * 2**20  # the most letters there may be, with six numbers each, come to half of it
 _HEAD = 8
 _BROKE_OFF = "could not be read: it is damaged, or takes more time or memory than a sheet of answers does"
-_FLAGS = ("-s", "-P", "-S")  # as for boxes (fork_server.py)
+_FLAGS = ("-s", "-P", "-S")  # as for boxes (loading_process.py)
 
 
 class PdfNotRead(Exception):
@@ -75,10 +75,8 @@ class PdfProcess:
         settings: dict[str, Any] = {"starts": "pdf_child", "path": sys.path, "draws_page": draws_page}
         settings |= {"cpu_seconds": cpu_seconds, "memory_mb": _MEMORY_MB}
         with tempfile.TemporaryDirectory(prefix="grader-pdf-") as folder:
-            written = Path(folder) / "settings.json"
-            written.write_text(json.dumps(settings), encoding="utf-8")
             self._process = subprocess.Popen(
-                [sys.executable, *_FLAGS, str(_BOOT), str(written)],
+                [sys.executable, *_FLAGS, str(_BOOT), json.dumps(settings)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -15,8 +15,7 @@ def f(x):
     tables = [vars(module) for name, module in sys.modules.items() if name.startswith("_box.")]
     values = [one for table in tables for one in table.values() if type(one) in (dict, list, set)]
     kept = [one for one in values if "rehear" + "sed." in str(one)]
-    ours = sys.modules["_box.rehearsal"].FILES
-    return [len(modules), len(paths), len([one for one in kept if one is not ours])]
+    return [len(modules), len(paths), len(kept)]
 """
 
 

@@ -13,17 +13,16 @@ import sys
 
 
 def boot() -> None:
-    with open(sys.argv[1], encoding="utf-8") as file:
-        settings = json.load(file)
+    settings = json.loads(sys.argv[1])
     sys.argv[:] = [""]
-    sys.path[:] = settings["path"]
+    sys.path[:] = settings.get("path") or [*sys.path, settings["packages"]]
     folder = os.path.dirname(os.path.abspath(__file__))
     spec = importlib.util.spec_from_file_location(
         "_box", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
     )
     assert spec is not None
     sys.modules["_box"] = importlib.util.module_from_spec(spec)
-    importlib.import_module(f"_box.{settings.get('starts', 'zygote')}").main(settings)
+    importlib.import_module(f"_box.{settings['starts']}").main(settings)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ fork server is process 1 of its own process namespace, so when it goes, the kern
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -64,6 +65,8 @@ def enter_as_first_process() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.closerange(3, 1024)
         _, status = os.waitpid(child, 0)
+        with contextlib.suppress(ChildProcessError):  # a fork server that parted from this one ends with it
+            os.wait()
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
     die_with_parent()
 

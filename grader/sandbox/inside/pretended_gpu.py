@@ -9,7 +9,6 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from typing import Any
-from unittest import mock
 
 from . import student_code
 from .configured import built
@@ -45,6 +44,8 @@ def _imported_anew() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _pretending() -> Iterator[None]:
+    from unittest import mock
+
     import torch
     from torch.overrides import TorchFunctionMode
 

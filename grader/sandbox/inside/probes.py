@@ -56,7 +56,7 @@ def forward(
         outputs.append(output)
         if cotangent is not None:
             module.zero_grad()
-            output.backward(torch.from_numpy(_own(cotangent)))
+            _pull_back(output, torch.from_numpy(_own(cotangent)))
             gradients.append(torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)
             reached |= {key for key, parameter in module.named_parameters() if parameter.grad is not None}
     unreached = sorted(key for key, _ in module.named_parameters() if key not in reached)
@@ -65,6 +65,15 @@ def forward(
         "gradients": gradients,
         "unreached": unreached if cotangent is not None else [],
     }
+
+
+def _pull_back(output: Any, cotangent: Any) -> None:
+    """`output.backward(cotangent)`: given one, torch loads what reasons about shapes that are not known yet, and takes
+    as long again as to load itself. A sum needs none of it; where there is no such sum, torch says what is amiss."""
+    if type(output) is type(cotangent) and (output.shape, output.dtype) == (cotangent.shape, cotangent.dtype):
+        (output * cotangent).sum().backward()
+    else:
+        output.backward(cotangent)
 
 
 def draw_items(file: str, name: str, data: str, block_size: int, items: list[int], times: int) -> dict[str, Any]:

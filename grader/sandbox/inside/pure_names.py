@@ -35,7 +35,9 @@ _KEEPS = _words(
     " matrix pad __array_namespace_info__"
 )
 _CLOCK = re.compile("datetime\\w*|timedelta\\w*|busday\\w*|is_busday")
-_NUMPY = {name for name in np.__all__ if callable(getattr(np, name)) and not (name in _KEEPS or _CLOCK.fullmatch(name))}
+# Not getattr: numpy would load modules that most code never uses, and a module is not callable.
+_CALLABLE = {name for name, value in vars(np).items() if callable(value)} & set(np.__all__)
+_NUMPY = {name for name in _CALLABLE if not (name in _KEEPS or _CLOCK.fullmatch(name))}
 _NUMPY |= {"pi", "e", "inf", "nan", "newaxis", "euler_gamma"}
 
 NUMBER_TYPES = {f"numpy.{name}" for name in _NUMPY if isinstance(getattr(np, name), type)} - {

@@ -1,0 +1,64 @@
+"""A gradient is taken without what torch loads for `backward(cotangent)`, and is the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.errors import Crashed
+from grader.model import Limits
+from grader.sandbox import BoxRunner
+from tests.conftest import MakeSubmission
+
+MODULE = """
+    import sys
+    import torch
+    from torch import nn
+
+    class Module(nn.Module):
+        def __init__(self, kind):
+            super().__init__()
+            self.weight = nn.Parameter(torch.full((3,), 2.0))
+            self.unused = nn.Parameter(torch.zeros(1))
+            self.kind = kind
+
+        def forward(self, x):
+            if self.kind == "short":
+                return (self.weight * x)[:1]
+            if self.kind == "single":
+                return (self.weight * x).float()
+            return self.weight * x ** 2 / x.sum()
+
+    def loaded():
+        return [name in sys.modules for name in ("torch", "torch.fx.experimental.symbolic_shapes", "sympy")]
+"""
+
+
+@pytest.mark.slow
+def test_a_gradient_loads_nothing_and_is_what_backward_gives(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    import torch
+
+    rng = np.random.default_rng(5)
+    x, cotangent = rng.normal(size=(2, 4, 3)), rng.normal(size=(4, 3))
+    with torch_boxes.open(submission(MODULE), Limits(), 0) as box:
+
+        def gradients(kind: str, given: Any = cotangent) -> Any:
+            asked = {"name": "Module", "build": [kind], "inputs": list(x), "cotangent": given}
+            return box.probe("forward", "work.py", **asked)
+
+        found = gradients("plain")
+        assert box.call("work.py", "loaded") == [True, False, False]
+        for given, got in zip(x, found["gradients"], strict=True):
+            tensor = torch.from_numpy(given).requires_grad_()
+            (2.0 * tensor**2 / tensor.sum()).backward(torch.from_numpy(cotangent))
+            assert tensor.grad is not None
+            np.testing.assert_array_equal(got, tensor.grad.numpy())
+        assert found["unreached"] == ["unused"]
+        np.testing.assert_array_equal(gradients("single")["gradients"][0], np.float32(cotangent) * 2.0)
+        with pytest.raises(Crashed) as crashed:
+            gradients("short")
+        assert "Mismatch in shape" in crashed.value.detail
