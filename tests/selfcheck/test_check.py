@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from grader.draw import draw_at_home
@@ -22,8 +21,8 @@ from grader.submission import open_submission
 from tests.conftest import REPOSITORY, the_rubric
 from tests.in_process import command as grader
 from tests.report.made_reports import Page
+from tests.schemas import REPORT
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
-from tests.test_cli import SCHEMA
 
 RUBRICS = [the_rubric(f"rubrics/{path.name}") for path in sorted((REPOSITORY / "rubrics").glob("*.yaml"))]
 PROSE = "gives_the_ideas"
@@ -152,7 +151,7 @@ def test_fail_under_json_and_markdown(tmp_path: Path) -> None:
     assert grader("check", kit, *out, "--fail-under", "3").returncode == 0
     assert grader("check", kit, "--fail-under", "3.5").returncode == 1
     report = json.loads((tmp_path / "r.json").read_text())
-    jsonschema.validate(report, SCHEMA)
+    REPORT.validate(report)
     assert report["notes"][0] == SUMMARY
     assert [problem["status"] for problem in report["problems"]] == ["failed", "review", "passed"]
     page = (tmp_path / "r.md").read_text()
