@@ -56,6 +56,7 @@ def test_json_to_stdout_is_nothing_but_json() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_json_that_cannot_be_written_loses_nothing() -> None:
     done = command("run", "submissions/ada", "--part", "2.1", "--json", "no/such/folder/a.json")
     assert done.returncode == 2
@@ -65,6 +66,7 @@ def test_json_that_cannot_be_written_loses_nothing() -> None:
     )
 
 
+@pytest.mark.slow
 def test_fail_under_is_an_exit_code() -> None:
     assert command("run", "submissions/ben", "--part", "2.1", "--part", "2.2", "--fail-under", "6").returncode == 0
     assert command("run", "submissions/ben", "--part", "2.1", "--part", "2.2", "--fail-under", "6.5").returncode == 1

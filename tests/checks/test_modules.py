@@ -43,7 +43,7 @@ def test_a_right_block_passes(torch_boxes: BoxRunner, submission: MakeSubmission
             ("self.ffn(x)", "0", "gradient_agrees_with_differences", "no gradient reaches 4 of its parameters"),
             ("math.sqrt(q.size(-1))", "0 + q[9]", "keeps_the_shape", "raised IndexError"),
         ],
-        3,
+        6,
     ),
 )
 def test_a_wrong_block_is_told_what_is_wrong(

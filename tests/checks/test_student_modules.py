@@ -29,7 +29,7 @@ def _diagnosis(wrong_work: Any) -> tuple[str, str, str]:
     return module, case["fails"], case["says"]
 
 
-@pytest.mark.parametrize(("module", "style", "seed"), some_of(RIGHT, 2, quick=12))
+@pytest.mark.parametrize(("module", "style", "seed"), some_of(RIGHT, 2, quick=24))
 def test_right_work_passes(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, style: str, seed: int
 ) -> None:
@@ -51,7 +51,7 @@ def test_wrong_work_is_told_what_is_wrong(
     assert case.get("unsaid", "\0") not in judged.message
 
 
-@pytest.mark.parametrize(("module", "case"), sampled([one for one in WRONG if one.values[1].get("once")], 8))
+@pytest.mark.parametrize(("module", "case"), sampled([one for one in WRONG if one.values[1].get("once")], 16))
 def test_one_cause_costs_once(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, case: dict[str, Any]
 ) -> None:

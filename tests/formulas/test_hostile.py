@@ -78,6 +78,7 @@ def test_a_fault_of_ours_is_raised_and_not_lost() -> None:
     assert killable_child.in_killable_child(len, "still there") == 11
 
 
+@pytest.mark.slow
 def test_what_is_judged_apart_cannot_be_taken_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grader: Grader
 ) -> None:

@@ -63,6 +63,7 @@ def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
     assert "@" not in script.replace("[@]", "")  # nothing is left to be filled in
 
 
+@pytest.mark.slow
 def test_the_scripts_are_bash(built: Path, tmp_path: Path) -> None:
     for script in ("setup.sh", "run_autograder"):
         with zipfile.ZipFile(built) as archive:

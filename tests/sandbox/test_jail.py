@@ -131,7 +131,9 @@ LEAVES_A_NOTE = """
 """
 
 
-@pytest.mark.parametrize("without", [(), ("namespaces",)], ids=["all layers", "no namespaces"])
+@pytest.mark.parametrize(
+    "without", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=["all layers", "no namespaces"]
+)
 def test_a_box_finds_its_scratch_folder_empty_and_leaves_nothing(
     submission: MakeSubmission, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: tuple[str, ...]
 ) -> None:

@@ -110,6 +110,7 @@ def _missing(rubric: Rubric) -> Iterator[ProblemResult]:
         yield ProblemResult(problem, Status.MISSING, Fraction(0), ())
 
 
+@pytest.mark.slow
 def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -> None:
     done = grader("check", "submissions/ines", "--part", "1.a", "--part", "1.c.ii", "--json", tmp_path / "r.json")
     text = done.stdout + (tmp_path / "r.json").read_text()
@@ -122,6 +123,7 @@ def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -
     assert "idea" not in text
 
 
+@pytest.mark.slow
 def test_what_the_form_has_said_is_not_said_again_and_the_rest_is(tmp_path: Path) -> None:
     nothing = said(make_kit(tmp_path / "a", **{"answers.md": "## 1.a\n", "attention.py": None}))
     assert "attention.py is missing (2)" in nothing
@@ -187,6 +189,7 @@ def test_the_page_that_staff_have_opens_in_the_browser(tmp_path: Path, monkeypat
     assert (both.returncode, both.stderr) == (2, "grader: --html shows one check; leave out --watch\n")
 
 
+@pytest.mark.slow
 def test_it_stands_where_one_is(tmp_path: Path) -> None:
     make_kit(tmp_path)
     assert SUMMARY in said(cwd=tmp_path)
@@ -215,6 +218,7 @@ def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, comman
         assert "A tiny homework" not in told
 
 
+@pytest.mark.slow
 def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     mine = RUBRIC.replace("rubric: tiny", "rubric: dl-hw3")
     kit = make_kit(
