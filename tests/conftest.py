@@ -47,7 +47,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if not Loop.quick or not collection_path.match("test_*.py"):
         return None
     text = collection_path.read_text(encoding="utf-8")
-    all_slow = re.search(r"^pytestmark = .*pytest\.mark\.slow", text, re.MULTILINE)
+    all_slow = re.search(r"^pytestmark = \[?\s*pytest\.mark\.slow", text, re.MULTILINE)
     return True if all_slow or text.count("\ndef test_") == text.count("\n@pytest.mark.slow\n") else None
 
 

@@ -222,6 +222,7 @@ def test_code_of_a_submission_never_runs_outside_the_box(hers: Path, asked: list
     assert said in " ".join((done.stdout + done.stderr).split())
 
 
+@pytest.mark.slow
 def test_a_submission_cannot_name_a_rubric_by_path(hers: Path) -> None:
     (hers / "submission.yaml").write_text(f"rubric: {hers / 'dl-hw3.yaml'}\n")
     assert "there is no rubric" in grader("run", ".", cwd=hers).stderr

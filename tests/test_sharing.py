@@ -198,6 +198,7 @@ def counting() -> Iterator[_Counting]:
         yield runner
 
 
+@pytest.mark.slow
 def test_a_box_is_shared_as_long_as_checks_pass(counting: _Counting, submission: MakeSubmission) -> None:
     """A fault ends sharing, and one that shared is asked alone too. Code that passes alone what it did not pass after
     others has all asked again, one at a time."""

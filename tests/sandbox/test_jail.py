@@ -99,6 +99,7 @@ def test_a_box_signals_nobody_but_itself(boxes: BoxRunner, submission: MakeSubmi
         assert student.call("work.py", "f") == ([errno.EPERM] * 6, 0, [1])
 
 
+@pytest.mark.slow
 def test_the_fork_server_has_an_environment_of_its_own(
     submission: MakeSubmission, monkeypatch: pytest.MonkeyPatch
 ) -> None:

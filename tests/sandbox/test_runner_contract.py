@@ -17,7 +17,7 @@ import pytest
 from grader.errors import Crashed, StudentFault, TimedOut, WrongKind
 from grader.model import Limits
 from grader.sandbox import BoxRunner
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import REPOSITORY, MakeSubmission, sampled
 
 ORDINARY = Limits(cpu_seconds=5, wall_seconds=30)
 
@@ -332,23 +332,26 @@ ON_THE_WIRE = """
 
 @pytest.mark.parametrize(
     "sent",
-    [
-        "b'gbx1' + bytes(5); os._exit(0)",  # half a frame
-        "b'HTTP/1.1 200 OK\\r\\n\\r\\n' * 10",
-        "frame(b'{')",
-        "frame(b'[' * 100000)",
-        "frame(b'9' * 100000)",
-        "frame(b'\\xff\\xfe')",
-        "frame(b'{}', size=2**60)",
-        "frame(b'{\"value\": 1}')",  # an object without a tag
-        "frame(json.dumps({'~': 'dict', 'items': [['passed', True], ['score', 1]]}).encode())",
-        "frame(array('O', [1]), bytes(8))",
-        "frame(array('<f8', [2**62, 4]))",
-        "frame(array('<f8', [-1]))",
-        "frame(array('<f8', [9]))",
-        "frame(json.dumps({'~': 'dict', 'items': [['layers', []]]}).encode())",
-        "frame(json.dumps({'~': 'dict', 'items': [['refused', 'x']]}).encode())",
-    ],
+    sampled(
+        [
+            "b'gbx1' + bytes(5); os._exit(0)",  # half a frame
+            "b'HTTP/1.1 200 OK\\r\\n\\r\\n' * 10",
+            "frame(b'{')",
+            "frame(b'[' * 100000)",
+            "frame(b'9' * 100000)",
+            "frame(b'\\xff\\xfe')",
+            "frame(b'{}', size=2**60)",
+            "frame(b'{\"value\": 1}')",  # an object without a tag
+            "frame(json.dumps({'~': 'dict', 'items': [['passed', True], ['score', 1]]}).encode())",
+            "frame(array('O', [1]), bytes(8))",
+            "frame(array('<f8', [2**62, 4]))",
+            "frame(array('<f8', [-1]))",
+            "frame(array('<f8', [9]))",
+            "frame(json.dumps({'~': 'dict', 'items': [['layers', []]]}).encode())",
+            "frame(json.dumps({'~': 'dict', 'items': [['refused', 'x']]}).encode())",
+        ],
+        3,
+    ),
 )
 def test_forged_frames_are_the_students_fault(ask: Any, sent: str) -> None:
     first, _, then = sent.partition("; ")
@@ -471,7 +474,7 @@ if os.uname().machine == "x86_64":  # they are written with its numbers
     REFUSED |= RAW_CALLS
 
 
-@pytest.mark.parametrize("attempt", REFUSED.values(), ids=list(REFUSED))
+@pytest.mark.parametrize("attempt", sampled(REFUSED.values(), 3), ids=list(REFUSED))
 def test_is_refused(ask: Any, attempt: str) -> None:
     setup, _, last = attempt.rpartition("; ")
     code = f"""
@@ -592,6 +595,7 @@ def _children(process: int) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
+@pytest.mark.slow
 def test_no_process_is_left_behind(submission: MakeSubmission) -> None:
     work = submission(
         """

@@ -118,6 +118,7 @@ def test_a_rubric_of_another_name(tmp_path: Path) -> None:
     assert "submission.yaml: there is no rubric 'tinny'" in one_line(cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_code_that_fails_at_import(tmp_path: Path) -> None:
     done = grader("check", make_kit(tmp_path, **{"attention.py": ATTENTION.replace("import numpy", "import numpyy")}))
     told = " ".join(done.stdout.split())
