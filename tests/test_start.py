@@ -135,6 +135,7 @@ except SystemExit:
     assert [line for line in lines if line.startswith(("before:", "loaded:"))] == ["before:", "loaded:"]
 
 
+@pytest.mark.slow
 def test_a_rubric_loads_no_checks_that_it_does_not_name() -> None:
     program = """
 import sys

@@ -29,7 +29,7 @@ def _diagnosis(wrong_work: Any) -> tuple[str, str, str]:
     return module, case["fails"], case["says"]
 
 
-@pytest.mark.parametrize(("module", "style", "seed"), some_of(RIGHT, 2, quick=24))
+@pytest.mark.parametrize(("module", "style", "seed"), some_of(RIGHT, 2, quick=99))
 def test_right_work_passes(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, style: str, seed: int
 ) -> None:
@@ -41,7 +41,7 @@ def test_right_work_passes(
     )
 
 
-@pytest.mark.parametrize(("module", "case"), first_of_each(WRONG, _diagnosis, quick=60))
+@pytest.mark.parametrize(("module", "case"), first_of_each(WRONG, _diagnosis, quick=120))
 def test_wrong_work_is_told_what_is_wrong(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, case: dict[str, Any]
 ) -> None:
