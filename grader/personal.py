@@ -100,9 +100,11 @@ def read_for_all(
             raise ValueError(f"'per_student' has no '{name}'{did_you_mean(name, ranges)}")
     if asked and (parameter.is_student_file or parameter.is_data):
         raise ValueError(f"'{parameter.name}' is a file, which is the same for all students")
+    if not asked:
+        return parameter.read(written, context)
     _last, first = (
         parameter.read(filled(written, {name: those[place] for name, those in ranges.items()}), context)
-        for place in ((-1, 0) if asked else (0, 0))
+        for place in (-1, 0)
     )
     return first
 

@@ -6,6 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType, UnionType
 from typing import Annotated, Any, TypeVar, overload
 
@@ -142,10 +143,15 @@ class Parameter:
         inside = typing.get_args(self.annotation)
         return self.is_data_file or any(_FOUND_IN_DATA in getattr(one, "__metadata__", ()) for one in inside)
 
+    @cached_property
+    def _validator(self) -> TypeAdapter[Any]:
+        """Made at the first value: rubrics give few parameters of all there are, and some of them many times."""
+        return TypeAdapter(self.annotation)
+
     def read(self, value: Any, context: Mapping[str, Any]) -> Any:
         """The value as the check will get it; ValueError in one line if it does not fit."""
         try:
-            return TypeAdapter(self.annotation).validate_python(value, strict=True, context=dict(context))
+            return self._validator.validate_python(value, strict=True, context=dict(context))
         except ValidationError as error:
             place, cause = misfit_of_a_value(error.errors(), value, _keys_in(self.annotation))
             raise ValueError(f"'{'.'.join(map(str, (self.name, *place)))}' {cause}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import textwrap
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import cache
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, settings
 
 from grader.draw import Draw
 from grader.model import Rubric
@@ -26,6 +28,27 @@ for variable in ("GRADER_SECRET", "GRADER_SECRET_FILE"):  # whoever runs the tes
 
 
 gc.set_threshold(50_000)
+
+# A machine that is busy with others is no fault of what is drawn, nor of what is tested.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+
+
+class Loop:
+    quick = False  # whether slow tests are left out
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    Loop.quick = config.getoption("markexpr") == "not slow"
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """The quick loop loads no file of nothing but slow tests: every worker would."""
+    if not Loop.quick or not collection_path.match("test_*.py"):
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    all_slow = re.search(r"^pytestmark = \[?\s*pytest\.mark\.slow", text, re.MULTILINE)
+    return True if all_slow or text.count("\ndef test_") == text.count("\n@pytest.mark.slow\n") else None
 
 
 def pytest_collection_finish() -> None:
@@ -81,8 +104,11 @@ def read_yaml(path: Path) -> Any:
     return yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def sampled(cases: Iterable[Any], every: int) -> list[Any]:
-    """One case in so many for the quick loop; the others are marked slow, and every whole run has them all."""
+def sampled(cases: Iterable[Any], every: int, *, named: bool = False) -> list[Any]:
+    """One case in so many for the quick loop; the others are marked slow, and every whole run has them all. Of `named`
+    cases, whose names do not follow from their places, the quick loop does not even collect the others."""
+    if named and Loop.quick:
+        return list(cases)[::every]
 
     def slow(case: Any) -> Any:
         if isinstance(case, type(pytest.param())):
@@ -90,6 +116,11 @@ def sampled(cases: Iterable[Any], every: int) -> list[Any]:
         return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
 
     return [slow(case) if number % every else case for number, case in enumerate(cases)]
+
+
+def examples(count: int) -> int:
+    """How many hypothesis draws: in the quick loop a quarter."""
+    return count // 4 if Loop.quick else count
 
 
 def some_of(cases: Iterable[Any], every: int, quick: int = 1) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 from benchmarks import areas
 from tests.conftest import REPOSITORY
@@ -23,14 +22,14 @@ def test_the_longest_path_counts_and_a_test_speaks_for_itself() -> None:
 
 def test_the_quick_loop_enters_every_room() -> None:
     """A file of tests that are not all slow imports something of each package: `make test-fast` really runs it."""
-    entered = set().union(*(_imported(path) for path in (REPOSITORY / "tests").rglob("test_*.py") if _is_quick(path)))
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in (REPOSITORY / "tests").rglob("test_*.py"))
+    entered = set().union(*(_imported(tree) for tree in trees if _is_quick(tree)))
     rooms = {path.parent.relative_to(REPOSITORY) for path in (REPOSITORY / "grader").rglob("__init__.py")}
     names = {".".join(room.parts) for room in rooms}
     assert not {name for name in names if not any(f"{one}.".startswith(f"{name}.") for one in entered)}
 
 
-def _is_quick(path: Path) -> bool:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def _is_quick(tree: ast.Module) -> bool:
     marks = [
         node for node in tree.body if isinstance(node, ast.Assign) and "pytestmark" in ast.unparse(node.targets[0])
     ]
@@ -40,9 +39,9 @@ def _is_quick(path: Path) -> bool:
     return any("pytest.mark.slow" not in map(ast.unparse, test.decorator_list) for test in tests)
 
 
-def _imported(path: Path) -> set[str]:
+def _imported(tree: ast.Module) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in tree.body:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -9,14 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from grader.cli import COMMANDS, Commands
 from tests.conftest import REPOSITORY
 from tests.in_process import command
-
-SCHEMA = json.loads((REPOSITORY / "grader" / "report" / "schema.json").read_text())
+from tests.schemas import REPORT
 
 
 def grader(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
@@ -45,7 +43,7 @@ def test_json_keeps_its_contract_and_carries_the_feedback(tmp_path: Path) -> Non
     done = command("run", "submissions/ben", "--json", tmp_path / "ben.json")
     assert done.returncode == 0
     report = json.loads((tmp_path / "ben.json").read_text())
-    jsonschema.validate(report, SCHEMA)
+    REPORT.validate(report)
     assert (report["points"], report["max_points"], report["provisional"]) == (6, 100, False)
     assert "softargmax runs over the queries" in _part(report, "2.1")["checks"][2]["message"]
 
@@ -53,11 +51,12 @@ def test_json_keeps_its_contract_and_carries_the_feedback(tmp_path: Path) -> Non
 def test_json_to_stdout_is_nothing_but_json() -> None:
     done = command("run", "submissions/ada", "--part", "2.1", "--json", "-")
     report = json.loads(done.stdout)
-    jsonschema.validate(report, SCHEMA)
+    REPORT.validate(report)
     assert [problem["id"] for problem in report["problems"]] == ["2.1"]
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_json_that_cannot_be_written_loses_nothing() -> None:
     done = command("run", "submissions/ada", "--part", "2.1", "--json", "no/such/folder/a.json")
     assert done.returncode == 2
@@ -67,6 +66,7 @@ def test_json_that_cannot_be_written_loses_nothing() -> None:
     )
 
 
+@pytest.mark.slow
 def test_fail_under_is_an_exit_code() -> None:
     assert command("run", "submissions/ben", "--part", "2.1", "--part", "2.2", "--fail-under", "6").returncode == 0
     assert command("run", "submissions/ben", "--part", "2.1", "--part", "2.2", "--fail-under", "6.5").returncode == 1
@@ -222,6 +222,7 @@ def test_code_of_a_submission_never_runs_outside_the_box(hers: Path, asked: list
     assert said in " ".join((done.stdout + done.stderr).split())
 
 
+@pytest.mark.slow
 def test_a_submission_cannot_name_a_rubric_by_path(hers: Path) -> None:
     (hers / "submission.yaml").write_text(f"rubric: {hers / 'dl-hw3.yaml'}\n")
     assert "there is no rubric" in grader("run", ".", cwd=hers).stderr

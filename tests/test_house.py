@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import keyword
+import re
 import tokenize
 from collections import defaultdict
 from itertools import combinations
@@ -36,8 +37,7 @@ def test_a_name_stands_on_one_door() -> None:
 
 
 def test_every_module_says_what_is_in_it() -> None:
-    silent = [str(path) for path in FILES if not ast.get_docstring(ast.parse(path.read_text()))]
-    assert not silent
+    assert not [str(path) for path in FILES if not re.match(r'r?"""\S', path.read_text())]
 
 
 @pytest.mark.slow

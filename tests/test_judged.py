@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import textwrap
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from grader.answers import read_answers
@@ -17,10 +15,10 @@ from grader.errors import StudentFault
 from grader.judged import MAX_CHARACTERS, Judging, _count_of_lines
 from grader.model import Alternative, Answers, Check, Outcome, Problem, Rubric, Submission, passed
 from grader.submission import open_submission
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import MakeSubmission
 from tests.hostile_pdfs import PDFS, scan
+from tests.schemas import JUDGED
 
-SCHEMA = json.loads((REPOSITORY / "grader" / "report" / "schema.json").read_text())
 Files = dict[str, str]
 
 
@@ -57,7 +55,7 @@ def judged(folder: Path, problem: Problem, files: Files, chosen: str = "") -> di
     with open_submission(folder) as opened:
         submission = opened.for_rubric(rubric)
         found = Judging(submission, lambda: _sheet(submission, rubric)).of(problem, chosen)
-    jsonschema.validate(found, {**SCHEMA["$defs"]["problem"]["properties"]["judged"], "$defs": SCHEMA["$defs"]})
+    JUDGED.validate(found)
     return found
 
 

@@ -17,7 +17,7 @@ from grader.model import Limits, Report, Status
 from grader.notebooks import notebook_cells
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
-from tests.conftest import DRAW, the_rubric
+from tests.conftest import DRAW, sampled, the_rubric
 
 RUBRIC = only(the_rubric("rubrics/dl-hw3.yaml"), ["2.1", "2.2"])
 
@@ -103,38 +103,51 @@ def test_a_whole_homework_in_one_notebook_earns_all_points(boxes: BoxRunner, tmp
 
 @pytest.mark.parametrize(
     "cells",
-    [
-        ["def attention(x): return x + 1", "def attention(x): return x * 5"],
-        ["def attention(x): return helper(x)", "def helper(x): return x * SCALE", "SCALE = 5"],
-        ["SCALE = 2\nSCALE += 3\ndef attention(x): return x * SCALE"],
-        ["SCALE, other = 5, 6", "def attention(x): return x * SCALE"],
-        ["class A:\n    def __call__(self, x): return x * 5", "attention = A()"],
-        ["attention = lambda x: 5 * x"],
-        ["def mine(x): return x * 5", "attention = mine", "x = mine(2)"],
-        ["def attention(x): return x * 5", "attention = attention(2)  # the result of trying it out"],
-        ["class A:\n    pass", "A.five = 5", "def attention(x): return x * A.five"],
-        ["class B:\n    five = 4", "class B(B):\n    five = 5", "def attention(x): return x * B.five"],
-        ["five = 5", "def attention(x, by=five): return x * by", "five = 7"],
-        ["def five(): return FIVE", "FIVE = 5", "N = five()", "FIVE = 6", "def attention(x): return x * 5"],
-        ["five = 5", "fives = [five for _ in range(3)]", "five = 7", "def attention(x): return x * fives[0]"],
-        ["def attention(x): return x if x >= 10 else attention(x + 8)"],
-        ["def twice(f):\n    return lambda x: f(x) * 2", "@twice\ndef attention(x): return x * 2.5"],
-        ["from math import *", "def attention(x): return x * floor(5.5)"],
+    sampled(
         [
-            "try:\n    import cupy as xp\nexcept ImportError:\n    import math as xp",
-            "def attention(x): return x * xp.floor(5.5)",
+            ["def attention(x): return x + 1", "def attention(x): return x * 5"],
+            ["def attention(x): return helper(x)", "def helper(x): return x * SCALE", "SCALE = 5"],
+            ["SCALE = 2\nSCALE += 3\ndef attention(x): return x * SCALE"],
+            ["SCALE, other = 5, 6", "def attention(x): return x * SCALE"],
+            ["class A:\n    def __call__(self, x): return x * 5", "attention = A()"],
+            ["attention = lambda x: 5 * x"],
+            ["def mine(x): return x * 5", "attention = mine", "x = mine(2)"],
+            ["def attention(x): return x * 5", "attention = attention(2)  # the result of trying it out"],
+            ["class A:\n    pass", "A.five = 5", "def attention(x): return x * A.five"],
+            ["class B:\n    five = 4", "class B(B):\n    five = 5", "def attention(x): return x * B.five"],
+            ["five = 5", "def attention(x, by=five): return x * by", "five = 7"],
+            ["def five(): return FIVE", "FIVE = 5", "N = five()", "FIVE = 6", "def attention(x): return x * 5"],
+            ["five = 5", "fives = [five for _ in range(3)]", "five = 7", "def attention(x): return x * fives[0]"],
+            ["def attention(x): return x if x >= 10 else attention(x + 8)"],
+            ["def twice(f):\n    return lambda x: f(x) * 2", "@twice\ndef attention(x): return x * 2.5"],
+            ["from math import *", "def attention(x): return x * floor(5.5)"],
+            [
+                "try:\n    import cupy as xp\nexcept ImportError:\n    import math as xp",
+                "def attention(x): return x * xp.floor(5.5)",
+            ],
+            ["import sys\nif sys.maxsize > 0:\n    n = 5\nelse:\n    n = 1", "def attention(x): return x * n"],
+            ["from nowhere import Tensor\ndef attention(x: Tensor) -> Tensor: return x * 5"],
+            ["def attention(x):\n    display(x)\n    return x * 5"],
+            [
+                "%%time\nx = 7 \\\n  % 3\n!ls\nfiles = !ls\ndef attention(x):\n    %timeit x\n    return x * 5",
+                "len?\n?len",
+            ],
+            ["s = '''\n%d items\n'''\ny = (7\n  % 2)\ndef attention(x): return x * (4 + y) * (len(s) == 10)"],
+            [["def attention(x):\n", "    return x * 5"]],
+            ["if __name__ == '__main__':\n    attention = 3", "def attention(x): return x * 5"],
+            [
+                "from dataclasses import dataclass\n@dataclass\nclass C:\n    n: int = 5\n"
+                "def attention(x): return x * C().n"
+            ],
+            [
+                "%%bash\nrm -rf /",
+                "def attention(x): return x * 5",
+                "%%writefile attention.py\ndef attention(x): return 0",
+            ],
+            ["from help_me import five\ndef attention(x): return x * five"],
         ],
-        ["import sys\nif sys.maxsize > 0:\n    n = 5\nelse:\n    n = 1", "def attention(x): return x * n"],
-        ["from nowhere import Tensor\ndef attention(x: Tensor) -> Tensor: return x * 5"],
-        ["def attention(x):\n    display(x)\n    return x * 5"],
-        ["%%time\nx = 7 \\\n  % 3\n!ls\nfiles = !ls\ndef attention(x):\n    %timeit x\n    return x * 5", "len?\n?len"],
-        ["s = '''\n%d items\n'''\ny = (7\n  % 2)\ndef attention(x): return x * (4 + y) * (len(s) == 10)"],
-        [["def attention(x):\n", "    return x * 5"]],
-        ["if __name__ == '__main__':\n    attention = 3", "def attention(x): return x * 5"],
-        ["from dataclasses import dataclass\n@dataclass\nclass C:\n    n: int = 5\ndef attention(x): return x * C().n"],
-        ["%%bash\nrm -rf /", "def attention(x): return x * 5", "%%writefile attention.py\ndef attention(x): return 0"],
-        ["from help_me import five\ndef attention(x): return x * five"],
-    ],
+        3,
+    ),
 )
 def test_a_name_means_what_it_means_after_all_cells_ran(boxes: BoxRunner, tmp_path: Path, cells: list[Any]) -> None:
     assert value(boxes, tmp_path, *cells, **{"help_me.py": "five = 5"}) == 10

@@ -18,7 +18,7 @@ from grader.errors import RubricError, UsageError
 from grader.model import Later, Limits
 from grader.rubric import find_rubric, load_rubric, rubric_choices
 from grader.rubric_files import Glimpse, glimpse
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, examples
 
 RIGHT = """\
 rubric: tiny
@@ -357,9 +357,10 @@ def test_a_glimpse_sees_what_loading_finds(part: str) -> None:
     """Libraries begin to load by it; where it sees others, they would be loaded twice."""
     parts = [part] if part else []
     for path in rubric_choices().values():
-        problems = [one for one in load_rubric(path).problems if not part or f"{one.id}.".startswith(f"{part}.")]
+        rubric = load_rubric(path)
+        problems = [one for one in rubric.problems if not part or f"{one.id}.".startswith(f"{part}.")]
         libraries = tuple(dict.fromkeys(name for problem in problems for name in problem.libraries))
-        assert glimpse(path, parts) == Glimpse(load_rubric(path).title, libraries), path
+        assert glimpse(path, parts) == Glimpse(rubric.title, libraries), path
 
 
 @pytest.mark.parametrize("text", ["", "[", "title: x", "title: x\nproblems: [3]", "\x00"])
@@ -408,7 +409,7 @@ scraps = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines, st.lists(scraps, min_size=6, max_size=6), st.booleans())
 def test_any_mutilated_rubric_is_read_or_refused_in_lines(
     tmp_path: Path, where: list[int], what: list[str], append: bool

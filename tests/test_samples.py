@@ -66,6 +66,7 @@ def test_declared_points_add_up(sample: str) -> None:
     assert declared["points"] <= rubric.points + sum(problem.points for problem in rubric.problems if problem.optional)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report_and_another_seed_the_same_grade(torch_boxes: BoxRunner) -> None:
     first, again, other = (_timeless(_grade(torch_boxes, "ben", seed)) for seed in (0, 0, 7))
     assert first == again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -191,23 +192,29 @@ class _Counting(BoxRunner):
         return super().open(*given)
 
 
-def test_a_box_is_shared_as_long_as_checks_pass(submission: MakeSubmission) -> None:
+@pytest.fixture(scope="module")
+def counting() -> Iterator[_Counting]:
+    with _Counting() as runner:
+        yield runner
+
+
+@pytest.mark.slow
+def test_a_box_is_shared_as_long_as_checks_pass(counting: _Counting, submission: MakeSubmission) -> None:
     """A fault ends sharing, and one that shared is asked alone too. Code that passes alone what it did not pass after
     others has all asked again, one at a time."""
     counts = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return {}\n"
-    with _Counting() as runner:
-        for code, wants, opened in (
-            ("def f(x): return x", "123456", 2),  # 1 2 3 4 5 6 · one again
-            ("def f(x): return x if x != 3 else 0.0", "123456", 6),  # 1 2 (3) · 3 · 4 · 5 · 6 · 2 again
-            ("def f(x): return 0.0", "1234", 4),
-            (counts.format("x if n < 5 else 0.0"), "12345", 8),  # 1 (1 again) 2 3 (4) · 4 · 5; 1 · 2 · 3 · 4 · 5
-            (counts.format("x if n == 1 else 0.0"), "123", 3),
-        ):
-            runner.opened = 0
-            rubric = _rubric(*(_check(f"c{x}", _wants, x=float(x)) for x in wants))
-            work = submission(code)
-            told, needed = _told(rubric, work, runner, True), runner.opened
-            assert (told, needed) == (_told(rubric, work, runner, False), opened)
+    for code, wants, opened in (
+        ("def f(x): return x", "123456", 2),  # 1 2 3 4 5 6 · one again
+        ("def f(x): return x if x != 3 else 0.0", "123456", 6),  # 1 2 (3) · 3 · 4 · 5 · 6 · 2 again
+        ("def f(x): return 0.0", "1234", 4),
+        (counts.format("x if n < 5 else 0.0"), "12345", 8),  # 1 (1 again) 2 3 (4) · 4 · 5; 1 · 2 · 3 · 4 · 5
+        (counts.format("x if n == 1 else 0.0"), "123", 3),
+    ):
+        counting.opened = 0
+        rubric = _rubric(*(_check(f"c{x}", _wants, x=float(x)) for x in wants))
+        work = submission(code)
+        told, needed = _told(rubric, work, counting, True), counting.opened
+        assert (told, needed) == (_told(rubric, work, counting, False), opened)
 
 
 PLAIN = """
@@ -226,16 +233,16 @@ PLAIN = """
     ids=["right: one box for all", "one fails: judged again alone", "two fail"],
 )
 def test_code_that_keeps_nothing_is_asked_in_one_box(
-    submission: MakeSubmission, shifted: str, axis: int, opened: int, points: int
+    counting: _Counting, submission: MakeSubmission, shifted: str, axis: int, opened: int, points: int
 ) -> None:
     """Checks that want to be asked first share it as well. What fails is judged again alone, where the next
     goes on."""
     whole = the_rubric("rubrics/dl-hw3.yaml")
     rubric = replace(whole, problems=tuple(one for one in whole.problems if one.id == "2.1"))
     work = submission(**{"attention.py": PLAIN.format(shifted=shifted, axis=axis)})
-    with _Counting() as runner:
-        shared, needed = _told(rubric, work, runner, True), runner.opened
-        assert shared == _told(rubric, work, runner, False)
+    counting.opened = 0
+    shared, needed = _told(rubric, work, counting, True), counting.opened
+    assert shared == _told(rubric, work, counting, False)
     assert (needed, shared[-1]["points"]) == (opened, points)
 
 

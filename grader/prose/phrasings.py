@@ -79,6 +79,7 @@ class Found:
     sentence: int
 
 
+@lru_cache(maxsize=4096)
 def readable(phrasing: str) -> str:
     """The phrasing itself; ValueError in one line if it cannot be read. Nothing is stemmed for it: rubrics have many
     phrasings, and most answers need few of them."""

@@ -53,7 +53,9 @@ def test_the_students_own_sheet_counts_beside_a_key(submission: MakeSubmission) 
 @pytest.mark.parametrize(
     ("files", "read_from", "parts"),
     [
-        ({"a5_solutions.pdf": FILLED, "me.pdf": ("1.b.i M = B", "1.b.ii q = k")}, "me.pdf", 2),
+        pytest.param(
+            {"a5_solutions.pdf": FILLED, "me.pdf": ("1.b.i M = B", "1.b.ii q = k")}, "me.pdf", 2, marks=pytest.mark.slow
+        ),
         ({"answers.pdf": FILLED, "paper.pdf": ("3 Why", "nothing here")}, "answers.pdf", 1),
         ({"answers.pdf": ("Answer key, do not distribute", "1.b.i M = A", "1.b.ii q = k")}, "answers.pdf", 0),
     ],

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from grader.answers import cut_into_parts
 from grader.answers.labels import read_label
 from tests.answers.sheets import DL, NLP, notes, texts
+from tests.conftest import examples
 
 TO_B_II = [
     "## b.ii",
@@ -78,7 +79,7 @@ WORDS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.sampled_from(TO_B_II), st.lists(WORDS.map(" ".join), min_size=1, max_size=4).map("\n\n".join))
 def test_whatever_the_heading_the_same_body_lands_in_the_same_part(heading: str, body: str) -> None:
     body = f"Then {body}"

@@ -14,7 +14,6 @@ import sys
 import time
 from pathlib import Path
 
-import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -28,8 +27,8 @@ from grader.batch.running import rubric_of
 from grader.errors import StaffFault, UsageError
 from grader.report.html import student_page
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
-from tests.batch.test_gradebook import SCHEMA
 from tests.conftest import DRAW, REPOSITORY
+from tests.schemas import REPORT
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def test_everyone_is_graded_and_nothing_broken_stops_the_rest(graded: tuple[Path
     assert {problem["status"] for problem in report["problems"]} == {"review"}
     assert report["problems"][0]["checks"][0]["message"].startswith("s009.zip: the archive cannot be opened")
     for path in out.glob("*.json"):
-        jsonschema.validate(json.loads(path.read_text()), SCHEMA)
+        REPORT.validate(json.loads(path.read_text()))
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -23,8 +22,9 @@ from grader.batch.files import write_files
 from grader.batch.gradebook import Gradebook
 from grader.report.commands import app as export_app
 from tests.batch.classes import RIGHT, batch
-from tests.batch.test_gradebook import SCHEMA, a_result, book, keep, override
+from tests.batch.test_gradebook import a_result, book, keep, override
 from tests.report.made_reports import Page
+from tests.schemas import REPORT
 
 __all__ = ["book"]
 RULE = {"deadline": "2026-11-20T23:59+01:00", "grace": "1h", "per_day": "1/10", "at_most": "3/10", "of": "earned"}
@@ -39,7 +39,7 @@ def run(*arguments: str | Path) -> Any:
 def graded(book: Gradebook) -> dict[str, dict[str, Any]]:
     found = {one.row.student: one.data for one in student_grades(book)}
     for data in found.values():
-        jsonschema.validate(data, SCHEMA)
+        REPORT.validate(data)
     return found
 
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -14,7 +13,8 @@ from grader.batch.deciding import commands
 from grader.batch.gradebook import Gradebook
 from grader.batch.rulings import AnswerChanged, Kind, Ruling
 from grader.errors import UsageError
-from tests.batch.test_gradebook import SCHEMA, a_result, book, grade, keep, override
+from tests.batch.test_gradebook import a_result, book, grade, keep, override
+from tests.schemas import REPORT
 
 __all__ = ["book"]
 
@@ -41,7 +41,7 @@ def written(student: str, *checks: dict[str, Any], points: str = "3", score: str
 
 def part(book: Gradebook, student: str = "alice") -> dict[str, Any]:
     graded = grade(book, student)
-    jsonschema.validate(graded, SCHEMA)
+    REPORT.validate(graded)
     first: dict[str, Any] = graded["problems"][0]  # type: ignore[index]
     return first | {"provisional": graded["provisional"]}
 

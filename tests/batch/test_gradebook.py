@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from grader.batch.files import as_csv, file_name, write_files
@@ -20,9 +19,7 @@ from grader.batch.gradebook_file import NAME, GradebookFault
 from grader.batch.grades import current_grade
 from grader.batch.rulings import Decision, Kind, Ruling
 from grader.errors import UsageError
-from tests.conftest import REPOSITORY
-
-SCHEMA = json.loads((REPOSITORY / "grader" / "report" / "schema.json").read_text())
+from tests.schemas import REPORT
 
 
 def a_result(
@@ -97,7 +94,7 @@ def test_an_override_is_logged_with_old_and_new_and_survives_grading_again(book:
     assert (graded["points"], graded["max_points"], graded["provisional"]) == (3, 4, False)
     (part, _) = graded["problems"]  # type: ignore[misc]
     assert (part["points"], part["override"]["was"], part["override"]["by"]) == (3, 0, "Lee")
-    jsonschema.validate(graded, SCHEMA)
+    REPORT.validate(graded)
     assert [one.by for one in book.decisions.of_student("alice")] == ["Kim", "Lee"]
 
 
@@ -118,7 +115,7 @@ def test_an_optional_part_that_was_left_out_adds_points_once_somebody_decides_it
     override(book, "alice", "1.b", Fraction(2), "Kim", "handed in on paper")
     graded = grade(book, "alice")
     assert (graded["points"], graded["max_points"], graded["bonus_points"], graded["max_bonus"]) == (4.33, 4, 2, 3)
-    jsonschema.validate(graded, SCHEMA)
+    REPORT.validate(graded)
 
 
 @pytest.mark.parametrize(

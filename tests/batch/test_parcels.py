@@ -43,6 +43,7 @@ def test_a_folder_arrives_with_its_files_and_with_what_was_left_out(tmp_path: Pa
     assert (tmp_path / "there/alice/src/attention.py").read_bytes() == b"\x00 any bytes \xff"
 
 
+@pytest.mark.slow
 def test_files_go_as_they_are_and_what_is_too_much_says_so(tmp_path: Path) -> None:
     archive = tmp_path / "bob.zip"
     with zipfile.ZipFile(archive, "w") as made:

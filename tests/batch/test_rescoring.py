@@ -131,7 +131,7 @@ def first(work: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
     return result
 
 
-@pytest.mark.parametrize("change", sampled(CHANGES, 3))
+@pytest.mark.parametrize("change", sampled(CHANGES, 7))
 def test_rescored_is_what_grading_anew_gives(change: str, work: Path, first: Result, tmp_path: Path) -> None:
     rubric = written(tmp_path, *CHANGES[change])
     anew = graded(rubric, work).result
@@ -171,6 +171,7 @@ def test_only_a_settled_result_of_the_same_work_asked_the_same_way_holds(tmp_pat
             assert (again.how, again.settled) == ("graded", True)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_opened_is_tried_again_unless_it_is_the_same_file(tmp_path: Path) -> None:
     archive, gone = HandedIn("nora", tmp_path / "nora.zip"), HandedIn("nora", tmp_path / "gone")
     archive.path.write_bytes(b"no archive")
@@ -187,6 +188,7 @@ def test_what_cannot_be_opened_is_tried_again_unless_it_is_the_same_file(tmp_pat
         assert grading.grade_one(archive, stored).result is not None
 
 
+@pytest.mark.slow
 def test_one_part_graded_again_leaves_the_others_as_they_were(tmp_path: Path) -> None:
     (tmp_path / "nora").mkdir()
     (tmp_path / "nora" / "notes.txt").write_text("nothing yet")

@@ -22,7 +22,7 @@ def _work(name: str) -> list[Any]:
     every = [
         pytest.param(part, one, id=f"{part} {title}") for part, works in listed.items() for title, one in works.items()
     ]
-    return first_of_each(every, _cause, quick=15)
+    return first_of_each(every, _cause, quick=60)
 
 
 def _cause(work: Any) -> tuple[str, str]:

@@ -233,7 +233,7 @@ def judged(student: Any, layer: LayerName, seed: int) -> Outcome:
         return Outcome(fault.status, Fraction(0), fault.message, fault.detail)
 
 
-@pytest.mark.parametrize(("layer", "code"), sampled(RIGHT, 5))
+@pytest.mark.parametrize(("layer", "code"), sampled(RIGHT, 10))
 def test_every_right_way_passes_whatever_is_drawn(layer: LayerName, code: str) -> None:
     for seed in range(30):
         outcome = judged(Direct(code), layer, seed)
@@ -243,7 +243,7 @@ def test_every_right_way_passes_whatever_is_drawn(layer: LayerName, code: str) -
 
 
 @pytest.mark.filterwarnings(r"error::RuntimeWarning:grader\..*")  # nobody wants numpy's on the terminal
-@pytest.mark.parametrize(("layer", "code", "status", "said"), WRONG)
+@pytest.mark.parametrize(("layer", "code", "status", "said"), sampled(WRONG, 3))
 def test_each_slip_is_named(layer: LayerName, code: str, status: Status, said: str) -> None:
     for seed in range(10):
         outcome = judged(Direct(code), layer, seed)

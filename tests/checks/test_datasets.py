@@ -191,7 +191,7 @@ def _departures(every: int = 1, quick: int = 1) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("check", "departure"), sampled(some, quick), ids=names)
 
 
-@_departures(quick=16)
+@_departures(quick=40)
 def test_a_departure_is_told_what_it_is(
     torch_boxes: BoxRunner, submission: MakeSubmission, check: str, departure: dict[str, Any]
 ) -> None:

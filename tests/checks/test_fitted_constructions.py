@@ -9,6 +9,7 @@ import pytest
 from grader.checks.constructions.claimed_layers import LayerName
 from grader.model import Status
 from tests.checks.test_constructions import SHIFTS, Direct, judged
+from tests.conftest import sampled
 
 GIVEN = """
 def soft(scores):
@@ -77,7 +78,7 @@ FITTED: list[tuple[LayerName, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("layer", "code", "said"), FITTED)
+@pytest.mark.parametrize(("layer", "code", "said"), sampled(FITTED, 4))
 def test_matrices_fitted_to_their_own_tokens_are_no_layer(layer: LayerName, code: str, said: str) -> None:
     for seed in range(10):
         outcome = judged(Direct(GIVEN + code), layer, seed)

@@ -60,7 +60,7 @@ def complaints(report: Report) -> list[str]:
     return [one.outcome.message for one in results if one.outcome.status is not Status.PASSED]
 
 
-@pytest.mark.parametrize("case", sampled([pytest.param(case, id=case["name"]) for case in CASES], 12))
+@pytest.mark.parametrize("case", sampled([pytest.param(case, id=case["name"]) for case in CASES], 24))
 def test_what_stands_around_the_work_decides_nothing(
     torch_boxes: BoxRunner, submission: MakeSubmission, case: dict[str, Any]
 ) -> None:
@@ -72,6 +72,7 @@ def test_what_stands_around_the_work_decides_nothing(
         assert any(case["says"] in message for message in complaints(report)), complaints(report)
 
 
+@pytest.mark.slow
 def test_a_gpu_that_is_not_here_is_noted(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
     note = "the code of 2.4 asks for a GPU; there is none here, so it ran on the processor"
     named = {case["name"]: case for case in CASES}

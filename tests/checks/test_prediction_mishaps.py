@@ -8,6 +8,7 @@ import pytest
 
 from grader.model import Status
 from tests.checks.test_predictions import DEV, GOOD, WEAK, Judge, _text, judge
+from tests.conftest import sampled
 
 __all__ = ["judge"]
 SCORE = "Correct: 106.0 out of 300.0: 35.333333333333336%"
@@ -32,7 +33,7 @@ MENDED = {
 }
 
 
-@pytest.mark.parametrize(("lines", "told"), MENDED.values(), ids=list(MENDED))
+@pytest.mark.parametrize(("lines", "told"), sampled(MENDED.values(), 2), ids=list(MENDED))
 def test_a_mishap_that_leaves_no_doubt_costs_its_form(judge: Judge, lines: list[str], told: str) -> None:
     form, reach = judge(_text(lines))
     assert (form.status, form.score) == (Status.PARTIAL, Fraction(1, 2)), form
@@ -53,7 +54,7 @@ SHIFTED = {
 }
 
 
-@pytest.mark.parametrize(("lines", "told", "where"), SHIFTED.values(), ids=list(SHIFTED))
+@pytest.mark.parametrize(("lines", "told", "where"), sampled(SHIFTED.values(), 2), ids=list(SHIFTED))
 def test_lines_that_surely_moved_get_half_until_a_person_looks(
     judge: Judge, lines: list[str], told: str, where: str
 ) -> None:
@@ -73,7 +74,7 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("lines", UNKNOWN.values(), ids=list(UNKNOWN))
+@pytest.mark.parametrize("lines", sampled(UNKNOWN.values(), 2), ids=list(UNKNOWN))
 def test_where_alignment_is_a_guess_nothing_is_scored(judge: Judge, lines: list[str]) -> None:
     form, reach = judge(_text(lines))
     assert form.status is Status.FAILED
@@ -95,7 +96,7 @@ UNFINETUNED = {
 }
 
 
-@pytest.mark.parametrize("lines", UNFINETUNED.values(), ids=list(UNFINETUNED))
+@pytest.mark.parametrize("lines", sampled(UNFINETUNED.values(), 2), ids=list(UNFINETUNED))
 def test_a_model_before_finetuning_is_called_that(judge: Judge, lines: list[str]) -> None:
     _, reach = judge(_text(lines))
     assert reach.score < 1
@@ -113,7 +114,7 @@ HONEST = {
 }
 
 
-@pytest.mark.parametrize("lines", HONEST.values(), ids=list(HONEST))
+@pytest.mark.parametrize("lines", sampled(HONEST.values(), 2), ids=list(HONEST))
 def test_places_are_not_called_that(judge: Judge, lines: list[str]) -> None:
     form, reach = judge(_text(lines))
     assert "before finetuning" not in reach.message

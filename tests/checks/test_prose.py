@@ -20,6 +20,7 @@ from grader.errors import Missing, RubricError
 from grader.model import Answer, Check, Outcome, Piece, Status
 from grader.prose import Claim, Idea, judge
 from grader.rubric import load_rubric
+from tests.conftest import examples, sampled
 
 SAID = [
     ("sum|add 1", "In the end they must be summing, all of them, to one."),
@@ -210,7 +211,7 @@ def test_numbers_in_words_are_the_questions_words_too() -> None:
     assert not judge(_pieces("It is a copy of one value vector, then."), [_idea("copy one")], prompt=prompt).found
 
 
-@pytest.mark.parametrize("group", BANDED)
+@pytest.mark.parametrize("group", sampled(BANDED, 4))
 @pytest.mark.parametrize("rubric", RUBRICS)
 def test_nine_of_ten_answers_earn_what_a_fair_reader_gives(group: str, rubric: str) -> None:
     places = [one.place for one in graded(group, rubric)]
@@ -308,7 +309,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
+@pytest.mark.parametrize("text", sampled(HOSTILE.values(), 4), ids=list(HOSTILE))
 def test_no_answer_takes_long(text: str) -> None:
     (check,) = checks_of("nlp-a5")["1.c.ii"]
     began = time.process_time()
@@ -320,7 +321,7 @@ SCRAPS = (r"\frac{", "}", "$", "^", "_", "'", "not", "α", "k_j", "≫", "½", "
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text() | st.lists(st.sampled_from([*SCRAPS, "\n"])).map(" ".join))
 def test_any_text_can_be_read(text: str) -> None:
     judged = judge(_pieces(text), IDEAS, prompt=PROMPT)
@@ -377,7 +378,7 @@ def test_a_slip_in_a_phrasing_stops_when_the_rubric_is_read(phrasing: str, compl
     assert complaint in str(caught.value)
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", sampled(GROUPS, 4))
 @pytest.mark.parametrize("rubric", RUBRICS)
 def test_nine_of_ten_ideas_are_judged_as_a_reader_would(group: str, rubric: str) -> None:
     made = list(decisions(group, rubric))

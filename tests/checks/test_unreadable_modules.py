@@ -61,7 +61,7 @@ HONEST = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "module", "said"), sampled(REFUTED, 6))
+@pytest.mark.parametrize(("kind", "module", "said"), sampled(REFUTED, 12))
 def test_what_behaviour_refutes_fails(
     torch_boxes: BoxRunner, submission: MakeSubmission, kind: str, module: str, said: str
 ) -> None:
@@ -70,7 +70,7 @@ def test_what_behaviour_refutes_fails(
     assert (outcome.status, said in outcome.message) == (Status.FAILED, True), outcome.message
 
 
-@pytest.mark.parametrize(("kind", "module", "share", "not_shown"), sampled([*LITTLE, *HONEST], 6))
+@pytest.mark.parametrize(("kind", "module", "share", "not_shown"), sampled([*LITTLE, *HONEST], 12))
 def test_a_person_gets_what_was_shown_and_what_was_not(
     torch_boxes: BoxRunner, submission: MakeSubmission, kind: str, module: str, share: Fraction, not_shown: list[str]
 ) -> None:

@@ -13,7 +13,7 @@ from grader.model import Status
 from grader.sandbox import BoxRunner
 from grader.sandbox.inside import model_probe
 from tests.checks.variant_grading import Files, right
-from tests.conftest import MakeSubmission, the_rubric
+from tests.conftest import MakeSubmission, sampled, the_rubric
 
 RUBRIC = the_rubric("tests/rubrics/whole_models.yaml")
 SYNTHESIZER, ROTARY = (right(variant)["starter"]["attention.py"] for variant in ("synthesizer", "rope"))
@@ -206,7 +206,7 @@ def _judged(variant: str, files: Files, boxes: BoxRunner, submission: MakeSubmis
     return problem.checks[0].outcome.status, problem.checks[0].outcome.message
 
 
-@pytest.mark.parametrize("kind", NEVER)
+@pytest.mark.parametrize("kind", sampled(NEVER, 4))
 def test_what_the_model_never_runs_goes_to_a_person(
     torch_boxes: BoxRunner, submission: MakeSubmission, kind: str
 ) -> None:
@@ -216,7 +216,7 @@ def test_what_the_model_never_runs_goes_to_a_person(
     assert told in message
 
 
-@pytest.mark.parametrize("kind", OPEN)
+@pytest.mark.parametrize("kind", sampled(OPEN, 4))
 def test_what_runs_or_may_run_is_not_accused(torch_boxes: BoxRunner, submission: MakeSubmission, kind: str) -> None:
     assert _judged(*OPEN[kind], torch_boxes, submission)[0] is Status.PASSED
 

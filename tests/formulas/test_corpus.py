@@ -13,7 +13,7 @@ from tests.conftest import sampled
 ENTRIES = list(entries())
 
 
-@pytest.mark.parametrize("entry", sampled(ENTRIES, 6), ids=lambda entry: entry.id)
+@pytest.mark.parametrize("entry", sampled(ENTRIES, 15, named=True), ids=lambda entry: entry.id)
 def test_answer_gets_the_verdict_it_deserves(entry: Entry, grader: Grader) -> None:
     judged = grader(entry)
     assert judged.verdict == (entry.now or entry.verdict), f"{judged.message} (expected because: {entry.why})"

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.formula_corpus import Entry, Grader
 from grader.formulas import killable_child
+from tests.conftest import sampled
 from tests.formulas.fuzzing import fuzz
 
 ATTACKS = {
@@ -40,7 +41,7 @@ def grader() -> Grader:
     return Grader()
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", sampled(ATTACKS, 2))
 def test_attack_earns_nothing_and_does_nothing(
     attack: str, grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ def test_a_fault_of_ours_is_raised_and_not_lost() -> None:
     assert killable_child.in_killable_child(len, "still there") == 11
 
 
+@pytest.mark.slow
 def test_what_is_judged_apart_cannot_be_taken_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grader: Grader
 ) -> None:

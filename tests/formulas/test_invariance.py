@@ -43,6 +43,7 @@ def test_rewriting_a_query_changes_no_verdict(verdict: Callable[[str, str], str]
         assert verdict("1.b.ii", f"q = {latex(other)}") == first, f"{plain(query)} and {plain(other)}"
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(matrices())
 def test_rewriting_a_matrix_changes_no_verdict(verdict: Callable[[str, str], str], matrix: Expression) -> None:

@@ -16,6 +16,7 @@ from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.writer import latex, numpy_code, plain
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import Vocabulary
+from tests.conftest import examples
 from tests.formulas.expressions_drawn import matrices, queries
 
 KEYS = Setting().vocabulary("q")
@@ -164,13 +165,13 @@ def _keys(rng: np.random.Generator) -> Values:
     return Values({"d": 6, "n": 4}, {}, {"k": rng.standard_normal((4, 6))}, {"a": 0, "b": 1}, scalars)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(matrices(), st.sampled_from([plain, latex, numpy_code]))
 def test_matrices_can_be_written_and_read_again(expression: Expression, write: object) -> None:
     _survives(expression, write(expression), BASES, _bases(np.random.default_rng(1)))  # type: ignore[operator]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(queries(), st.sampled_from([plain, latex, numpy_code]))
 def test_queries_can_be_written_and_read_again(expression: Expression, write: object) -> None:
     _survives(expression, write(expression), KEYS, _keys(np.random.default_rng(2)))  # type: ignore[operator]

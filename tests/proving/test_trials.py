@@ -58,6 +58,7 @@ def test_only_what_runs_while_loading_needs_loading_anew(right: str, wrong: str,
     assert not differs_while_loading(CODE, f"# moved\n\n{CODE}")
 
 
+@pytest.mark.slow
 def test_a_function_that_is_loaded_can_be_changed_wherever_it_is_held(tmp_path: Path) -> None:
     module = _loaded(tmp_path / "held.py")
     gc.freeze()  # as it is when all tests have been collected

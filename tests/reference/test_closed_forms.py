@@ -17,7 +17,7 @@ from reference.closed_forms.theorem import Confirmation
 from tests.conftest import sampled
 
 DOCS = Path(__file__).parents[2] / "docs" / "ground_truth.md"
-every_theorem = pytest.mark.parametrize("theorem", sampled(THEOREMS, 4), ids=lambda theorem: theorem.name)
+every_theorem = pytest.mark.parametrize("theorem", sampled(THEOREMS, 8), ids=lambda theorem: theorem.name)
 
 
 @every_theorem

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from reference.birthplaces import Question
 from reference.datasets import BirthPlaceDataset, CharCorruptionDataset, cropped_batch
 from reference.span_corruption import MASK_CHARACTER, PAD_CHARACTER, Vocabulary, corrupt, padded, reassemble
+from tests.conftest import examples
 
 documents = st.text(st.characters(exclude_characters=PAD_CHARACTER + MASK_CHARACTER + "\n"), max_size=200)
 
 
 @given(documents, st.integers(16, 150), st.integers(0, 2**32))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_the_pieces_are_the_documents_beginning_and_fit_the_block(document, block, seed):
     corruption = corrupt(document, block, np.random.default_rng(seed))
     assert document.startswith(corruption.document)

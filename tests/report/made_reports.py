@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from html.parser import HTMLParser
 from typing import Any
 
-import jsonschema
-
-from tests.test_cli import SCHEMA
+from tests.schemas import REPORT
 
 Data = dict[str, Any]
 VOID = {"meta", "br", "hr", "img", "input", "link", "circle", "rect", "path"}
@@ -41,7 +39,7 @@ def report(name: str, *problems: Data) -> Data:
         "notes": [],
         "problems": list(problems),
     }
-    jsonschema.validate(data, SCHEMA)
+    REPORT.validate(data)
     return data
 
 

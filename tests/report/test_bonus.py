@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 from rich.console import Console
 
@@ -28,7 +27,7 @@ from grader.report.json_report import as_data
 from grader.report.terminal import print_report
 from tests.conftest import the_rubric
 from tests.report.made_reports import Page
-from tests.test_cli import SCHEMA
+from tests.schemas import REPORT
 
 RUBRIC = the_rubric("tests/rubrics/small-class.yaml")
 
@@ -73,7 +72,7 @@ def test_the_maximum_is_the_same_for_everybody_and_bonus_comes_on_top() -> None:
 
 def test_json_says_what_is_bonus_and_stays_as_it_was_without_any() -> None:
     data = as_data(EARNED)
-    jsonschema.validate(data, SCHEMA)
+    REPORT.validate(data)
     assert {key: data[key] for key in ("points", "max_points", "bonus_points", "max_bonus")} == {
         "points": 9,
         "max_points": 6,

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 import yaml
 from hypothesis import given
@@ -23,13 +22,11 @@ from grader.report.exports.gradescope_results import HiddenChecks, as_text, fail
 from grader.report.exports.junit import junit
 from grader.report.exports.markdown_table import literal, markdown
 from grader.report.exports.moodle import as_html
-from tests.conftest import REPOSITORY
 from tests.in_process import command as grader
+from tests.schemas import GRADESCOPE, REPORT
 
 SCHEMAS = Path(__file__).parent / "export_schemas"
-GRADESCOPE = json.loads((SCHEMAS / "gradescope.json").read_text())
 JUNIT = yaml.safe_load((SCHEMAS / "junit.yaml").read_text())
-REPORT = json.loads((REPOSITORY / "grader" / "report" / "schema.json").read_text())
 
 STATUSES = ["passed", "partial", "failed", "crashed", "missing", "skipped", "review", "ungraded"]
 HOSTILE = (
@@ -71,7 +68,7 @@ def report(*checks: Any, status: str = "partial", **more: Any) -> Any:
         **more,
     }
     if HOSTILE not in json.dumps(data, ensure_ascii=False):
-        jsonschema.validate(data, REPORT)
+        REPORT.validate(data)
     return data
 
 
@@ -80,7 +77,7 @@ EVERY_STATUS = report(*(check(status, points=2 if status == "passed" else 0) for
 
 def test_gradescope_keeps_its_schema_and_every_point() -> None:
     data = json.loads(as_text(results(EVERY_STATUS)))
-    jsonschema.validate(data, GRADESCOPE)
+    GRADESCOPE.validate(data)
     assert (data["score"], data["execution_time"]) == (2, 1.5)
     assert [test.get("status") for test in data["tests"]] == ["passed", *["failed"] * 5, None, None]
     first = data["tests"][0]
@@ -100,7 +97,7 @@ def test_gradescope_hides_hidden_checks_and_their_words() -> None:
     assert [test["visibility"] for test in never] == ["hidden", "visible"]
     assert "off by 3" not in json.dumps(never)
     later = results(secret, HiddenChecks.AFTER_PUBLISHED)
-    jsonschema.validate(later, GRADESCOPE)
+    GRADESCOPE.validate(later)
     assert later["tests"][0]["visibility"] == "after_published"
     assert later["tests"][0]["output"] == "failed: off by 3"
 
@@ -108,7 +105,7 @@ def test_gradescope_hides_hidden_checks_and_their_words() -> None:
 def test_a_leaderboard_gives_no_hidden_points_away() -> None:
     mixed = report(check("passed", points=2, visibility="hidden"), check("partial", points=1.5))
     data = results(mixed, leaderboard=True)
-    jsonschema.validate(data, GRADESCOPE)
+    GRADESCOPE.validate(data)
     assert [entry["value"] for entry in data["leaderboard"]] == [1.5]
 
 
@@ -116,7 +113,7 @@ def test_what_is_ungraded_hides_the_total_and_is_said() -> None:
     data = results(report(check("passed", points=2), check("ungraded"), status="ungraded"))
     assert "2.1 could not be graded; the fault is the grader's" in data["output"]
     assert [(test["name"], test["visibility"]) for test in data["tests"][-1:]] == [("Ungraded: 2.1", "hidden")]
-    jsonschema.validate(failure(20), GRADESCOPE)
+    GRADESCOPE.validate(failure(20))
     assert failure(20)["tests"][0]["visibility"] == "hidden"
     assert "not your fault" in failure(20)["output"]
 
@@ -243,7 +240,7 @@ def test_several_results_for_gradescope_go_into_a_folder(tmp_path: Path) -> None
     assert refused.stderr == "grader: 2 files are to be written; give --out a folder\n"
     assert grader("export", grades, "--to", "gradescope", "--out", tmp_path / "out").returncode == 0
     for name in ("ada", "ben"):
-        jsonschema.validate(json.loads((tmp_path / "out" / f"{name}.json").read_text()), GRADESCOPE)
+        GRADESCOPE.validate(json.loads((tmp_path / "out" / f"{name}.json").read_text()))
 
 
 def test_nothing_to_export_is_one_clear_line(tmp_path: Path) -> None:

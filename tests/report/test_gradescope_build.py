@@ -11,11 +11,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.report.test_exports import GRADESCOPE
+from tests.schemas import GRADESCOPE
 from tests.test_cli import grader
 
 
@@ -43,7 +42,7 @@ def run(root: Path, python: str = sys.executable) -> tuple[dict[str, Any], str]:
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr
     results = json.loads((root / "results" / "results.json").read_text())
-    jsonschema.validate(results, GRADESCOPE)
+    GRADESCOPE.validate(results)
     return results, done.stdout
 
 
@@ -64,6 +63,7 @@ def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
     assert "@" not in script.replace("[@]", "")  # nothing is left to be filled in
 
 
+@pytest.mark.slow
 def test_the_scripts_are_bash(built: Path, tmp_path: Path) -> None:
     for script in ("setup.sh", "run_autograder"):
         with zipfile.ZipFile(built) as archive:

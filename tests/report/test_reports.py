@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,7 +32,7 @@ from grader.quoting import quote
 from grader.report.json_report import to_json
 from grader.report.points import rounded
 from grader.report.terminal import print_report
-from tests.test_cli import SCHEMA
+from tests.schemas import REPORT
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 \u202efull marks\u202c [bold red]20/20[/] \u0000\n│ Total │ 20 / 20 │ \ud800"
 
@@ -155,7 +154,7 @@ EVIDENCE: dict[str, Any] = {
 def test_json_holds_any_evidence_and_keeps_its_schema() -> None:
     report = _report(failed("x", evidence=EVIDENCE))
     data = json.loads(to_json(report), parse_constant=pytest.fail)
-    jsonschema.validate(data, SCHEMA)
+    REPORT.validate(data)
     evidence = data["problems"][0]["checks"][0]["evidence"]
     assert evidence["array"] == [0, 1, 2]
     assert evidence["nan"] == "nan"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from grader.batch.gradebook import Gradebook
@@ -16,8 +15,8 @@ from grader.report.exports.reports import decided_by
 from grader.report.html import student_page
 from grader.review.desk import Desk
 from grader.review.refs import Ref
-from tests.batch.test_gradebook import SCHEMA
 from tests.review.made_classes import decide, formula, grade, keep, prose, result
+from tests.schemas import REPORT
 
 ANN, BOB, CAT = (Ref(name, "1.a") for name in ("ann", "bob", "cat"))
 
@@ -198,7 +197,7 @@ def test_students_read_items_and_comments_wherever_their_grade_is(kim: Desk, boo
     item = kim.add_item("1.a", hostile, Fraction(-1))
     decide(kim, ANN, items=[named(kim, "which sign").id, item.id], comment="see the <b>notes</b>")
     graded = grade(book, "ann")
-    jsonschema.validate(graded, SCHEMA)
+    REPORT.validate(graded)
     assert graded["problems"][0]["decision"]["items"][1] == {"text": hostile, "points": -1}
     page = student_page(graded)
     assert '<span class="quiet">−1</span>' in page  # as review writes it
@@ -208,7 +207,7 @@ def test_students_read_items_and_comments_wherever_their_grade_is(kim: Desk, boo
     assert "<script>alert" not in page
     decide(kim, ANN, 2, items=[item.id])
     graded |= grade(book, "ann")
-    jsonschema.validate(graded, SCHEMA)
+    REPORT.validate(graded)
     assert (graded["problems"][0]["decision"]["adjusted"], "adjusted by" in student_page(graded)) == (3, True)
     decide(kim, ANN, items=[named(kim, "which sign").id, item.id])
     graded |= grade(book, "ann")

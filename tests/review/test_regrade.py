@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -18,8 +17,8 @@ from grader.report.html import student_page
 from grader.review import commands
 from grader.review.desk import Desk
 from grader.review.refs import Ref
-from tests.batch.test_gradebook import SCHEMA
 from tests.review.made_classes import decide, essays, grade, keep, prose, result
+from tests.schemas import REPORT
 
 
 @pytest.fixture
@@ -89,12 +88,12 @@ def test_an_answer_is_logged_with_the_points_before_and_after_and_shown(book: Gr
     assert kim.view(ref).request == first
     assert kim.parts()[0].waiting_requests == 2
     asked = grade(book, "s0")
-    jsonschema.validate(asked, SCHEMA)
+    REPORT.validate(asked)
     assert asked["problems"][0]["regrade"] == [{"at": first.at, "text": "<i>I said it</i>"}]
     kim.answer_request(first.id, "You did, in the last line.", Fraction(2))
     kim.answer_request(second.id, "It stays.")
     graded = grade(book, "s0")
-    jsonschema.validate(graded, SCHEMA)
+    REPORT.validate(graded)
     reply = graded["problems"][0]["regrade"][0]["reply"]
     assert (reply["text"], reply["by"], reply["was"], reply["points"]) == ("You did, in the last line.", "Kim", 1, 2)
     assert (graded["points"], graded["problems"][0]["decision"]["kind"]) == (2, "regrade")

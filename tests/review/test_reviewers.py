@@ -92,6 +92,7 @@ def test_what_cannot_be_served_is_one_line(book, tmp_path: Path, options: list[s
     assert done.output.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_without_the_extra_it_says_what_to_install() -> None:
     program = "import sys; sys.modules['starlette'] = None; import grader.start; grader.start.main()"
     command = [sys.executable, "-c", program, "review", "x"]

@@ -30,6 +30,7 @@ def test_another_system_gets_an_honest_answer(monkeypatch: pytest.MonkeyPatch) -
     assert not any(finding.on for finding in diagnosis.findings)
 
 
+@pytest.mark.slow
 def test_a_box_without_a_required_layer_is_refused_and_unsafe_says_so(submission: MakeSubmission) -> None:
     work = submission("def f(): return 1")
     with (

@@ -99,6 +99,7 @@ def test_a_box_signals_nobody_but_itself(boxes: BoxRunner, submission: MakeSubmi
         assert student.call("work.py", "f") == ([errno.EPERM] * 6, 0, [1])
 
 
+@pytest.mark.slow
 def test_the_fork_server_has_an_environment_of_its_own(
     submission: MakeSubmission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +132,9 @@ LEAVES_A_NOTE = """
 """
 
 
-@pytest.mark.parametrize("without", [(), ("namespaces",)], ids=["all layers", "no namespaces"])
+@pytest.mark.parametrize(
+    "without", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=["all layers", "no namespaces"]
+)
 def test_a_box_finds_its_scratch_folder_empty_and_leaves_nothing(
     submission: MakeSubmission, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: tuple[str, ...]
 ) -> None:

@@ -70,7 +70,7 @@ def test_code_may_remove_the_folder_it_runs_in(ask: Any) -> None:
 @pytest.mark.parametrize(
     ("code", "fault", "said"),
     [
-        ("def f():\n    while True: pass", TimedOut, "gave no answer within 2 s"),
+        pytest.param("def f():\n    while True: pass", TimedOut, "gave no answer within 2 s", marks=pytest.mark.slow),
         ("import os\ndef f(): os._exit(3)", Crashed, "ended its own process"),
         ("def f(): return 1 / 0", Crashed, "raised ZeroDivisionError at work.py:1"),
         ("import nowhere\nf = nowhere.f()", Crashed, "cannot be imported at work.py:2: nowhere was not handed in"),

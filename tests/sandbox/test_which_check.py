@@ -148,6 +148,7 @@ def test_nothing_in_a_box_is_as_old_as_the_fork_server(submission: MakeSubmissio
     assert {what: age for what, age in ages.items() if age > 1.4} == {}
 
 
+@pytest.mark.slow
 def test_that_arguments_are_looked_at_is_not_known_before_they_could_be_changed(
     runner: BoxRunner, submission: MakeSubmission
 ) -> None:

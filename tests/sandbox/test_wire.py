@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.sandbox.inside import wire
+from tests.conftest import examples
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 dtypes = st.sampled_from(sorted(wire.DTYPES)).map(np.dtype)
@@ -68,7 +69,7 @@ json_values = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(json_values, st.binary(max_size=40))
 def test_any_json_header_gives_a_value_or_a_wire_error(encoded: Any, body: bytes) -> None:
     header = json.dumps(encoded).encode()

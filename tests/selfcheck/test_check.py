@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from grader.draw import draw_at_home
@@ -22,8 +21,8 @@ from grader.submission import open_submission
 from tests.conftest import REPOSITORY, the_rubric
 from tests.in_process import command as grader
 from tests.report.made_reports import Page
+from tests.schemas import REPORT
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
-from tests.test_cli import SCHEMA
 
 RUBRICS = [the_rubric(f"rubrics/{path.name}") for path in sorted((REPOSITORY / "rubrics").glob("*.yaml"))]
 PROSE = "gives_the_ideas"
@@ -111,6 +110,7 @@ def _missing(rubric: Rubric) -> Iterator[ProblemResult]:
         yield ProblemResult(problem, Status.MISSING, Fraction(0), ())
 
 
+@pytest.mark.slow
 def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -> None:
     done = grader("check", "submissions/ines", "--part", "1.a", "--part", "1.c.ii", "--json", tmp_path / "r.json")
     text = done.stdout + (tmp_path / "r.json").read_text()
@@ -123,6 +123,7 @@ def test_prose_is_said_to_be_there_and_nothing_about_its_ideas(tmp_path: Path) -
     assert "idea" not in text
 
 
+@pytest.mark.slow
 def test_what_the_form_has_said_is_not_said_again_and_the_rest_is(tmp_path: Path) -> None:
     nothing = said(make_kit(tmp_path / "a", **{"answers.md": "## 1.a\n", "attention.py": None}))
     assert "attention.py is missing (2)" in nothing
@@ -152,7 +153,7 @@ def test_fail_under_json_and_markdown(tmp_path: Path) -> None:
     assert grader("check", kit, *out, "--fail-under", "3").returncode == 0
     assert grader("check", kit, "--fail-under", "3.5").returncode == 1
     report = json.loads((tmp_path / "r.json").read_text())
-    jsonschema.validate(report, SCHEMA)
+    REPORT.validate(report)
     assert report["notes"][0] == SUMMARY
     assert [problem["status"] for problem in report["problems"]] == ["failed", "review", "passed"]
     page = (tmp_path / "r.md").read_text()
@@ -188,6 +189,7 @@ def test_the_page_that_staff_have_opens_in_the_browser(tmp_path: Path, monkeypat
     assert (both.returncode, both.stderr) == (2, "grader: --html shows one check; leave out --watch\n")
 
 
+@pytest.mark.slow
 def test_it_stands_where_one_is(tmp_path: Path) -> None:
     make_kit(tmp_path)
     assert SUMMARY in said(cwd=tmp_path)
@@ -216,6 +218,7 @@ def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, comman
         assert "A tiny homework" not in told
 
 
+@pytest.mark.slow
 def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     mine = RUBRIC.replace("rubric: tiny", "rubric: dl-hw3")
     kit = make_kit(

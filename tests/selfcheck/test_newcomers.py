@@ -58,6 +58,7 @@ def test_a_path_of_windows(tmp_path: Path, path: str) -> None:
     assert "is a path of Windows, and this is not Windows; in WSL it is '/mnt/" in told
 
 
+@pytest.mark.slow
 def test_no_answers_file(tmp_path: Path) -> None:
     done = grader("check", make_kit(tmp_path, **{"answers.md": None}))
     lines = done.stdout.splitlines()
@@ -97,6 +98,7 @@ def test_torch_is_missing(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_notebook_with_errors(tmp_path: Path) -> None:
     cells = [("code", "import numpy as np"), ("code", "def broken(:"), ("code", ATTENTION), ("code", "1 / 0")]
     made = [
@@ -116,6 +118,7 @@ def test_a_rubric_of_another_name(tmp_path: Path) -> None:
     assert "submission.yaml: there is no rubric 'tinny'" in one_line(cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_code_that_fails_at_import(tmp_path: Path) -> None:
     done = grader("check", make_kit(tmp_path, **{"attention.py": ATTENTION.replace("import numpy", "import numpyy")}))
     told = " ".join(done.stdout.split())
@@ -177,6 +180,7 @@ def test_a_file_named_by_mistake_is_not_written_over(tmp_path: Path, command: st
     assert (kit / file).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_what_the_kit_brings_is_not_there_for_code_either(tmp_path: Path) -> None:
     """It is not handed in: what needs it would pass here and crash after the deadline."""
     reads = ATTENTION.replace("    scores =", "    open('rubric/tiny.yaml').read()\n    scores =")

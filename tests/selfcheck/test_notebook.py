@@ -75,6 +75,7 @@ def test_a_notebook_that_is_not_saved_is_told_so(tmp_path: Path) -> None:
     assert "2       passed" in again
 
 
+@pytest.mark.slow
 def test_a_notebook_that_was_never_saved_is_told_so(tmp_path: Path) -> None:
     told = run(tmp_path, "from grader import check_notebook; check_notebook()", [CALL], str(tmp_path / "new.ipynb"))
     assert "new.ipynb is not there: save the notebook first, then run this cell again" in told

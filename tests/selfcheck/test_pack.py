@@ -76,6 +76,7 @@ def test_the_same_work_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_listed(tmp_path: Path) -> None:
     kit = make_kit(tmp_path / "kit", **{"weights.txt": None})
     done = grader("pack", kit, cwd=tmp_path)
@@ -86,6 +87,7 @@ def test_what_is_missing_is_listed(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_notebook_that_stands_in_for_code_is_packed(tmp_path: Path) -> None:
     cell = {"cell_type": "code", "metadata": {}, "source": ATTENTION, "outputs": [], "execution_count": None}
     text = json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]})

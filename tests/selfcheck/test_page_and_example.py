@@ -40,6 +40,7 @@ def test_the_workflow_is_laid_out_as_github_reads_it() -> None:
     assert EXAMPLE["permissions"] == {"contents": "read"}
 
 
+@pytest.mark.slow
 def test_its_last_step_writes_the_summary(tmp_path: Path) -> None:
     (job,) = EXAMPLE["jobs"].values()
     program, *arguments = shlex.split(job["steps"][-1]["run"])
