@@ -1,8 +1,13 @@
-"""A question that is asked of many submissions."""
+"""Questions that are asked of many submissions."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol, runtime_checkable
+
+from numpy.typing import NDArray
+
+FrameKey = tuple[str, str, bool]  # the probe, the file's place, and whether a check begins
 
 
 class KeptQuestion(dict[str, Any]):
@@ -10,4 +15,45 @@ class KeptQuestion(dict[str, Any]):
 
     def __init__(self, **request: Any) -> None:
         super().__init__(request)
-        self.frames: dict[tuple[str, str, bool], bytes] = {}
+        self.frames: dict[FrameKey, bytes] = {}
+
+
+class KeptQuestions(tuple[KeptQuestion, ...]):
+    """Several that are asked together. A runner may send them as one, and take all answers as one."""
+
+    frames: dict[FrameKey, bytes]
+
+    def __new__(cls, questions: Iterable[KeptQuestion]) -> KeptQuestions:
+        made = super().__new__(cls, questions)
+        made.frames = {}
+        return made
+
+
+class Layout(Protocol):
+    """Which arrays came together, and in which order their numbers lie. The same object where it is the same."""
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]: ...
+
+    @property
+    def order(self) -> list[int]: ...
+
+
+class Together(Protocol):
+    """Answers that came together, each one array."""
+
+    @property
+    def layout(self) -> Layout: ...
+
+    def __len__(self) -> int: ...
+
+    def numbers(self) -> NDArray[Any] | None:
+        """All their numbers in the order of the layout; None if some are not real."""
+
+
+@runtime_checkable
+class Answers(Protocol):
+    """What comes back for several questions: an iterator that can also give them all."""
+
+    def together(self) -> Together | None:
+        """All answers, if none was taken yet and each is one array."""

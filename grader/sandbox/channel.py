@@ -19,6 +19,7 @@ from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import wire
+from grader.sandbox.inside.array_answers import ArrayAnswers
 from grader.sandbox.scratch import exceeds
 
 _READ_BYTES = 1 << 16  # larger ones have the kernel make and clear new pages for every read
@@ -140,26 +141,22 @@ class Channel:
         self._wall_seconds = self._limits.wall_seconds
         return answer
 
-    def ask_each(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
-        """The answer to each, in order. All are sent at once, so that neither side waits for the other in between."""
+    def ask_each(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
+        """The replies to so many questions, in order; one reply may hold several answers. All questions are sent at
+        once, so that neither side waits for the other in between."""
         while self._owed:  # what nobody waited for is not the answer to this
             self._answer(b"", asked)
-        frame = b"".join(frames)
-        self._owed = len(frames)
-        for _ in frames:
-            if self._answers and not frame and self._open:
-                self._owed -= 1
-                yield self._answers.popleft()
-            else:
-                yield self._answer(frame, asked)
-                frame = b""
+        self._owed = count
+        while self._owed:
+            yield self._answer(frame, asked)
+            frame = b""
 
     def what_it_printed(self) -> str:
         """Questions are sent together, so a check may end while the code still answers later ones. These are waited
         for, or what is shown would depend on who was quicker."""
         if self.printed and self._owed and self._open:
             with contextlib.suppress(StudentFault):
-                for _ in range(self._owed):
+                while self._owed:
                     self._answer(b"", Asked("what was asked last"))
         return self.printed.decode("utf-8", "replace")
 
@@ -177,7 +174,10 @@ class Channel:
             raise box_endings.no_answer(asked, str(error)) from None
         if answer is None:
             raise self._explain_silence(asked)
-        self._owed -= 1
+        self._owed -= len(answer) if isinstance(answer, ArrayAnswers) else 1
+        if self._owed < 0:
+            self._end()
+            raise box_endings.no_answer(asked, "more answers than questions")
         return answer
 
     def _exchange(self, frame: bytes, asked: Asked) -> Any:

@@ -223,3 +223,16 @@ def test_only_a_box_reads_pickled_questions() -> None:
     assert got["args"][0].flags.writeable
     with pytest.raises(wire.WireError, match="does not begin like a frame"):
         wire.Frames().feed(frame)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["<f8", "<f4", "|O", "<U3", 0, 1, 2, -1, 2**40, 1.5, None]), max_size=4)),
+    st.binary(max_size=40),
+)
+def test_any_header_of_several_arrays_gives_these_or_a_wire_error(described: Any, body: bytes) -> None:
+    header = json.dumps(described).encode()
+    frame = struct.pack(">4sIQ", b"gbxm", len(header), len(body)) + header + body
+    with contextlib.suppress(wire.WireError):
+        (got,) = wire.Frames().feed(frame)
+        assert [[array.dtype.str, *array.shape] for array in got] == described
+        assert sum(array.nbytes for array in got) == len(body)

@@ -33,7 +33,7 @@ def main(settings: dict[str, Any]) -> None:
                 os.chdir(home)
                 worker.seed(request["begin"]["seed"])
             else:
-                worker.send(answers, worker.answer(request))
+                worker.respond(answers, request)
 
 
 def _binary(descriptor: int) -> None:
