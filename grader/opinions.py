@@ -218,7 +218,7 @@ class Asking:
         if self.keeps_nothing and self._drawn(f"{self.work.submission.name} read rightly").integers(_LOOKED_AT_AGAIN):
             return True
         check, shared = self._one_that_shared("alone")
-        alone, _ = self._alone(check, False, 1)
+        alone, _ = self._alone(check, self.keeps_nothing, 2)  # the next problem may have that box, too
         return _same(alone, shared) and self.work.shares_boxes
 
     def _one_that_shared(self, place: str) -> tuple[Check, Outcome]:
