@@ -33,6 +33,10 @@ class Layout(Protocol):
     """Which arrays came together, and in which order their numbers lie. The same object where it is the same."""
 
     @property
+    def arrays(self) -> list[tuple[str, tuple[int, ...]]]:
+        """The dtype and shape of each."""
+
+    @property
     def shapes(self) -> list[tuple[int, ...]]: ...
 
     @property
@@ -45,7 +49,9 @@ class Together(Protocol):
     @property
     def layout(self) -> Layout: ...
 
-    def __len__(self) -> int: ...
+    @property
+    def body(self) -> bytes:
+        """Their contents, in the order of the layout."""
 
     def numbers(self) -> NDArray[Any] | None:
         """All their numbers in the order of the layout; None if some are not real."""

@@ -35,6 +35,12 @@ def latest_arguments(file: str, calls: int) -> list[dict[str, Any]]:
     return list(latest)[-calls:]
 
 
+def latest_argument(file: str, call: int, place: int) -> Any:
+    """One of them; those by name stand behind the others. Calls are counted from the latest, which is -1."""
+    given = latest[call]
+    return [*given["args"], *given["kwargs"].values()][place]
+
+
 def forward(
     file: str, name: str, build: list[Any], inputs: list[Any], training: bool = False, cotangent: Any = None
 ) -> dict[str, Any]:
@@ -116,6 +122,7 @@ PROBES: dict[str, Probe] = {
         definition_states,
         draw_items,
         forward,
+        latest_argument,
         latest_arguments,
         names_used,
         parameters_on_a_gpu,
