@@ -130,6 +130,9 @@ class Channel:
         self.printed = bytearray()
         self._open = True
         ours.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(ours, selectors.EVENT_READ)
+        self._selector.register(output, selectors.EVENT_READ)
 
     def greeting(self) -> Any:
         """What the box says before it has read anything of the student's."""
@@ -186,30 +189,34 @@ class Channel:
             self._unsent = memoryview(frame)
         if self._answers:
             return self._answers.popleft()
-        with self._waiting.running(), selectors.DefaultSelector() as selector:
-            writing = selectors.EVENT_WRITE if self._unsent else 0
-            selector.register(self._socket, selectors.EVENT_READ | writing)
-            selector.register(self._output, selectors.EVENT_READ)
+        with self._waiting.running(), contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._send()
             while not self._answers:
                 self._watch_limits(asked)
-                for key, events in selector.select(_WATCH_SECONDS):
-                    if key.fileobj == self._output:
+                for key, events in self._selector.select(_WATCH_SECONDS):
+                    if key.fd == self._output:
                         if not self._drain():
-                            selector.unregister(self._output)
+                            self._selector.unregister(self._output)
                         continue
-                    try:
-                        if events & selectors.EVENT_WRITE:
-                            self._unsent = self._unsent[self._socket.send(self._unsent) :]
-                            if not self._unsent:
-                                selector.modify(self._socket, selectors.EVENT_READ)
-                        if events & selectors.EVENT_READ:
-                            data = self._socket.recv(_READ_BYTES)
-                            if not data:
-                                return None
-                            self._answers += self._frames.feed(data)
-                    except (BrokenPipeError, ConnectionResetError):
-                        return None
-        return self._answers.popleft()
+                    if events & selectors.EVENT_WRITE:
+                        self._send()
+                    if events & selectors.EVENT_READ:
+                        data = self._socket.recv(_READ_BYTES)
+                        if not data:
+                            return None
+                        self._answers += self._frames.feed(data)
+            return self._answers.popleft()
+        return None
+
+    def _send(self) -> None:
+        """As much as the box takes now; for the rest, listen for when it takes more."""
+        if not self._unsent:
+            return
+        with contextlib.suppress(BlockingIOError):
+            while self._unsent:
+                self._unsent = self._unsent[self._socket.send(self._unsent) :]
+        writing = selectors.EVENT_WRITE if self._unsent else 0
+        self._selector.modify(self._socket, selectors.EVENT_READ | writing)
 
     def _watch_limits(self, asked: Asked) -> None:
         now = time.monotonic()
@@ -255,6 +262,7 @@ class Channel:
         if self._open:
             self._kill()
             self._server.forget(self._number)
+        self._selector.close()
         self._socket.close()
         os.close(self._output)
         os.close(self._watch)
