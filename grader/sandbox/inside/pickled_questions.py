@@ -17,7 +17,7 @@ def pack(question: dict[str, Any]) -> tuple[bytes, bytes]:
     return text.getvalue(), b"".join(arrays)
 
 
-def unpack(text: bytes, arrays: bytes) -> Any:
+def unpack(text: bytes, arrays: bytes | memoryview) -> Any:
     return _QuestionReader(text, arrays).load()
 
 
@@ -41,7 +41,7 @@ class _Question(pickle.Pickler):
 class _QuestionReader(pickle.Unpickler):
     """Its arrays are copies that nobody else has: code that writes into its argument should run, and be seen to."""
 
-    def __init__(self, text: bytes, body: bytes) -> None:
+    def __init__(self, text: bytes, body: bytes | memoryview) -> None:
         super().__init__(io.BytesIO(text))
         self._body = body
         self._at = 0

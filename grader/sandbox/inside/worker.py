@@ -15,8 +15,6 @@ from .calls import WrongSignature
 from .probes import PROBES, latest
 from .student_code import Absent, ImportFailed, describe
 
-# Larger ones have the kernel make and clear new pages for every read.
-_READ_BYTES = 1 << 16
 _seeded: list[int] = []
 
 
@@ -54,10 +52,8 @@ def forget(home: str, path: list[str]) -> None:
 
 
 def serve(descriptor: int) -> None:
-    frames = wire.Frames(from_the_grader=True)
-    while data := os.read(descriptor, _READ_BYTES):
-        for request in frames.feed(data):
-            respond(descriptor, request)
+    while (request := wire.read_question(descriptor)) is not None:
+        respond(descriptor, request)
 
 
 def respond(descriptor: int, request: dict[str, Any]) -> None:
