@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Protocol, runtime_checkable
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
@@ -57,9 +58,9 @@ class Together(Protocol):
         """All their numbers in the order of the layout; None if some are not real."""
 
 
-@runtime_checkable
-class Answers(Protocol):
-    """What comes back for several questions: an iterator that can also give them all."""
+class Answers(Iterator[Any]):
+    """What comes back for several questions, one by one or all at once."""
 
+    @abstractmethod
     def together(self) -> Together | None:
-        """All answers, if none was taken yet and each is one array."""
+        """All answers, if none was taken yet and each is one array. They can be taken one by one all the same."""

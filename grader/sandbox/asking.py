@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from grader.errors import StudentFault
-from grader.kept_question import KeptQuestion, KeptQuestions
+from grader.kept_question import Answers, KeptQuestion, KeptQuestions
 from grader.model import Submission
 from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
@@ -88,7 +88,7 @@ class Asking(ABC):
         """What comes back for so many requests, in order; some may come together."""
 
 
-class _Answers(Iterator[Any]):
+class _Answers(Answers):
     """The values of replies, one by one or all at once."""
 
     def __init__(
