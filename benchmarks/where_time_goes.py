@@ -90,9 +90,8 @@ def _grade(folder: Path, count: int) -> list[Graded]:
     _show("the job's process", own)
     _show("its fork server", servers)
     _show("one box", _ended)
-    print(
-        f"{'boxes of one submission':30} {1000 * sum(_ended) / count:6.2f} ms, the mean of {len(_ended) / count:.2f} boxes"
-    )
+    mean = 1000 * sum(_ended) / count
+    print(f"{'boxes of one submission':30} {mean:6.2f} ms, the mean of {len(_ended) / count:.2f} boxes")
     return results
 
 
