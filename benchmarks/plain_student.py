@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions import extreme_scores, ready_made, values
+from grader.checks.functions import extreme_scores, ready_made, token_influence, values
 from grader.checks.modules import encoder, encoder_form, patch_training, patches, vit, vit_form
 from grader.model import Outcome
 from grader.registry import definitions_in
@@ -54,7 +54,7 @@ def _as_arrays(value: Any) -> Any:
 def cases(problems: tuple[str, ...], student: PlainStudent | None = None) -> list[tuple[str, Callable[[], Outcome]]]:
     """Every check of these problems, ready to be judged. The rubric loader is not used: it loads every check."""
     modules = [encoder, encoder_form, patches, patch_training, vit, vit_form]
-    known, found = definitions_in([values, extreme_scores, ready_made, *modules]), []
+    known, found = definitions_in([values, token_influence, extreme_scores, ready_made, *modules]), []
     for problem in read(RUBRIC.read_text()).data["problems"]:
         if str(getattr(problem["id"], "text", problem["id"])) not in problems:
             continue

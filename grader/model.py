@@ -64,6 +64,9 @@ class CodeInABox(Protocol):
 class Box(CodeInABox, Protocol):
     """One that checks may share."""
 
+    asks_together: bool  # whether several questions may be sent, and answered, as one
+    lost_answers: bool  # it ended while it answered several as one, and some may have been answered before that
+
     def begin_check(self) -> None:
         """What is asked from here on belongs to another check: the code's own random numbers begin anew."""
 

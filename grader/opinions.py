@@ -131,6 +131,10 @@ class _Student:
     def lacked_a_gpu(self) -> bool:
         return self._box.lacked_a_gpu
 
+    @property
+    def lost_answers(self) -> bool:
+        return self._box.lost_answers
+
     def read(self, file: str) -> bytes:
         return self._work.submission.read(file)
 
@@ -222,7 +226,7 @@ class Asking:
         if self.keeps_nothing and self._drawn(f"{self.work.submission.name} read rightly").integers(_LOOKED_AT_AGAIN):
             return True
         check, shared = self._one_that_shared("alone")
-        alone, _ = self._alone(check, False, 1)
+        alone, _ = self._alone(check, self.keeps_nothing, 2)  # the next problem may have that box, too
         return _same(alone, shared) and self.work.shares_boxes
 
     def _one_that_shared(self, place: str) -> tuple[Check, Outcome]:
@@ -260,12 +264,17 @@ class Asking:
         return None
 
     def _alone(self, check: Check, shares: bool, attempts: int) -> tuple[Outcome, bool]:
-        """What it finds in a box that nobody has asked anything. One that it passed in, others may use."""
+        """What it finds in a box that nobody has asked anything. One that it passed in, others may use.
+
+        The last attempt asks one question at a time: where code ends its box in the midst of several, what it had
+        answered before that counts.
+        """
         outcome, timed_out = None, False
-        for _ in range(attempts):
+        for left in reversed(range(attempts)):
             student: _Student | None = None
             try:
                 box = self.turn.fresh(self.work.limits(self.problem))
+                box.asks_together = left > 0
                 student = _Student(box, self.work, self.problem, self.beside)
                 outcome = self._found(check, student)
                 self.turn.was_asked = student.saw_inputs
@@ -281,7 +290,7 @@ class Asking:
                 self.turn.close(fault)
                 self.failed.append(check)
                 outcome, timed_out, is_final = self._blamed(fault, check, student, printed)
-                if is_final:
+                if is_final and not (left and student and student.lost_answers):
                     break
         assert outcome is not None
         return outcome, timed_out

@@ -45,6 +45,7 @@ class Copy:
         self._left_out = 0
         self._seen = 0
         self._claimed_bytes = 0
+        self._made: set[str] = set()  # folders of the copy
 
     def take_folder(self) -> None:
         waiting = [self.source]
@@ -156,9 +157,11 @@ class Copy:
             raise self._too_large()
 
     def _take(self, relative: str, stream: Content) -> None:
-        target = self.folder / relative
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb") as copy:
+        target = os.path.join(self.folder, relative)
+        if (parent := os.path.dirname(target)) not in self._made:
+            os.makedirs(parent, exist_ok=True)
+            self._made.add(parent)
+        with open(target, "wb") as copy:
             while chunk := stream.read(1 << 20):
                 self.size_bytes += len(chunk)
                 if self.size_bytes > MAX_BYTES:  # a file that grows while it is read

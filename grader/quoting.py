@@ -6,6 +6,7 @@ import unicodedata
 
 _LIMIT = 200
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_BREAKS = dict.fromkeys(map(ord, "\n\t"))
 _BLANKS = dict.fromkeys(map(ord, "\u2800\u3164\u115f\u1160\uffa0"), " ")
 
 
@@ -21,16 +22,19 @@ def quote(text: str, limit: int = _LIMIT) -> str:
     Co private, Cn unassigned, Zl and Zp line breaks by another name. Some letters are drawn as nothing at all.
     """
     spaced = " ".join(text[: 8 * limit].translate(_BLANKS).split())
-    safe = "".join("�" if unicodedata.category(letter) in _HIDDEN else letter for letter in spaced)
+    safe = spaced if spaced.isprintable() else "".join(map(_shown, spaced))
     return safe if len(safe) <= limit else safe[: limit - 1] + "…"
 
 
 def visible(text: str) -> str:
     """Many lines as they are, letter for letter, so that places in the text stay; what would be obeyed is shown as `�`,
     and so is what cannot be seen."""
-    if text.isascii() and text.isprintable():
-        return text
     spaced = text.translate(_BLANKS)
-    return "".join(
-        "�" if letter not in "\n\t" and unicodedata.category(letter) in _HIDDEN else letter for letter in spaced
-    )
+    if spaced.translate(_BREAKS).isprintable():
+        return spaced
+    return "".join(letter if letter in "\n\t" else _shown(letter) for letter in spaced)
+
+
+def _shown(letter: str) -> str:
+    """What `str.isprintable` lets pass is shown as it is, and so are blanks of other kinds."""
+    return "�" if unicodedata.category(letter) in _HIDDEN else letter

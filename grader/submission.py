@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -130,8 +130,10 @@ class OpenedSubmission:
             if place not in self.files:
                 raise Missing(f"submission.yaml says {file} is at {quote(place)}, but nothing is there")
             return place
-        fitting = [*self._fitting(file), *self.parts.get(file, ())]
-        found = self.chosen[file] if file in self.chosen else remaining(file, fitting, (), self.folder)
+        found: Sequence[str] = self.chosen.get(file, ())
+        if not found:
+            fitting = [*self._fitting(file), *self.parts.get(file, ())]
+            found = () if file in self.chosen else remaining(file, fitting, (), self.folder)
         if not found:
             passed_over = f"; {_shown(fitting[0])} is course material" if fitting else ""
             raise Missing(f"{file} was not handed in{passed_over}")

@@ -15,6 +15,7 @@ import pytest
 from grader.draw import NO_SECRET, Draw
 from grader.engine import grade
 from grader.errors import BoxLost, Missing, TimedOut
+from grader.kept_question import KeptQuestion, KeptQuestions
 from grader.model import Alternative, Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
 from grader.report.json_report import to_json
 from grader.sandbox import BoxRunner
@@ -371,6 +372,25 @@ def test_a_fork_server_that_dies_is_replaced_and_nothing_is_lost(submission: Mak
     assert killed
     assert _statuses(report) == ["passed", "passed"]
     assert report.problems[0].checks[1].outcome.message == "1"
+
+
+def test_what_was_answered_before_a_box_ended_counts(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    """Several questions are answered as one. Where that ends the box, they are asked again one by one."""
+    questions = KeptQuestions(KeptQuestion(function="f", args=[value], kwargs={}) for value in (1, 2, 3))
+
+    def looks_at(count: int) -> Any:
+        def looks(student: Any, rng: Any) -> Outcome:
+            answers = student.probe_each("call", "work.py", questions)
+            return failed(str([next(answers) for _ in range(count)]))
+
+        return looks
+
+    code = "import os\ndef f(x):\n    return os._exit(1) if x == 3 else -x"
+    report = _grade(boxes, submission, _check(looks_at(2), "two"), _check(looks_at(3), "three"), code=code)
+    assert [one.outcome.message for one in report.problems[0].checks] == [
+        "[-1, -2]",
+        "f() in work.py ended its own process instead of returning",
+    ]
 
 
 def test_a_box_that_is_lost_twice_is_our_fault(boxes: BoxRunner, submission: MakeSubmission) -> None:

@@ -39,6 +39,8 @@ class _Reference:
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
         yield self
 
+    asks_together = lost_answers = False
+
     def begin_check(self) -> None:
         """It draws no random numbers."""
 

@@ -189,11 +189,13 @@ def status_look(status: str) -> str:
     return _STATUSES[Status(status)][1]
 
 
+@cache
 def status_sign(status: str) -> Markup:
     sign, look, _ = _STATUSES[Status(status)]
     return Markup('<span class="status {}"><span aria-hidden="true">{}</span> {}</span>').format(look, sign, status)
 
 
+@cache
 def _sign(status: str) -> Markup:
     """The sign alone, and the word for whoever hears the page; status_sign has the word for everybody."""
     sign, look, _ = _STATUSES[Status(status)]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from grader.errors import StudentFault
-from grader.kept_question import KeptQuestion
+from grader.kept_question import Answers, KeptQuestion, KeptQuestions
 from grader.model import Submission
 from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.inside import wire
+from grader.sandbox.inside.array_answers import ArrayAnswers
 from grader.sandbox.inside.student_machine import asks_for_a_device
 
 Request = Mapping[str, Any]
@@ -38,6 +40,8 @@ class Asking(ABC):
         self._begins = False
         self._first: tuple[str, str, Request, Any] | None = None  # what was asked first, and what came back
         self._folder: PurePath | None = None  # of the file that was asked last
+        self.asks_together = True  # what a check asks in one go is sent, and answered, as one
+        self.lost_answers = False
 
     def begin_check(self) -> None:
         self._begins = True
@@ -70,29 +74,71 @@ class Asking(ABC):
         place, first = self._submission.find(file), requests[0]
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
         begins, self._begins, self._folder = self._begins, False, PurePath(place).parent
-        frames = [packed(probe, place, request, begins and request is first) for request in requests]
-        for reply in self._replies(frames, asked):
-            self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
-            self._stands_in_for_a_gpu |= isinstance(reply, dict) and reply.get("stands_in_for_a_gpu") is True
-            value = box_endings.value_of(reply, asked)
-            self._first = self._first or (probe, file, first, value)
-            yield value
+        if isinstance(requests, KeptQuestions) and self.asks_together:
+            frame = packed(probe, place, requests, begins)
+        else:
+            frame = b"".join([packed(probe, place, one, begins and one is first) for one in requests])
+        return _Answers(self, self._replies(frame, len(requests), asked), len(requests), asked, (probe, file, first))
+
+    def note(self, reply: Any, answered: tuple[str, str, Request], asked: Asked) -> Any:
+        """The value in a reply; the first of all is remembered."""
+        self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
+        self._stands_in_for_a_gpu |= isinstance(reply, dict) and reply.get("stands_in_for_a_gpu") is True
+        value = box_endings.value_of(reply, asked)
+        self._first = self._first or (*answered, value)
+        return value
 
     @abstractmethod
-    def _replies(self, frames: list[bytes], asked: Asked) -> Iterable[Any]:
-        """What comes back for each request, in order."""
+    def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
+        """What comes back for so many requests, in order; some may come together."""
+
+
+class _Answers(Answers):
+    """The values of replies, one by one or all at once."""
+
+    def __init__(
+        self, box: Asking, replies: Iterator[Any], count: int, asked: Asked, answered: tuple[str, str, Request]
+    ) -> None:
+        self._box, self._replies, self._count, self._asked, self._answered = box, replies, count, asked, answered
+        self._arrays: Iterator[Any] = iter(())  # of a reply that holds several
+
+    def __next__(self) -> Any:
+        for array in self._arrays:
+            return self._box.note({"value": array}, self._answered, self._asked)
+        reply = self._next_reply()
+        if not isinstance(reply, ArrayAnswers):
+            return self._box.note(reply, self._answered, self._asked)
+        self._arrays = iter(reply)
+        return next(self)
+
+    def together(self) -> ArrayAnswers | None:
+        reply = self._next_reply()
+        if not isinstance(reply, ArrayAnswers):
+            self._replies = chain([reply], self._replies)
+            return None
+        self._arrays = iter(reply)
+        self._box.note({"value": reply[0]}, self._answered, self._asked)
+        return reply if len(reply) == self._count else None
+
+    def _next_reply(self) -> Any:
+        try:
+            return next(self._replies)
+        except StudentFault:  # the box has ended, and with it went what it had answered before that
+            self._box.lost_answers = self._box.asks_together and self._count > 1
+            raise
 
 
 _PLACES = 8  # where students put a file
 
 
-def packed(probe: str, place: str, request: Request, begins: bool) -> bytes:
-    """What is sent for a request; of one that is asked of many submissions it is kept."""
+def packed(probe: str, place: str, request: Request | KeptQuestions, begins: bool) -> bytes:
+    """What is sent for a request, or for several; of what is asked of many submissions it is kept."""
     key = (probe, place, begins)
-    if isinstance(request, KeptQuestion) and key in request.frames:
+    if isinstance(request, KeptQuestion | KeptQuestions) and key in request.frames:
         return request.frames[key]
-    frame = wire.pack_question({"probe": probe, "file": place, **request, **({"begins": True} if begins else {})})
-    if isinstance(request, KeptQuestion):
+    content = {"each": [dict(one) for one in request]} if isinstance(request, KeptQuestions) else request
+    frame = wire.pack_question({"probe": probe, "file": place, **content, **({"begins": True} if begins else {})})
+    if isinstance(request, KeptQuestion | KeptQuestions):
         if len(request.frames) >= _PLACES:
             request.frames.clear()
         request.frames[key] = frame

@@ -19,6 +19,7 @@ from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import wire
+from grader.sandbox.inside.array_answers import ArrayAnswers
 from grader.sandbox.scratch import exceeds
 
 _READ_BYTES = 1 << 16  # larger ones have the kernel make and clear new pages for every read
@@ -129,6 +130,9 @@ class Channel:
         self.printed = bytearray()
         self._open = True
         ours.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(ours, selectors.EVENT_READ)
+        self._selector.register(output, selectors.EVENT_READ)
 
     def greeting(self) -> Any:
         """What the box says before it has read anything of the student's."""
@@ -140,26 +144,22 @@ class Channel:
         self._wall_seconds = self._limits.wall_seconds
         return answer
 
-    def ask_each(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
-        """The answer to each, in order. All are sent at once, so that neither side waits for the other in between."""
+    def ask_each(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
+        """The replies to so many questions, in order; one reply may hold several answers. All questions are sent at
+        once, so that neither side waits for the other in between."""
         while self._owed:  # what nobody waited for is not the answer to this
             self._answer(b"", asked)
-        frame = b"".join(frames)
-        self._owed = len(frames)
-        for _ in frames:
-            if self._answers and not frame and self._open:
-                self._owed -= 1
-                yield self._answers.popleft()
-            else:
-                yield self._answer(frame, asked)
-                frame = b""
+        self._owed = count
+        while self._owed:
+            yield self._answer(frame, asked)
+            frame = b""
 
     def what_it_printed(self) -> str:
         """Questions are sent together, so a check may end while the code still answers later ones. These are waited
         for, or what is shown would depend on who was quicker."""
         if self.printed and self._owed and self._open:
             with contextlib.suppress(StudentFault):
-                for _ in range(self._owed):
+                while self._owed:
                     self._answer(b"", Asked("what was asked last"))
         return self.printed.decode("utf-8", "replace")
 
@@ -177,7 +177,10 @@ class Channel:
             raise box_endings.no_answer(asked, str(error)) from None
         if answer is None:
             raise self._explain_silence(asked)
-        self._owed -= 1
+        self._owed -= len(answer) if isinstance(answer, ArrayAnswers) else 1
+        if self._owed < 0:
+            self._end()
+            raise box_endings.no_answer(asked, "more answers than questions")
         return answer
 
     def _exchange(self, frame: bytes, asked: Asked) -> Any:
@@ -186,30 +189,34 @@ class Channel:
             self._unsent = memoryview(frame)
         if self._answers:
             return self._answers.popleft()
-        with self._waiting.running(), selectors.DefaultSelector() as selector:
-            writing = selectors.EVENT_WRITE if self._unsent else 0
-            selector.register(self._socket, selectors.EVENT_READ | writing)
-            selector.register(self._output, selectors.EVENT_READ)
+        with self._waiting.running(), contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._send()
             while not self._answers:
                 self._watch_limits(asked)
-                for key, events in selector.select(_WATCH_SECONDS):
-                    if key.fileobj == self._output:
+                for key, events in self._selector.select(_WATCH_SECONDS):
+                    if key.fd == self._output:
                         if not self._drain():
-                            selector.unregister(self._output)
+                            self._selector.unregister(self._output)
                         continue
-                    try:
-                        if events & selectors.EVENT_WRITE:
-                            self._unsent = self._unsent[self._socket.send(self._unsent) :]
-                            if not self._unsent:
-                                selector.modify(self._socket, selectors.EVENT_READ)
-                        if events & selectors.EVENT_READ:
-                            data = self._socket.recv(_READ_BYTES)
-                            if not data:
-                                return None
-                            self._answers += self._frames.feed(data)
-                    except (BrokenPipeError, ConnectionResetError):
-                        return None
-        return self._answers.popleft()
+                    if events & selectors.EVENT_WRITE:
+                        self._send()
+                    if events & selectors.EVENT_READ:
+                        data = self._socket.recv(_READ_BYTES)
+                        if not data:
+                            return None
+                        self._answers += self._frames.feed(data)
+            return self._answers.popleft()
+        return None
+
+    def _send(self) -> None:
+        """As much as the box takes now; for the rest, listen for when it takes more."""
+        if not self._unsent:
+            return
+        with contextlib.suppress(BlockingIOError):
+            while self._unsent:
+                self._unsent = self._unsent[self._socket.send(self._unsent) :]
+        writing = selectors.EVENT_WRITE if self._unsent else 0
+        self._selector.modify(self._socket, selectors.EVENT_READ | writing)
 
     def _watch_limits(self, asked: Asked) -> None:
         now = time.monotonic()
@@ -255,6 +262,7 @@ class Channel:
         if self._open:
             self._kill()
             self._server.forget(self._number)
+        self._selector.close()
         self._socket.close()
         os.close(self._output)
         os.close(self._watch)

@@ -35,10 +35,10 @@ class ForkedBox(Asking):
         self._server: ForkServer | None = None
         self._scratch: Path | None = None  # where the grader has to clear up
 
-    def _replies(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
+    def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
         if self._channel is None:
             self._channel = self._open(asked.file)
-        return self._channel.ask_each(frames, asked)
+        return self._channel.ask_each(frame, count, asked)
 
     @property
     def printed(self) -> str:

@@ -27,6 +27,7 @@ from grader.sandbox import box_endings
 from grader.sandbox.asking import Asking
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.inside import wire
+from grader.sandbox.inside.array_answers import ArrayAnswers
 
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
 _READ_BYTES = 1 << 20
@@ -91,7 +92,7 @@ class _OpenBox(Asking):
         self._home: Path | None = None
         self._deadline = 0.0
 
-    def _replies(self, frames: list[bytes], asked: Asked) -> Iterator[Any]:
+    def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
         if self._process is None:
             self._process, self._home = self._runner.begin(self._submission, self._seed)
             # Nothing here tells code that sleeps from code that computes.
@@ -99,10 +100,12 @@ class _OpenBox(Asking):
             self._deadline = time.monotonic() + seconds + self._process.loading_seconds
         if not self._process.alive:
             raise Crashed(f"{asked} cannot be asked any more: its process has ended")
-        self._process.owed += len(frames)
-        self._process.send(b"".join(frames))
-        for _ in frames:
-            yield self._process.answer(self._deadline, asked, self._limits)
+        left, self._process.owed = count, self._process.owed + count
+        self._process.send(frame)
+        while left > 0:
+            reply = self._process.answer(self._deadline, asked, self._limits)
+            left -= len(reply) if isinstance(reply, ArrayAnswers) else 1
+            yield reply
 
     @property
     def printed(self) -> str:
@@ -160,7 +163,7 @@ class _Process:
         if answer is None:
             self.end()
             raise box_endings.ended(asked, self._popen.returncode, 0.0, limits)
-        self.owed -= 1
+        self.owed -= len(answer) if isinstance(answer, ArrayAnswers) else 1
         self._answered = True
         return answer
 

@@ -7,7 +7,8 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import BoxLost, Killed, TimedOut
@@ -25,10 +26,44 @@ def _unlike_any_other() -> int:
     return secrets.randbits(48)
 
 
-def _make_look_new(*paths: Path) -> None:
+def _make_look_new(paths: Iterable[str]) -> None:
     """Give all files one old date: boxes can see when a file was changed, and that this date was set just now."""
     for path in paths:
         os.utime(path, (_LONG_AGO, _LONG_AGO))
+
+
+@dataclass
+class _Linked:
+    """A submission's files, linked to where boxes may read them."""
+
+    folders: list[str]  # the outermost first
+    files: list[str]
+
+    def remove(self) -> None:
+        """Nobody else can have put anything there. If somebody did, that goes too."""
+        try:
+            for file in self.files:
+                os.unlink(file)
+            for folder in reversed(self.folders):
+                os.rmdir(folder)
+        except OSError:
+            remove(Path(self.folders[0]))
+
+
+def _linked(folder: str, to: str) -> _Linked:
+    os.mkdir(to)
+    made = _Linked([to], [])
+    with os.scandir(folder) as listing:
+        for entry in listing:
+            target = os.path.join(to, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                inner = _linked(entry.path, target)
+                made.folders += inner.folders
+                made.files += inner.files
+            else:
+                _link_or_copy(entry.path, target)
+                made.files.append(target)
+    return made
 
 
 def _link_or_copy(original: str, copy: str) -> None:
@@ -55,7 +90,7 @@ class BoxRunner:
         self._workspace = Path(tempfile.mkdtemp(prefix="grader-"))
         self._layers: tuple[str, ...] | None = None
         self._servers: dict[tuple[str, ...], ForkServer] = {}
-        self._linked: dict[Path, Path] = {}
+        self._linked: dict[Path, _Linked] = {}  # by the submission's folder
         self._mentioned: dict[tuple[Path, str], bool] = {}  # whether a file, or what it may import, names a heavy one
 
     def start(self) -> None:
@@ -102,14 +137,13 @@ class BoxRunner:
         """The submission's folder, linked into the workspace: what boxes may open is fixed before it is known."""
         if submission.folder not in self._linked:
             for earlier in self._linked.values():  # one at a time: the boxes of the last one are gone
-                remove(earlier)
-            linked = self._workspace / f"submission-{_unlike_any_other()}"
-            shutil.copytree(submission.folder, linked, copy_function=_link_or_copy)
-            self._linked = {submission.folder: linked}
+                earlier.remove()
+            to = self._workspace / f"submission-{_unlike_any_other()}"
+            self._linked = {submission.folder: _linked(str(submission.folder), str(to))}
             self._mentioned.clear()
         linked = self._linked[submission.folder]
-        _make_look_new(self._workspace, linked, *linked.rglob("*"))
-        return linked
+        _make_look_new([str(self._workspace), *linked.folders, *linked.files])
+        return Path(linked.folders[0])
 
     def saw_layers(self, layers: tuple[str, ...]) -> None:
         self._layers = layers

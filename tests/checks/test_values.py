@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.checks.functions import extreme_scores, values
+from grader.checks.functions import extreme_scores, token_influence, values
 from grader.checks.functions.ground_truth import (
     mistakes_at_extremes,
     mistakes_in,
@@ -25,7 +25,7 @@ from reference.mistakes.attention import MISTAKES
 from tests.conftest import DRAW, EVERY_CASE, MakeSubmission, sampled, the_rubric
 
 RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
-JUDGED_BY_VALUE = (values.__name__, extreme_scores.__name__)
+JUDGED_BY_VALUE = (values.__name__, token_influence.__name__, extreme_scores.__name__)
 
 RIGHT_ATTENTION = {
     "softmax written on rows": """

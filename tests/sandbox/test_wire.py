@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import struct
 from typing import Any
 
@@ -219,8 +220,25 @@ def test_only_a_box_reads_pickled_questions() -> None:
     """Whoever reads a box's answers must execute nothing of them."""
     question = {"probe": "call", "args": [np.arange(3.0)], "kwargs": {}}
     frame = wire.pack_question(question)
-    (got,) = wire.Frames(from_the_grader=True).feed(frame)
+    read, written = os.pipe()
+    os.write(written, frame)
+    os.close(written)
+    got = wire.read_question(read)
     assert _same(question, got)
+    assert wire.read_question(read) is None
     assert got["args"][0].flags.writeable
     with pytest.raises(wire.WireError, match="does not begin like a frame"):
         wire.Frames().feed(frame)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["<f8", "<f4", "|O", "<U3", 0, 1, 2, -1, 2**40, 1.5, None]), max_size=4)),
+    st.binary(max_size=40),
+)
+def test_any_header_of_several_arrays_gives_these_or_a_wire_error(described: Any, body: bytes) -> None:
+    header = json.dumps(described).encode()
+    frame = struct.pack(">4sIQ", b"gbxm", len(header), len(body)) + header + body
+    with contextlib.suppress(wire.WireError):
+        (got,) = wire.Frames().feed(frame)
+        assert [[array.dtype.str, *array.shape] for array in got] == described
+        assert sum(array.nbytes for array in got) == len(body)

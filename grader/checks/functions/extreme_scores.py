@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
+from grader.checks.functions.agreement import Right, all_agree
 from grader.checks.functions.ground_truth import (
     Mistaken,
     Reference,
@@ -19,7 +20,7 @@ from grader.checks.functions.ground_truth import (
     reference_function,
     right_values,
 )
-from grader.checks.functions.inputs import PROJECTIONS, QKV, Case
+from grader.checks.functions.inputs import PROJECTIONS, QKV, Case, Cases
 from grader.checks.functions.mistake_name import names_among
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import returned_for_each
@@ -84,8 +85,10 @@ class _Extreme:
         return self.masked or self.scaled
 
     @property
-    def tolerance(self) -> float:
-        return _CLOSE if self.is_close or self.case.args[0].dtype == np.float32 else 0.0
+    def tolerances(self) -> tuple[float, float]:
+        """Relative and absolute."""
+        least = _CLOSE if self.is_close or self.case.args[0].dtype == np.float32 else 0.0
+        return max(RTOL, least), max(ATOL, least)
 
 
 def _attention_extremes(rng: np.random.Generator) -> Iterator[_Extreme]:
@@ -145,8 +148,9 @@ EXTREMES: dict[str, Callable[[np.random.Generator], Iterator[_Extreme]]] = {
 }
 
 
-def _all_extremes(rng: np.random.Generator, inputs: str) -> tuple[_Extreme, ...]:
-    return tuple(EXTREMES[inputs](rng))
+def _all_extremes(rng: np.random.Generator, inputs: str) -> tuple[list[_Extreme], Cases]:
+    extremes = list(EXTREMES[inputs](rng))
+    return extremes, Cases(extreme.case for extreme in extremes)
 
 
 def _known(name: str) -> str:
@@ -155,6 +159,7 @@ def _known(name: str) -> str:
     return name
 
 
+_HANDLED = "scores of ±10⁴ are handled"
 ExtremeInputs = Annotated[str, AfterValidator(_known)]
 
 
@@ -170,18 +175,23 @@ def stays_finite_at_extreme_scores(
 ) -> Outcome:
     """Scores of ±10⁴, two different ones of a query among them, give the right weights, not NaN, infinity or zero."""
     right = reference_function(reference)
-    extremes = drawn(rng, _all_extremes, inputs)
-    cases = [extreme.case for extreme in extremes]
+    extremes, cases = drawn(rng, _all_extremes, inputs)
+    values = returned_for_each(student, file, function, cases)
+
+    def wanted() -> list[Right]:
+        return [Right(right_values(right, reference, one.case), *one.tolerances) for one in extremes]
+
+    if all_agree(values.together(), cases, reference, wanted):
+        return scored(Fraction(1), _HANDLED)
     answers: list[_Answered] = []
-    for extreme, got in zip(extremes, returned_for_each(student, file, function, cases), strict=True):
+    for extreme, got in zip(extremes, values, strict=True):
         want = right_values(right, reference, extreme.case)
-        rtol, atol = max(RTOL, extreme.tolerance), max(ATOL, extreme.tolerance)
-        answers.append(_Answered(extreme, got, want, difference(got, want, rtol, atol)))
+        answers.append(_Answered(extreme, got, want, difference(got, want, *extreme.tolerances)))
     wrong = [answer for answer in answers if answer.found]
     # What is wrong with a mask, or any β but 1, however large the scores are, costs where usual scores are judged.
     usual = set(_causes(mistakes_in(reference), answers))
     if all(answer.extreme.asks_more for answer in wrong) and (usual or not wrong):
-        return scored(Fraction(1), "scores of ±10⁴ are handled")
+        return scored(Fraction(1), _HANDLED)
     # Where a mask is asked for too, what is right without one counts for half.
     failing, kinds = ({answer.extreme.masked for answer in those} for those in (wrong, answers))
     found, case = wrong[0].found, wrong[0].extreme.case

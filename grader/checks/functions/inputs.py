@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.compare import shape
-from grader.kept_question import KeptQuestion
+from grader.kept_question import KeptQuestion, KeptQuestions
 from grader.rubric_functions import Offer, OfferedName, offered
 from grader.suggestions import did_you_mean
 
@@ -55,6 +55,33 @@ class Case:
         return dict(zip(self.names or numbered, self.args, strict=True)) | self.kwargs
 
 
+class Cases(tuple[Case, ...]):
+    """Those that a check asks about in one go."""
+
+    _found: dict[Any, Any]
+
+    def __new__(cls, cases: Iterable[Case]) -> Cases:
+        made = super().__new__(cls, cases)
+        made._found = {}
+        return made
+
+    def once(self, key: Any, find: Callable[[], _Found]) -> _Found:
+        """What was found about these cases under this key before, or is found now."""
+        if key not in self._found:
+            if len(self._found) >= _KEPT:
+                self._found.clear()
+            self._found[key] = find()
+        found: _Found = self._found[key]
+        return found
+
+    def questions(self, function: str) -> KeptQuestions:
+        """The calls of a student's function with these arguments."""
+        return self.once(function, lambda: KeptQuestions(case.question(function) for case in self))
+
+
+_KEPT = (
+    16  # what is kept of the cases of a check: their questions, and what right answers look like in either precision
+)
 QKV = ("Q", "K", "V", "beta")
 PROJECTIONS = ("C", "W_Q", "W_K", "W_V", "W_O", "heads")
 
@@ -137,8 +164,8 @@ Maker = Callable[[np.random.Generator], Iterator[Case]]
 INPUTS: dict[str, Maker] = {maker.__name__: maker for maker in (column_attention, multi_head, masked_multi_head)}
 
 
-def all_cases(rng: np.random.Generator, maker: Maker) -> tuple[Case, ...]:
-    return tuple(maker(rng))
+def all_cases(rng: np.random.Generator, maker: Maker) -> Cases:
+    return Cases(maker(rng))
 
 
 def maker_of(inputs: str, given: Mapping[str, Any] | None = None) -> Maker:

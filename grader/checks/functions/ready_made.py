@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -107,9 +108,14 @@ def _first_forbidden(
 ) -> tuple[str, str, int] | None:
     for mention in mentions:
         match mention:
-            case [str(name), str(source), int(line)] if _fits(name, forbidden) and not _fits(name, allowed):
+            case [str(name), str(source), int(line)] if _is_forbidden(name, tuple(forbidden), tuple(allowed)):
                 return name, source, line
     return None
+
+
+@lru_cache(maxsize=1024)  # what numpy's functions are called is the same for a whole class
+def _is_forbidden(name: str, forbidden: tuple[str, ...], allowed: tuple[str, ...]) -> bool:
+    return _fits(name, forbidden) and not _fits(name, allowed)
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

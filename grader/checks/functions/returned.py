@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from grader.checks.functions.inputs import Case
+from grader.checks.functions.inputs import Case, Cases
 from grader.compare import Array, numbers
 from grader.errors import Crashed, NotImportable, WrongKind
+from grader.kept_question import Answers, Together
 from grader.model import Student
 
 
@@ -18,14 +19,26 @@ def returned(student: Student, file: str, function: str, case: Case) -> Array:
         raise given(case, fault) from None
 
 
-def returned_for_each(student: Student, file: str, function: str, cases: Sequence[Case]) -> Iterator[Array]:
-    answers: Iterator[Any] = student.probe_each("call", file, [case.question(function) for case in cases])
-    for case in cases:
+class Returned(Iterator[Array]):
+    """What it returns for each case, one after the other."""
+
+    def __init__(self, answers: Iterator[Any], cases: Cases, function: str) -> None:
+        self._answers, self._cases, self._what = answers, iter(cases), f"{function}()"
+
+    def __next__(self) -> Array:
+        case = next(self._cases)
         try:
-            value = numbers(next(answers), f"{function}()")
+            return numbers(next(self._answers), self._what)
         except (Crashed, WrongKind) as fault:
             raise given(case, fault) from None
-        yield value
+
+    def together(self) -> Together | None:
+        """All at once, if each is one array; before any was taken. They can still be taken one by one."""
+        return self._answers.together() if isinstance(self._answers, Answers) else None
+
+
+def returned_for_each(student: Student, file: str, function: str, cases: Cases) -> Returned:
+    return Returned(student.probe_each("call", file, cases.questions(function)), cases, function)
 
 
 def given(case: Case, fault: Crashed | WrongKind) -> Crashed | WrongKind:

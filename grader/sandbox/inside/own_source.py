@@ -22,13 +22,23 @@ from .magics import without_magics
 from .top_level import TopLevel
 
 _words: set[str] = set()  # in what has run: what a file that is imported by a star may be asked for
+_trees: dict[str, tuple[bytes, ast.Module]] = {}  # of files, and what they were made from
 _home: list[str] = []  # the top of the submission, once something of it is loaded
 
 
 def parse(path: str) -> ast.Module:
-    """As Python reads it: a BOM or a coding line counts. Without IPython's lines, where there are any."""
+    """As Python reads it: a BOM or a coding line counts. Without IPython's lines, where there are any. Read once, as
+    long as the file stays what it is."""
     with open(path, "rb") as source:
         content = source.read()
+    known, tree = _trees.get(path, (None, None))
+    if tree is None or known != content:
+        tree = _parsed(content, path)
+        _trees[path] = content, tree
+    return tree
+
+
+def _parsed(content: bytes, path: str) -> ast.Module:
     try:
         return ast.parse(content, path)
     except SyntaxError as error:  # only then: a line that begins with % may well continue an expression
@@ -75,14 +85,16 @@ class Program:
         self._tried |= tried
         body = [self._prepared(place, place in tried) for place in sorted(needed | tried)]
         if body:
-            tree = ast.fix_missing_locations(ast.Module(body, []))
-            exec(compile(tree, self._path, "exec", flags=self._flags, dont_inherit=True), vars(self._module))
+            exec(
+                compile(ast.Module(body, []), self._path, "exec", flags=self._flags, dont_inherit=True),
+                vars(self._module),
+            )
 
     def _prepared(self, place: int, may_fail: bool) -> ast.stmt:
         node = self._top.statements[place].node
         if not may_fail:
             return node
-        handler = ast.ExceptHandler(None, None, [ast.Pass()])
+        handler = ast.copy_location(ast.ExceptHandler(None, None, [ast.copy_location(ast.Pass(), node)]), node)
         return ast.copy_location(ast.Try([node], [handler], [], []), node)
 
 
@@ -160,3 +172,4 @@ def begin() -> None:
 def forget() -> None:
     _home.clear()
     _words.clear()
+    _trees.clear()

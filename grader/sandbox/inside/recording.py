@@ -27,6 +27,8 @@ class Recorder:
         self.calls: list[Call] = []
         self._root = os.getcwd() + os.sep  # as it is before any call, which may go elsewhere
         self._codes: dict[int, CodeType] = {}  # held, so that no other gets the same id
+        self._loaders: dict[int, CodeType] = {}  # likewise: what imports
+        self._builtins: dict[tuple[str, int, int], Any] = {}  # name, whose it is, its module; these two are held
         self._names: set[str] = set()
         self._importing = 0
         self._stack = ExitStack()
@@ -44,20 +46,30 @@ class Recorder:
         self._stack.close()
 
     def _entered(self, frame: FrameType, event: str, arg: Any) -> None:
+        """Told of every call and return: what was seen before has to be passed over quickly."""
+        if event == "c_call":
+            owner = arg.__self__
+            kind = owner if isinstance(owner, type) else type(owner)
+            if (arg.__name__, id(kind), id(arg.__module__)) not in self._builtins and not self._importing:
+                self._builtins[arg.__name__, id(kind), id(arg.__module__)] = kind, arg.__module__
+                self.note(f"{arg.__module__ or type(owner).__module__}.{arg.__qualname__}", frame)
+        elif event == "call":
+            if id(frame.f_code) not in self._codes:
+                self._meet(frame)
+        elif event == "return" and id(frame.f_code) in self._loaders:
+            self._importing -= 1
+
+    def _meet(self, frame: FrameType) -> None:
         code = frame.f_code
         if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importlib"):
-            self._importing += {"call": 1, "return": -1}.get(event, 0)
+            self._loaders[id(code)] = code
+            self._importing += 1
         if self._importing:  # a library that sets itself up calls much of its own
             return
-        if event == "call":
-            if id(code) not in self._codes:
-                self._codes[id(code)] = code
-                # A library's is in a file of its own. What stands in none was made while running, as a dataclass is.
-                if os.path.isabs(code.co_filename) and not self._is_students(code):
-                    self.note(f"{frame.f_globals.get('__name__')}.{code.co_qualname}", frame)
-        elif event == "c_call":
-            module = getattr(arg, "__module__", None) or type(getattr(arg, "__self__", None)).__module__
-            self.note(f"{module}.{arg.__qualname__}", frame)
+        self._codes[id(code)] = code
+        # A library's is in a file of its own. What stands in none was made while running, as a dataclass is.
+        if os.path.isabs(code.co_filename) and not self._is_students(code):
+            self.note(f"{frame.f_globals.get('__name__')}.{code.co_qualname}", frame)
 
     def note(self, name: str, frame: FrameType | None) -> None:
         if name in self._names or name.startswith(_OURS) or len(self.calls) >= _MAX_CALLS:

@@ -24,16 +24,14 @@ def main(settings: dict[str, Any]) -> None:
         importlib.import_module(name)
     stand_ins.offer(settings["preload"])
     path, home = list(sys.path), ""
-    frames = wire.Frames(from_the_grader=True)
-    while data := os.read(questions, 1 << 20):
-        for request in frames.feed(data):
-            if "begin" in request:
-                worker.forget(home, path)
-                home = request["begin"]["home"]
-                os.chdir(home)
-                worker.seed(request["begin"]["seed"])
-            else:
-                worker.send(answers, worker.answer(request))
+    while (request := wire.read_question(questions)) is not None:
+        if "begin" in request:
+            worker.forget(home, path)
+            home = request["begin"]["home"]
+            os.chdir(home)
+            worker.seed(request["begin"]["seed"])
+        else:
+            worker.respond(answers, request)
 
 
 def _binary(descriptor: int) -> None:

@@ -15,8 +15,6 @@ from .calls import WrongSignature
 from .probes import PROBES, latest
 from .student_code import Absent, ImportFailed, describe
 
-# Larger ones have the kernel make and clear new pages for every read.
-_READ_BYTES = 1 << 16
 _seeded: list[int] = []
 
 
@@ -54,17 +52,41 @@ def forget(home: str, path: list[str]) -> None:
 
 
 def serve(descriptor: int) -> None:
-    frames = wire.Frames(from_the_grader=True)
-    while data := os.read(descriptor, _READ_BYTES):
-        for request in frames.feed(data):
-            send(descriptor, answer(request))
+    while (request := wire.read_question(descriptor)) is not None:
+        respond(descriptor, request)
+
+
+def respond(descriptor: int, request: dict[str, Any]) -> None:
+    """Answer a request, or each of several that came in one."""
+    each = request.pop("each", None)
+    if each is None:
+        send(descriptor, answer(request))
+        return
+    waiting, arrays = bytearray(), wire.ArrayFrame()
+    for one in each:
+        found = answer({**request, **one})
+        request.pop("begins", None)
+        if not arrays.takes(found):
+            waiting += b"".join([*arrays.pack(), *_packed(found)])  # as it is now: the next call may change it
+            arrays = wire.ArrayFrame()
+        if len(waiting) > wire.MAX_TOGETHER_BYTES:
+            _write(descriptor, [waiting])
+            waiting = bytearray()
+    _write(descriptor, [waiting, *arrays.pack()])
 
 
 def send(descriptor: int, reply: dict[str, Any]) -> None:
+    _write(descriptor, _packed(reply))
+
+
+def _packed(reply: dict[str, Any]) -> list[wire.Bytes]:
     try:
-        buffers = wire.pack(reply)
+        return wire.pack(reply)
     except wire.Unsendable as error:
-        buffers = wire.pack({"unsendable": str(error)})
+        return wire.pack({"unsendable": str(error)})
+
+
+def _write(descriptor: int, buffers: list[wire.Bytes]) -> None:
     view = memoryview(b"".join(buffers))  # one write: each wakes the grader
     while view:
         view = view[os.write(descriptor, view) :]
