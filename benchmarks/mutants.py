@@ -85,8 +85,11 @@ def workshops(count: int) -> Iterator[SimpleQueue[Workshop]]:
                 shop.close()
 
 
-def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int, *, quick: bool) -> None:
-    """Asks quick tests about all of them, then slow ones about those that are left, unless `quick` ones are enough."""
+def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int, *, quick: bool, unrecorded: bool) -> None:
+    """Asks quick tests about all of them, then slow ones about those that are left, unless `quick` ones are enough.
+
+    Of tests that are `unrecorded`, nobody knows what they do not reach: then all slow ones of the area are asked.
+    """
     left = [mutant for mutant in mutants if not state.known(mutant)]
     for mutant in left:
         tests_digest(mutant.file)  # as they are now, when they are copied: somebody may write more of them meanwhile
@@ -96,7 +99,8 @@ def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int, *, qui
         free.put(shop)
         killers = Killers()
         for slow in (False,) if quick else (False, True):
-            reach.record(_files_of(left, tests, slow=slow), "slow" if slow else "not slow", jobs)
+            if not (slow and unrecorded):
+                reach.record(_files_of(left, tests, slow=slow), "slow" if slow else "not slow", jobs)
             task = bar.add_task("slow tests" if slow else "quick tests", total=len(left))
 
             def one(mutant: Mutant, slow: bool = slow, task: TaskID = task) -> Tried | None:
@@ -139,6 +143,11 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="do not ask slow tests about what quick ones do not notice"
     )
+    parser.add_argument(
+        "--unrecorded",
+        action="store_true",
+        help="do not record what slow tests run, ask all of the area: quicker where few faults are left",
+    )
     parser.add_argument("--known", action="store_true", help="ask nothing, tell what is known")
     parser.add_argument("--state", type=Path, default=REPOSITORY / "build" / "mutants.jsonl")
     options = parser.parse_args()
@@ -147,7 +156,7 @@ def main() -> None:
     reach = Reach(REPOSITORY, options.state.with_suffix(".reach"))
     state = State(options.state)
     if not options.known:
-        try_all(mutants, state, reach, options.jobs, quick=options.quick)
+        try_all(mutants, state, reach, options.jobs, quick=options.quick, unrecorded=options.unrecorded)
     report([fate(mutant, state) for mutant in mutants], Console())
 
 

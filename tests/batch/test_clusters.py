@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
+import threading
+import time
 import urllib.request
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from distributed import Security
 
+from grader.batch.cluster import worker_plugin
+from grader.batch.cluster.worker_plugin import Demand, GradingPlugin
 from grader.batch.finding import Found
 from grader.batch.gradebook import Gradebook, Result
 from grader.batch.running import Order, Tally, run_batch
@@ -255,3 +261,32 @@ def _page(address: str) -> str:
     with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=10) as answer:
         return str(answer.read(), "utf-8", "replace")
     return ""
+
+
+def _plugin(name: str = "fit") -> GradingPlugin:
+    """As it is on a worker that nobody has set up: no scheduler, no process."""
+    plugin = GradingPlugin("run", Demand({}, "", secret_travels=False), (b"", b""))
+    plugin._worker = SimpleNamespace(name=name, address="tcp://10.0.0.2:4711")
+    return plugin
+
+
+@pytest.mark.parametrize(
+    ("name", "called"), [("fit", "fit"), ("3", "worker 3"), ("tcp://10.0.0.2:4711", "10.0.0.2:4711")]
+)
+def test_a_worker_is_called_as_people_named_it_else_by_number_or_address(name: str, called: str) -> None:
+    assert _plugin(name).called == called
+
+
+def test_a_worker_that_nobody_asks_any_more_lets_its_process_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_plugin, "_IDLE_SECONDS", 0.2)
+    plugin, rests = _plugin(), threading.Event()
+    plugin._process = SimpleNamespace(rest=rests.set)
+    plugin._asked_at = time.monotonic()
+
+    async def idle() -> float:
+        began, watching = time.monotonic(), asyncio.ensure_future(plugin._rest_when_idle())
+        assert await asyncio.to_thread(rests.wait, 10)
+        watching.cancel()
+        return time.monotonic() - began
+
+    assert asyncio.run(idle()) >= 0.2, "it may be asked again soon"
