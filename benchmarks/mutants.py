@@ -88,7 +88,7 @@ def workshops(count: int) -> Iterator[SimpleQueue[Workshop]]:
 def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int, *, quick: bool, unrecorded: bool) -> None:
     """Asks quick tests about all of them, then slow ones about those that are left, unless `quick` ones are enough.
 
-    Of tests that are `unrecorded`, nobody knows what they do not reach: then all slow ones of the area are asked.
+    Of tests that are left `unrecorded`, nobody knows what they do not reach: then all of the area are asked.
     """
     left = [mutant for mutant in mutants if not state.known(mutant)]
     for mutant in left:
@@ -99,7 +99,7 @@ def try_all(mutants: list[Mutant], state: State, reach: Reach, jobs: int, *, qui
         free.put(shop)
         killers = Killers()
         for slow in (False,) if quick else (False, True):
-            if not (slow and unrecorded):
+            if not unrecorded:
                 reach.record(_files_of(left, tests, slow=slow), "slow" if slow else "not slow", jobs)
             task = bar.add_task("slow tests" if slow else "quick tests", total=len(left))
 
@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument(
         "--unrecorded",
         action="store_true",
-        help="do not record what slow tests run, ask all of the area: quicker where few faults are left",
+        help="record nothing more, ask all tests of an area that are not known: quicker where few faults are left",
     )
     parser.add_argument("--known", action="store_true", help="ask nothing, tell what is known")
     parser.add_argument("--state", type=Path, default=REPOSITORY / "build" / "mutants.jsonl")
