@@ -23,11 +23,16 @@ import pytest
 from distributed import Security
 
 from grader.batch.cluster import worker_plugin
+from grader.batch.cluster.admission import admit, surveyed
+from grader.batch.cluster.survey import survey, versions
 from grader.batch.cluster.worker_plugin import Demand, GradingPlugin
 from grader.batch.finding import Found
 from grader.batch.gradebook import Gradebook, Result
+from grader.batch.grading import Plan
 from grader.batch.running import Order, Tally, run_batch
+from grader.draw import Draw
 from grader.errors import UsageError
+from grader.secret import Secret
 from tests.batch.classes import RIGHT, RUBRIC, batch, contents, grader, make_class
 from tests.batch.clusters import Cluster, cluster, written
 from tests.conftest import REPOSITORY
@@ -290,3 +295,49 @@ def test_a_worker_that_nobody_asks_any_more_lets_its_process_rest(monkeypatch: p
         return time.monotonic() - began
 
     assert asyncio.run(idle()) >= 0.2, "it may be asked again soon"
+
+
+class _Told:
+    """Answers as a client does for two workers on this machine, and keeps what the workers are told."""
+
+    id = "here"
+
+    def __init__(self, address: str, states: dict[str, dict[str, str]]) -> None:
+        self.scheduler, self._states = SimpleNamespace(address=address), states
+        self.plugins: list[GradingPlugin] = []
+
+    def run(self, function: Any, *given: Any, on_error: str) -> dict[str, Any]:
+        return self._states if given else {worker: function() for worker in self._states}
+
+    def get_events(self, topic: str) -> list[Any]:
+        return []
+
+    def log_event(self, topic: str, event: Any) -> None: ...
+
+    def register_plugin(self, plugin: GradingPlugin) -> None:
+        self.plugins.append(plugin)
+
+    def scheduler_info(self) -> dict[str, str]:
+        return {"id": "its id"}
+
+
+def _admitted(client: _Told, draw: Draw) -> Any:
+    return admit(client, "h:1", Plan(REPOSITORY / "rubrics/ridge.yaml", None, (), draw, False), None, at_first=True)
+
+
+def test_workers_that_refuse_are_named_and_the_others_get_work() -> None:
+    client = _Told("tcp://h:1", {"tcp://a": {"name": "a"}, "tcp://b": {"name": "b", "refused": "it has no box"}})
+    found = _admitted(client, Draw(0, None))
+    assert (found.workers, found.scheduler) == ({"tcp://a"}, "its id")
+    assert found.notes == ["no work was given to b: it has no box"]
+    assert client.plugins[0]._demand == Demand(versions(), "", secret_travels=False)
+    assert surveyed(client, "h:1", lambda: survey() | {"host": "asked"})["tcp://b"].host == "asked"
+
+
+def test_a_secret_that_workers_lack_travels_over_tls_alone() -> None:
+    draw, states = Draw(0, Secret(SECRET)), {"a": {"name": "a"}}
+    client = _Told("tls://h:1", states)
+    _admitted(client, draw)
+    assert client.plugins[0]._demand == Demand(versions(), draw.fingerprint, secret_travels=True)
+    with pytest.raises(UsageError, match="travels only over TLS; set GRADER_SECRET there"):
+        _admitted(_Told("tcp://h:1", states), draw)
