@@ -307,7 +307,9 @@ def test_help_is_plain_text_and_says_what_every_option_takes() -> None:
     told = " ".join(command("run", "--help").stdout.split())
     for option in ("--rubric NAME|PATH", "--data DIR", "--part ID", "--json FILE", "--fail-under POINTS"):
         assert option in told
-    assert "--student NAME Only this student." in " ".join(command("batch", "--help").stdout.split())
+    of_batch = " ".join(command("batch", "--help").stdout.split())
+    assert "--student NAME Only this student." in of_batch
+    assert "--dask ADDRESS A Dask cluster" in of_batch
     assert not any(word in f"{told} {command('--help').stdout}" for word in ("╭", "--install-completion"))
     for name in COMMANDS:
         own: Any = Commands().get_command(None, name)

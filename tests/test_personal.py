@@ -79,6 +79,10 @@ def test_the_next_version_draws_the_same_numbers(rubric: Rubric) -> None:
     assert numbers_of(WHO, rubric, SECRET) == {"lam": "32", "n": "12"}
 
 
+def test_a_range_ends_where_it_says() -> None:
+    assert choices({"from": 1, "to": 2, "step": 0.5}) == ("1", "1.5", "2")
+
+
 def test_a_number_is_drawn_from_ten_thousand_at_most() -> None:
     assert len(choices({"from": 0, "to": 9_999, "step": 1})) == 10_000
     with pytest.raises(ValueError, match="in at most 10000 steps"):
