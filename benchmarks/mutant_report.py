@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from benchmarks.explained import left_because, reason
 from grader.proving.mutants import Mutant
@@ -38,7 +38,7 @@ def room_of(file: str) -> str:
 def report(fates: Sequence[Fate], console: Console) -> None:
     """Shares are of what was asked about and could be noticed."""
     headings = ("drawn", "open", "explained", "noticed at first", "share", "noticed now", "share", "survives")
-    table = Table("room", *headings, box=box.MARKDOWN)
+    table = Table(Column("room", no_wrap=True), *headings, box=box.MARKDOWN)
     rooms: dict[str, list[Fate]] = defaultdict(list)
     for fate in fates:
         rooms[room_of(fate.mutant.file)].append(fate)
