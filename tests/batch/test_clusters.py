@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import os
 import re
 import shutil
@@ -21,8 +22,9 @@ from typing import Any
 
 import pytest
 from distributed import Security
+from rich.console import Console
 
-from grader.batch.cluster import worker_plugin
+from grader.batch.cluster import cluster_doctor, worker_plugin
 from grader.batch.cluster.admission import admit, surveyed
 from grader.batch.cluster.survey import survey, versions
 from grader.batch.cluster.worker_plugin import Demand, GradingPlugin
@@ -317,8 +319,8 @@ class _Told:
     def register_plugin(self, plugin: GradingPlugin) -> None:
         self.plugins.append(plugin)
 
-    def scheduler_info(self) -> dict[str, str]:
-        return {"id": "its id"}
+    def scheduler_info(self) -> dict[str, Any]:
+        return {"id": "its id", "workers": {worker: {"nthreads": 4} for worker in self._states}}
 
 
 def _admitted(client: _Told, draw: Draw) -> Any:
@@ -341,3 +343,16 @@ def test_a_secret_that_workers_lack_travels_over_tls_alone() -> None:
     assert client.plugins[0]._demand == Demand(versions(), draw.fingerprint, secret_travels=True)
     with pytest.raises(UsageError, match="travels only over TLS; set GRADER_SECRET there"):
         _admitted(_Told("tcp://h:1", states), draw)
+
+
+def test_the_doctor_says_of_every_worker_what_its_boxes_are_like(monkeypatch: pytest.MonkeyPatch) -> None:
+    box = {"layers": ["landlock"], "missing": ["seccomp"], "fit": False, "verdict": "student code is not run here"}
+    monkeypatch.setattr(cluster_doctor, "survey_with_isolation", lambda: survey() | {"isolation": box})
+    client = _Told("tcp://h:1", {"tcp://a": {}, "tcp://b": {}})
+    monkeypatch.setattr(cluster_doctor, "connected", lambda address, folder: contextlib.nullcontext(client))
+    paper = io.StringIO()
+    assert not cluster_doctor.diagnose_cluster("tcp://h:1", Console(file=paper, width=300))
+    told = paper.getvalue()
+    assert told.count("layers: landlock, not seccomp\n  student code is not run here\n") == 2
+    assert "of 4 threads one grades" in told
+    assert "Verdict: 2 of 2 workers would get no work" in told
