@@ -36,8 +36,8 @@ def room_of(file: str) -> str:
 
 
 def report(fates: Sequence[Fate], console: Console) -> None:
-    """Shares are of what was asked about and could be noticed."""
-    headings = ("drawn", "open", "explained", "noticed at first", "share", "noticed now", "share", "survives")
+    """What is noticed, `at first` and `now`; shares are of what was asked about and could be noticed."""
+    headings = ("drawn", "open", "explained", "at first", "share", "now", "share", "survives")
     table = Table(Column("room", no_wrap=True), *headings, box=box.MARKDOWN)
     rooms: dict[str, list[Fate]] = defaultdict(list)
     for fate in fates:

@@ -142,3 +142,13 @@ def test_prefixes_mean_the_same_as_words_and_as_letters() -> None:
     assert {word: units.PREFIXES[letter] for word, letter in zip(words, "nµmcdkMGT", strict=True)} == units.PREFIX_WORDS
     assert [units.PREFIXES[letter] for letter in "nukMG"] == [1e-9, 1e-6, 1e3, 1e6, 1e9]
     assert {f"{letter}i": 1024.0**power for power, letter in enumerate("KMGT", start=1)} == units.BINARY_PREFIXES
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "product"),
+    [("Pa", {"m": 2}, "N"), ("N", {"m": 1}, "J"), ("W", {"s": 1}, "J"), ("V", {"A": 1}, "W"), ("A", {"s": 1}, "C")],
+)
+def test_units_multiply_as_physics_says(one: str, other: dict[str, int], product: str) -> None:
+    (factor, powers), whole = units.METRIC[one], units.METRIC[product]
+    made = {base: powers.get(base, 0) + other.get(base, 0) for base in {**powers, **other}}
+    assert (factor, {base: power for base, power in made.items() if power}) == whole
