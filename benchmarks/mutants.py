@@ -18,6 +18,7 @@ import hashlib
 import json
 import math
 import os
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -37,6 +38,7 @@ from benchmarks.trials import Asked, Killers, Tried, Workshop, git, lies_in
 from grader.proving.mutants import Candidate, Mutant, candidates
 
 LEAST_OF_A_ROOM = 8
+_PAGE = 120  # characters of a line in a file: the table fits
 
 
 def all_candidates(only: Iterable[str]) -> dict[str, list[Candidate]]:
@@ -157,7 +159,7 @@ def main() -> None:
     state = State(options.state)
     if not options.known:
         try_all(mutants, state, reach, options.jobs, quick=options.quick, unrecorded=options.unrecorded)
-    report([fate(mutant, state) for mutant in mutants], Console())
+    report([fate(mutant, state) for mutant in mutants], Console(width=None if sys.stdout.isatty() else _PAGE))
 
 
 if __name__ == "__main__":
