@@ -70,7 +70,10 @@ class Asked:
             elsewhere = sorted((test for test in reached - area if not tests[test]), key=_drawn)
             asked = unseen | (reached & area) | set(elsewhere[:_ELSEWHERE])
         ways = (True,) if loading else (False, True) if reach.while_loading(mutant.file, lines) else (False,)
-        order = sorted(asked, key=lambda test: (_cost(test, reach), test))
+        places = tests_of(mutant.file)
+        order = sorted(
+            asked, key=lambda test: (_cost(test, reach), *(not lies_in(test, [one]) for one in places), test)
+        )
         return Asked([test for test in order if not tests[test]], [test for test in order if tests[test]], ways)
 
 

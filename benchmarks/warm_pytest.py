@@ -91,7 +91,10 @@ class WarmPytest:
         assert server.stdout is not None
         server.stdin.write(json.dumps(order) + "\n")
         server.stdin.flush()
-        return dict(json.loads(server.stdout.readline()))
+        answer = server.stdout.readline()
+        if not answer:
+            sys.exit("no tests can be asked; `pytest --collect-only -q tests` says what cannot be loaded")
+        return dict(json.loads(answer))
 
     def _started(self, way: str) -> subprocess.Popen[str]:
         # Compiled files are kept: else every process that a test starts would compile the grader.

@@ -155,9 +155,8 @@ class Asking:
     order: Sequence[Check]
     beside: tuple[str, ...] = ()
     shared: list[tuple[Check, Outcome]] = field(default_factory=list)  # found in boxes that others had asked
-    failed: list[Check] = field(
-        default_factory=list
-    )  # alone: who tries again in each process must not keep what passes
+    # Alone: who tries again in each process must not keep what passes.
+    failed: list[Check] = field(default_factory=list)
 
     @property
     def files(self) -> list[str]:

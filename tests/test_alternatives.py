@@ -52,6 +52,16 @@ def test_the_complete_one_counts_and_other_files_decide_between_two(
         assert [one.name for one in handed_in(PROBLEM, work, box)] == found
 
 
+@pytest.mark.parametrize(("second", "found"), [("return 2", ["one"]), ("raise NotImplementedError", [])])
+def test_of_files_that_are_there_twice_one_has_to_be_written(
+    boxes: BoxRunner, submission: MakeSubmission, second: str, found: list[str]
+) -> None:
+    text = f"def f(): return 1\ndef g(): {second}\n"
+    work = submission(**{"a/one.py": text, "b/one.py": f"{text}# another copy\n"})
+    with boxes.open(work, Limits(), 0) as box:
+        assert [one.name for one in handed_in(PROBLEM, work, box)] == found
+
+
 def test_what_is_there_twice_is_there(submission: MakeSubmission) -> None:
     work = submission(**{"a/one.py": "x = 1", "b/one.py": "x = 2"})
     assert [is_there(name, work) for name in ("one.py", "two.py")] == [True, False]

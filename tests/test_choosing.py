@@ -125,6 +125,14 @@ def test_a_rubric_named_by_staff_is_refused_wherever_students_may_have_put_it(
     assert choose_rubric(str(beside), work, work.folder / "attention.py") == beside
 
 
+def test_a_rubric_that_brings_no_code_may_lie_beside_what_is_graded(tmp_path: Path, submission: MakeSubmission) -> None:
+    rubric, work = tmp_path / "r.yaml", submission(**{"attention.py": ""})
+    rubric.write_text("")
+    for handed_in in (tmp_path / "ann", tmp_path / "ann.zip"):
+        handed_in.mkdir() if not handed_in.suffix else handed_in.touch()
+        assert choose_rubric(str(rubric), work, handed_in) == rubric
+
+
 def test_a_submission_names_no_file(submission: MakeSubmission) -> None:
     work = submission(**{"r.yaml": "rubric: r"})
     with pytest.raises(UsageError, match=r"^submission\.yaml: there is no rubric"):

@@ -6,12 +6,20 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.progress import Progress, TaskID
 
+from grader import __version__
 from grader.cli import COMMANDS, Commands
+from grader.commands import _progress
+from grader.model import Check, Problem, Rubric, passed
+from grader.progress_bar import progress_bar
 from tests.conftest import REPOSITORY
 from tests.in_process import command
 from tests.schemas import REPORT
@@ -300,7 +308,9 @@ def test_help_is_plain_text_and_says_what_every_option_takes() -> None:
     told = " ".join(command("run", "--help").stdout.split())
     for option in ("--rubric NAME|PATH", "--data DIR", "--part ID", "--json FILE", "--fail-under POINTS"):
         assert option in told
-    assert "--student NAME Only this student." in " ".join(command("batch", "--help").stdout.split())
+    of_batch = " ".join(command("batch", "--help").stdout.split())
+    assert "--student NAME Only this student." in of_batch
+    assert "--dask ADDRESS A Dask cluster" in of_batch
     assert not any(word in f"{told} {command('--help').stdout}" for word in ("╭", "--install-completion"))
     for name in COMMANDS:
         own: Any = Commands().get_command(None, name)
@@ -316,3 +326,29 @@ def test_help_loads_no_room() -> None:
     said = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert "Grade one submission" in said.stdout
     assert not {"numpy", "pydantic", "grader.engine", "grader.batch.commands"} & set(said.stdout.split())
+
+
+def test_the_version_is_all_that_is_printed() -> None:
+    done = command("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"attention-grader {__version__}\n", "")
+
+
+def test_the_bar_counts_checks_that_are_done_and_not_those_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    bars: list[Progress] = []
+
+    @contextmanager
+    def seen(total: int) -> Iterator[tuple[Progress, TaskID]]:
+        with progress_bar(total) as (bar, task):
+            bars.append(bar)
+            yield bar, task
+
+    monkeypatch.setattr("grader.progress_bar.progress_bar", seen)
+    checks = tuple(Check(name, lambda student, rng: passed("done"), {}, "", Fraction(1)) for name in ("one", "two"))
+    problem = Problem("1.a", "One", Fraction(2), checks)
+    done = []
+    with _progress(Rubric("r", "R", Fraction(2), (problem,), Path("r.yaml"), "0" * 64, ("1.a",))) as step:
+        for check in checks:
+            step(problem, check)
+            (task,) = bars[0].tasks
+            done.append((task.completed, task.total, task.description))
+    assert done == [(0, 2, "1.a one"), (1, 2, "1.a two")]

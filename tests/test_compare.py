@@ -115,6 +115,12 @@ def test_a_large_answer_is_taken_up_to_the_bound() -> None:
         numbers(np.zeros(MAX_NUMBERS + 1, np.int8), "f()")
 
 
+def test_a_list_counts_as_a_number_beside_those_in_it() -> None:
+    assert numbers([np.zeros(MAX_NUMBERS - 1, np.int8)], "f()").size == MAX_NUMBERS - 1
+    with pytest.raises(WrongKind, match="far more numbers"):
+        numbers([np.zeros(MAX_NUMBERS, np.int8)], "f()")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "value",

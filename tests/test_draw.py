@@ -26,6 +26,12 @@ def test_the_same_draw_asks_the_same_in_every_version() -> None:
     assert SECRET.fingerprint == "320fd910e538"
 
 
+def test_what_students_have_of_their_own_follows_from_secret_and_rubric() -> None:
+    assert Draw(0, SECRET).per_student("r") == Draw(5, SECRET).per_student("r") == "577eae3fc409d0e0"
+    assert Draw(0, SECRET).per_student("s") != Draw(0, SECRET).per_student("r")
+    assert Draw(0, None).per_student("r") == ""
+
+
 def test_students_code_learns_nothing_of_the_secret_from_its_own_random_numbers() -> None:
     assert len({draw.student("rubric") for draw in (Draw(0, None), Draw(0, SECRET), draw_at_home(0))}) == 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from grader.errors import Crashed, Missing, RubricError, cause_for_staff
 
 
@@ -19,6 +21,20 @@ def test_a_fault_of_ours_is_told_with_its_place() -> None:
     assert told.startswith("KeyError: ")
     assert "test_errors.py:" in told
     assert "\n" not in told
+
+
+def test_a_check_is_told_by_the_last_line_of_its_own_file() -> None:
+    def helper() -> object:
+        return json.loads("nothing of the kind")
+
+    def judging() -> object:
+        return helper()
+
+    try:
+        judging()
+    except ValueError as error:
+        told = cause_for_staff(error, judging)
+    assert f"test_errors.py:{helper.__code__.co_firstlineno + 1}, in decoder.py:" in told
 
 
 def test_how_code_crashes_is_concealed_and_what_is_missing_is_not() -> None:

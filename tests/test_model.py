@@ -49,3 +49,10 @@ def test_whoever_sets_no_limits_has_some_room_on_the_disk_and_no_more(
     """
     with boxes.open(submission(code), Limits(), seed=0) as student:
         assert 100 <= student.call("work.py", "f") <= 129
+
+
+def test_pieces_of_a_line_stand_on_it_and_others_below() -> None:
+    pieces = (Piece("prose", "so", 3), Piece("math", "a\nb", 3), Piece("prose", "holds", 4), Piece("prose", "now", 6))
+    answer = Answer("1.a", "answers.md", 3, pieces)
+    assert answer.text == "so a\nb holds\nnow"
+    assert answer.prose == "so\nholds\nnow"

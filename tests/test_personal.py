@@ -75,6 +75,20 @@ def test_numbers_follow_from_student_and_secret_alone(rubric: Rubric) -> None:
     assert len({one["lam"] for one in drawn}) > 100
 
 
+def test_the_next_version_draws_the_same_numbers(rubric: Rubric) -> None:
+    assert numbers_of(WHO, rubric, SECRET) == {"lam": "32", "n": "12"}
+
+
+def test_a_range_ends_where_it_says() -> None:
+    assert choices({"from": 1, "to": 2, "step": 0.5}) == ("1", "1.5", "2")
+
+
+def test_a_number_is_drawn_from_ten_thousand_at_most() -> None:
+    assert len(choices({"from": 0, "to": 9_999, "step": 1})) == 10_000
+    with pytest.raises(ValueError, match="in at most 10000 steps"):
+        choices({"from": 0, "to": 10_000, "step": 1})
+
+
 @pytest.mark.usefixtures("in_this_process")
 def test_students_are_judged_by_their_own_numbers(rubric: Rubric, tmp_path: Path) -> None:
     own, other = (sheet(tmp_path / who, numbers_of(who, rubric, SECRET), WHO) for who in (WHO, "ben"))

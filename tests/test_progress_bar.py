@@ -7,6 +7,7 @@ import pty
 import subprocess
 import sys
 
+from grader.progress_bar import progress_bar
 from tests.conftest import REPOSITORY
 
 WORK = """
@@ -43,3 +44,8 @@ def test_a_terminal_sees_what_is_done_and_then_nothing_of_it() -> None:
 def test_a_file_sees_nothing() -> None:
     done = subprocess.run([sys.executable, "-c", WORK], env=ENVIRONMENT, capture_output=True, timeout=100, check=True)
     assert (done.stdout, done.stderr) == (b"done\n", b"")
+
+
+def test_columns_that_follow_have_something_to_show_from_the_beginning() -> None:
+    with progress_bar(3) as (bar, task):
+        assert bar.tasks[task].fields == {"rate": "", "left": "", "at_work": ""}

@@ -129,6 +129,18 @@ def test_what_else_is_true_of_a_check_is_said_where_it_is_defined() -> None:
         check(publik=True)(lambda student, rng: passed("x"))  # type: ignore[call-overload]
 
 
+def test_what_a_check_does_not_say_of_itself_is_not_so() -> None:
+    @check
+    def is_right(student: Any, rng: Any) -> Outcome:
+        """It is right."""
+        return passed("right")
+
+    known = definition_of(is_right)
+    assert known is not None
+    said = (known.code_is_public, known.prose, known.at_home, known.own_box, known.asked_first, known.agree)
+    assert (known.judges, said) == (True, (False, False, None, False, False, None))
+
+
 def test_a_function_that_was_never_marked_is_no_check() -> None:
     def plain(student: Any, rng: Any) -> Outcome:
         """It is plain."""

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import grader.checks
-from grader.catalogue import known_checks
+from grader.catalogue import checks_as_named, known_checks
 from grader.checks.functions.values import columns_sum_to_one
 from grader.errors import RubricError, UsageError
 from grader.model import Later, Limits
@@ -293,6 +293,12 @@ def test_limits_are_bounded_on_both_sides(tmp_path: Path) -> None:
         with pytest.raises(RubricError) as caught:
             load(beyond)
         assert len(caught.value.problems) == len(names)
+
+
+def test_checks_that_are_loaded_as_they_are_named_are_all_there_are(tmp_path: Path) -> None:
+    as_named, known = checks_as_named(tmp_path / "tiny.yaml"), known_checks()
+    assert as_named["columns_sum_to_one"] is known["columns_sum_to_one"]
+    assert (set(as_named), len(as_named)) == (set(known), len(known))
 
 
 def test_a_broken_checks_file_is_named(tmp_path: Path) -> None:

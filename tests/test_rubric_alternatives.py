@@ -90,3 +90,11 @@ def test_a_mistake_in_an_alternative_is_named_with_its_line(tmp_path: Path, righ
     with pytest.raises(RubricError) as caught:
         load_rubric(tmp_path / "ways.yaml")
     assert any(f"ways.yaml:{said}" in line for line in caught.value.problems), caught.value.problems
+
+
+def test_an_alternative_that_nothing_judges_is_refused(tmp_path: Path) -> None:
+    first = "checks: [{check: columns_sum_to_one, points: 1}]"
+    assert first in WAYS
+    (tmp_path / "ways.yaml").write_text(WAYS.replace(first, "checks: []", 1))
+    with pytest.raises(RubricError, match=r"ways\.yaml:17: 'checks' is empty"):
+        load_rubric(tmp_path / "ways.yaml")

@@ -175,3 +175,8 @@ print(*sorted({"lark", "torch", "grader.checks.prose", "grader.checks.formulas.q
 """
     done = _python(program)
     assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
+
+
+def test_a_command_that_ends_well_has_printed_all_and_says_zero() -> None:
+    done = _python("import sys; sys.argv = ['grader', '--version']; from grader.start import main; main()")
+    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "attention-grader", "")

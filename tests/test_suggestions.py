@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.suggestions import did_you_mean, misfit
+from grader.suggestions import did_you_mean, misfit, misfit_of_a_value
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,22 @@ def test_the_nearest_word_is_named_or_all_of_them(written: str, known: list[str]
 )
 def test_what_pydantic_found_is_told_in_words(kind: str, place: tuple[Any, ...], message: str, said: str) -> None:
     assert misfit({"type": kind, "loc": place, "msg": message}, ["id", "points"]) == said
+
+
+def test_what_is_missing_in_a_value_is_told_with_its_place() -> None:
+    lacking = {"type": "missing", "loc": ("tiers", 0, "Tier", "says"), "msg": "Field required"}
+    assert misfit_of_a_value([lacking], {"tiers": [{"points": 1}]}, ["says"]) == (["tiers", 0, "says"], "is missing")
+
+
+def test_of_a_few_words_the_one_that_is_near_is_named() -> None:
+    told = misfit(
+        {
+            "type": "literal_error",
+            "loc": ("visibility",),
+            "msg": "Input should be 'public' or 'hidden'",
+            "input": "hiden",
+            "ctx": {"expected": "'public' or 'hidden'"},
+        },
+        [],
+    )
+    assert told.endswith("not 'hiden'; did you mean 'hidden'?")

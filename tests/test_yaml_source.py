@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.yaml_complaints import ESCAPE, complaint
 from grader.yaml_source import WrittenFloat, YamlError, as_written, read
 
 
@@ -87,3 +89,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_a_number_with_zeros_before_it_keeps_them() -> None:
     plain, written = read("[123, 00123]").data
     assert (type(plain), as_written(plain), as_written(written)) == (int, "123", "00123")
+
+
+def test_what_names_no_line_is_told_at_the_first() -> None:
+    assert complaint(yaml.YAMLError("special characters are not allowed")) == (1, "a character that no text file has")
+    line, cause = complaint(yaml.YAMLError("who knows"))
+    assert (line, cause[:20]) == (1, "it cannot be read; l")
+    for beyond in (ValueError("chr() arg not in range"), OverflowError("too large")):
+        assert complaint(beyond) == (1, ESCAPE)

@@ -11,8 +11,9 @@ import pytest
 
 from grader.answers import read_answers
 from grader.engine import grade
-from grader.from_pages import from_pages
-from grader.model import Answer, Answers, Outcome, Piece, Place, Report, Status, failed, passed
+from grader.errors import ForAPerson, Missing, StudentFault
+from grader.from_pages import answer_in, from_pages
+from grader.model import Answer, Answers, Outcome, Piece, Place, Problem, Report, Status, failed, passed
 from grader.sandbox import BoxRunner
 from grader.submission import open_submission
 from tests import hostile_pdfs
@@ -143,3 +144,27 @@ def test_verdicts_on_pages() -> None:
         assert "answers.pdf:7" not in judged.message
         assert judged.evidence["places"] == [{"page": 2, "box": [1.0, 2.0, 3.0, 4.0]}]
     assert from_pages(half, Answers({}), "1.b.i") is half
+
+
+@pytest.mark.parametrize(
+    ("answers", "optional", "kind", "said"),
+    [
+        (Answers({}), False, Missing, "there is no answer to 1.a"),
+        (Answers({}, pdf="a.pdf"), True, Missing, "there is no answer to 1.a"),
+        (Answers({}, pdf="a.pdf", pages={"1.a": (2, 3)}), True, ForAPerson, "a person reads a.pdf, pages 2, 3"),
+        (Answers({}, pdf="a.pdf", unread="a scan"), False, ForAPerson, "a person reads a.pdf"),
+        (
+            Answers({}, pdf="a.pdf", unplaced={"1.a": "a.pdf:7"}),
+            False,
+            ForAPerson,
+            "what stands at a.pdf:7 names no part; a person looks whether it answers 1.a",
+        ),
+        (Answers({}, pdf="a.pdf"), False, ForAPerson, "no answer to 1.a was found in a.pdf; a person looks for it"),
+    ],
+)
+def test_what_is_not_found_on_pages_is_for_a_person(
+    answers: Answers, optional: bool, kind: type[StudentFault], said: str
+) -> None:
+    with pytest.raises(kind) as raised:
+        answer_in(answers, Problem("1.a", "One", Fraction(1), (), optional=optional))
+    assert str(raised.value) == said

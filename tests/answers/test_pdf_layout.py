@@ -207,3 +207,19 @@ def test_every_line_has_its_place() -> None:
     left, bottom, right, top = first.box
     assert 0 < left < right < 595
     assert 700 < bottom < top < 842
+
+
+@pytest.mark.parametrize("title", [1, 2])
+def test_every_row_of_a_title_stands_before_both_columns(title: int) -> None:
+    across = [_box("t", left, 6000 - 500 * row, 100) for row in range(title) for left in range(3760, 6240, 50)]
+    lefts = [*range(3760, 4960, 50), *range(5040, 6240, 50)]
+    columns = [_box("x", left, y, 100) for y in range(5000, 0, -500) for left in lefts]
+    widths = [(row.left, row.right) for row in rows_of([*across, *columns], 100, 10_000)]
+    assert widths == [(3760, 6260)] * title + [(3760, 4960)] * 10 + [(5040, 6240)] * 10
+
+
+@pytest.mark.parametrize(("left", "texts"), [(500, ["M = A"]), (115, ["M = A (3)"])], ids=["number", "part of it"])
+def test_a_formula_is_read_without_the_number_at_the_margin(left: int, texts: list[str]) -> None:
+    words = "which holds for every key that there is, since the columns of A are orthogonal to each other"
+    page = text_page("M = A", "", words, words) + b"BT /F 11 Tf %d 760 Td (\\(3\\)) Tj ET" % left
+    assert [line.text for line in pdf_lines(read_pdf(pages([page]))).lines] == [*texts, words, words]

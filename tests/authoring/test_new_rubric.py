@@ -16,6 +16,7 @@ from grader.model import Status
 from grader.proving.declarations import declarations, failed_by
 from grader.rubric import load_rubric
 from tests.conftest import read_yaml
+from tests.in_process import command
 from tests.test_cli import grader
 
 
@@ -103,3 +104,10 @@ def test_a_bug_in_a_check_is_told_with_its_line_at_the_terminal_alone(tmp_path: 
     assert f"(scores/checks.py:{line}, in __init__.py:" in done.stderr
     assert "checks.py" not in done.stdout
     assert "AttributeError" not in done.stdout
+
+
+def test_folders_are_listed_as_folders_and_files_as_files(tmp_path: Path) -> None:
+    done = command("new", "scores", cwd=tmp_path)
+    listed = [line.split("  ")[0].strip() for line in done.stdout.splitlines()[:-1]]
+    assert all((tmp_path / path).is_dir() == path.endswith("/") for path in listed), listed
+    assert any(path.endswith("/") for path in listed)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from grader.authoring.rubric_schema import rubric_schema
+from grader.authoring.rubric_schema import rubric_schema, schema_text
 from grader.catalogue import known_checks
 from tests.conftest import REPOSITORY, read_yaml
 from tests.test_cli import grader
@@ -118,3 +118,10 @@ def test_checks_that_a_rubric_brings_are_known_to_its_schema(tmp_path: Path) -> 
         problem = {"id": "a", "title": "A", "points": 1, "checks": [{"check": "is_mine", "points": 1, **written}]}
         rubric = {"rubric": "own", "title": "Own", "points": 1, "problems": [problem]}
         assert validator.is_valid(rubric) == valid
+
+
+def test_the_text_of_the_schema_keeps_its_letters() -> None:
+    text = schema_text(None)
+    assert json.loads(text) == rubric_schema(None)
+    assert "\\u" not in text.replace("\\\\u", "")
+    assert text.endswith("}\n")

@@ -11,8 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from multiprocessing import Pipe
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from typer.testing import CliRunner
@@ -21,7 +24,7 @@ from grader import cli, commands
 from grader.batch import fingerprints
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Gradebook
-from grader.batch.grading import Grading, Plan
+from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.jobs import Jobs
 from grader.batch.running import rubric_of
 from grader.errors import StaffFault, UsageError
@@ -307,3 +310,39 @@ def test_run_says_in_one_line_what_it_stumbled_over(tmp_path: Path, monkeypatch:
     assert done.exit_code == 3
     assert done.stderr.count("\n") == 1
     assert "s000 is ungraded; the fault is the grader's: ValueError: deep inside (test_batches.py:" in done.stderr
+
+
+class _InThisProcess:
+    """A job without a process of its own: a thread answers, and ends like a killed job over the first `bad` one."""
+
+    bad: ClassVar[list[str]] = []
+
+    def __init__(self, plan: Plan | None, workspace: Path) -> None:
+        self.line, self._theirs = Pipe()
+        self.task: HandedIn | None = None
+        self.given_at = 0.0
+        self._answering = threading.Thread(target=self._answer)
+        self._answering.start()
+
+    def _answer(self) -> None:
+        with contextlib.suppress(EOFError), self._theirs:
+            while True:
+                task, *_ = self._theirs.recv()
+                if task.student in self.bad:
+                    self.bad.remove(task.student)
+                    return
+                self._theirs.send(Graded(task, None))
+
+    def close(self) -> None:
+        self.line.close()
+        self._answering.join()
+
+
+def test_what_a_job_that_died_had_is_given_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.batch.jobs._Job", _InThisProcess)
+    monkeypatch.setattr(_InThisProcess, "bad", ["bob"])
+    waiting = [HandedIn(student, tmp_path / student) for student in ("ann", "bob", "cy", "dan")]
+    with Jobs(None, 2, tmp_path) as jobs:  # type: ignore[arg-type]
+        found = sorted(graded.handed_in.student for graded in jobs.grade(waiting, lambda student: None))
+        assert jobs.at_work == ()
+    assert found == ["ann", "bob", "cy", "dan"]

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import io
 import os
 import re
 import shutil
 import signal
 import subprocess
+import threading
+import time
 import urllib.request
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from distributed import Security
+from rich.console import Console
 
+from grader.batch.cluster import cluster_doctor, worker_plugin
+from grader.batch.cluster.admission import admit, surveyed
+from grader.batch.cluster.survey import survey, versions
+from grader.batch.cluster.worker_plugin import Demand, GradingPlugin
 from grader.batch.finding import Found
 from grader.batch.gradebook import Gradebook, Result
+from grader.batch.grading import Plan
 from grader.batch.running import Order, Tally, run_batch
+from grader.draw import Draw
 from grader.errors import UsageError
+from grader.secret import Secret
 from tests.batch.classes import RIGHT, RUBRIC, batch, contents, grader, make_class
 from tests.batch.clusters import Cluster, cluster, written
 from tests.conftest import REPOSITORY
@@ -276,3 +289,95 @@ def _page(address: str) -> str:
     with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=10) as answer:
         return str(answer.read(), "utf-8", "replace")
     return ""
+
+
+def _plugin(name: str = "fit") -> GradingPlugin:
+    """As it is on a worker that nobody has set up: no scheduler, no process."""
+    plugin = GradingPlugin("run", Demand({}, "", secret_travels=False), (b"", b""))
+    plugin._worker = SimpleNamespace(name=name, address="tcp://10.0.0.2:4711")
+    return plugin
+
+
+@pytest.mark.parametrize(
+    ("name", "called"), [("fit", "fit"), ("3", "worker 3"), ("tcp://10.0.0.2:4711", "10.0.0.2:4711")]
+)
+def test_a_worker_is_called_as_people_named_it_else_by_number_or_address(name: str, called: str) -> None:
+    assert _plugin(name).called == called
+
+
+def test_a_worker_that_nobody_asks_any_more_lets_its_process_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_plugin, "_IDLE_SECONDS", 0.2)
+    plugin, rests = _plugin(), threading.Event()
+    plugin._process = SimpleNamespace(rest=rests.set)
+    plugin._asked_at = time.monotonic()
+
+    async def idle() -> float:
+        began, watching = time.monotonic(), asyncio.ensure_future(plugin._rest_when_idle())
+        assert await asyncio.to_thread(rests.wait, 10)
+        watching.cancel()
+        return time.monotonic() - began
+
+    assert asyncio.run(idle()) >= 0.2, "it may be asked again soon"
+
+
+class _Told:
+    """Answers as a client does for two workers on this machine, and keeps what the workers are told."""
+
+    id = "here"
+
+    def __init__(self, address: str, states: dict[str, dict[str, str]]) -> None:
+        self.scheduler, self._states = SimpleNamespace(address=address, identity=self._identity), states
+        self.plugins: list[GradingPlugin] = []
+
+    def run(self, function: Any, *given: Any, on_error: str) -> dict[str, Any]:
+        return self._states if given else {worker: function() for worker in self._states}
+
+    def get_events(self, topic: str) -> list[Any]:
+        return []
+
+    def log_event(self, topic: str, event: Any) -> None: ...
+
+    def register_plugin(self, plugin: GradingPlugin) -> None:
+        self.plugins.append(plugin)
+
+    def sync(self, function: Any, **given: Any) -> Any:
+        return function(**given)
+
+    def _identity(self, n_workers: int) -> dict[str, Any]:
+        assert n_workers == -1, "all of them"
+        return {"id": "its id", "workers": {worker: {"nthreads": 4} for worker in self._states}}
+
+
+def _admitted(client: _Told, draw: Draw) -> Any:
+    return admit(client, "h:1", Plan(REPOSITORY / "rubrics/ridge.yaml", None, (), draw, False), None, at_first=True)
+
+
+def test_workers_that_refuse_are_named_and_the_others_get_work() -> None:
+    client = _Told("tcp://h:1", {"tcp://a": {"name": "a"}, "tcp://b": {"name": "b", "refused": "it has no box"}})
+    found = _admitted(client, Draw(0, None))
+    assert (found.workers, found.scheduler) == ({"tcp://a"}, "its id")
+    assert found.notes == ["no work was given to b: it has no box"]
+    assert client.plugins[0]._demand == Demand(versions(), "", secret_travels=False)
+    assert surveyed(client, "h:1", lambda: survey() | {"host": "asked"})["tcp://b"].host == "asked"
+
+
+def test_a_secret_that_workers_lack_travels_over_tls_alone() -> None:
+    draw, states = Draw(0, Secret(SECRET)), {"a": {"name": "a"}}
+    client = _Told("tls://h:1", states)
+    _admitted(client, draw)
+    assert client.plugins[0]._demand == Demand(versions(), draw.fingerprint, secret_travels=True)
+    with pytest.raises(UsageError, match="travels only over TLS; set GRADER_SECRET there"):
+        _admitted(_Told("tcp://h:1", states), draw)
+
+
+def test_the_doctor_says_of_every_worker_what_its_boxes_are_like(monkeypatch: pytest.MonkeyPatch) -> None:
+    box = {"layers": ["landlock"], "missing": ["seccomp"], "fit": False, "verdict": "student code is not run here"}
+    monkeypatch.setattr(cluster_doctor, "survey_with_isolation", lambda: survey() | {"isolation": box})
+    client = _Told("tcp://h:1", {"tcp://a": {}, "tcp://b": {}})
+    monkeypatch.setattr(cluster_doctor, "connected", lambda address, folder: contextlib.nullcontext(client))
+    paper = io.StringIO()
+    assert not cluster_doctor.diagnose_cluster("tcp://h:1", Console(file=paper, width=300))
+    told = paper.getvalue()
+    assert told.count("layers: landlock, not seccomp\n  student code is not run here\n") == 2
+    assert "of 4 threads one grades" in told
+    assert "Verdict: 2 of 2 workers would get no work" in told

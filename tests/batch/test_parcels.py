@@ -97,6 +97,13 @@ def test_a_rubric_arrives_with_its_data_and_asks_the_same(tmp_path: Path) -> Non
     assert plan_in(no_secret, tmp_path / "again").draw == replace(DRAW, seed=3)
 
 
+def test_checks_and_phrasings_of_a_rubric_travel_with_it(tmp_path: Path) -> None:
+    source = REPOSITORY / "rubrics" / "ridge.yaml"
+    parcel = rubric_parcel(Plan(source, None, (), DRAW, unsafe=False), load_rubric(source), None)
+    there = plan_in(Parcel.opened(*parcel.sealed()), tmp_path)
+    assert load_rubric(there.rubric).sha256 == load_rubric(source).sha256
+
+
 def test_a_worker_with_another_version_is_told_from_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SECRET", SECRET)
     here = Survey.from_data(survey())

@@ -113,6 +113,11 @@ def test_the_narrowest_place_is_quoted() -> None:
     assert judge(_pieces(text.replace(";", ",")), [_idea("sum 1")]).found == {"it": "sum to 1"}
 
 
+def test_a_wider_place_further_on_is_not_quoted_instead() -> None:
+    text = "For every query and for all of its keys the weights sum to 1, and the sum over all of these is 1."
+    assert judge(_pieces(text), [_idea("sum 1")]).found == {"it": "sum to 1"}
+
+
 def test_a_wrong_turn_in_the_same_sentence_takes_the_idea_back() -> None:
     idea = _idea("variance small", unless=["independent"])
     assert judge(_pieces("The variance is small."), [idea]).found

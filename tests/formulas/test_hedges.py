@@ -81,3 +81,7 @@ def test_what_is_offered(text: str, offered: list[str]) -> None:
     found = found_for(AskedName("M", expected=extraction.EXPECTED), statements)
     assert isinstance(found, Proposed)
     assert [one.text for one in found.offered] == offered
+
+
+def test_a_word_before_the_or_leaves_it_an_or() -> None:
+    assert _outcome("1.b.i", r"$M = A^\top$ works or $M = AA^\top$").score == Fraction(1, 2)

@@ -267,3 +267,13 @@ def test_three_tokens(key: str, query: str, value: str, reached: set[int]) -> No
     free: list[Symbol] = []
     found = three_tokens.outputs(matrices, free, TOKENS, TARGETS, _rng())
     assert {token for token in TARGETS if found.reaches(token)} == reached
+
+
+def test_a_right_matrix_is_told_with_how_it_was_read_and_proved() -> None:
+    evidence = extraction.judge(typed(read("A A^T"), BASES, extraction.EXPECTED), _rng()).evidence
+    assert (evidence["read_as"], evidence["proved"]) == ("A Aᵀ", True)
+    assert evidence["largest_error"] < 1e-9
+
+
+def test_a_capital_sigma_with_bounds_is_a_sum() -> None:
+    assert read(r"\Sigma_{i=1}^m a_i a_i^T") == read(r"\sum_{i=1}^m a_i a_i^T")

@@ -58,6 +58,12 @@ def test_no_matter_denies_nothing_and_not_matter_does(word: str) -> None:
     assert (_denied(f"no {word} stable"), _denied(f"it does not {word} stable")) == (False, True)
 
 
+def test_what_stands_in_the_tables_is_what_people_write() -> None:
+    assert not _denied("no matter what it is stable")
+    assert not _denied("no doubt it is stable")
+    assert _denied("it is no t that is stable"), "a letter is no part of a word"
+
+
 @pytest.mark.parametrize("word", sorted(denials.CONTRASTS | denials.CONSEQUENCES))
 def test_a_denial_reaches_to_the_next_clause(word: str) -> None:
     assert not _denied(f"it is not small {word} it is stable")

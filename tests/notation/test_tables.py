@@ -13,7 +13,7 @@ import pytest
 from grader.formulas.lexing.lexer import read_tokens
 from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Piece
-from grader.notation import denials, faces, function_names, layout, letters, operators, size_words
+from grader.notation import denials, faces, function_names, layout, letters, operators, size_words, units
 from grader.prose.plain_spelling import plain
 from tests.conftest import REPOSITORY
 
@@ -138,3 +138,20 @@ def _statements() -> list[tuple[str, set[str]]]:
 def test_a_table_stands_in_the_room_of_notation_alone(kind: str) -> None:
     elsewhere = {place: sorted(words & KINDS[kind]) for place, words in _statements() if len(words & KINDS[kind]) > 2}
     assert elsewhere == {}
+
+
+def test_prefixes_mean_the_same_as_words_and_as_letters() -> None:
+    words = ["nano", "micro", "milli", "centi", "deci", "kilo", "mega", "giga", "tera"]
+    assert {word: units.PREFIXES[letter] for word, letter in zip(words, "nµmcdkMGT", strict=True)} == units.PREFIX_WORDS
+    assert [units.PREFIXES[letter] for letter in "nukMG"] == [1e-9, 1e-6, 1e3, 1e6, 1e9]
+    assert {f"{letter}i": 1024.0**power for power, letter in enumerate("KMGT", start=1)} == units.BINARY_PREFIXES
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "product"),
+    [("Pa", {"m": 2}, "N"), ("N", {"m": 1}, "J"), ("W", {"s": 1}, "J"), ("V", {"A": 1}, "W"), ("A", {"s": 1}, "C")],
+)
+def test_units_multiply_as_physics_says(one: str, other: dict[str, int], product: str) -> None:
+    (factor, powers), whole = units.METRIC[one], units.METRIC[product]
+    made = {base: powers.get(base, 0) + other.get(base, 0) for base in {**powers, **other}}
+    assert (factor, {base: power for base, power in made.items() if power}) == whole

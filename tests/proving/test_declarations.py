@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from grader.errors import RubricError
 from grader.proving.declarations import declarations, failed_by, undeclared_samples, write_declaration
+from grader.proving.listing import print_written
 from grader.proving.proof import load_proof
 from grader.proving.prove import declared_samples
+from grader.proving.writing import Written
 from grader.rubric import load_rubric
 from tests.conftest import read_yaml, the_rubric
+from tests.in_process import command
 
 RUBRIC = """\
 rubric: tiny
@@ -125,3 +130,17 @@ def test_what_a_sample_fails_is_known_from_its_declaration() -> None:
 def test_our_own_samples_are_declared_without_a_slip() -> None:
     rubric = the_rubric("rubrics/dl-hw3.yaml")
     assert len(declared_samples(rubric, load_proof(rubric))) > 9
+
+
+def test_what_became_of_each_sample_is_told(tmp_path: Path) -> None:
+    paper = io.StringIO()
+    fates = [(True, (), ()), (False, ("1.a: failed",), ()), (False, (), ()), (True, (), ("1.b: no box",))]
+    written = [Written(tmp_path / f"{number}.yaml", *fate) for number, fate in enumerate(fates)]
+    print_written(written, Console(file=paper, width=200))
+    states = [line.rpartition(": ")[2] for line in paper.getvalue().splitlines() if ".yaml: " in line]
+    assert states == ["new", "changed", "as it was", "not written"]
+
+
+def test_everything_that_is_done_to_a_rubric_is_a_command() -> None:
+    told = command("rubric", "--help").stdout
+    assert all(f"  {name} " in told for name in ("lint", "show", "schema", "test"))

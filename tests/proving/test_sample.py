@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-import yaml
+import io
+import json
+from pathlib import Path
 
-from benchmarks.mutants import EXPLAINED, LEAST_OF_A_ROOM, sample
+import yaml
+from rich.console import Console
+
+from benchmarks.explained import EXPLAINED, LEFT
+from benchmarks.mutant_report import report
+from benchmarks.mutant_state import State
+from benchmarks.mutants import LEAST_OF_A_ROOM, fate, sample
+from benchmarks.trials import Tried
 from grader.proving.mutants import Candidate, candidates
 from tests.conftest import REPOSITORY
 
@@ -40,6 +49,24 @@ def test_every_room_has_some_and_a_larger_sample_holds_the_smaller() -> None:
 
 
 def test_what_nobody_could_notice_is_told_with_its_reason() -> None:
-    for file, entries in yaml.safe_load(EXPLAINED.read_text(encoding="utf-8")).items():
-        assert (REPOSITORY / file).is_file(), file
-        assert all(entry.keys() == {"statement", "becomes", "because"} for entry in entries), file
+    for written in (EXPLAINED, LEFT):
+        for file, entries in (yaml.safe_load(written.read_text(encoding="utf-8")) or {}).items():
+            assert (REPOSITORY / file).is_file(), file
+            assert all(entry.keys() == {"statement", "becomes", "because"} for entry in entries), file
+
+
+def test_what_was_noticed_at_first_is_told_apart_from_what_is_noticed_now(tmp_path: Path) -> None:
+    kept_in, (one, other, third, *_) = tmp_path / "state", sample({"a": found("grader/draw.py", LINES)}, 0, 0)
+    for tried in (Tried(one, True, "by", 1.0), Tried(other, False, "", 1.0, slow=False)):
+        State(kept_in).add(tried)
+    assert State(kept_in).known(one)
+    assert State(kept_in).survives_quick_ones(other)
+    earlier = json.loads(kept_in.read_text(encoding="utf-8").splitlines()[1]) | {"tests": "as they were"}
+    kept_in.write_text(kept_in.read_text(encoding="utf-8").splitlines()[0] + "\n" + json.dumps(earlier) + "\n", "utf-8")
+    assert not State(kept_in).survives_quick_ones(other), "its tests have changed, so it is asked again"
+    State(kept_in).add(Tried(other, True, "by a new test", 1.0))
+
+    printed = io.StringIO()
+    report([fate(mutant, State(kept_in)) for mutant in (one, other, third)], Console(file=printed, width=120))
+    row = next(line for line in printed.getvalue().splitlines() if "`draw.py`" in line)
+    assert [cell.strip() for cell in row.strip("|").split("|")][1:] == ["3", "1", "0", "1", "50 %", "2", "100 %", "0"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from grader.model import Report, Status
+from grader.model import Check, CheckResult, Problem, ProblemResult, Report, Status, passed
 from grader.report.part_counts import counted
 from grader.sandbox import BoxRunner
 from grader.selfcheck.begun import DIGESTS, Begun, as_digests
@@ -139,3 +140,17 @@ def test_parts_that_wait_for_a_person_are_counted_as_that() -> None:
     assert counted([Status.PASSED] * 7 + [Status.REVIEW] * 13) == "7 right, 13 wait for a person"
     assert counted([Status.REVIEW, Status.MISSING, Status.CRASHED]) == "1 crashed, 1 waits for a person, 1 missing"
     assert counted([]) == "none"
+
+
+def test_every_part_has_one_line_and_its_status_the_same_colour() -> None:
+    paper = io.StringIO()
+    listener = TerminalListener(Console(file=paper, width=60, force_terminal=True, color_system="standard"))
+    check = Check("is_right", lambda student, rng: passed("yes"), {}, "", Fraction(1))
+    problem = Problem("1.a", "A title that is longer than what a terminal so narrow shows", Fraction(1), (check,))
+    found = CheckResult(check, passed("yes"), Fraction(1), 0.0)
+    for _ in range(3):
+        listener.problem(ProblemResult(problem, Status.PASSED, Fraction(1), (found,)))
+    first, *others = paper.getvalue().splitlines()
+    assert others == [first, first]
+    assert "passed" in first
+    assert "…" in first

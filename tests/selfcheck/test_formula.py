@@ -244,3 +244,9 @@ def test_what_has_no_stages_is_told_in_one_line(text: str, part: str, told: str)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"grader: {told}")
     assert done.stderr.count("\n") == 1
+
+
+def test_an_answer_that_is_given_in_two_ways_is_shown_for_each() -> None:
+    found = stages("M = A A^T or M = A @ A.T", "1.b.i")
+    assert [what for stage, what in found if stage == "answer"] == ["M := A Aᵀ", "M := A Aᵀ"]
+    assert [stage for stage, _ in found].count("tokens") == 1

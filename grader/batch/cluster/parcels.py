@@ -5,7 +5,7 @@ Nothing that is unpickled anywhere is of a student's making, and nothing that tr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from grader.errors import UsageError
 from grader.model import Rubric
 from grader.private_copy import MAX_BYTES, Copy
 from grader.quoting import quote
+from grader.rubric_files import own_checks
 from grader.secret import Secret
 
 # A file that was handed in travels as it is, so it may be larger than what it unfolds to; a message of Dask's is held
@@ -34,7 +35,8 @@ def rubric_parcel(plan: Plan, rubric: Rubric, secret: Secret | None) -> Parcel:
     """The rubric, what stands beside it, and the data its checks name. `secret` only where it may travel."""
     home = plan.rubric.parent
     beside = f"{home.name or 'rubrics'}/"  # a folder of the same name: checks beside a rubric are called after it
-    sources = [plan.rubric, *_existing(home / "checks.py", home / plan.rubric.stem / "ideas.yaml")]
+    beside_it = (own_checks(plan.rubric), home / plan.rubric.stem / "ideas.yaml")
+    sources = [plan.rubric, *(path for path in beside_it if path and path.exists())]
     files = {beside + path.relative_to(home).as_posix(): path.read_bytes() for path in sources}
     for path in sorted({Path(name) for problem in rubric.problems for name in data_files(problem)}):
         given = plan.data is not None and path.is_relative_to(plan.data)
@@ -49,10 +51,6 @@ def rubric_parcel(plan: Plan, rubric: Rubric, secret: Secret | None) -> Parcel:
         "unsafe": plan.unsafe,
     }
     return Parcel(about, files)
-
-
-def _existing(*paths: Path) -> Iterable[Path]:
-    return (path for path in paths if path.exists())
 
 
 def plan_in(parcel: Parcel, folder: Path) -> Plan:
