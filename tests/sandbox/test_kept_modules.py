@@ -104,9 +104,20 @@ def test_a_module_that_keeps_nothing_is_built_once_and_answers_as_a_new_one(buil
 def test_a_module_that_keeps_anything_is_built_anew(built: list[str], what: str) -> None:
     loose = "        self.table = torch.zeros(3, dtype=torch.float64)\n" if "table" in KEEPING[what] else ""
     code = HEAD + BEGINS + loose + FORWARD + KEEPING[what]
-    first, _, third = _asked(code)
+    first, second, third = _asked(code)
     assert built == ["Block"] * 3
+    assert not any(one["steady"] for one in (first, second, third))
     assert _flat(third["outputs"]) == _flat(first["outputs"])
+
+
+def test_what_calls_do_to_values_is_undone_and_is_not_steady(built: list[str]) -> None:
+    counting = "        self.linear.weight.data.zero_()\n        return self.linear(x)\n"
+    first, second, third = _asked(HEAD + BEGINS + FORWARD + counting)
+    assert built == ["Block"]
+    assert (first["steady"], second["steady"]) == (False, False)
+    assert _flat(third) == _flat(first)
+    worker.forget(str(Path.cwd()), list(sys.path))
+    assert all(one["steady"] for one in _asked(PLAIN))
 
 
 @pytest.mark.parametrize("what", BUILDING)

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from operator import is_not
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -35,28 +36,44 @@ def forget() -> None:
     _kept.clear()
 
 
+class Loan:
+    """A module for one question."""
+
+    def __init__(self, module: Any, kept: _Kept | None) -> None:
+        self.module = module
+        self.kept = kept
+
+    @cached_property
+    def left_no_trace(self) -> bool:
+        """Whether the question, which has been answered, changed nothing in it that another one could tell."""
+        return self.kept is not None and self.kept.is_as_it_was()
+
+
 @contextmanager
-def lent(file: str, key: Any, made_by: Any, build: Build) -> Iterator[Any]:
-    """The module that `build` gives, or one that is like it in everything; for one question."""
+def lent(file: str, key: Any, made_by: Any, build: Build) -> Iterator[Loan]:
+    """The module that `build` gives, or one that is like it in everything."""
     kept = _kept.pop(key, None)
     if kept is not None and kept.made_by is made_by:
         kept.renew()
-        yield kept.module
-        if kept.is_as_it_was():  # not after an exception: who knows what that has left
-            _kept[key] = kept
-        return
-    if what_it_may_keep(file):
-        yield build()
-        return
+        loan = Loan(kept.module, kept)
+    elif what_it_may_keep(file):
+        loan = Loan(build(), None)
+    else:
+        loan = Loan(*_built(made_by, build))
+    yield loan
+    if loan.left_no_trace:  # not asked after an exception: who knows what that has left
+        while len(_kept) >= _MOST_MODULES:
+            del _kept[next(iter(_kept))]
+        assert loan.kept is not None
+        _kept[key] = loan.kept
+
+
+def _built(made_by: Any, build: Build) -> tuple[Any, _Kept | None]:
+    """The module, and what to compare it with later, if its constructor showed and drew nothing that counts."""
     with _heard() as heard:
         before = _chance()
         module = build()
-        first = _Kept.of(module, made_by) if _same(before, _chance()) else None
-    yield module
-    if first is not None and not heard and first.is_as_it_was():
-        while len(_kept) >= _MOST_MODULES:
-            del _kept[next(iter(_kept))]
-        _kept[key] = first
+    return module, None if heard or not _same(before, _chance()) else _Kept.of(module, made_by)
 
 
 def _chance() -> tuple[Any, ...]:
