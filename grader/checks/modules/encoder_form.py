@@ -10,6 +10,7 @@ from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
+    right_in_form,
     wrong_shape,
 )
 from grader.checks.modules.recovery.token_bench import TokenBench
@@ -48,11 +49,13 @@ def encodes_any_batch_of_tokens(
     """(B, N, dim) → (B, N, dim) for any B and N, each item by itself, repeatable, in float32 too, input untouched."""
     for sizes in SIZES:
         bench = encoder_bench(student, rng, file, name, sizes)
-        for batch, tokens in BATCHES:
-            x = rng.normal(size=(batch, tokens, sizes.width))
-            if wrong := wrong_shape(bench, (x,), x.shape):
-                return wrong
+        every = [rng.normal(size=(batch, tokens, sizes.width)) for batch, tokens in BATCHES]
         x = rng.normal(size=(3, 5, sizes.width))
+        if right_in_form(bench, [(one, one.shape) for one in every], x) is not None:
+            continue
+        for one in every:
+            if wrong := wrong_shape(bench, (one,), one.shape):
+                return wrong
         for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
             if wrong := look(bench, (x,)):
                 return wrong

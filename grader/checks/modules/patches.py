@@ -19,6 +19,7 @@ from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
+    right_in_form,
     wrong_shape,
 )
 from grader.checks.modules.recovery.vit_slips import is_batch_normed, why_so_many
@@ -50,12 +51,15 @@ def makes_one_token_of_each_patch(
     """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, float32 too, input untouched."""
     for sizes in SIZES:
         bench = patch_bench(student, rng, file, name, sizes)
-        for batch in (2, 1, 3):
-            x = sizes.images(rng, batch)
-            if wrong := wrong_shape(bench, (x,), (batch, sizes.patches, sizes.dim)):
+        every = [(sizes.images(rng, batch), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)]
+        images = sizes.images(rng, 3)
+        if right_in_form(bench, every, images) is not None:
+            continue
+        for x, want in every:
+            if wrong := wrong_shape(bench, (x,), want):
                 return _with_hint(wrong, bench, x, sizes)
         for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
-            if wrong := look(bench, (sizes.images(rng, 3),)):
+            if wrong := look(bench, (images,)):
                 return wrong
     return passed(f"one token for each patch, for {len(SIZES)} sizes of images and patches")
 

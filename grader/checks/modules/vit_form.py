@@ -13,6 +13,7 @@ from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
+    right_in_form,
     wrong_shape,
 )
 from grader.checks.modules.recovery.position_pieces import positions_as_a_table
@@ -41,14 +42,16 @@ def vit_gives_one_logit_per_class(
     every: list[Array] = []
     for sizes in _SIZES:
         bench = vit_bench(student, rng, file, name, sizes)
-        for batch in (2, 1, 3):
-            if wrong := wrong_shape(bench, (sizes.images(rng, batch),), (batch, sizes.classes)):
-                return wrong
+        images = [(sizes.images(rng, batch), (batch, sizes.classes)) for batch in (2, 1, 3)]
         x = sizes.images(rng, 3)
-        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
-            if wrong := look(bench, (x,)):
-                return wrong
-        (logits,) = bench.run((x,)).outputs
+        if (logits := right_in_form(bench, images, x)) is None:
+            for one, want in images:
+                if wrong := wrong_shape(bench, (one,), want):
+                    return wrong
+            for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
+                if wrong := look(bench, (x,)):
+                    return wrong
+            (logits,) = bench.run((x,)).outputs
         for values, what in ((logits, "probabilities"), (np.exp(logits), "logarithms of probabilities")):
             if np.allclose(values.sum(axis=-1), 1, atol=1e-4) and (values >= 0).all():
                 return failed(f"{name} returns {what}; logits are asked for, without a softmax behind the head")

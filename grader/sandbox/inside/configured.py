@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,10 @@ import numpy as np
 
 from . import student_code
 from .calls import call_as_asked
+from .kept_modules import lent
 from .rotary_probe import given_rotations
+
+TOLD = ("parameters", "given")
 
 
 class Configuration(SimpleNamespace):
@@ -38,39 +42,50 @@ def run_configured(
     changes: list[dict[str, Any]] | None = None,
     rotations: dict[str, Any] | None = None,
     dropout: bool = True,
+    tell: tuple[str, ...] = TOLD,
 ) -> dict[str, Any]:
     """Build a module in evaluation mode, give these parameters new values and run it on each list of inputs.
 
     With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>. `given` are
     the inputs as they are afterwards. `changed` are the outputs for all inputs under each change of the parameters, one
     change at a time. With `rotations`, those stand in place of the student's own functions of rotary positions.
-    Without `dropout`, none of torch's is at work, whatever the module's `training` says.
+    Without `dropout`, none of torch's is at work, whatever the module's `training` says. `tell` names what of all this
+    is wanted, beside outputs and gradients. With the inputs, too, whether it is `steady`: calls leave no trace in it.
     """
+    import torch  # before a student's file does, which would be watched meanwhile
+
+    dtype = getattr(torch, precision)
     switch = contextlib.nullcontext() if dropout else _dropout_switched_off()
+    build = partial(built, file, name, config, precision)
     with given_rotations(file, rotations, precision), switch:
-        return _run(file, name, config, parameters, inputs, cotangents, precision, changes or [])
+        if rotations is not None:
+            return _run(build(), parameters, inputs, cotangents, dtype, changes or [], tell)
+        same = (file, name, repr(config), precision, dropout)
+        with lent(file, same, student_code.attribute(file, name), build) as loan:
+            found = _run(loan.module, parameters, inputs, cotangents, dtype, changes or [], tell)
+            found["steady"] = found["steady"] and loan.left_no_trace
+            return found
 
 
 def _run(
-    file: str,
-    name: str,
-    config: dict[str, Any] | list[Any],
+    module: Any,
     parameters: dict[str, Any],
     inputs: list[list[Any]],
     cotangents: list[Any],
-    precision: str,
+    dtype: Any,
     changes: list[dict[str, Any]],
+    tell: tuple[str, ...],
 ) -> dict[str, Any]:
     import torch
 
-    dtype = getattr(torch, precision)
-    module = built(file, name, config, precision)
     given = [[torch.tensor(np.array(array), dtype=dtype) for array in arrays] for arrays in inputs]
     with torch.no_grad():
         if given and any(torch.nn.parameter.is_lazy(value) for value in module.parameters()):
             module(*given[0])  # lazy layers have no parameters before their first input
         own = dict(module.named_parameters())
         _set(own, parameters)
+    watched = "given" in tell
+    before = [(one, one.detach().clone()) for one in (*module.parameters(), *module.buffers()) if watched]
     outputs, total = [], torch.zeros((), dtype=dtype)
     for number, tensors in enumerate(given):
         with torch.set_grad_enabled(bool(cotangents)):
@@ -82,14 +97,16 @@ def _run(
             total = total + (output * torch.tensor(cotangents[number], dtype=dtype)).sum()
     if total.requires_grad:
         total.backward()
+    about = "parameters" in tell
     return {
-        "parameters": own,
-        "trainable": [key for key, value in own.items() if value.requires_grad],
-        "buffers": {key: list(value.shape) for key, value in module.named_buffers()},
+        "parameters": {key: value.detach().clone() for key, value in own.items()} if about else {},
+        "trainable": [key for key, value in own.items() if about and value.requires_grad],
+        "buffers": {key: list(value.shape) for key, value in module.named_buffers()} if about else {},
         "outputs": outputs,
         "gradients": {key: value.grad for key, value in own.items() if value.grad is not None},
-        "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given],
-        "given": given,
+        "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given] if cotangents else [],
+        "given": given if watched else [],
+        "steady": watched and all(torch.equal(one, was) for one, was in before),
         "changed": [_changed(module, own, change, given) for change in changes],
     }
 

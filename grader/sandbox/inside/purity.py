@@ -24,9 +24,21 @@ from .pure_values import Known
 from .scopes import is_main_guard
 from .trees import is_read, walk
 
+_found: dict[str, str] = {}  # files are read as they were when they were first asked about
+
+
+def forget() -> None:
+    _found.clear()
+
 
 def what_it_may_keep(file: str) -> str:
     """By what the student's file, or one that it imports, may keep something; nothing, if it cannot."""
+    if file not in _found:
+        _found[file] = _what_it_may_keep(file)
+    return _found[file]
+
+
+def _what_it_may_keep(file: str) -> str:
     waiting, read = deque([os.path.abspath(file)]), dict[str, Known]()
     try:
         if notebook_part.is_part(file):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import own_source, script_files, student_code, student_machine, wire
+from . import kept_modules, own_source, purity, script_files, student_code, student_machine, wire
 from .calls import WrongSignature
 from .probes import PROBES, latest
 from .student_code import Absent, ImportFailed, describe
@@ -42,6 +42,8 @@ def forget(home: str, path: list[str]) -> None:
         if id(module) in theirs or (home and str(getattr(module, "__file__", None) or "").startswith(home)):
             del sys.modules[name]
     student_code.forget()
+    purity.forget()
+    kept_modules.forget()
     script_files.placed.clear()
     own_source.forget()
     latest.clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from grader import compare
 from grader.checks.modules.recovery.fits import Inputs
 from grader.checks.modules.recovery.workbench import DROPOUT, Workbench
-from grader.compare import Array, difference
-from grader.errors import Crashed, TimedOut
+from grader.compare import Array, Difference, difference
+from grader.errors import Crashed, Killed, NotImportable, TimedOut
 from grader.model import Outcome, failed, passed
 from grader.quoting import quote
 
@@ -40,6 +40,30 @@ def wrong_shape(bench: Workbench, inputs: Inputs, want: tuple[int, ...]) -> Outc
     if not np.isfinite(output).all():
         return failed(f"{bench.name} gives NaN or infinity for {given}")
     return None
+
+
+def right_in_form(bench: Workbench, shaped: Sequence[tuple[Array, tuple[int, ...]]], x: Array) -> Array | None:
+    """The output for x, if `wrong_shape` finds nothing in these inputs, and the three looks below find nothing in x.
+
+    All is asked at once, which is as good as one by one where no call can tell which ones came before it: each output
+    follows from its input, and from what is drawn. None says that one has to look, one by one.
+    """
+    alone = [x[n : n + 1] for n in range(len(x))]
+    try:
+        ran = replace(bench, watched=True).run(*((one,) for one in (*(one for one, _ in shaped), x, x, *alone)))
+        (single,) = replace(bench, precision="float32").run((x,)).outputs
+    except (TimedOut, Killed, NotImportable):
+        raise
+    except Crashed:
+        return None
+    outputs, (together, again, *apart) = ran.outputs[: len(shaped)], ran.outputs[len(shaped) :]
+    fits = all(one.shape == want and np.isfinite(one).all() for one, (_, want) in zip(outputs, shaped, strict=True))
+    steady = ran.steady and isinstance(bench.settings, list)  # a configuration has dropout to be switched on
+    if not (steady and fits and _is_unchanged((x,), ran.given[len(shaped)])) or difference(again, together):
+        return None
+    if any(difference(one, together[n : n + 1]) for n, one in enumerate(apart)) or _differs_much(single, together):
+        return None
+    return together
 
 
 def not_a_function_of_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
@@ -85,20 +109,27 @@ def made_steady(bench: Workbench, inputs: Inputs) -> Workbench | Outcome:
 
 def changes_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
     """None if the caller's tensors are the same after the call."""
-    if all(
-        np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, bench.run(inputs).given[0], strict=True)
-    ):
+    (given,) = replace(bench, watched=True).run(inputs).given
+    if _is_unchanged(inputs, given):
         return None
     return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …")
+
+
+def _is_unchanged(inputs: Inputs, given: Sequence[Array]) -> bool:
+    return all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, given, strict=True))
 
 
 def differs_in_float32(bench: Workbench, inputs: Inputs) -> Outcome | None:
     """None if single precision, as models are trained in, gives the same values but for rounding."""
     (single,) = replace(bench, precision="float32").run(inputs).outputs
-    # Twenty times what float32 keeps of values near one, through a few layers.
-    if found := difference(single, bench.run(inputs).outputs[0], rtol=1e-3, atol=1e-3):
+    if found := _differs_much(single, bench.run(inputs).outputs[0]):
         return failed(f"{bench.name} gives other values in float32 than in float64: {found.summary}")
     return None
+
+
+def _differs_much(single: Array, double: Array) -> Difference | None:
+    """By more than twenty times what float32 keeps of values near one, through a few layers."""
+    return difference(single, double, rtol=1e-3, atol=1e-3)
 
 
 def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outcome:
@@ -114,24 +145,11 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
             quote(", ".join(frozen)),
         )
     directions = {name: rng.normal(size=bench.values[name].shape) for name in sorted(used)}
-    near = [(name, sign * _STEPS[0][0]) for name in directions for sign in (1, -1)]
-    changes = [{name: bench.values[name] + step * directions[name]} for name, step in near]
-    known = dict(zip(near, bench.run_changed(inputs, changes=changes), strict=True))  # asked for all at once
-    for name, direction in directions.items():
-        gradient = ran.gradients.get(name)
-
-        def along(step: float, name: str = name, way: Array = direction) -> Array:
-            if (name, step) in known:
-                return known[name, step][0]
-            return bench.run(inputs, values={name: bench.values[name] + step * way}).outputs[0]
-
-        if not _is_slope(gradient, direction, along, cotangent):
-            return failed(
-                f"a parameter of {bench.name} is not trained: "
-                + ("no gradient reaches it" if gradient is None else "its gradient is not that of the output")
-                + "; is something detached, or under no_grad?",
-                quote(name),
-            )
+    others = {name: rng.normal(size=way.shape) for name, way in directions.items()}
+    if not _all_are_slopes(bench, inputs, ran.gradients, (directions, others), cotangent) and (
+        wrong := _untrained(bench, inputs, ran.gradients, directions, cotangent)
+    ):
+        return wrong
     for number, gradient in enumerate(ran.input_gradients[0]):
         direction = rng.normal(size=inputs[number].shape)
 
@@ -146,6 +164,63 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
             )
     idle = len(bench.values) - len(used)
     return passed("every parameter it uses is trained", evidence={"parameters": len(used), "without_influence": idle})
+
+
+def _all_are_slopes(
+    bench: Workbench,
+    inputs: Inputs,
+    gradients: Mapping[str, Array],
+    ways: Sequence[Mapping[str, Array]],
+    cotangent: Array,
+) -> bool:
+    """Whether all gradients together agree with differences, where all parameters move at once along each of `ways`.
+
+    Together they may be off by no more than one may be alone, so a wrong one does not hide among many. Two wrong ones
+    make up for each other along one way with a probability of some 10⁻⁴ (the tolerance; slopes are near one), which is
+    how often one is not noticed alone; along both ways with 10⁻⁸.
+    """
+    step, off = _STEPS[0]
+    changes = [
+        {name: bench.values[name] + moved * direction for name, direction in way.items()}
+        for way in ways
+        for moved in (step, -step)
+    ]
+    outputs = [output for (output,) in bench.run_changed(inputs, changes=changes)]
+    for way, ahead, behind in zip(ways, outputs[::2], outputs[1::2], strict=True):
+        got = sum(float((gradients[name] * way[name]).sum()) for name in way if name in gradients)
+        want = float((cotangent * (ahead - behind)).sum() / (2 * step))
+        if not abs(got - want) <= off:
+            return False
+    return True
+
+
+def _untrained(
+    bench: Workbench,
+    inputs: Inputs,
+    gradients: Mapping[str, Array],
+    directions: Mapping[str, Array],
+    cotangent: Array,
+) -> Outcome | None:
+    """The first parameter whose gradient is not that of the output."""
+    near = [(name, sign * _STEPS[0][0]) for name in directions for sign in (1, -1)]
+    changes = [{name: bench.values[name] + step * directions[name]} for name, step in near]
+    known = dict(zip(near, bench.run_changed(inputs, changes=changes), strict=True))  # asked for all at once
+    for name, direction in directions.items():
+        gradient = gradients.get(name)
+
+        def along(step: float, name: str = name, way: Array = direction) -> Array:
+            if (name, step) in known:
+                return known[name, step][0]
+            return bench.run(inputs, values={name: bench.values[name] + step * way}).outputs[0]
+
+        if not _is_slope(gradient, direction, along, cotangent):
+            return failed(
+                f"a parameter of {bench.name} is not trained: "
+                + ("no gradient reaches it" if gradient is None else "its gradient is not that of the output")
+                + "; is something detached, or under no_grad?",
+                quote(name),
+            )
+    return None
 
 
 def _is_slope(gradient: Array | None, direction: Array, along: Callable[[float], Array], cotangent: Array) -> bool:

@@ -41,7 +41,8 @@ class Ran:
     outputs: list[Array]
     gradients: dict[str, Array]
     input_gradients: list[list[Array | None]]
-    given: list[list[Array]]  # the inputs as they are afterwards
+    given: list[list[Array]]  # the inputs as they are afterwards, if they are watched
+    steady: bool = False  # and no call can tell which ones came before it
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Workbench:
     settings: Mapping[str, Any] | list[Any]  # a configuration, or plain arguments
     precision: str = "float64"
     dropout: bool = True  # whether what drops out in evaluation mode may do so
+    watched: bool = False  # whether its inputs come back, too
     values: dict[str, Array] = field(default_factory=dict)  # its parameters, as the grader has set them
     fresh: dict[str, Array] = field(default_factory=dict)  # as the student's code has set them, in its order
     trainable: list[str] = field(default_factory=list)
@@ -76,6 +78,7 @@ class Workbench:
                 for row in reply["input_gradients"]
             ],
             [[numbers(array, self.name) for array in row] for row in reply["given"]],
+            reply["steady"] is True,
         )
 
     def _like(self, name: str, value: Any) -> Array:
@@ -105,9 +108,12 @@ class Workbench:
             "precision": self.precision,
             "changes": list(changes),
             "dropout": self.dropout,
+            # All of this takes longer to send than to compute. Whoever has set the parameters knows them.
+            "tell": (*(() if values else ("parameters",)), *(("given",) if self.watched else ())),
         }
         if self.rotations:
             request["rotations"] = self.rotations
+        wanted = len(inputs) if cotangents else 0, len(inputs) if self.watched else 0
         match self._answered(request):
             case {
                 "parameters": dict(),
@@ -118,7 +124,8 @@ class Workbench:
                 "input_gradients": list(rows),
                 "given": list(given),
                 "changed": list(),
-            } as reply if len(outputs) == len(rows) == len(given) == len(inputs):
+                "steady": bool(),
+            } as reply if len(outputs) == len(inputs) and (len(rows), len(given)) == wanted:
                 return dict(reply)
         raise Crashed(f"{self.name} gave no outputs")
 
