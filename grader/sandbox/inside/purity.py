@@ -33,9 +33,10 @@ def forget() -> None:
 
 def what_it_may_keep(file: str) -> str:
     """By what the student's file, or one that it imports, may keep something; nothing, if it cannot."""
-    if file not in _found:
-        _found[file] = _what_it_may_keep(file)
-    return _found[file]
+    path = os.path.abspath(file)
+    if path not in _found:
+        _found[path] = _what_it_may_keep(file)
+    return _found[path]
 
 
 def _what_it_may_keep(file: str) -> str:
