@@ -60,6 +60,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]
 
     monkeypatch.setattr(configured, "built", noted)
     monkeypatch.chdir(tmp_path)
+    worker.forget(str(tmp_path), path)  # what other tests had this process read under the same name
     yield names
     worker.forget(str(tmp_path), path)
 
