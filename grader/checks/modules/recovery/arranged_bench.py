@@ -59,7 +59,7 @@ class ArrangedBench(ImageBench):
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
     ) -> dict[str, Any]:
         assert self.beneath
-        beneath = replace(self.beneath, precision=self.precision, dropout=self.dropout)
+        beneath = replace(self.beneath, precision=self.precision, dropout=self.dropout, watched=self.watched)
         changed = [self._as_kept({**values, **change}, set(change)) for change in changes]
         reply = beneath._ask(config, self._as_kept(values, set(values)), inputs, cotangents, changed)
         found = {name: numbers(value, self.name) for name, value in reply["gradients"].items()}
