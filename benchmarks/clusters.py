@@ -5,7 +5,7 @@
     python -m benchmarks.clusters --only simulation  # costs for each task, and what follows from them
 
 The first part grades the same class (dl-hw3 2.1 and 2.2) with `--jobs 2` and with `--dask local:2`, in turn: time on
-the wall, which means something on idle cores only, and processor time of all processes. The second sends as many empty
+the wall, which means something on idle cores only. The second sends as many empty
 tasks with parcels of true size through a scheduler and a worker that are processes of their own. The third takes the
 costs of an nlp-a5 submission (processor time; for the disk the shortest of several times) and plays ten thousand
 submissions through one writer, one scheduler, one network and so many workers.
@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import heapq
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -80,20 +79,19 @@ def main() -> None:
 def overhead(folder: Path, count: int, rounds: int) -> None:
     submissions = class_of(folder / "class", count)
     ways: dict[str, dict[str, Any]] = {"--jobs 2": {"jobs": 2}, "--dask local:2": {"jobs": 2, "dask": "local:2"}}
-    found: dict[str, list[tuple[float, float, float]]] = {way: [] for way in ways}
+    found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
     for number in range(rounds):
         for way, how in ways.items():
             found[way].append(_graded(submissions, folder / f"{way[2:6]}-{number}", count, how))
-            whole, running, processor = found[way][-1]
-            each = f"{1000 * processor / count:.0f} ms of processor time each"
-            print(f"{way:15} {count} submissions: {whole:.1f} s, {count / running:.2f}/s once running; {each}")
+            whole, running = found[way][-1]
+            print(f"{way:15} {count} submissions: {whole:.1f} s, {count / running:.2f}/s once running")
     jobs, dask = ([statistics.median(column) for column in zip(*found[way], strict=True)] for way in ways)
-    shares = (f"{100 * (dask[place] / jobs[place] - 1):+.1f} %" for place in range(3))
-    print("Dask against jobs: {} with the start, {} once running, {} processor time".format(*shares))
+    shares = (f"{100 * (dask[place] / jobs[place] - 1):+.1f} %" for place in range(2))
+    print("Dask against jobs, medians: {} with the start, {} once running".format(*shares))
 
 
-def _graded(submissions: Path, out: Path, count: int, how: dict[str, Any]) -> tuple[float, float, float]:
-    """Seconds in all, from the first result to the last (for all of them), and of the processor."""
+def _graded(submissions: Path, out: Path, count: int, how: dict[str, Any]) -> tuple[float, float]:
+    """Seconds in all, and from the first result to the last (for all of them)."""
     moments: list[float] = []
     seen = 0
 
@@ -103,17 +101,12 @@ def _graded(submissions: Path, out: Path, count: int, how: dict[str, Any]) -> tu
             seen = tally.done
             moments.append(time.perf_counter())
 
-    before, began = _spent(), time.perf_counter()
+    began = time.perf_counter()
     order = Order(submissions, out, rubric=str(RUBRIC), problems=PROBLEMS, **how)
     tally = run_batch(order, lambda found: None, watch)
     assert (tally.done, tally.ungraded) == (count, 0), tally
     running = (moments[-1] - moments[0]) * count / (count - 1)
-    return time.perf_counter() - began, running, _spent() - before
-
-
-def _spent() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return time.perf_counter() - began, running
 
 
 # What one submission costs, and whom.

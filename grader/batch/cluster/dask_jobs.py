@@ -31,8 +31,8 @@ from grader.batch.pace import Pace
 from grader.errors import UsageError
 
 _AHEAD = 2  # tasks for each worker: one it grades, and one that is there when it has finished
-_LARGEST_LOT = 8  # submissions in one task
-_LOT_SECONDS = 0.5  # that a worker may grade before it answers: Dask's own work for a task takes some twelve ms
+_LARGEST_LOT = 16  # submissions in one task
+_LOT_SECONDS = 1.0  # that a worker may grade before it answers: Dask's own work for a task takes some twelve ms
 _AHEAD_BYTES = 256 * 2**20  # of submissions that the scheduler holds, and one more
 _LOOK_SECONDS = 2.0  # between two looks at who is there
 _ALONE_SECONDS = 600  # without any worker, before the batch ends: queues of clusters give new ones in minutes
