@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import Any
 import pytest
 
 from grader.engine import grade
-from grader.model import Check, Limits, Outcome, Problem, Rubric, Submission, failed, is_code, passed
+from grader.model import Box, Check, Limits, Outcome, Problem, Rubric, Submission, failed, is_code, passed
 from grader.report.json_report import as_data
 from grader.sandbox import BoxRunner
-from grader.sharing import in_turn, may_share
+from grader.sharing import BoxInTurn, in_turn, may_share
 from grader.submission import open_submission
 from tests.conftest import DRAW, EVERY_CASE, REPOSITORY, MakeSubmission, sampled, the_rubric
 from tests.test_samples import DECLARED
@@ -182,6 +183,29 @@ def test_random_numbers_of_the_code_begin_anew_with_each_check(boxes: BoxRunner,
     rubric = _rubric(*(_check(name) for name in "abc"))
     shared, fresh = (_told(rubric, work, boxes, share_boxes) for share_boxes in (True, False))
     assert shared == fresh
+
+
+def test_one_box_at_a_time_is_open_and_each_check_begins_it_anew(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    work = submission("import random\ndef f():\n    return random.random()\n")
+    opened, ended = list[Box](), list[Box]()
+
+    @contextmanager
+    def open_box(limits: Limits) -> Iterator[Box]:
+        with boxes.open(work, limits, 0) as box:
+            opened.append(box)
+            yield box
+        ended.append(box)
+
+    turn = BoxInTurn(open_box)
+    first, second = turn.fresh(Limits()), turn.fresh(Limits())
+    assert (opened, ended) == ([first, second], [first])
+    drawn = second.call(work.files[0], "f")
+    assert second.call(work.files[0], "f") != drawn
+    assert turn.hand_on(keeps_nothing=True)
+    assert second.call(work.files[0], "f") == drawn
+    turn.close()
+    assert (ended, turn.box, turn.was_asked) == ([first, second], None, False)
+    assert not turn.hand_on(keeps_nothing=True)
 
 
 class _Counting(BoxRunner):

@@ -15,7 +15,7 @@ import pytest
 from grader.release.code_similarity import shapes_in
 from grader.release.kit import Leaking, build_kit
 from grader.release.leaks import leaks_in
-from grader.release.withheld import Withheld
+from grader.release.withheld import Withheld, _labels
 from grader.rubric import load_rubric
 from tests.conftest import REPOSITORY
 from tests.release.conftest import RUBRICS, SECRET, Made
@@ -34,6 +34,12 @@ def secrets(kits: Kits) -> Callable[[str], Withheld]:
         return found[name]
 
     return of
+
+
+def test_labels_are_a_question_with_its_answer_and_a_name_with_it(tmp_path: Path) -> None:
+    (tmp_path / "labels.tsv").write_text("Where was Ada born?\tLondon\nWhere was Ben born?\tParis\nno label\n")
+    found = {" ".join(label).lower() for label in _labels(tmp_path / "labels.tsv")}
+    assert {"where was ada born london", "ada london", "where was ben born paris", "ben paris"} == found
 
 
 @pytest.mark.slow
