@@ -692,6 +692,11 @@ def test_what_is_taken_from_another_file_is_read_too(tmp_path: Path, monkeypatch
     assert _read(tmp_path, monkeypatch, work, **{"helper.py": counts}) != ""
 
 
+def test_a_librarys_other_name_has_one_meaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _read(tmp_path, monkeypatch, "import numpy as np\ndef f(x):\n    return np.exp(x)") == ""
+    assert "two meanings" in _read(tmp_path, monkeypatch, "import numpy as np\ndef f(x, np):\n    return np.exp(x)")
+
+
 @pytest.mark.parametrize("source", ["def f(:", "\0", "x = " + "(" * 5000, "x = " + "-" * 50_000 + "1", ""])
 def test_what_cannot_be_read_may_keep_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
     assert bool(_read(tmp_path, monkeypatch, source)) is bool(source)

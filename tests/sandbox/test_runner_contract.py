@@ -252,6 +252,16 @@ def test_many_files_fill_the_scratch_folder_and_nothing_else(ask: Any) -> None:
         ask(code, limits=Limits(scratch_mb=8))
 
 
+def test_a_submission_of_common_size_is_a_copy_that_its_code_may_write_into(
+    runner: BoxRunner, submission: MakeSubmission
+) -> None:
+    code = "def f():\n    with open('notes.txt', 'r+') as file:\n        return len(file.read()) + file.write('seen')"
+    work = replace(submission(**{"work.py": code, "notes.txt": "n" * 10_000}), size_bytes=16 * 2**20)
+    with runner.open(work, Limits(), seed=0) as student:
+        assert student.call("work.py", "f") == 10_004
+    assert (work.folder / "notes.txt").read_text() == "n" * 10_000
+
+
 def test_a_large_submission_is_read_where_it_lies(runner: BoxRunner, submission: MakeSubmission) -> None:
     work = submission(**{"work.py": "import helper\ndef f(): return helper.one", "helper.py": "one = 1"})
     large = replace(work, size_bytes=64 * 2**20)
