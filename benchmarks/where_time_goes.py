@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=40)
     count = parser.parse_args().count
     setattr(fork_server.ForkServer, "_receive", _receive_and_note)  # noqa: B010 - mypy lets no method be replaced
-    setattr(channel.Channel, "ask_each", _ask_and_note)  # noqa: B010
+    setattr(channel.Channel, "ask_each", _ask_and_note)  # noqa: B010 - the same
     with tempfile.TemporaryDirectory(prefix="where-time-goes-") as temporary:
         folder = Path(temporary)
         results = _grade(folder, count)
