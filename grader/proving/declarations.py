@@ -20,6 +20,7 @@ from typing import Any
 
 import yaml
 
+from grader.alternatives import ONE_ALTERNATIVE
 from grader.archives import ENDINGS
 from grader.errors import RubricError
 from grader.model import Problem, Rubric, Status
@@ -128,7 +129,7 @@ def _misfit_of_a_check(key: str, value: Any, problem: Problem) -> str:
     if key == "chosen":
         names = [one.name for one in problem.alternatives]
         return "" if value in names else f"{problem.id} has no alternative '{value}'{did_you_mean(str(value), names)}"
-    ids = {check.id for check in problem.every_check}
+    ids = {check.id for check in problem.every_check} | ({ONE_ALTERNATIVE} if problem.alternatives else set())
     if key not in ids:
         return f"{problem.id} has no check '{key}'{did_you_mean(key, ids)}"
     status, _, score = str(value).partition(" ")

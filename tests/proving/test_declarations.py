@@ -127,9 +127,16 @@ def test_what_a_sample_fails_is_known_from_its_declaration() -> None:
     assert list(failed_by({"problems": problems})) == [("a", "y"), ("c", "x"), ("c", "y"), ("c", "z")]
 
 
-def test_our_own_samples_are_declared_without_a_slip() -> None:
-    rubric = the_rubric("rubrics/dl-hw3.yaml")
+@pytest.mark.parametrize("name", ["dl-hw3", "nlp-a5"])
+def test_our_own_samples_are_declared_without_a_slip(name: str) -> None:
+    rubric = the_rubric(f"rubrics/{name}.yaml")
     assert len(declared_samples(rubric, load_proof(rubric))) > 9
+
+
+def test_only_a_problem_with_alternatives_has_a_verdict_in_their_place(tiny: Path) -> None:
+    (tiny / "ann.yaml").write_text(DECLARED.replace("{points: 1", "{one_alternative: missing, points: 1"))
+    (told,) = _refused(tiny)
+    assert told.startswith("ann.yaml:5: 2.1 has no check 'one_alternative'")
 
 
 def test_what_became_of_each_sample_is_told(tmp_path: Path) -> None:
