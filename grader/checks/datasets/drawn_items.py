@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from grader.checks.datasets.span_columns import Spans, spans_at_the_beginning
+from grader.checks.datasets.spans import UNKNOWN as UNKNOWN
+from grader.checks.datasets.spans import Span, measured
 from grader.compare import Array
 from grader.errors import Crashed, NotImportable, StudentFault, WrongKind
 from grader.model import Student
 from grader.quoting import quote
 from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
 
-UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
 LONG_TENSOR = "Tensor torch.int64"
 # No character twice in short documents but the blank: a piece has one place.
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;éü"
@@ -83,8 +86,32 @@ Entries = tuple[tuple[Any, Any], ...]
 
 
 @dataclass(frozen=True)
+class Side:
+    """What was drawn of x, or of y: codes of characters, one draw behind the other, and how long each is."""
+
+    codes: Array
+    lengths: Array
+
+    @cached_property
+    def texts(self) -> list[str]:
+        spelt = self.codes.tobytes().decode("utf-32-le", "replace")
+        ends = np.concatenate([[0], np.cumsum(self.lengths)]).tolist()
+        return [spelt[start:stop] for start, stop in pairwise(ends)]
+
+    @cached_property
+    def rows(self) -> Array | None:
+        """A row for each draw, if all are as long."""
+        if not len(self.lengths) or not self.lengths[0] or np.ptp(self.lengths):
+            return None
+        return self.codes.reshape(len(self.lengths), -1)
+
+
+_NOTHING = Side(np.zeros(0, "<u4"), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True)
 class Drawn:
-    """What the box gave. `x` and `y` are texts, one for each draw; `strays` are draws that gave none.
+    """What the box gave: x and y of each draw; `strays` are draws that gave none.
 
     Its question may hold shorter documents than were sent: those that the items are made of.
     """
@@ -95,14 +122,66 @@ class Drawn:
     stoi: Entries | None
     itos: Entries | None
     kinds: tuple[str, ...] = ()
-    x: list[str] = field(default_factory=list)
-    y: list[str] = field(default_factory=list)
+    sides: tuple[Side, Side] = (_NOTHING, _NOTHING)
     strays: tuple[str, ...] = ()
 
     @property
+    def x(self) -> list[str]:
+        return self.sides[0].texts
+
+    @property
+    def y(self) -> list[str]:
+        return self.sides[1].texts
+
+    def __len__(self) -> int:
+        return len(self.sides[0].lengths)
+
+    @cached_property
+    def whole(self) -> Array | None:
+        """The codes of the string behind each pair, if all are as long and y is x moved by one."""
+        x, y = (side.rows for side in self.sides)
+        if x is None or y is None or x.shape != y.shape or not np.array_equal(x[:, 1:], y[:, :-1]):
+            return None
+        return np.concatenate([x, y[:, -1:]], axis=1)
+
+    @cached_property
     def texts(self) -> list[str]:
         """The string behind each pair. Where y is not x moved by one, x is all there is to go by."""
+        if self.whole is not None:
+            return Side(self.whole, np.full(len(self), self.whole.shape[1])).texts
         return [whole_text(x, y) for x, y in zip(self.x, self.y, strict=True)]
+
+    @property
+    def stays_the_same(self) -> bool:
+        """Whether all draws are one item."""
+        if self.whole is not None:
+            return bool((self.whole == self.whole[0]).all())
+        return len(set(self.texts)) == 1
+
+    @cached_property
+    def _at_the_beginning(self) -> tuple[Spans, Array]:
+        """Spans, and of which draws: what can be read at once."""
+        if self.whole is None:
+            return Spans.of([Span(0, 0, 0)] * len(self)), np.zeros(len(self), bool)
+        return spans_at_the_beginning(self.whole, self.question.document)
+
+    @property
+    def unread(self) -> list[str]:
+        """The texts that have to be looked at one by one. All others are a beginning of the document, as asked for."""
+        _, read = self._at_the_beginning
+        return [] if read.all() else [self.texts[row] for row in np.flatnonzero(~read).tolist()]
+
+    @cached_property
+    def spans(self) -> Spans:
+        """The draws that have three pieces."""
+        found, read = self._at_the_beginning
+        if read.all():
+            return found
+        others = [measured(text, self.question.document) for text in self.unread]
+        rows = np.flatnonzero(~read)[[other is not None for other in others]]
+        has_pieces = read.copy()
+        has_pieces[rows] = True
+        return found.with_rows(rows, [other for other in others if other is not None])[has_pieces]
 
 
 def whole_text(x: str, y: str) -> str:
@@ -142,18 +221,20 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
         found = f"it gives {', '.join(drawn.kinds)}" if drawn.kinds else ""
         raise WrongKind(f"{name} should give a pair (x, y) of Long tensors, one row of ids each", found)
     table = _letters(drawn)
-    x, y = (_texts(*row, table) for row in rows.values() if row is not None)
-    read = _without_letters_beyond_ascii(question) if not _beyond_ascii(question) & set("".join([*x, *y])) else question
-    return replace(drawn, question=read, x=x, y=y, strays=strays)
+    x, y = (_side(*row, table) for row in rows.values() if row is not None)
+    beyond = [ord(letter) for letter in _beyond_ascii(question)]
+    occur = any((side.codes == letter).any() for side in (x, y) for letter in beyond)
+    read = question if occur else _without_letters_beyond_ascii(question)
+    return replace(drawn, question=read, sides=(x, y), strays=strays)
 
 
 def draw_by_chance(student: Student, file: str, name: str, question: Question) -> Drawn:
     """As `draw`. An item that stays the same, which costs elsewhere, is drawn from copies of its document."""
     drawn = draw(student, file, name, question)
-    if question.times == 1 or len(set(drawn.texts)) > 1:
+    if question.times == 1 or not drawn.stays_the_same:
         return drawn
     copied = draw(student, file, name, replace(question, copies=True))
-    return copied if len(set(copied.texts)) > 1 else drawn
+    return drawn if copied.stays_the_same else copied
 
 
 def joined(one: Drawn, other: Drawn) -> Drawn:
@@ -164,7 +245,12 @@ def joined(one: Drawn, other: Drawn) -> Drawn:
         else max((one.question, other.question), key=lambda question: len(question.document))
     )
     question = replace(whole, times=one.question.times + other.question.times)
-    return replace(one, question=question, x=one.x + other.x, y=one.y + other.y, strays=one.strays + other.strays)
+    x, y = (_one_after_the_other(*sides) for sides in zip(one.sides, other.sides, strict=True))
+    return replace(one, question=question, sides=(x, y), strays=one.strays + other.strays)
+
+
+def _one_after_the_other(one: Side, other: Side) -> Side:
+    return Side(np.concatenate([one.codes, other.codes]), np.concatenate([one.lengths, other.lengths]))
 
 
 def _beyond_ascii(question: Question) -> set[str]:
@@ -225,10 +311,10 @@ def right_vocabularies(data: str) -> tuple[list[str], list[str]]:
     return [*special, *letters], [*special, *(letter for letter in letters if letter != "\n")]
 
 
-def _texts(ids: Array, lengths: Array, letters: dict[int, str]) -> list[str]:
-    shown = [letters.get(index, UNKNOWN) for index in range(_MOST_LETTERS)]
-    codes = np.array([ord(letter if len(letter) == 1 else UNKNOWN) for letter in [*shown, UNKNOWN]], "<u4")
+def _side(ids: Array, lengths: Array, letters: dict[int, str]) -> Side:
+    codes = np.full(_MOST_LETTERS + 1, ord(UNKNOWN), "<u4")
+    for index, letter in letters.items():
+        if 0 <= index < _MOST_LETTERS and len(letter) == 1:
+            codes[index] = ord(letter)
     known = np.where((ids >= 0) & (ids < _MOST_LETTERS), ids, _MOST_LETTERS)
-    spelt = codes[known].tobytes().decode("utf-32-le", "replace")
-    ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
-    return [spelt[start:stop] for start, stop in pairwise(ends)]
+    return Side(codes[known], lengths)

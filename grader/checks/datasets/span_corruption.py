@@ -30,6 +30,7 @@ from grader.checks.datasets.item_mistakes import (
     uneven,
     unreadable,
 )
+from grader.checks.datasets.span_columns import Spans
 from grader.checks.datasets.span_statistics import (
     DRAWS,
     EDITIONS,
@@ -85,17 +86,15 @@ def _mistake(drawn: Drawn, finding: Finding, trial: int) -> Outcome:
     )
 
 
-def _spans(drawn: Drawn) -> list[Span]:
+def _spans(drawn: Drawn) -> Spans:
     """The draws that have three pieces. One check points out a mistake in the form, so that not all do."""
-    document, texts = drawn.question.document, drawn.texts
-    if len(texts) > _FEW and len(set(texts)) == 1:
+    if len(drawn) > _FEW and drawn.stays_the_same:
         hint = "so nothing can be said about chance; draw in __getitem__, not once in __init__"
-        raise WrongKind(f"the item is the same in all {len(texts):,} draws, {hint} ({drawn.question.label})")
-    spans = [span for text in texts if (span := measured(text, document))]
-    if len(spans) < _READABLE * len(texts):
-        unread, asked = len(texts) - len(spans), f"prefix {MASK} suffix {MASK} masked"
-        raise WrongKind(f"{unread:,} of {len(texts):,} draws are not {asked} ({drawn.question.label})")
-    return spans
+        raise WrongKind(f"the item is the same in all {len(drawn):,} draws, {hint} ({drawn.question.label})")
+    if len(drawn.spans) < _READABLE * len(drawn):
+        unread, asked = len(drawn) - len(drawn.spans), f"prefix {MASK} suffix {MASK} masked"
+        raise WrongKind(f"{unread:,} of {len(drawn):,} draws are not {asked} ({drawn.question.label})")
+    return drawn.spans
 
 
 _Draw = Callable[[Question], Drawn]
@@ -113,7 +112,7 @@ def _drawn_until(ask: _Draw, asked: list[Question], certain: Callable[..., bool]
         for go in _GOES:
             more = [ask(replace(question, times=question.times // go)) for question in asked]
             drawn = [joined(*both) for both in zip(drawn, more, strict=True)] if drawn else more
-            if any(one.strays or len(_spans(one)) < len(one.texts) for one in more):
+            if any(one.strays or len(_spans(one)) < len(one) for one in more):
                 return [ask(question) for question in asked]
             if certain(*drawn):
                 break
@@ -325,7 +324,7 @@ def handles_empty_documents(student: Student, rng: np.random.Generator, *, file:
         if built.length == 1:  # the data set leaves empty documents out, so there is none to draw
             continue
         drawn = draw(student, file, name, question)
-        if any(letter not in (PAD, MASK, " ") for drawn_text in drawn.texts for letter in drawn_text):
+        if set("".join(drawn.texts)) - {PAD, MASK, " "}:
             return failed(f"its item holds text, though the document has none ({question.label})")
         mistakes += [*strays(drawn, 0), *_uneven_alone(student, rng, file, name, drawn)]
         draws += question.times
