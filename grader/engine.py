@@ -27,9 +27,10 @@ from grader.model import (
     Status,
     Submission,
 )
-from grader.opinions import Asking, Work
+from grader.opinions import Asking
 from grader.sharing import BoxInTurn, gates_above, in_turn
 from grader.shown import as_shown
+from grader.work import Work
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
 
