@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -30,11 +30,11 @@ _LOOKED_AT_AGAIN = 8  # one problem in so many, of code that keeps nothing as fa
 class _Student:
     """What one check sees: the box, and what was handed in beside code."""
 
-    def __init__(self, box: Box, work: Work, problem: Problem, beside: tuple[str, ...]) -> None:
+    def __init__(self, box: Box, asking: Asking, check: Check) -> None:
         self._box = box
-        self._work = work
-        self._problem = problem
-        self.beside = beside
+        self._asking = asking
+        self._check = check
+        self.beside = asking.beside
         self.saw_inputs = False
         self.read_sheet = False
 
@@ -67,12 +67,20 @@ class _Student:
         return self._box.lost_answers
 
     def read(self, file: str) -> bytes:
-        return self._work.submission.read(file)
+        return self._asking.work.submission.read(file)
 
     @property
     def answer(self) -> Answer:
         self.read_sheet = True
-        return answer_to(self._problem, self._work.sheet)
+        return answer_to(self._asking.problem, self._asking.work.sheet)
+
+    def in_common(self, name: str, make: Callable[[Any], Any]) -> Any:
+        self.saw_inputs = True  # what others asked the box is in it
+        # By visibility: what a public check tells must not be what a hidden one asked.
+        place, kept = self._asking.place(f"{self._check.visibility} {name}"), self._box.in_common
+        if place not in kept:
+            kept[place] = make(np.random.default_rng(self._asking.draw.questions(place)))
+        return kept[place]
 
 
 @dataclass(eq=False)
@@ -164,7 +172,11 @@ class Asking:
         return self.shared[self._drawn(place).integers(len(self.shared))]
 
     def _drawn(self, place: str) -> np.random.Generator:
-        return np.random.default_rng(self.draw.questions(f"{self.rubric.name}/{self.problem.id}/{place}"))
+        return np.random.default_rng(self.draw.questions(self.place(place)))
+
+    def place(self, name: str) -> str:
+        """What random numbers of the problem follow from, but for seed and secret."""
+        return f"{self.rubric.name}/{self.problem.id}/{name}"
 
     def _agrees(self, box: Box, place: str) -> bool:
         """Whether another process, which is there anyway and has done its work, gives what the shared one gave."""
@@ -173,7 +185,7 @@ class Asking:
         check, shared = self._one_that_shared(place)
         box.begin_check()
         try:
-            return _same(self._found(check, _Student(box, self.work, self.problem, self.beside)), shared)
+            return _same(self._found(check, _Student(box, self, check)), shared)
         except BoxRefused:
             raise
         except Exception:  # whatever it is, the checks are asked again alone
@@ -181,7 +193,7 @@ class Asking:
 
     def _first_opinion(self, check: Check, box: Box) -> Outcome | None:
         """What it finds in a box that other checks have asked; None if that does not count."""
-        student = _Student(box, self.work, self.problem, self.beside)
+        student = _Student(box, self, check)
         try:
             outcome = self._found(check, student)
         except BoxRefused:
@@ -205,7 +217,7 @@ class Asking:
             try:
                 box = self.turn.fresh(self.work.limits(self.problem))
                 box.asks_together = left > 0
-                student = _Student(box, self.work, self.problem, self.beside)
+                student = _Student(box, self, check)
                 outcome = self._found(check, student)
                 self.turn.was_asked = student.saw_inputs
                 if not shares and self.work.shares_boxes and student.saw_inputs and not self.keeps_nothing:
@@ -227,8 +239,7 @@ class Asking:
 
     def _found(self, check: Check, student: _Student) -> Outcome:
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
-        place = f"{self.rubric.name}/{self.problem.id}/{check.id}"
-        questions = np.random.default_rng(self.draw.questions(place))
+        questions = self._drawn(check.id)
         try:
             outcome = check.function(student, questions, **check.parameters)
         finally:

@@ -8,6 +8,7 @@ import math
 import os
 import random
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -83,10 +84,18 @@ def test_plain_work_passes_and_its_report_is_the_same_again(torch_boxes: BoxRunn
 class _WithoutBox:
     """The same probe in this process: so many draws are not worth a box, and these files are ours."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seed: int = 0) -> None:
         self._folder = folder
+        self._seed = seed
+        self._kept: dict[str, Any] = {}
+
+    def in_common(self, name: str, make: Callable[[Any], Any]) -> Any:
+        if name not in self._kept:
+            self._kept[name] = make(np.random.default_rng(self._seed))
+        return self._kept[name]
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        del request["stream"]  # random numbers go on from question to question
         finders = [*sys.meta_path]  # else what this process imports later is taken for a student's
         try:
             with contextlib.redirect_stdout(io.StringIO()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -35,6 +37,7 @@ class Question:
     idx: int = 0
     times: int = 1
     copies: bool = False  # the document stands there as often as it is drawn, and each copy is drawn once
+    after: int = 0  # draws that were made of it before: these are others
 
     @property
     def document(self) -> str:
@@ -47,6 +50,11 @@ class Question:
     @property
     def items(self) -> list[int]:
         return list(range(self.times)) if self.copies else [self.idx]
+
+    @property
+    def stream(self) -> int:
+        """Which of the code's random numbers its draws are made with: other ones for every question."""
+        return zlib.crc32(repr((self.data, self.block, self.items, self.times, self.after)).encode())
 
     @property
     def label(self) -> str:
@@ -192,7 +200,7 @@ def whole_text(x: str, y: str) -> str:
 
 def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     """Ask the box. Faults say with which document they happened; what is not two rows of ids is one."""
-    request = {"name": name, "data": question.data, "block_size": question.block}
+    request = {"name": name, "data": question.data, "block_size": question.block, "stream": question.stream}
     try:
         answer = student.probe("draw_items", file, **request, items=question.items, times=question.times)
     except NotImportable:
@@ -228,29 +236,13 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     return replace(drawn, question=read, sides=(x, y), strays=strays)
 
 
-def draw_by_chance(student: Student, file: str, name: str, question: Question) -> Drawn:
-    """As `draw`. An item that stays the same, which costs elsewhere, is drawn from copies of its document."""
-    drawn = draw(student, file, name, question)
+def draw_by_chance(ask: Callable[[Question], Drawn], question: Question, drawn: Drawn | None = None) -> Drawn:
+    """What is drawn. An item that stays the same, which costs elsewhere, is drawn from copies of its document."""
+    drawn = drawn or ask(question)
     if question.times == 1 or not drawn.stays_the_same:
         return drawn
-    copied = draw(student, file, name, replace(question, copies=True))
+    copied = ask(replace(question, copies=True))
     return drawn if copied.stays_the_same else copied
-
-
-def joined(one: Drawn, other: Drawn) -> Drawn:
-    """Draws of one question that were made in two goes."""
-    whole = (
-        one.question
-        if one.question.documents == other.question.documents
-        else max((one.question, other.question), key=lambda question: len(question.document))
-    )
-    question = replace(whole, times=one.question.times + other.question.times)
-    x, y = (_one_after_the_other(*sides) for sides in zip(one.sides, other.sides, strict=True))
-    return replace(one, question=question, sides=(x, y), strays=one.strays + other.strays)
-
-
-def _one_after_the_other(one: Side, other: Side) -> Side:
-    return Side(np.concatenate([one.codes, other.codes]), np.concatenate([one.lengths, other.lengths]))
 
 
 def _beyond_ascii(question: Question) -> set[str]:
@@ -283,8 +275,8 @@ def _entries(table: Any) -> Entries | None:
 
 
 def _rows(ids: Any, lengths: Any, times: int) -> tuple[Array, Array] | None:
-    for array in (ids, lengths):
-        if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.ndim != 1:
+    for array, dtypes in ((ids, (np.int16, np.int64)), (lengths, (np.int64,))):
+        if not isinstance(array, np.ndarray) or array.dtype not in dtypes or array.ndim != 1:
             return None
     if not len(lengths) == times > 0 or (lengths < 0).any() or (lengths > _WIDEST).any() or lengths.sum() != len(ids):
         return None
@@ -316,5 +308,9 @@ def _side(ids: Array, lengths: Array, letters: dict[int, str]) -> Side:
     for index, letter in letters.items():
         if 0 <= index < _MOST_LETTERS and len(letter) == 1:
             codes[index] = ord(letter)
-    known = np.where((ids >= 0) & (ids < _MOST_LETTERS), ids, _MOST_LETTERS)
+    known = ids if not len(ids) or (ids.min() >= 0 and ids.max() < _MOST_LETTERS) else _within(ids)
     return Side(codes[known], lengths)
+
+
+def _within(ids: Array) -> Array:
+    return np.where((ids >= 0) & (ids < _MOST_LETTERS), ids, _MOST_LETTERS)
