@@ -18,7 +18,7 @@ from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, c
 from grader.from_pages import from_pages
 from grader.model import Answer, Box, Check, Outcome, Problem, Rubric, Status, is_code
 from grader.quoting import quote
-from grader.sharing import BoxInTurn, may_share
+from grader.sharing import BoxInTurn, has_its_own_box, may_share
 from grader.shown import concealed, from_fault, with_output
 from grader.stubs import not_started
 from grader.work import Work
@@ -99,8 +99,9 @@ class Asking:
 
     @property
     def files(self) -> list[str]:
-        """The code that the problem's checks ask."""
-        return list(dict.fromkeys(file for check in self.order for file in check.files if is_code(file)))
+        """The code that the problem's checks ask in boxes that others may ask, too."""
+        shared = (check for check in self.order if not has_its_own_box(check, keeps_nothing=True))
+        return list(dict.fromkeys(file for check in shared for file in check.files if is_code(file)))
 
     @cached_property
     def keeps_nothing(self) -> bool:

@@ -42,12 +42,10 @@ class Work:
         for file in files:
             if file not in self._may_keep:
                 try:
-                    was_asked, box = turn.was_asked, turn.box or turn.fresh(limits)
-                    self._may_keep[file] = str(box.probe("what_it_may_keep", file))
-                    turn.was_asked = was_asked  # what is read does not run
+                    with turn.for_reading(limits) as box:
+                        self._may_keep[file] = str(box.probe("what_it_may_keep", file))
                 except (StudentFault, BoxLost) as fault:
                     self._may_keep[file] = type(fault).__name__
-                    turn.close(fault)
         return bool(files) and not any(self._may_keep[file] for file in files)
 
     def limits(self, problem: Problem) -> Limits:
