@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +15,7 @@ from grader.checks.datasets.span_columns import Spans, spans_at_the_beginning
 from grader.checks.datasets.spans import UNKNOWN as UNKNOWN
 from grader.checks.datasets.spans import Span, measured
 from grader.compare import Array
-from grader.errors import Crashed, NotImportable, StudentFault, WrongKind
+from grader.errors import Crashed, Killed, NotImportable, StudentFault, TimedOut, WrongKind
 from grader.model import Student
 from grader.quoting import quote
 from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
@@ -38,6 +38,7 @@ class Question:
     times: int = 1
     copies: bool = False  # the document stands there as often as it is drawn, and each copy is drawn once
     after: int = 0  # draws that were made of it before: these are others
+    in_turn_with: tuple[int, ...] = ()  # other documents of the data set, each drawn as often
 
     @property
     def document(self) -> str:
@@ -49,7 +50,7 @@ class Question:
 
     @property
     def items(self) -> list[int]:
-        return list(range(self.times)) if self.copies else [self.idx]
+        return list(range(self.times)) if self.copies else [self.idx, *self.in_turn_with]
 
     @property
     def stream(self) -> int:
@@ -112,6 +113,12 @@ class Side:
         if not len(self.lengths) or not self.lengths[0] or np.ptp(self.lengths):
             return None
         return self.codes.reshape(len(self.lengths), -1)
+
+    def every(self, step: int, start: int) -> Side:
+        """Of draws that are as long as each other, every so many from there on."""
+        assert self.rows is not None
+        rows = self.rows[start::step]
+        return Side(rows.reshape(-1), self.lengths[start::step])
 
 
 _NOTHING = Side(np.zeros(0, "<u4"), np.zeros(0, np.int64))
@@ -236,6 +243,26 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     return replace(drawn, question=read, sides=(x, y), strays=strays)
 
 
+def draw_each(student: Student, file: str, name: str, asked: Sequence[Question]) -> Iterator[Drawn]:
+    """Draws of several documents of one data set, each as often. They are asked for at once; one by one where anything
+    is odd, so that it is known with which document it happened."""
+    first, *others = asked
+    at_once = replace(first, times=first.times * len(asked), in_turn_with=tuple(one.idx for one in others))
+    try:
+        drawn = draw(student, file, name, at_once)
+    except (NotImportable, TimedOut, Killed):
+        raise
+    except StudentFault:
+        drawn = None
+    for number, question in enumerate(asked):
+        if drawn is None or drawn.whole is None or drawn.strays:
+            yield draw(student, file, name, question)
+        else:
+            x, y = (side.every(len(asked), number) for side in drawn.sides)
+            read = replace(drawn.question, idx=question.idx, times=question.times, in_turn_with=())
+            yield replace(drawn, question=read, sides=(x, y))
+
+
 def draw_by_chance(ask: Callable[[Question], Drawn], question: Question, drawn: Drawn | None = None) -> Drawn:
     """What is drawn. An item that stays the same, which costs elsewhere, is drawn from copies of its document."""
     drawn = drawn or ask(question)
@@ -246,7 +273,8 @@ def draw_by_chance(ask: Callable[[Question], Drawn], question: Question, drawn: 
 
 
 def _beyond_ascii(question: Question) -> set[str]:
-    return {letter for letter in question.document if not letter.isascii()}
+    documents = (question.documents[idx] for idx in (question.idx, *question.in_turn_with))
+    return {letter for document in documents for letter in document if not letter.isascii()}
 
 
 def _without_letters_beyond_ascii(question: Question) -> Question:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from grader.checks.datasets.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, questions
+from grader.checks.datasets.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, draw_each, questions
 from grader.checks.datasets.item_mistakes import (
     Mistake,
     judged_items,
@@ -276,13 +277,12 @@ def _uneven_alone(student: Student, rng: np.random.Generator, file: str, name: s
 def handles_short_documents(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Documents of 1 to 29 characters give items of the same form. Which part of them is masked does not matter."""
     mistakes, draws = list[Mistake](), 0
-    for trial, question in enumerate(
-        [question for block in (32, BLOCK) for question in questions(rng, (5, 1, 3, 2, 4, 6, 12, 25), block, _FEW // 2)]
-    ):
-        drawn = draw(student, file, name, question)
+    by_block = [questions(rng, (5, 1, 3, 2, 4, 6, 12, 25), block, _FEW // 2) for block in (32, BLOCK)]
+    in_turn = chain.from_iterable(draw_each(student, file, name, asked) for asked in by_block)
+    for trial, drawn in enumerate(in_turn):
         mistakes += [*strays(drawn, trial), *misformed(drawn, trial)]
         mistakes += _uneven_alone(student, rng, file, name, drawn)
-        draws += question.times
+        draws += drawn.question.times
     return judged_items(_but_for_slips(mistakes, draws), draws, "short documents are handled")
 
 
