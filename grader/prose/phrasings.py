@@ -212,8 +212,8 @@ class Reading:
         places = {i for form in _LOOSE.get(atom.form, (atom.form,)) for i in self._places.get(form, ())}
         places.update(self._symbols.get(atom.form, ()))
         if len(atom.form) >= _LONG:
-            for shortened in _shortened(atom.form):
-                for form in self._mistyped.get(shortened, ()):
+            for shortened in self._mistyped.keys() & _shortened(atom.form):
+                for form in self._mistyped[shortened]:
                     if form[0] == atom.form[0] and _one_edit_apart(form, atom.form):
                         places.update(self._places[form])
         return places
@@ -277,9 +277,10 @@ def _find_part(part: Part, reading: Reading) -> list[Found]:
 
 
 def _places_of(term: Term, reading: Reading, mind_denials: bool) -> Iterator[tuple[int, int]]:
+    tokens = reading.tokens
     for run in term.runs:
         for first, last in _runs_at(run, reading):
-            denied = any(token.denied for token in reading.tokens[first : last + 1])
+            denied = tokens[first].denied or any(token.denied for token in tokens[first + 1 : last + 1])
             if denied if term.denied else not (denied and mind_denials):
                 yield first, last
 
@@ -293,6 +294,8 @@ def _runs_at(run: Run, reading: Reading) -> Iterator[tuple[int, int]]:
             gap = _GAP + 1
             continue
         places = {i for atom in step for i in reading.where(atom)}
+        if not places:
+            return
         if number == 0:
             ends = {i: i for i in places}
         else:
