@@ -14,6 +14,12 @@ import numpy as np
 from grader.checks.datasets.span_columns import Spans, spans_at_the_beginning
 from grader.checks.datasets.spans import UNKNOWN as UNKNOWN
 from grader.checks.datasets.spans import Span, measured
+from grader.checks.datasets.vocabulary_tables import (
+    Entries,
+    entries_of,
+    right_vocabularies,
+    without_letters_beyond_ascii,
+)
 from grader.compare import Array
 from grader.errors import Crashed, Killed, NotImportable, StudentFault, TimedOut, WrongKind
 from grader.model import Student
@@ -89,9 +95,6 @@ def _document(rng: np.random.Generator, length: int, solid: tuple[int, ...]) -> 
             text[place] = " "
         place += 1 + int(rng.integers(3, 10))
     return "".join(text)
-
-
-Entries = tuple[tuple[Any, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -223,8 +226,8 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
         question,
         length if isinstance(length, int) else None,
         size if isinstance(size, int) else None,
-        _entries(stoi),
-        _entries(itos),
+        entries_of(stoi),
+        entries_of(itos),
         tuple(quote(str(kind), 60) for kind in kinds[:3]),
     )
     if not question.times:
@@ -285,21 +288,9 @@ def _without_letters_beyond_ascii(question: Question) -> Question:
     return replace(question, documents=tuple(without_letters_beyond_ascii(text) for text in question.documents))
 
 
-def without_letters_beyond_ascii(text: str) -> str:
-    return text.encode("ascii", "ignore").decode()
-
-
 def _placed(fault: StudentFault, question: Question) -> StudentFault:
     detail = "; ".join(part for part in (fault.detail, question.shown) if part)
     return type(fault)(f"{fault.message}, with {question.label}", detail)
-
-
-def _entries(table: Any) -> Entries | None:
-    if not isinstance(table, list) or not all(isinstance(entry, list) and len(entry) == 2 for entry in table):
-        return None
-    if not all(isinstance(value, int | str | None) for entry in table for value in entry):
-        return None
-    return tuple((one, other) for one, other in table)
 
 
 def _rows(ids: Any, lengths: Any, times: int) -> tuple[Array, Array] | None:
@@ -323,12 +314,6 @@ def _letters(drawn: Drawn) -> dict[int, str]:
         if letter not in letters.values() and letters.get(index) not in set(drawn.question.data):
             letters[index] = letter
     return letters if len(letters) > 2 else dict(enumerate(right_vocabularies(drawn.question.data)[0]))
-
-
-def right_vocabularies(data: str) -> tuple[list[str], list[str]]:
-    """□, ⁇ and the sorted characters of the data, where the newline between documents may or may not be one."""
-    special, letters = [PAD_CHARACTER, MASK_CHARACTER], sorted(set(data))
-    return [*special, *letters], [*special, *(letter for letter in letters if letter != "\n")]
 
 
 def _side(ids: Array, lengths: Array, letters: dict[int, str]) -> Side:
