@@ -17,6 +17,9 @@ verdict (both sides of a normal distribution). Only a pass ends the drawing: cor
 all draws, and what is wrong is judged by all of them. A length beyond its bounds may be rare: where these are
 looked at, all draws are made.
 
+All checks judge one set of draws (`item_set`), so what they find may depend on each other. The bounds above are added
+up, which holds however that is.
+
 All are about documents as the course has them: thirty to some hundred characters, with blanks.
 """
 
@@ -197,6 +200,8 @@ def is_surely_a_quarter(spans: Spans, longer: Spans, block: int, draws: int) -> 
     more = 2 * draws / (len(spans) + len(longer))
     kept, share = _shares(joined([spans, longer]))
     for some in (kept >= half, kept < half):
+        if some.sum() < _FEWEST:
+            return False
         allowed = margin(int(some.sum() * more)) + _ROUNDING_CHARACTERS * float((1 / np.maximum(kept[some], 1)).mean())
         if not _is_inside(share[some], 0.25, allowed):
             return False
