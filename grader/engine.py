@@ -27,9 +27,10 @@ from grader.model import (
     Status,
     Submission,
 )
-from grader.opinions import Asking, Work
+from grader.opinions import Asking
 from grader.sharing import BoxInTurn, gates_above, in_turn
 from grader.shown import as_shown
+from grader.work import Work
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
 
@@ -63,7 +64,7 @@ def grade(
         judging = Judging(submission, lambda: work.sheet)
         problems: list[ProblemResult] = []
         for problem in rubric.problems:
-            result = _grade_problem(rubric, problem, work, runner, draw, progress)
+            result = _grade_problem(rubric, problem, work, draw, progress)
             problems.append(replace(result, judged=judging.of(problem, result.chosen)))
             finished(problems[-1])
     seconds = time.perf_counter() - began
@@ -79,9 +80,7 @@ def grade(
     )
 
 
-def _grade_problem(
-    rubric: Rubric, problem: Problem, work: Work, runner: Runner, draw: Draw, progress: Progress
-) -> ProblemResult:
+def _grade_problem(rubric: Rubric, problem: Problem, work: Work, draw: Draw, progress: Progress) -> ProblemResult:
     def graded(alternative: Alternative | None, *before: CheckResult) -> ProblemResult:
         return _grade_checks(rubric, problem, alternative, before, work, draw, progress)
 
@@ -89,7 +88,7 @@ def _grade_problem(
         return graded(None)
     if problem.best_counts and (worthy := worth_trying(problem, work.submission)):
         return best([graded(alternative) for alternative in worthy])
-    found = _alternatives(rubric, problem, work, runner, draw)
+    found = _alternatives(problem, work)
     if len(found) == 1:
         return graded(found[0])
     there = files_there(problem, work.submission)
@@ -152,10 +151,13 @@ def _grade_checks(
     return ProblemResult(problem, status_of(in_order, points, problem.points), points, tuple(in_order), chosen)
 
 
-def _alternatives(rubric: Rubric, problem: Problem, work: Work, runner: Runner, draw: Draw) -> list[Alternative]:
+def _alternatives(problem: Problem, work: Work) -> list[Alternative]:
+    """Those that were handed in, told by reading: in the box that the checks of one of them will ask."""
     for _ in range(_ATTEMPTS):
+        if not work.turn.serves(problem.limits, files_there(problem, work.submission)):
+            work.turn.close()
         try:
-            with runner.open(work.submission, problem.limits, draw.student(rubric.name)) as box:
+            with work.turn.for_reading(problem.limits) as box:
                 return handed_in(problem, work.submission, box)
         except (Killed, BoxLost):
             continue

@@ -66,6 +66,9 @@ class Box(CodeInABox, Protocol):
 
     asks_together: bool  # whether several questions may be sent, and answered, as one
     lost_answers: bool  # it ended while it answered several as one, and some may have been answered before that
+    in_common: dict[
+        str, Any
+    ]  # what the checks that ask it keep for each other, outside of it and as long as it is there
 
     def begin_check(self) -> None:
         """What is asked from here on belongs to another check: the code's own random numbers begin anew."""
@@ -86,6 +89,10 @@ class Student(CodeInABox, Protocol):
     @property
     def answer(self) -> Answer:
         """What was written for the problem at hand."""
+
+    def in_common(self, name: str, make: Callable[[Any], Any]) -> Any:
+        """What checks of a problem use together as long as they ask one box. Whoever needs it first makes it, from a
+        generator of random numbers that is the same for all of them."""
 
     @property
     def beside(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -12,98 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from grader.alternatives import sheet_of
-from grader.answers import about, answer_to
+from grader.answers import answer_to
 from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, cause_for_staff
 from grader.from_pages import from_pages
-from grader.model import Answer, Answers, Box, Check, Limits, Outcome, Problem, Rubric, Status, Submission, is_code
+from grader.model import Answer, Box, Check, Outcome, Problem, Rubric, Status, is_code
 from grader.quoting import quote
-from grader.sharing import BoxInTurn, may_share
+from grader.sharing import BoxInTurn, has_its_own_box, may_share
 from grader.shown import concealed, from_fault, with_output
 from grader.stubs import not_started
+from grader.work import Work
 
 _PRINTED_CHARACTERS = 2000
 _LOOKED_AT_AGAIN = 8  # one problem in so many, of code that keeps nothing as far as reading it tells
 
 
-class Work:
-    """A submission while it is graded: its answer sheet is read once, when the first check asks for it."""
-
-    def __init__(self, submission: Submission, rubric: Rubric, share_boxes: bool, turn: BoxInTurn) -> None:
-        self.submission = submission
-        self.turn = turn
-        self._rubric = rubric
-        self._seconds = 0.0
-        self.without_gpu: list[str] = []  # parts whose code asked for one
-        self.slow_in = ""  # the check in which its code ran out of wall time, or of our patience
-        self.shares_boxes = share_boxes  # until its code is seen to answer otherwise for having been asked before
-        self._may_keep: dict[str, str] = {}  # files, and by what they may keep something from question to question
-
-    @cached_property
-    def sheet(self) -> Answers | StudentFault:
-        """What was written or, once for all parts, why that is not known."""
-        try:
-            return sheet_of(self.submission, self._rubric)
-        except StudentFault as fault:
-            return fault
-
-    def keeps_nothing(self, files: Sequence[str], limits: Limits) -> bool:
-        """Whether the code in these files can keep nothing from one question to the next. It is read in a box, because
-        reading may fail; in one where nothing has run that could answer for it. That box is there afterwards."""
-        turn = self.turn
-        if not turn.serves(limits, files):
-            turn.close()
-        for file in files:
-            if file not in self._may_keep:
-                try:
-                    was_asked, box = turn.was_asked, turn.box or turn.fresh(limits)
-                    self._may_keep[file] = str(box.probe("what_it_may_keep", file))
-                    turn.was_asked = was_asked  # what is read does not run
-                except (StudentFault, BoxLost) as fault:
-                    self._may_keep[file] = type(fault).__name__
-                    turn.close(fault)
-        return bool(files) and not any(self._may_keep[file] for file in files)
-
-    def limits(self, problem: Problem) -> Limits:
-        return problem.limits.hurried() if self.slow_in else problem.limits
-
-    def took(self, seconds: float, timed_out: bool, problem: Problem, check: Check) -> None:
-        """Note how long a check was kept by code of this submission."""
-        self._seconds += seconds
-        if not self.slow_in and (timed_out or self._seconds > problem.limits.patience_seconds):
-            self.slow_in = f"{problem.id} {check.id}"
-
-    def forget(self, seconds: float) -> None:
-        """What a check is asked for the sake of sharing is no time that the code has kept us."""
-        self._seconds -= seconds
-
-    def patience(self) -> tuple[float, str]:
-        return self._seconds, self.slow_in
-
-    def share_nothing(self, patience: tuple[float, str]) -> None:
-        """Ask one check at a time from here on, with the patience that there was then."""
-        self.shares_boxes = False
-        self._seconds, self.slow_in = patience
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the sheet's reader could not place, if any check asked for it; and what ran otherwise than at home."""
-        about_sheet = about(self.sheet, self._rubric.parts) if "sheet" in self.__dict__ else ()
-        if not self.without_gpu:
-            return about_sheet
-        parts = ", ".join(dict.fromkeys(self.without_gpu))
-        return (*about_sheet, f"the code of {parts} asks for a GPU; there is none here, so it ran on the processor")
-
-
 class _Student:
     """What one check sees: the box, and what was handed in beside code."""
 
-    def __init__(self, box: Box, work: Work, problem: Problem, beside: tuple[str, ...]) -> None:
+    def __init__(self, box: Box, asking: Asking, check: Check) -> None:
         self._box = box
-        self._work = work
-        self._problem = problem
-        self.beside = beside
+        self._asking = asking
+        self._check = check
+        self.beside = asking.beside
         self.saw_inputs = False
         self.read_sheet = False
 
@@ -136,12 +67,20 @@ class _Student:
         return self._box.lost_answers
 
     def read(self, file: str) -> bytes:
-        return self._work.submission.read(file)
+        return self._asking.work.submission.read(file)
 
     @property
     def answer(self) -> Answer:
         self.read_sheet = True
-        return answer_to(self._problem, self._work.sheet)
+        return answer_to(self._asking.problem, self._asking.work.sheet)
+
+    def in_common(self, name: str, make: Callable[[Any], Any]) -> Any:
+        self.saw_inputs = True  # what others asked the box is in it
+        # By visibility: what a public check tells must not be what a hidden one asked.
+        place, kept = self._asking.place(f"{self._check.visibility} {name}"), self._box.in_common
+        if place not in kept:
+            kept[place] = make(np.random.default_rng(self._asking.draw.questions(place)))
+        return kept[place]
 
 
 @dataclass(eq=False)
@@ -160,8 +99,9 @@ class Asking:
 
     @property
     def files(self) -> list[str]:
-        """The code that the problem's checks ask."""
-        return list(dict.fromkeys(file for check in self.order for file in check.files if is_code(file)))
+        """The code that the problem's checks ask in boxes that others may ask, too."""
+        shared = (check for check in self.order if not has_its_own_box(check, keeps_nothing=True))
+        return list(dict.fromkeys(file for check in shared for file in check.files if is_code(file)))
 
     @cached_property
     def keeps_nothing(self) -> bool:
@@ -233,7 +173,11 @@ class Asking:
         return self.shared[self._drawn(place).integers(len(self.shared))]
 
     def _drawn(self, place: str) -> np.random.Generator:
-        return np.random.default_rng(self.draw.questions(f"{self.rubric.name}/{self.problem.id}/{place}"))
+        return np.random.default_rng(self.draw.questions(self.place(place)))
+
+    def place(self, name: str) -> str:
+        """What random numbers of the problem follow from, but for seed and secret."""
+        return f"{self.rubric.name}/{self.problem.id}/{name}"
 
     def _agrees(self, box: Box, place: str) -> bool:
         """Whether another process, which is there anyway and has done its work, gives what the shared one gave."""
@@ -242,7 +186,7 @@ class Asking:
         check, shared = self._one_that_shared(place)
         box.begin_check()
         try:
-            return _same(self._found(check, _Student(box, self.work, self.problem, self.beside)), shared)
+            return _same(self._found(check, _Student(box, self, check)), shared)
         except BoxRefused:
             raise
         except Exception:  # whatever it is, the checks are asked again alone
@@ -250,7 +194,7 @@ class Asking:
 
     def _first_opinion(self, check: Check, box: Box) -> Outcome | None:
         """What it finds in a box that other checks have asked; None if that does not count."""
-        student = _Student(box, self.work, self.problem, self.beside)
+        student = _Student(box, self, check)
         try:
             outcome = self._found(check, student)
         except BoxRefused:
@@ -274,7 +218,7 @@ class Asking:
             try:
                 box = self.turn.fresh(self.work.limits(self.problem))
                 box.asks_together = left > 0
-                student = _Student(box, self.work, self.problem, self.beside)
+                student = _Student(box, self, check)
                 outcome = self._found(check, student)
                 self.turn.was_asked = student.saw_inputs
                 if not shares and self.work.shares_boxes and student.saw_inputs and not self.keeps_nothing:
@@ -296,8 +240,7 @@ class Asking:
 
     def _found(self, check: Check, student: _Student) -> Outcome:
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
-        place = f"{self.rubric.name}/{self.problem.id}/{check.id}"
-        questions = np.random.default_rng(self.draw.questions(place))
+        questions = self._drawn(check.id)
         try:
             outcome = check.function(student, questions, **check.parameters)
         finally:

@@ -7,8 +7,8 @@ anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from grader.errors import StudentFault
 from grader.model import Box, Check, Limits
@@ -35,6 +35,17 @@ class BoxInTurn:
             self.box, self._limits = self._stack.enter_context(self._open_box(limits)), limits
         self.was_asked = True
         return self.box
+
+    @contextmanager
+    def for_reading(self, limits: Limits) -> Iterator[Box]:
+        """The box as it is, or a new one, to read code in: what is read does not run, so it is there for others."""
+        try:
+            was_asked, box = self.was_asked, self.box or self.fresh(limits)
+            yield box
+            self.was_asked = was_asked
+        except BaseException as fault:
+            self.close(fault)
+            raise
 
     def serves(self, limits: Limits, files: Sequence[str]) -> bool:
         """Whether the next problem may have the box of the last one, whose code keeps nothing."""

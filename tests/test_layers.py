@@ -60,6 +60,7 @@ LAYERS = [
         "grader.rubric_forms",
         "grader.sharing",
         "grader.submission",
+        "grader.work",
     },
     {"grader.batch", "grader.release", "grader.review", "grader.selfcheck", "grader.similar"},
     {"grader.cli", "grader.start", "grader.__main__"},

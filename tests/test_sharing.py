@@ -278,3 +278,50 @@ def test_processor_time_that_checks_use_together_is_held_against_none(
     work = submission(f"import time\ndef f(x):\n    {computes}\n    return x\n")
     rubric = _rubric(*(_check(f"c{x}", _wants, x=float(x)) for x in (1, 2, 3)), limits=Limits(cpu_seconds=1))
     assert _told(rubric, work, boxes, True)[-1]["points"] == 3
+
+
+def test_what_checks_have_in_common_is_made_once_in_a_box_and_by_visibility(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    found: dict[str, list[float]] = {}
+
+    def noting(name: str) -> Any:
+        def check(student: Any, rng: Any, **_: Any) -> Outcome:
+            student.call("work.py", "one")
+            found.setdefault(name, []).append(student.in_common("numbers", lambda drawn: drawn.normal()))
+            return passed("it has one")
+
+        return check
+
+    def made(*checks: Check, share_boxes: bool = True) -> dict[str, list[float]]:
+        found.clear()
+        problem = Problem("1", "One", Fraction(len(checks)), checks)
+        rubric = Rubric("r", "R", problem.points, (problem,), Path("r.yaml"), "0" * 64)
+        grade(rubric, submission("def one():\n    return 1\n"), boxes, DRAW, share_boxes=share_boxes)
+        return {name: list(values) for name, values in found.items()}
+
+    first, second = (Check(name, noting(name), {}, "", Fraction(1), files=("work.py",)) for name in ("first", "second"))
+    hidden = Check("hidden", noting("hidden"), {}, "", Fraction(1), "hidden", files=("work.py",))
+    together = made(first, second, hidden)
+    assert together["first"][0] == together["second"][0] != together["hidden"][0]
+    assert made(second, first)["second"][0] == together["second"][0]
+    apart = made(first, second, hidden, share_boxes=False)
+    assert {name: values[0] for name, values in apart.items()} == {name: v[0] for name, v in together.items()}
+
+
+def test_a_check_that_fails_on_what_others_drew_is_judged_alone(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    drawn: list[int] = []
+
+    def draws(student: Any, rng: Any, **_: Any) -> Outcome:
+        student.in_common("draw", lambda _: drawn.append(student.call("work.py", "one")) or len(drawn))
+        return passed("it draws")
+
+    def fails(student: Any, rng: Any, **_: Any) -> Outcome:
+        kept = student.in_common("draw", lambda _: drawn.append(student.call("work.py", "one")) or len(drawn))
+        return failed(f"draw {kept}")
+
+    checks = tuple(Check(one.__name__, one, {}, "", Fraction(1), files=("work.py",)) for one in (draws, fails))
+    problem = Problem("1", "One", Fraction(2), checks)
+    rubric = Rubric("r", "R", Fraction(2), (problem,), Path("r.yaml"), "0" * 64)
+    report = grade(rubric, submission("def one():\n    return 1\n"), boxes, DRAW)
+    assert [one.outcome.message for one in report.problems[0].checks] == ["it draws", "draw 2"]

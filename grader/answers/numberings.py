@@ -21,6 +21,8 @@ class Numberings:
         """The sheet as cut by the numbering that finds most answers, under the rubric's own names."""
         found = cut(Outline(self.parts))
         for name, edition in self.editions.items():
+            if _places(found) >= len(edition):  # it has a place for each of its labels at most
+                continue
             there = cut(Outline(list(edition)))
             if _places(there, there.guessed) > _places(found):
                 note = f"{quote(file, 80)}: its parts are numbered as in edition {name}"

@@ -57,7 +57,7 @@ def _numbered(tokens: list[Token]) -> Iterator[Token]:
             if not length:
                 is_introduction = any(one and one.raw.lower() in _INTRODUCES for one in (token, following))
             length += 1
-        yield replace(token, clause=clause)
+        yield token.in_clause(clause)
 
 
 def _joins_clauses(token: Token, following: Token | None) -> bool:

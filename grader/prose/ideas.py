@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -27,6 +28,8 @@ _SENTENCE_SHARE = Fraction(8, 100)  # of function words; English has about 40 %,
 # Who writes without articles still writes verbs: "ViT uses learned ones". A list of key words has none of these.
 _PLAIN_VERBS = words_of("use uses used give gives get gets take takes make makes need needs becomes goes works per")
 
+
+_IN_SENTENCES = FUNCTION_WORDS | _PLAIN_VERBS
 
 Phrasing = Annotated[str, AfterValidator(readable)]
 
@@ -158,9 +161,7 @@ def _places(what: _Said, reading: Reading) -> list[Found]:
 
 def _without_copied(reading: Reading, prompt: str) -> Reading | None:
     """The reading without stretches of words that stand in the question too; None if nothing else is there."""
-    asked = Reading(plain((Piece("prose", prompt, 1),), _LIMIT)).tokens
-    question = [token.form for token in asked if _is_word(token)]
-    runs = {tuple(question[i : i + _COPIED_RUN]) for i in range(len(question) - _COPIED_RUN + 1)}
+    runs, scraps = _of_the_question(prompt)
     words = [i for i, token in enumerate(reading.tokens) if _is_word(token)]
     copied: set[int] = set()
     for n in range(len(words) - _COPIED_RUN + 1):
@@ -175,8 +176,16 @@ def _without_copied(reading: Reading, prompt: str) -> Reading | None:
         position = reading.tokens[last].end
     kept.append(reading.text[position:])
     left = Reading(" . ".join(kept))
-    scraps = {token.form for token in asked} | FUNCTION_WORDS
     return left if sum(token.form not in scraps for token in left.tokens) >= _TOO_LITTLE else None
+
+
+@lru_cache(maxsize=64)  # of two rubrics, for a class
+def _of_the_question(prompt: str) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    """Stretches of words that are the question's, and all words that say nothing beside it."""
+    asked = Reading(plain((Piece("prose", prompt, 1),), _LIMIT)).tokens
+    question = [token.form for token in asked if _is_word(token)]
+    runs = (tuple(question[i : i + _COPIED_RUN]) for i in range(len(question) - _COPIED_RUN + 1))
+    return frozenset(runs), frozenset(token.form for token in asked) | FUNCTION_WORDS
 
 
 def _is_word(token: Token) -> bool:
@@ -201,7 +210,7 @@ def _remarks(pieces: tuple[Piece, ...], reading: Reading, found: int) -> tuple[l
     letters = [letter for letter in written if letter.isalpha()]
     foreign = sum(not _latin_or_greek(letter) for letter in letters)
     words = [token for token in reading.tokens if _is_word(token) and token.raw.lower() not in NAMES_IN_FORMULAS]
-    function_words = sum(token.raw.lower() in FUNCTION_WORDS | _PLAIN_VERBS for token in words)
+    function_words = sum(token.raw.lower() in _IN_SENTENCES for token in words)
     few = len(words) >= _LIST_WORDS and function_words < _SENTENCE_SHARE * len(words)
     relations = sum(token.form in "=≈→≥≫≤>∈∝" for token in reading.tokens)
     in_formulas = 8 * relations >= len(words)  # which are in no language

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from operator import attrgetter
+from typing import NamedTuple
 
 from grader.notation.word_lists import words
 from grader.prose.clause_tokens import clauses_of
@@ -45,8 +46,7 @@ _TERM = re.compile(r'(!?)((?:"[^"]+"|[^\s"])+)(?:\s+|$)')
 _ALTERNATIVE = re.compile(r'(?:"[^"]*"|[^|"])*(?:\||$)')
 
 
-@dataclass(frozen=True)
-class Atom:
+class Atom(NamedTuple):  # thousands are looked up for each answer, and a tuple's hash is quick
     """One token of a phrasing."""
 
     form: str
@@ -212,8 +212,8 @@ class Reading:
         places = {i for form in _LOOSE.get(atom.form, (atom.form,)) for i in self._places.get(form, ())}
         places.update(self._symbols.get(atom.form, ()))
         if len(atom.form) >= _LONG:
-            for shortened in _shortened(atom.form):
-                for form in self._mistyped.get(shortened, ()):
+            for shortened in self._mistyped.keys() & _shortened(atom.form):
+                for form in self._mistyped[shortened]:
                     if form[0] == atom.form[0] and _one_edit_apart(form, atom.form):
                         places.update(self._places[form])
         return places
@@ -229,8 +229,9 @@ class Reading:
         return index
 
 
-def _shortened(word: str) -> set[str]:
-    return {word} | {word[:i] + word[i + 1 :] for i in range(len(word))}
+@lru_cache(maxsize=4096)
+def _shortened(word: str) -> frozenset[str]:
+    return frozenset({word} | {word[:i] + word[i + 1 :] for i in range(len(word))})
 
 
 def _one_edit_apart(one: str, other: str) -> bool:
@@ -268,15 +269,18 @@ def _find_part(part: Part, reading: Reading) -> list[Found]:
             here.setdefault(token.clause if part.in_one_clause else token.sentence, []).append((first, last, number))
         common = here if number == 0 else together.keys() & here.keys()
         together = {where: together.get(where, []) + here[where] for where in common}
+        if not together:  # whatever the other terms say
+            return []
     found = (_narrowest(sorted(places), len(part.terms)) for places in together.values())
     placed = (Found(first, last, reading.tokens[first].sentence) for first, last in filter(None, found))
     return sorted(placed, key=lambda place: place.first)
 
 
 def _places_of(term: Term, reading: Reading, mind_denials: bool) -> Iterator[tuple[int, int]]:
+    tokens = reading.tokens
     for run in term.runs:
         for first, last in _runs_at(run, reading):
-            denied = any(token.denied for token in reading.tokens[first : last + 1])
+            denied = tokens[first].denied or any(token.denied for token in tokens[first + 1 : last + 1])
             if denied if term.denied else not (denied and mind_denials):
                 yield first, last
 
@@ -290,6 +294,8 @@ def _runs_at(run: Run, reading: Reading) -> Iterator[tuple[int, int]]:
             gap = _GAP + 1
             continue
         places = {i for atom in step for i in reading.where(atom)}
+        if not places:
+            return
         if number == 0:
             ends = {i: i for i in places}
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -61,6 +61,9 @@ class Token:
         """The symbol without its subscript."""
         return self.form.partition("_")[0]
 
+    def in_clause(self, clause: int) -> Token:
+        return Token(self.form, self.raw, self.start, self.end, self.sentence, self.denied, clause)
+
 
 def tokens_of(text: str) -> tuple[str, list[Token]]:
     """The text as it was cut (for quoting), and its tokens in order, pauses and stops among them."""
@@ -88,6 +91,11 @@ def _stemmer() -> Any:
 
 def forms(raw: str) -> list[str]:
     """How a word or symbol is looked for. `Mv_a` is two symbols; `kj` is k_j; `AA` is A A; `αs` is α."""
+    return list(_forms(raw))
+
+
+@lru_cache(maxsize=4096)
+def _forms(raw: str) -> Sequence[str]:
     if raw in ("Σ", "∑"):
         return ["Σ"]
     if re.fullmatch(r"([A-Z])\1", raw):

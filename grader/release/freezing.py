@@ -33,6 +33,7 @@ class _Reference:
         self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
         self.printed = ""
         self.lacked_a_gpu = False
+        self.in_common: dict[str, Any] = {}
         self.isolation = Isolation((), ())
 
     @contextmanager

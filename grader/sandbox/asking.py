@@ -42,6 +42,7 @@ class Asking(ABC):
         self._folder: PurePath | None = None  # of the file that was asked last
         self.asks_together = True  # what a check asks in one go is sent, and answered, as one
         self.lost_answers = False
+        self.in_common: dict[str, Any] = {}
 
     def begin_check(self) -> None:
         self._begins = True

@@ -8,6 +8,7 @@ import math
 import os
 import random
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 import torch
 import yaml
 
+from grader.checks.datasets.span_columns import Spans, spans_at_the_beginning
 from grader.checks.datasets.span_statistics import (
     DRAWS,
     ERROR_RATE,
@@ -29,7 +31,7 @@ from grader.checks.datasets.span_statistics import (
     judge_positions,
     margin,
 )
-from grader.checks.datasets.spans import Span, read_span
+from grader.checks.datasets.spans import Span, measured, read_span
 from grader.draw import Draw
 from grader.engine import grade
 from grader.errors import RubricError
@@ -82,10 +84,18 @@ def test_plain_work_passes_and_its_report_is_the_same_again(torch_boxes: BoxRunn
 class _WithoutBox:
     """The same probe in this process: so many draws are not worth a box, and these files are ours."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seed: int = 0) -> None:
         self._folder = folder
+        self._seed = seed
+        self._kept: dict[str, Any] = {}
+
+    def in_common(self, name: str, make: Callable[[Any], Any]) -> Any:
+        if name not in self._kept:
+            self._kept[name] = make(np.random.default_rng(self._seed))
+        return self._kept[name]
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        del request["stream"]  # random numbers go on from question to question
         finders = [*sys.meta_path]  # else what this process imports later is taken for a student's
         try:
             with contextlib.redirect_stdout(io.StringIO()):
@@ -304,23 +314,24 @@ def test_a_worst_case_at_the_edge_of_what_is_allowed_is_not_misjudged() -> None:
             [Span(0, n if masked else 0, 0 if masked else n) for n, masked in zip(*pair, strict=True)]
             for pair in zip(kept.tolist(), hit.tolist(), strict=True)
         ]
-        assert judge_masked_lengths(*spans, block=128) is None
+        assert judge_masked_lengths(*map(Spans.of, spans), block=128) is None
         often_empty = [Span(0, int(masked), 60 - int(masked)) for masked in rng.random(DRAWS // 2) < 0.75]
-        assert judge_emptiness(often_empty, 128, 60) is None
+        assert judge_emptiness(Spans.of(often_empty), 128, 60) is None
 
 
 def test_truncation_needs_every_length_and_a_mask_has_something_on_both_sides() -> None:
     every, share = [Span(0, 1, n - 1) for n in range(4, 29)], Fraction(7, 8)
-    assert judge_every_length(every, 32, share) is None
-    assert "(9, 17)" in judge_every_length([s for s in every if s.kept not in (9, 17)], 32, share).summary  # type: ignore[union-attr]
+    assert judge_every_length(Spans.of(every), 32, share) is None
+    some = Spans.of([s for s in every if s.kept not in (9, 17)])
+    assert "(9, 17)" in judge_every_length(some, 32, share).summary  # type: ignore[union-attr]
     stripped = [replace(s, blanks=int(s.kept in (8, 16))) for s in every if s.kept not in (9, 17)]
-    assert judge_every_length(stripped, 32, share) is None
-    assert judge_bounds([Span(1, 1, 0, blanks=2), *every], 90, 32, share) is None
-    assert judge_bounds([Span(1, 1, 0, blanks=1)] * 9 + every, 90, 32, share) is not None
-    assert judge_positions([Span(p, 2, 8 - p) for p in (0, 8)]) is None
-    assert judge_positions([Span(n // 2, 2, n // 2) for n in range(2, 20, 2)]) is None
-    assert judge_positions([Span(0, n, 9) for n in range(9)]) is not None
-    assert judge_positions([Span(9, n, 0) for n in range(9)]) is not None
+    assert judge_every_length(Spans.of(stripped), 32, share) is None
+    assert judge_bounds(Spans.of([Span(1, 1, 0, blanks=2), *every]), 90, 32, share) is None
+    assert judge_bounds(Spans.of([Span(1, 1, 0, blanks=1)] * 9 + every), 90, 32, share) is not None
+    assert judge_positions(Spans.of([Span(p, 2, 8 - p) for p in (0, 8)])) is None
+    assert judge_positions(Spans.of([Span(n // 2, 2, n // 2) for n in range(2, 20, 2)])) is None
+    assert judge_positions(Spans.of([Span(0, n, 9) for n in range(9)])) is not None
+    assert judge_positions(Spans.of([Span(9, n, 0) for n in range(9)])) is not None
 
 
 @pytest.mark.parametrize(
@@ -335,3 +346,25 @@ def test_truncation_needs_every_length_and_a_mask_has_something_on_both_sides() 
 def test_blanks_may_be_stripped_and_nothing_else(text: str, read: Span | str) -> None:
     found = read_span(text, "abc def ghi")
     assert isinstance(found, str) if isinstance(read, str) else found == read
+
+
+_DOCUMENT = "abcdefg hijkl mnop"
+_AT_ONCE = ("ab⁇de⁇c□□", "ab⁇de⁇c⁇□□", "⁇⁇abcde", "⁇⁇□□", "abcdefg ⁇⁇h□", "abc⁇g⁇def□", "abcdefg hijkl mno⁇⁇p", "⁇⁇⁇")
+_ONE_BY_ONE = (
+    *("bc⁇e⁇d□", "ab⁇de⁇x", "ab⁇de⁇c⁇d", "□□ab⁇de⁇c", "ab□⁇de⁇c", "abcde", "ab⁇c□□", "⁇⁇⁇⁇□", "⁇", "□□", "de⁇ab⁇c"),
+    *("abcdefg hijkl mnop⁇⁇q", "ab\ufffd⁇de⁇c", "ab⁇de⁇c⁇⁇⁇", "a⁇c⁇b□⁇", "ab⁇c⁇de", "abcdefg⁇ijkl⁇h", "abcdefg⁇hijkl⁇"),
+)
+
+
+@pytest.mark.parametrize("text", _AT_ONCE)
+def test_what_is_read_at_once_is_what_is_read_one_by_one(text: str) -> None:
+    spans, read = spans_at_the_beginning(np.array([[ord(letter) for letter in text]] * 2, "<u4"), _DOCUMENT)
+    assert read.all()
+    found = Span(spans.prefix[1], spans.masked[1], spans.suffix[1], spans.blanks[1], spans.exact[1])
+    assert found == read_span(text, _DOCUMENT) == measured(text, _DOCUMENT)
+
+
+@pytest.mark.parametrize("text", _ONE_BY_ONE)
+def test_what_is_no_beginning_of_the_document_is_read_one_by_one(text: str) -> None:
+    _, read = spans_at_the_beginning(np.array([[ord(letter) for letter in text]] * 2, "<u4"), _DOCUMENT)
+    assert not read.any()

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from grader.checks.datasets.span_columns import Spans, spans_at_the_beginning
+from grader.checks.datasets.spans import UNKNOWN as UNKNOWN
+from grader.checks.datasets.spans import Span, measured
+from grader.checks.datasets.vocabulary_tables import (
+    Entries,
+    entries_of,
+    right_vocabularies,
+    without_letters_beyond_ascii,
+)
 from grader.compare import Array
-from grader.errors import Crashed, NotImportable, StudentFault, WrongKind
+from grader.errors import Crashed, Killed, NotImportable, StudentFault, TimedOut, WrongKind
 from grader.model import Student
 from grader.quoting import quote
 from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
 
-UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
 LONG_TENSOR = "Tensor torch.int64"
 # No character twice in short documents but the blank: a piece has one place.
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;éü"
@@ -32,6 +43,8 @@ class Question:
     idx: int = 0
     times: int = 1
     copies: bool = False  # the document stands there as often as it is drawn, and each copy is drawn once
+    after: int = 0  # draws that were made of it before: these are others
+    in_turn_with: tuple[int, ...] = ()  # other documents of the data set, each drawn as often
 
     @property
     def document(self) -> str:
@@ -43,7 +56,12 @@ class Question:
 
     @property
     def items(self) -> list[int]:
-        return list(range(self.times)) if self.copies else [self.idx]
+        return list(range(self.times)) if self.copies else [self.idx, *self.in_turn_with]
+
+    @property
+    def stream(self) -> int:
+        """Which of the code's random numbers its draws are made with: other ones for every question."""
+        return zlib.crc32(repr((self.data, self.block, self.items, self.times, self.after)).encode())
 
     @property
     def label(self) -> str:
@@ -79,12 +97,39 @@ def _document(rng: np.random.Generator, length: int, solid: tuple[int, ...]) -> 
     return "".join(text)
 
 
-Entries = tuple[tuple[Any, Any], ...]
+@dataclass(frozen=True)
+class Side:
+    """What was drawn of x, or of y: codes of characters, one draw behind the other, and how long each is."""
+
+    codes: Array
+    lengths: Array
+
+    @cached_property
+    def texts(self) -> list[str]:
+        spelt = self.codes.tobytes().decode("utf-32-le", "replace")
+        ends = np.concatenate([[0], np.cumsum(self.lengths)]).tolist()
+        return [spelt[start:stop] for start, stop in pairwise(ends)]
+
+    @cached_property
+    def rows(self) -> Array | None:
+        """A row for each draw, if all are as long."""
+        if not len(self.lengths) or not self.lengths[0] or np.ptp(self.lengths):
+            return None
+        return self.codes.reshape(len(self.lengths), -1)
+
+    def every(self, step: int, start: int) -> Side:
+        """Of draws that are as long as each other, every so many from there on."""
+        assert self.rows is not None
+        rows = self.rows[start::step]
+        return Side(rows.reshape(-1), self.lengths[start::step])
+
+
+_NOTHING = Side(np.zeros(0, "<u4"), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the box gave. `x` and `y` are texts, one for each draw; `strays` are draws that gave none.
+    """What the box gave: x and y of each draw; `strays` are draws that gave none.
 
     Its question may hold shorter documents than were sent: those that the items are made of.
     """
@@ -95,14 +140,66 @@ class Drawn:
     stoi: Entries | None
     itos: Entries | None
     kinds: tuple[str, ...] = ()
-    x: list[str] = field(default_factory=list)
-    y: list[str] = field(default_factory=list)
+    sides: tuple[Side, Side] = (_NOTHING, _NOTHING)
     strays: tuple[str, ...] = ()
 
     @property
+    def x(self) -> list[str]:
+        return self.sides[0].texts
+
+    @property
+    def y(self) -> list[str]:
+        return self.sides[1].texts
+
+    def __len__(self) -> int:
+        return len(self.sides[0].lengths)
+
+    @cached_property
+    def whole(self) -> Array | None:
+        """The codes of the string behind each pair, if all are as long and y is x moved by one."""
+        x, y = (side.rows for side in self.sides)
+        if x is None or y is None or x.shape != y.shape or not np.array_equal(x[:, 1:], y[:, :-1]):
+            return None
+        return np.concatenate([x, y[:, -1:]], axis=1)
+
+    @cached_property
     def texts(self) -> list[str]:
         """The string behind each pair. Where y is not x moved by one, x is all there is to go by."""
+        if self.whole is not None:
+            return Side(self.whole, np.full(len(self), self.whole.shape[1])).texts
         return [whole_text(x, y) for x, y in zip(self.x, self.y, strict=True)]
+
+    @property
+    def stays_the_same(self) -> bool:
+        """Whether all draws are one item."""
+        if self.whole is not None:
+            return bool((self.whole == self.whole[0]).all())
+        return len(set(self.texts)) == 1
+
+    @cached_property
+    def _at_the_beginning(self) -> tuple[Spans, Array]:
+        """Spans, and of which draws: what can be read at once."""
+        if self.whole is None:
+            return Spans.of([Span(0, 0, 0)] * len(self)), np.zeros(len(self), bool)
+        return spans_at_the_beginning(self.whole, self.question.document)
+
+    @property
+    def unread(self) -> list[str]:
+        """The texts that have to be looked at one by one. All others are a beginning of the document, as asked for."""
+        _, read = self._at_the_beginning
+        return [] if read.all() else [self.texts[row] for row in np.flatnonzero(~read).tolist()]
+
+    @cached_property
+    def spans(self) -> Spans:
+        """The draws that have three pieces."""
+        found, read = self._at_the_beginning
+        if read.all():
+            return found
+        others = [measured(text, self.question.document) for text in self.unread]
+        rows = np.flatnonzero(~read)[[other is not None for other in others]]
+        has_pieces = read.copy()
+        has_pieces[rows] = True
+        return found.with_rows(rows, [other for other in others if other is not None])[has_pieces]
 
 
 def whole_text(x: str, y: str) -> str:
@@ -113,7 +210,7 @@ def whole_text(x: str, y: str) -> str:
 
 def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     """Ask the box. Faults say with which document they happened; what is not two rows of ids is one."""
-    request = {"name": name, "data": question.data, "block_size": question.block}
+    request = {"name": name, "data": question.data, "block_size": question.block, "stream": question.stream}
     try:
         answer = student.probe("draw_items", file, **request, items=question.items, times=question.times)
     except NotImportable:
@@ -129,8 +226,8 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
         question,
         length if isinstance(length, int) else None,
         size if isinstance(size, int) else None,
-        _entries(stoi),
-        _entries(itos),
+        entries_of(stoi),
+        entries_of(itos),
         tuple(quote(str(kind), 60) for kind in kinds[:3]),
     )
     if not question.times:
@@ -142,33 +239,45 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
         found = f"it gives {', '.join(drawn.kinds)}" if drawn.kinds else ""
         raise WrongKind(f"{name} should give a pair (x, y) of Long tensors, one row of ids each", found)
     table = _letters(drawn)
-    x, y = (_texts(*row, table) for row in rows.values() if row is not None)
-    read = _without_letters_beyond_ascii(question) if not _beyond_ascii(question) & set("".join([*x, *y])) else question
-    return replace(drawn, question=read, x=x, y=y, strays=strays)
+    x, y = (_side(*row, table) for row in rows.values() if row is not None)
+    beyond = [ord(letter) for letter in _beyond_ascii(question)]
+    occur = any((side.codes == letter).any() for side in (x, y) for letter in beyond)
+    read = question if occur else _without_letters_beyond_ascii(question)
+    return replace(drawn, question=read, sides=(x, y), strays=strays)
 
 
-def draw_by_chance(student: Student, file: str, name: str, question: Question) -> Drawn:
-    """As `draw`. An item that stays the same, which costs elsewhere, is drawn from copies of its document."""
-    drawn = draw(student, file, name, question)
-    if question.times == 1 or len(set(drawn.texts)) > 1:
+def draw_each(student: Student, file: str, name: str, asked: Sequence[Question]) -> Iterator[Drawn]:
+    """Draws of several documents of one data set, each as often. They are asked for at once; one by one where anything
+    is odd, so that it is known with which document it happened."""
+    first, *others = asked
+    at_once = replace(first, times=first.times * len(asked), in_turn_with=tuple(one.idx for one in others))
+    try:
+        drawn = draw(student, file, name, at_once)
+    except (NotImportable, TimedOut, Killed):
+        raise
+    except StudentFault:
+        drawn = None
+    for number, question in enumerate(asked):
+        if drawn is None or drawn.whole is None or drawn.strays:
+            yield draw(student, file, name, question)
+        else:
+            x, y = (side.every(len(asked), number) for side in drawn.sides)
+            read = replace(drawn.question, idx=question.idx, times=question.times, in_turn_with=())
+            yield replace(drawn, question=read, sides=(x, y))
+
+
+def draw_by_chance(ask: Callable[[Question], Drawn], question: Question, drawn: Drawn | None = None) -> Drawn:
+    """What is drawn. An item that stays the same, which costs elsewhere, is drawn from copies of its document."""
+    drawn = drawn or ask(question)
+    if question.times == 1 or not drawn.stays_the_same:
         return drawn
-    copied = draw(student, file, name, replace(question, copies=True))
-    return copied if len(set(copied.texts)) > 1 else drawn
-
-
-def joined(one: Drawn, other: Drawn) -> Drawn:
-    """Draws of one question that were made in two goes."""
-    whole = (
-        one.question
-        if one.question.documents == other.question.documents
-        else max((one.question, other.question), key=lambda question: len(question.document))
-    )
-    question = replace(whole, times=one.question.times + other.question.times)
-    return replace(one, question=question, x=one.x + other.x, y=one.y + other.y, strays=one.strays + other.strays)
+    copied = ask(replace(question, copies=True))
+    return drawn if copied.stays_the_same else copied
 
 
 def _beyond_ascii(question: Question) -> set[str]:
-    return {letter for letter in question.document if not letter.isascii()}
+    documents = (question.documents[idx] for idx in (question.idx, *question.in_turn_with))
+    return {letter for document in documents for letter in document if not letter.isascii()}
 
 
 def _without_letters_beyond_ascii(question: Question) -> Question:
@@ -179,26 +288,14 @@ def _without_letters_beyond_ascii(question: Question) -> Question:
     return replace(question, documents=tuple(without_letters_beyond_ascii(text) for text in question.documents))
 
 
-def without_letters_beyond_ascii(text: str) -> str:
-    return text.encode("ascii", "ignore").decode()
-
-
 def _placed(fault: StudentFault, question: Question) -> StudentFault:
     detail = "; ".join(part for part in (fault.detail, question.shown) if part)
     return type(fault)(f"{fault.message}, with {question.label}", detail)
 
 
-def _entries(table: Any) -> Entries | None:
-    if not isinstance(table, list) or not all(isinstance(entry, list) and len(entry) == 2 for entry in table):
-        return None
-    if not all(isinstance(value, int | str | None) for entry in table for value in entry):
-        return None
-    return tuple((one, other) for one, other in table)
-
-
 def _rows(ids: Any, lengths: Any, times: int) -> tuple[Array, Array] | None:
-    for array in (ids, lengths):
-        if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.ndim != 1:
+    for array, dtypes in ((ids, (np.int16, np.int64)), (lengths, (np.int64,))):
+        if not isinstance(array, np.ndarray) or array.dtype not in dtypes or array.ndim != 1:
             return None
     if not len(lengths) == times > 0 or (lengths < 0).any() or (lengths > _WIDEST).any() or lengths.sum() != len(ids):
         return None
@@ -219,16 +316,14 @@ def _letters(drawn: Drawn) -> dict[int, str]:
     return letters if len(letters) > 2 else dict(enumerate(right_vocabularies(drawn.question.data)[0]))
 
 
-def right_vocabularies(data: str) -> tuple[list[str], list[str]]:
-    """□, ⁇ and the sorted characters of the data, where the newline between documents may or may not be one."""
-    special, letters = [PAD_CHARACTER, MASK_CHARACTER], sorted(set(data))
-    return [*special, *letters], [*special, *(letter for letter in letters if letter != "\n")]
+def _side(ids: Array, lengths: Array, letters: dict[int, str]) -> Side:
+    codes = np.full(_MOST_LETTERS + 1, ord(UNKNOWN), "<u4")
+    for index, letter in letters.items():
+        if 0 <= index < _MOST_LETTERS and len(letter) == 1:
+            codes[index] = ord(letter)
+    known = ids if not len(ids) or (ids.min() >= 0 and ids.max() < _MOST_LETTERS) else _within(ids)
+    return Side(codes[known], lengths)
 
 
-def _texts(ids: Array, lengths: Array, letters: dict[int, str]) -> list[str]:
-    shown = [letters.get(index, UNKNOWN) for index in range(_MOST_LETTERS)]
-    codes = np.array([ord(letter if len(letter) == 1 else UNKNOWN) for letter in [*shown, UNKNOWN]], "<u4")
-    known = np.where((ids >= 0) & (ids < _MOST_LETTERS), ids, _MOST_LETTERS)
-    spelt = codes[known].tobytes().decode("utf-32-le", "replace")
-    ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
-    return [spelt[start:stop] for start, stop in pairwise(ends)]
+def _within(ids: Array) -> Array:
+    return np.where((ids >= 0) & (ids < _MOST_LETTERS), ids, _MOST_LETTERS)

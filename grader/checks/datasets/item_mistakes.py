@@ -60,6 +60,8 @@ def strays(drawn: Drawn, trial: int) -> list[Mistake]:
 def uneven(drawn: Drawn, trial: int) -> list[Mistake]:
     """Items that are not as long as the block or one less, or not as long as most."""
     question, block = drawn.question, drawn.question.block
+    if drawn.whole is not None and drawn.whole.shape[1] in (block, block + 1):
+        return []
     sizes = Counter(map(len, drawn.x))
     usual = max((block - 1, block), key=lambda size: sizes[size])
     wrong = [(x, y) for x, y in zip(drawn.x, drawn.y, strict=True) if not len(x) == len(y) == usual]
@@ -87,6 +89,8 @@ def _is_overfull(x: str, y: str, drawn: Drawn) -> bool:
 def not_shifted(drawn: Drawn, trial: int) -> list[Mistake]:
     """Items of which y is not x moved by one."""
     question = drawn.question
+    if drawn.whole is not None:
+        return []
     wrong = [(x, y) for x, y in zip(drawn.x, drawn.y, strict=True) if len(x) == len(y) and x[1:] != y[:-1]]
     cause = "y is not x moved by one character"
     if all(x == y for x, y in wrong):
@@ -102,13 +106,13 @@ def unreadable(drawn: Drawn, trial: int) -> list[Mistake]:
     """Items whose pieces cannot be put together to a piece of the document."""
     question = drawn.question
     others = tuple(other for idx, other in enumerate(question.documents) if idx != question.idx)
-    read = ((text, read_span(text, question.document, others)) for text in drawn.texts)
+    read = ((text, read_span(text, question.document, others)) for text in drawn.unread)
     return [_unread(cause, text, drawn, trial) for text, cause in read if isinstance(cause, str)]
 
 
 def misformed(drawn: Drawn, trial: int) -> list[Mistake]:
     """Items that are not prefix ⁇ suffix ⁇ masked and pads, whatever their text."""
-    read = ((text, form_mistake(text, drawn.question.document)) for text in drawn.texts)
+    read = ((text, form_mistake(text, drawn.question.document)) for text in drawn.unread)
     return [_unread(cause, text, drawn, trial) for text, cause in read if cause]
 
 

@@ -17,20 +17,22 @@ verdict (both sides of a normal distribution). Only a pass ends the drawing: cor
 all draws, and what is wrong is judged by all of them. A length beyond its bounds may be rare: where these are
 looked at, all draws are made.
 
+All checks judge one set of draws (`item_set`), so what they find may depend on each other. The bounds above are added
+up, which holds however that is.
+
 All are about documents as the course has them: thirty to some hundred characters, with blanks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from grader.checks.datasets.spans import Span
+from grader.checks.datasets.span_columns import Spans, joined
 from grader.compare import Array
 from reference.handout_constants import SHORTEST
 
@@ -48,6 +50,7 @@ _SPREAD = 0.75  # characters; less is a fixed share, rounded this way or that
 _DEPENDS = 0.05  # a mean share that is wrong and moves so much from document to document is taken from the whole of it
 EDITIONS = (Fraction(7, 8), Fraction(3, 4))  # of the block, at most, is kept: what editions of the assignment ask for
 _SURE = 5.5  # standard errors
+_WIDER = 2**20  # than any item
 SLIP = Fraction(9, 10)  # the score of work in which only a stray item is wrong
 
 
@@ -80,17 +83,17 @@ def _edition(length: int, block: int, share: Fraction) -> str:
     return f" ({others[0]} of the block is another edition's bound)" if others else ""
 
 
-def _exact(spans: Sequence[Span]) -> bool:
+def _exact(spans: Spans) -> bool:
     """Whether lengths can be told to a character: not where pieces miss some, or have some twice."""
-    return sum(span.exact for span in spans) >= 0.9 * len(spans)
+    return int(spans.exact.sum()) >= 0.9 * len(spans)
 
 
-def judge_bounds(spans: Sequence[Span], document: int, block: int, share: Fraction) -> Finding | None:
+def judge_bounds(spans: Spans, document: int, block: int, share: Fraction) -> Finding | None:
     """The kept length never leaves [4, ⌊share·block⌋]. Exact: no correct item is outside."""
     if not _exact(spans):
         return None
-    most, lengths = longest_kept(block, share), np.array([span.kept for span in spans if span.exact])
-    unstripped = lengths + [span.blanks for span in spans if span.exact]
+    most, exact = longest_kept(block, share), spans[spans.exact]
+    lengths, unstripped = exact.kept, exact.kept + exact.blanks
     shortest, longest = int(lengths.min()), int(lengths.max())
     evidence = {"draws": len(lengths), "shortest": shortest, "longest": longest, "allowed": [SHORTEST, most]}
     if shortest == document > most:
@@ -106,7 +109,7 @@ def judge_bounds(spans: Sequence[Span], document: int, block: int, share: Fracti
     return None
 
 
-def judge_every_length(spans: Sequence[Span], block: int, share: Fraction) -> Finding | None:
+def judge_every_length(spans: Spans, block: int, share: Fraction) -> Finding | None:
     """For documents longer than any truncation: every length occurs, or in a large block those near both ends.
 
     A choice that gives each length half a per cent of `DRAWS` draws is misjudged with probability below
@@ -114,8 +117,9 @@ def judge_every_length(spans: Sequence[Span], block: int, share: Fraction) -> Fi
     eighth of the lengths should get one per cent: 2 · 0.99²⁰⁰⁰ = 4·10⁻⁹.
     """
     most = longest_kept(block, share)
-    kept = {span.kept for span in spans}
-    seen = kept | {span.kept + blanks for span in spans for blanks in range(span.blanks + 1)}
+    kept = set(spans.kept.tolist())
+    stripped = {(length, n) for length, n in zip(spans.kept.tolist(), spans.blanks.tolist(), strict=True) if n}
+    seen = kept | {length + blanks for length, most_blanks in stripped for blanks in range(most_blanks + 1)}
     evidence = {"draws": len(spans), "shortest": min(kept), "longest": max(kept), "allowed": [SHORTEST, most]}
     if len(kept) == 1:
         return Finding(f"it is always truncated to {kept.pop()} characters; a random length is asked for", evidence)
@@ -136,18 +140,18 @@ def judge_every_length(spans: Sequence[Span], block: int, share: Fraction) -> Fi
     return Finding(f"{len(missing)} of the {len(wanted)} possible lengths never occur ({shown})", evidence)
 
 
-def _shares(spans: Sequence[Span]) -> tuple[Array, Array]:
+def _shares(spans: Spans) -> tuple[Array, Array]:
     """Kept lengths, and the share of each that is masked."""
-    kept = np.array([span.kept for span in spans], dtype=np.float64)
-    return kept, np.array([span.masked for span in spans]) / np.maximum(kept, 1)
+    kept = spans.kept.astype(np.float64)
+    return kept, spans.masked / np.maximum(kept, 1)
 
 
-def judge_masked_lengths(spans: Sequence[Span], longer: Sequence[Span], block: int) -> Finding | None:
+def judge_masked_lengths(spans: Spans, longer: Spans, block: int) -> Finding | None:
     """Draws from two documents, both longer than any truncation: what is masked must not tell them apart.
 
     The mean share may be off ¼ by one character of rounding and by `margin` of the number of draws.
     """
-    kept, share = _shares([*spans, *longer])
+    kept, share = _shares(joined([spans, longer]))
     half = float(block * _LONG)
     evidence: dict[str, Any] = {"draws": len(kept), "mean_share": round(float(share.mean()), 4)}
     found = _off_a_quarter(kept, share, half)
@@ -188,14 +192,16 @@ def _is_inside(values: Array, centre: float, allowed: float) -> bool:
     return abs(float(values.mean()) - centre) + _SURE * spread / math.sqrt(len(values)) <= allowed
 
 
-def is_surely_a_quarter(spans: Sequence[Span], longer: Sequence[Span], block: int, draws: int) -> bool:
+def is_surely_a_quarter(spans: Spans, longer: Spans, block: int, draws: int) -> bool:
     """Whether `judge_masked_lengths` would find nothing in `draws` draws of each either."""
     if judge_masked_lengths(spans, longer, block) is not None:
         return False
     half = float(block * _LONG)
     more = 2 * draws / (len(spans) + len(longer))
-    kept, share = _shares([*spans, *longer])
+    kept, share = _shares(joined([spans, longer]))
     for some in (kept >= half, kept < half):
+        if some.sum() < _FEWEST:
+            return False
         allowed = margin(int(some.sum() * more)) + _ROUNDING_CHARACTERS * float((1 / np.maximum(kept[some], 1)).mean())
         if not _is_inside(share[some], 0.25, allowed):
             return False
@@ -203,12 +209,12 @@ def is_surely_a_quarter(spans: Sequence[Span], longer: Sequence[Span], block: in
     apart = margin(int(len(one) * more)) + margin(int(len(other) * more))
     errors = math.sqrt(one.var() / len(one) + other.var() / len(other))
     stays = abs(float(one.mean() - other.mean())) + _SURE * errors <= apart
-    return stays and _spread([span for span in spans if span.kept >= half]) >= 2 * _SPREAD
+    return stays and _spread(spans[spans.kept >= half]) >= 2 * _SPREAD
 
 
-def is_surely_of_what_is_left(spans: Sequence[Span], document: int, draws: int) -> bool:
+def is_surely_of_what_is_left(spans: Spans, document: int, draws: int) -> bool:
     """Whether `judge_what_is_left` would find nothing in `draws` draws either."""
-    kept, share = _shares([span for span in spans if span.kept >= document - _STRIPPED])
+    kept, share = _shares(spans[spans.kept >= document - _STRIPPED])
     if len(share) < _FEWEST:
         return False
     allowed = margin(int(len(share) * draws / len(spans))) + _ROUNDING_CHARACTERS * float(
@@ -217,21 +223,21 @@ def is_surely_of_what_is_left(spans: Sequence[Span], document: int, draws: int) 
     return float(share.mean()) < 0.25 - allowed or _is_inside(share, 0.25, allowed)
 
 
-def is_surely_rarely_empty(spans: Sequence[Span], block: int, document: int, draws: int) -> bool:
+def is_surely_rarely_empty(spans: Spans, block: int, document: int, draws: int) -> bool:
     """Whether `judge_emptiness` would find nothing in `draws` draws either."""
     least, allowed = (block * _LONG, _RARELY) if document > block else (Fraction(document, 2), _AT_TIMES)
-    empty = np.array([span.masked == 0 for span in spans if span.kept >= least], np.float64)
+    empty = (spans.masked[spans.kept >= float(least)] == 0).astype(np.float64)
     most = allowed + margin(int(len(empty) * draws / len(spans)))
     return _is_inside(empty, 0.0, most)
 
 
-def judge_what_is_left(spans: Sequence[Span], document: int) -> Finding | None:
+def judge_what_is_left(spans: Spans, document: int) -> Finding | None:
     """Draws from a document that is shorter than most drawn lengths: a quarter of what is there, not of what was drawn.
 
     Longer documents are masked as they should be, so it costs half. Less than a quarter costs nothing: where a mask is
     placed in the drawn length its end is cut off, and short documents are few.
     """
-    kept, share = _shares([span for span in spans if span.kept >= document - _STRIPPED])
+    kept, share = _shares(spans[spans.kept >= document - _STRIPPED])
     found = _off_a_quarter(kept, share, 0)
     if found is None or share.mean() < 0.25:
         return None
@@ -241,9 +247,7 @@ def judge_what_is_left(spans: Sequence[Span], document: int) -> Finding | None:
     return replace(found, summary=f"{told}; {cause}", score=Fraction(1, 2))
 
 
-def _moves_with_the_document(
-    spans: Sequence[Span], longer: Sequence[Span], half: float, surely: bool
-) -> Finding | None:
+def _moves_with_the_document(spans: Spans, longer: Spans, half: float, surely: bool) -> Finding | None:
     """Where the mean is wrong anyway, less than certainty will do to say why."""
     shorter_share, longer_share = (share[kept >= half] for kept, share in map(_shares, (spans, longer)))
     if not len(shorter_share) or not len(longer_share):
@@ -256,45 +260,44 @@ def _moves_with_the_document(
     return Finding(found, {"by_document": means}, sized_on_whole=True)
 
 
-def _fixed(spans: Sequence[Span], half: float) -> str:
+def _fixed(spans: Spans, half: float) -> str:
     """A masked length that is the same in every draw, or follows from the truncated length, or nearly does."""
-    lengths = {span.masked for span in spans}
-    if len(lengths) == 1:
-        return f"the masked length is always {lengths.pop()}; a random length is asked for"
-    if len({(span.kept, span.masked) for span in spans}) == len({span.kept for span in spans}):
+    if not np.ptp(spans.masked):
+        return f"the masked length is always {spans.masked[0]}; a random length is asked for"
+    if len(np.unique(spans.kept * _WIDER + spans.masked)) == len(np.unique(spans.kept)):
         return "the masked length follows from the truncated length; a random length is asked for"
-    spread = _spread([span for span in spans if span.kept >= half])
+    spread = _spread(spans[spans.kept >= half])
     if spread < _SPREAD:
         told = f"in pieces of one length it varies by {spread:.1f} characters"
         return f"the masked length is in effect fixed: {told}; a random length is asked for"
     return ""
 
 
-def _spread(spans: Sequence[Span]) -> float:
+def _spread(spans: Spans) -> float:
     """The standard deviation of the masked length among pieces of one length; of all lengths together."""
-    lengths, counts = np.unique([span.kept for span in spans], return_inverse=True)
+    lengths, counts = np.unique(spans.kept, return_inverse=True)
     if len(spans) <= len(lengths):
         return math.inf
-    masked = np.array([span.masked for span in spans], dtype=np.float64)
+    masked = spans.masked.astype(np.float64)
     means = np.bincount(counts, masked) / np.bincount(counts)
     return math.sqrt(float(((masked - means[counts]) ** 2).sum()) / (len(spans) - len(lengths)))
 
 
-def judge_emptiness(spans: Sequence[Span], block: int, document: int) -> Finding | None:
+def judge_emptiness(spans: Spans, block: int, document: int) -> Finding | None:
     """The masked part of longer pieces is empty in at most a small share of draws, and `margin` more."""
     least, allowed = (block * _LONG, _RARELY) if document > block else (Fraction(document, 2), _AT_TIMES)
-    long = [span for span in spans if span.kept >= least]
-    empty = float(np.mean([span.masked == 0 for span in long])) if long else 0.0
+    long = spans[spans.kept >= float(least)]
+    empty = float((long.masked == 0).mean()) if len(long) else 0.0
     if empty <= allowed + margin(len(long)):
         return None
     found = f"the masked part was empty in {100 * empty:.0f} % of {len(long):,} draws"
     return Finding(found, {"draws": len(long), "empty_share": round(empty, 4)})
 
 
-def judge_positions(spans: Sequence[Span]) -> Finding | None:
+def judge_positions(spans: Spans) -> Finding | None:
     """The place is left open, but three pieces are asked for: there is a prefix at times, and at times a suffix."""
     evidence = {"draws": len(spans)}
     for piece, end in (("prefix", "beginning"), ("suffix", "end")):
-        if not any(getattr(span, piece) for span in spans):
+        if not getattr(spans, piece).any():
             return Finding(f"the masked part is always at the {end}: there is never a {piece}", evidence)
     return None

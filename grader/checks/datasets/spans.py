@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from grader.checks.datasets.drawn_items import UNKNOWN
 from reference.handout_constants import MASK_CHARACTER as MASK
 from reference.handout_constants import PAD_CHARACTER as PAD
 from reference.handout_constants import SHORTEST
 
+UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
 CUT_OUT_IS_MISSING = f"the text that was cut out is missing behind the second {MASK}"
 CUT_OUT_IS_ANOTHER = f"what stands behind the second {MASK} is not the piece that was cut out"
 CUT_OUT_STILL_STANDS = "the masked text still stands in the prefix or the suffix"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.checks.datasets.drawn_items import draw, questions, right_vocabularies, without_letters_beyond_ascii
+from grader.checks.datasets.drawn_items import draw, questions
+from grader.checks.datasets.vocabulary_tables import right_vocabularies, without_letters_beyond_ascii
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 from reference.handout_constants import MASK_CHARACTER as MASK

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
 
-from grader.checks.predictions.alignment import Split, doubt_about
+from grader.checks.predictions.alignment import Doubt, Split, doubt_about
 from grader.checks.predictions.mishaps import running_text
 from grader.checks.predictions.prediction_files import Handed, read_predictions
 from grader.checks.predictions.tiers import Share, Tier, Tiers
@@ -19,8 +20,22 @@ from grader.model import Evidence, Outcome, Status, Student, failed, passed, sco
 from grader.registry import DataFile, Labels, SaidInFeedback, StudentFile, check, rescores
 from reference.birthplaces import Accuracy, constant_baseline
 
+_FILES_KEPT = 16  # of predictions: two submissions' worth
 _NEARLY_ALL = 0.95  # of one answer: where a model was asked, it gives several
 Wording = Annotated[str, SaidInFeedback()]
+
+
+@lru_cache(maxsize=_FILES_KEPT)
+def _read(content: bytes, split: Split, called: str) -> Handed:
+    """What is in a file. Several checks ask for it, and nobody changes it."""
+    return read_predictions(content, split.questions, called)
+
+
+def _doubt_about(handed: Handed, split: Split, other_labels: str) -> Doubt | None:
+    return _doubt(handed, split, Split.read_questions(other_labels) if other_labels else None)
+
+
+_doubt = lru_cache(maxsize=_FILES_KEPT)(doubt_about)
 
 
 @check
@@ -35,9 +50,9 @@ def predictions_are_well_formed(
 ) -> Outcome:
     """The file holds one prediction per line, one for each question in their order, as UTF-8 text."""
     split = Split.read_questions(labels)  # at home there may be questions alone
-    handed = read_predictions(student.read(file), split.questions, called)
+    handed = _read(student.read(file), split, called)
     evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
-    if doubt := doubt_about(handed, split, other_labels):
+    if doubt := _doubt_about(handed, split, other_labels):
         return failed(f"{file}: {'; '.join([doubt.cause, *handed.mistakes])}", evidence=evidence)
     if handed.mistakes:
         message = f"{file}: it is plain which {called} is whose, but {'; '.join(handed.mistakes)}"
@@ -77,9 +92,8 @@ class Expected:
 
 
 def reached(student: Student, file: str, split: Split, tiers: list[Tier], asked: Expected) -> Outcome:
-    handed = read_predictions(student.read(file), split.questions, asked.called)
-    other_labels = asked.other_labels
-    doubt = doubt_about(handed, split, other_labels)
+    handed = _read(student.read(file), split, asked.called)
+    doubt = _doubt_about(handed, split, asked.other_labels)
     if doubt and doubt.moved:
         handed = replace(handed, places=doubt.moved)
     elif doubt:
@@ -174,7 +188,7 @@ def _suspicions(
         found.append(f"nearly every {asked.called} is right, more than any model here reaches; were labels copied?")
     for other in asked.unlike:
         content = read_if_handed_in(student, other) if other != file else None
-        if content is not None and read_predictions(content, split.questions, asked.called).places == handed.places:
+        if content is not None and _read(content, split, asked.called).places == handed.places:
             found.append(f"it is the same, line by line, as {other}")
     return found
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from math import sqrt
+from operator import eq
 from pathlib import Path
+
+import numpy as np
 
 from grader.checks.predictions.prediction_files import Handed
 from grader.quoting import quote
@@ -16,28 +20,29 @@ _LINES_OFF = 5  # a file that is off by more was not shifted by an accident that
 _FAR = (11, 17, 23, 31)  # lines: further than any shift that is looked for
 _QUOTED_CHARACTERS = 60
 _UNKNOWN = "\n"  # the place of a question that comes without one; no line of a file is this
+_FILES_KEPT = 8  # of labels; a course has a handful
 _SIGMAS = 4  # none of 18,000 honest files drawn at random looked shifted; a shifted one with 20 % right does
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Split:
-    """Questions of one split with places in the form they are compared in."""
+    """Questions of one split with places in the form they are compared in. A file is read once, until it changes."""
 
     name: str
     questions: list[Question]
 
     @classmethod
     def read(cls, path: str) -> Split:
-        questions = read_questions(Path(path))
-        return cls(Path(path).name, [Question(one.text, _normal(one.place.strip())) for one in questions])
+        return _read(path, *_version(path))
 
     @classmethod
     def read_questions(cls, path: str) -> Split:
         """The same without places, where students have only the questions: lines can be counted, hits cannot."""
-        lines = read_lines(Path(path))
-        if any("\t" in line for line in lines):
-            return cls.read(path)
-        return cls(Path(path).name, [Question(line, _UNKNOWN) for line in lines])
+        return _read_questions(path, *_version(path))
+
+    @cached_property
+    def places_in_order(self) -> list[str]:
+        return [question.place for question in self.questions]
 
     def right(self, places: Sequence[str]) -> Accuracy:
         return accuracy([_normal(place) for place in places], self.questions)
@@ -46,6 +51,25 @@ class Split:
         """How many are right but for case, punctuation, spaces and the form of letters."""
         pairs = zip(places, self.questions, strict=True)
         return sum(_letters(said) == _letters(question.place) for said, question in pairs)
+
+
+def _version(path: str) -> tuple[int, int]:
+    found = Path(path).stat()
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=_FILES_KEPT)
+def _read(path: str, *_: int) -> Split:
+    questions = read_questions(Path(path))
+    return Split(Path(path).name, [Question(one.text, _normal(one.place.strip())) for one in questions])
+
+
+@lru_cache(maxsize=_FILES_KEPT)
+def _read_questions(path: str, *version: int) -> Split:
+    lines = read_lines(Path(path))
+    if any("\t" in line for line in lines):
+        return _read(path, *version)
+    return Split(Path(path).name, [Question(line, _UNKNOWN) for line in lines])
 
 
 def _normal(place: str) -> str:
@@ -68,16 +92,15 @@ class Doubt:
     moved: list[str] | None = None
 
 
-def doubt_about(handed: Handed, split: Split, other_labels: str) -> Doubt | None:
+def doubt_about(handed: Handed, split: Split, other: Split | None) -> Doubt | None:
     lines, asked = len(handed.places), len(split.questions)
     if not lines or handed.doubt:
         return Doubt(handed.doubt or "it is empty", mendable=lines > 0)
     places = [_normal(place) for place in handed.places]
-    plain = _hits(places, split.questions)
+    plain = _hits(places, split)
     count = f"it has {lines} lines, and {split.name} asks for {asked}" if lines != asked else ""
-    other = Split.read_questions(other_labels) if other_labels else None
     if other and lines == len(other.questions):
-        there = _hits(places, other.questions)
+        there = _hits(places, other)
         if count or _far_more(there, plain):
             hits = "" if other.questions[0].place == _UNKNOWN else f" ({there} right there, {plain} here)"
             looks = f"it looks made for {other.name}, which has {lines} lines{hits}"
@@ -87,15 +110,15 @@ def doubt_about(handed: Handed, split: Split, other_labels: str) -> Doubt | None
         whole = runs > 1 and lines == runs * asked
         return Doubt(f"{count}; were {runs} runs written into one file?" if whole else count, mendable=whole)
     shifts = [lines - asked] if count else [shift for shift in range(-3, 4) if shift]
-    moves = {shift: _best_move(places, split.questions, shift) for shift in shifts}
+    moves = {shift: _best_move(places, split.places_in_order, shift) for shift in shifts}
     shift, move = max(moves.items(), key=lambda item: item[1].gain)
-    surely = _far_more(plain + move.gain, _by_chance(places, split.questions))
+    surely = _far_more(plain + move.gain, _by_chance(places, split))
     moved = _moved(handed.places, asked, shift, move.cut) if surely else None
     if _far_more(move.won, move.lost):
         what = f"{abs(shift)} line{'s' if abs(shift) > 1 else ''} too {'many' if shift > 0 else 'few'}"
         looks = f"its lines look shifted: from about line {move.cut + 1} on as if there were {what} before"
         cause = f"{looks} ({plain + move.gain} right if moved, {plain} as they stand)"
-        if shift > 0 and not _hits(places[: move.cut], split.questions):
+        if shift > 0 and not _hits(places[: move.cut], split):
             cause += f"; line 1 is '{quote(handed.places[0], _QUOTED_CHARACTERS)}'"
         return Doubt(f"{count}; {cause}" if count else cause, mendable=True, moved=moved)
     if not count:
@@ -106,9 +129,9 @@ def doubt_about(handed: Handed, split: Split, other_labels: str) -> Doubt | None
     return Doubt(f"{count}; which lines are amiss cannot be told", mendable=True)
 
 
-def _by_chance(places: Sequence[str], questions: Sequence[Question]) -> int:
+def _by_chance(places: Sequence[str], split: Split) -> int:
     """The hits of lines that are held against questions far from their own."""
-    return max(_hits([*places[by:], *places[:by]], questions) for by in _FAR)
+    return max(_hits([*places[by:], *places[:by]], split) for by in _FAR)
 
 
 def _moved(places: Sequence[str], asked: int, shift: int, cut: int) -> list[str]:
@@ -117,8 +140,8 @@ def _moved(places: Sequence[str], asked: int, shift: int, cut: int) -> list[str]
     return [places[at] if 0 <= at < len(places) else "" for at in found]
 
 
-def _hits(places: Sequence[str], questions: Sequence[Question]) -> int:
-    return sum(said == question.place for said, question in zip(places, questions, strict=False))
+def _hits(places: Sequence[str], split: Split) -> int:
+    return sum(map(eq, places, split.places_in_order))
 
 
 @dataclass(frozen=True)
@@ -134,17 +157,18 @@ class _Move:
         return self.won - self.lost
 
 
-def _best_move(places: Sequence[str], questions: Sequence[Question], shift: int) -> _Move:
-    """Moving lines up by `shift`, from that line on where it gains most."""
-    best = move = _Move(len(questions))
-    for at in reversed(range(len(questions))):
-        place = questions[at].place
-        stands = at < len(places) and places[at] == place
-        moved = 0 <= at + shift < len(places) and places[at + shift] == place
-        move = _Move(at, move.won + (moved and not stands), move.lost + (stands and not moved))
-        if move.gain > best.gain:
-            best = move
-    return best
+def _best_move(places: Sequence[str], right: Sequence[str], shift: int) -> _Move:
+    """Moving lines up by `shift`, from that line on where it gains most; of several such, from the last."""
+    asked = len(right)
+    stands = np.fromiter(map(eq, [*places[:asked], *[None] * asked], right), bool, asked)
+    from_there = [None] * max(0, -shift) + [*places[max(0, shift) :], *[None] * (2 * asked)]
+    moved = np.fromiter(map(eq, from_there, right), bool, asked)
+    won, lost = (np.cumsum(some[::-1])[::-1] for some in (moved & ~stands, stands & ~moved))
+    gain = won - lost
+    if not asked or gain.max() <= 0:
+        return _Move(asked)
+    cut = int(np.flatnonzero(gain == gain.max())[-1])
+    return _Move(cut, int(won[cut]), int(lost[cut]))
 
 
 def _far_more(one: int, other: int) -> bool:

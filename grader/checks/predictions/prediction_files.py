@@ -29,7 +29,7 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _NUMBERED = re.compile(r"\s*(\d{1,9})\s*[.):,;\t ]\s*(.*)", re.DOTALL)
 
 
-@dataclass
+@dataclass(eq=False)
 class Handed:
     """Its places, one for each line, and what was noticed on the way to them. To students a place goes by what the
     rubric calls it."""

@@ -45,11 +45,24 @@ def variant_in_model(
         student_code.load(file)
         student_code.load(place)
         alone = _run(file, through, names, config) if through else {"entered": True}
-        # Years differ in what the flag is called, and an old one may ask for what another year had.
-        runs = [_run(place, MODEL, names, one) for one in (config, *(off | {flag: True} for flag in flags))]
-        found["on"] = {key: any(run[key] for run in runs) for key in runs[0]}
-        found |= {"alone": alone["entered"], "off": _run(place, MODEL, names, off)}
+        found["on"] = on = _run_with_any(flags, place, names, config, off)
+        # With every flag off it is run only where that decides anything: where nobody sets one.
+        found["off"] = _run(place, MODEL, names, off) if on["entered"] and found["built"] and not found["set"] else {}
+        found["alone"] = alone["entered"]
     return found
+
+
+def _run_with_any(
+    flags: list[str], place: str, names: list[str], config: dict[str, Any], off: dict[str, Any]
+) -> dict[str, Any]:
+    """With all flags on, then with one at a time, until it enters all names: years differ in what the flag is called,
+    and an old one may ask for what another year had."""
+    runs: list[dict[str, Any]] = []
+    for one in (config, *(off | {flag: True} for flag in flags)):
+        runs.append(_run(place, MODEL, names, one))
+        if runs[-1]["entered"]:
+            break
+    return {key: any(run[key] for run in runs) for key in runs[0]}
 
 
 class _Watched(Configuration):

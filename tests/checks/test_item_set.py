@@ -1,0 +1,143 @@
+"""One set of draws for all checks of a data set: each finds in it what it would find alone, and nothing is looked at
+less than before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.checks.datasets.drawn_items import Question
+from grader.checks.datasets.item_set import DOCUMENTS, ORDINARY
+from grader.checks.datasets.span_statistics import DRAWS
+from grader.checks.datasets.vocabulary_tables import entries_of
+from grader.engine import grade
+from grader.model import Limits
+from grader.sandbox import BoxRunner
+from tests.checks.test_datasets import CHECKS, RUBRIC, VARIANTS, _changed, _WithoutBox
+from tests.conftest import DRAW, MakeSubmission
+
+
+class _Counting(_WithoutBox):
+    """Counts the draws that are asked of a data set, by block."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.draws: Counter[int] = Counter()
+        self.requests = 0
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        self.draws[request["block_size"]] += request["times"]
+        self.requests += 1
+        return super().probe(probe, file, **request)
+
+
+def _asked(folder: Path, *checks: str) -> _Counting:
+    (folder / "dataset.py").write_text(VARIANTS["plain"])
+    student = _Counting(folder)
+    for check in checks:
+        outcome = CHECKS[check].function(student, np.random.default_rng(0), **CHECKS[check].parameters)
+        assert outcome.score == 1, outcome.message
+    return student
+
+
+def test_bounds_are_looked_at_in_as_many_draws_as_ever(tmp_path: Path) -> None:
+    """4,600, 1,200 and 2,000: so a length beyond them in one draw of a thousand is missed once in 2,400 times."""
+    draws = _asked(tmp_path, "truncates_to_every_length").draws
+    assert draws == {32: DRAWS + 600, 50: 1200, 128: DRAWS // 2}
+    assert (1 - 0.001) ** sum(draws.values()) < 1 / 2400
+
+
+def test_forms_are_looked_at_in_more_than_two_thousand_draws_and_many_of_each_document() -> None:
+    firsts = [DOCUMENTS[block][length][0] for length, block in ORDINARY]
+    assert sum(firsts) >= 2100
+    assert min(firsts) >= 300
+
+
+@pytest.mark.slow
+def test_right_work_is_drawn_from_once_for_all_checks(tmp_path: Path) -> None:
+    together = _asked(tmp_path, *CHECKS)
+    alone = sum(sum(_asked(tmp_path, check).draws.values()) for check in CHECKS)
+    assert sum(together.draws.values()) < 10_000 < 15_000 < alone
+    assert together.requests < 25
+
+
+def test_a_data_set_with_a_generator_of_its_own_is_drawn_from_at_once(tmp_path: Path) -> None:
+    """Built anew for each go it would draw the same again, and 4,000 draws would be 3,400."""
+    seeded = "self.chance = random.Random(0)\n        self.data = "
+    own = _changed({"random.randint": "self.chance.randint", "self.data = ": seeded})
+    (tmp_path / "dataset.py").write_text(own)
+    student, check = _Counting(tmp_path), CHECKS["truncates_to_every_length"]
+    assert check.function(student, np.random.default_rng(0), **check.parameters).score == 1
+    assert student.draws[32] >= 2 * DRAWS
+
+
+def test_two_checks_of_forms_draw_as_much_as_one(tmp_path: Path) -> None:
+    both = _asked(tmp_path, "items_are_shifted_pairs", "items_rebuild_the_document").draws
+    assert both == _asked(tmp_path, "items_rebuild_the_document").draws
+
+
+def test_draws_of_a_question_are_the_same_whatever_was_asked_before(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    work = submission(**{"dataset.py": VARIANTS["plain"]})
+    documents = ("abcdefgh ijkl mnopq rstuv wxyz ABCD EFGHI",)
+
+    def drawn(box: Any, question: Question) -> bytes:
+        request = {"name": "CharCorruptionDataset", "data": question.data, "block_size": question.block}
+        asked = {"items": question.items, "times": question.times, "stream": question.stream}
+        found: bytes = box.probe("draw_items", "dataset.py", **request, **asked)["x"].tobytes()
+        return found
+
+    question, later = Question(documents, 32, times=20), Question(documents, 32, times=20, after=20)
+    with torch_boxes.open(work, Limits(), 7) as box:
+        first, second, again = (drawn(box, one) for one in (question, later, question))
+    with torch_boxes.open(work, Limits(), 7) as box:
+        alone = drawn(box, later)
+    with torch_boxes.open(work, Limits(), 8) as box:
+        of_other_numbers = drawn(box, later)
+    assert first == again != second == alone != of_other_numbers
+
+
+_FAILS = "if {}:\n            raise ValueError('rare')\n        most = len"
+RARE = {
+    "too long at times": {"document[:kept]": "document[: kept + 8 * (random.random() < 0.0004)]"},
+    "raises at times": {"most = len": _FAILS.format("random.random() < 0.0005")},
+    "on the edge of too much": {"most = len(document) // 2": "most = int(len(document) * 0.58)"},
+    "short ones fail at times": {"most = len": _FAILS.format("len(document) < 3 and random.random() < 0.1")},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rare", RARE)
+def test_chance_gives_the_same_with_shared_draws_and_with_a_box_for_each_check(
+    torch_boxes: BoxRunner, submission: MakeSubmission, rare: str
+) -> None:
+    work = submission(**{"dataset.py": _changed(RARE[rare])})
+    shared, fresh = (grade(RUBRIC, work, torch_boxes, DRAW, share_boxes=share) for share in (True, False))
+    assert [one.outcome for one in shared.problems[0].checks] == [one.outcome for one in fresh.problems[0].checks]
+
+
+_THREE = np.arange(3)
+
+
+@pytest.mark.parametrize(
+    ("table", "entries"),
+    [
+        ({"keys": "abc", "values": _THREE}, (("a", 0), ("b", 1), ("c", 2))),
+        ({"keys": _THREE, "values": "abc"}, ((0, "a"), (1, "b"), (2, "c"))),
+        ([["a", 0], ["bb", None]], (("a", 0), ("bb", None))),
+        ({"keys": "ab", "values": _THREE}, None),
+        ({"keys": _THREE, "values": _THREE}, None),
+        ({"keys": "abc", "values": _THREE.astype(float)}, None),
+        ({"keys": _THREE[None], "values": "a"}, None),
+        ({"keys": "abc"}, None),
+        ([["a", 0, 1]], None),
+        (None, None),
+    ],
+)
+def test_a_vocabulary_is_read_as_it_was_sent_or_not_at_all(table: Any, entries: Any) -> None:
+    assert entries_of(table) == entries
