@@ -615,8 +615,39 @@ ARRAYS = {
     "a type of text by its place": "import numpy as np\ndef f(x):\n    return np.array([f], 'xU60'[1:])",
     "a type of text for another name": "import numpy as np\ndef f(x):\n    g = np.array\n    return g([f], 'xU60'[1:])",
 }
+# A third reader's. What could not be named was taken for nothing that is kept, and the rest of the file went unread.
+WITHOUT_A_NAME = {
+    "a kind of an exception": """
+        class Oops(Exception):
+            pass
+        n = 0
+        def f(x):
+            global n
+            n += 1
+            return n
+    """,
+    "a kind of what a function gives": """
+        def base():
+            return object
+        class C(base()):
+            pass
+        seen = []
+        def f(x):
+            seen.append(x)
+            return len(seen)
+    """,
+    "an annotation that names nothing": """
+        def g(a, b: "C".x = None):
+            return a
+        seen = []
+        def f(x):
+            seen.append(x)
+            return len(seen)
+    """,
+}
 OTHERS = {"helper.py": "seen = []\n", "math.py": "n = []\ndef up():\n    n.append(0)\n    return len(n)\n"}
 EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP, **MESSAGES, **ORDERS, **FROM_LIBRARIES, **ARRAYS}
+EVERY |= WITHOUT_A_NAME
 
 
 def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: str) -> str:

@@ -58,7 +58,7 @@ def _what_it_may_keep(file: str) -> str:
                     raise Keeps(f"{module}.{name}")
         _keep_text_out_of_arrays(list(read.values()))
     except Keeps as kept:
-        return str(kept)
+        return str(kept) or "what has no name"
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:  # importing it will say more
         return type(error).__name__
     return ""
