@@ -145,3 +145,26 @@ def test_code_of_which_not_all_was_read_is_told_the_same_as_alone(
     rubric = _rubric(*(replace(_check(name, x=1.0), files=("work.py",)) for name in "abc"))
     shared, fresh = (_told(rubric, work, boxes, share) for share in (True, False))
     assert shared == fresh
+
+
+@pytest.mark.slow
+def test_memory_as_it_was_left_is_no_weight_that_others_left(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    """A layer that does not fill its weights has those of the last check's layer, where it shares the memory."""
+    work = submission("""
+        from torch import nn
+        class L(nn.Linear):
+            def reset_parameters(self):
+                nn.init.zeros_(self.bias)
+        def f(x):
+            layer = L(40, 40)
+            left = float((layer.weight == 7).sum())
+            nn.init.constant_(layer.weight, 7)
+            return left
+    """)
+    rubric = _rubric(
+        *(replace(_check(name, x=1.0), files=("work.py",)) for name in "abc"), limits=Limits(cpu_seconds=20)
+    )
+    (problem, _) = _told(rubric, work, torch_boxes, True)
+    assert {one["message"] for one in problem["checks"]} == {"it says 0"}

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
+from .pure_classes import Kinds
 from .pure_imports import Imports, Keeps
 from .pure_names import GIVES_NUMBERS, TYPES
 from .trees import walk
@@ -19,6 +20,7 @@ class Known:
 
     def __init__(self, imports: Imports) -> None:
         self.imports = imports
+        self.kinds = Kinds()
         self.gives: set[str] = set()  # functions, classes, and values that never change
         self.numbers: set[str] = set()  # of these values, numbers and texts
         self.classes: set[str] = set()
@@ -30,6 +32,7 @@ class Known:
         self.sorts = False  # a set of that
         self.has_text = False  # that code may put somewhere
         self.returns_text = False  # to the grader, as far as this file tells
+        self.copies_dtype = False  # of a value, for an array
 
     def called(self, function: ast.AST) -> str:
         """The name by which something is called: a library's, or as it is written."""
