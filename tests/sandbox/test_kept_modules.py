@@ -14,7 +14,14 @@ import torch
 from grader.sandbox.inside import configured, kept_modules, purity, worker
 
 X = np.arange(6.0).reshape(1, 2, 3)
-HEAD = "import random\nimport numpy as np\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+HEAD = """
+import random
+from collections import defaultdict
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+"""
 BEGINS = """
 class Block(nn.Module):
     def __init__(self, width):
@@ -64,6 +71,7 @@ HIDDEN = {
         "self.zero = torch.zeros(1, dtype=x)",
         "(torch.sign(1 / self.zero) + self.zero.fill_(-0.0))",
     ),
+    "a dictionary that makes its values": ("self.made = defaultdict([1, 2, 3, 4, 5].pop)", "self.made_anew()"),
     "another key that equals the first": ("self.sizes[1] = {0: 1}", "self.renamed()"),
 }
 RENAMED = """
@@ -72,6 +80,10 @@ RENAMED = """
         del self.sizes[1][key]
         self.sizes[1][key + 0.0] = 1
         return 2 if isinstance(key, float) else 1
+    def made_anew(self):
+        value = self.made[0]
+        del self.made[0]
+        return value
 """
 # Right as they are, and to be built for every question: what they hold cannot be written back, or not be compared.
 INNOCENT = {

@@ -818,6 +818,56 @@ PLACES = {
         def f(x):
             return np.zeros(1, dtype=Q("dtype").dtype)
     """,
+    "an array of its own name": """
+        import numpy as np
+        def f(x):
+            a = np.array([__name__ * 20])
+            a[0] = f
+            return a[0]
+    """,
+    "an array of names that are given": """
+        import numpy as np
+        def g(**given):
+            a = np.array(list(given))
+            a[0] = g
+            return a[0]
+        def f(x):
+            return g(as_long_as_what_a_function_is_called_and_longer=x)
+    """,
+    "an array of names in a dictionary": """
+        import numpy as np
+        def f(x):
+            a = np.array(list(dict(as_long_as_what_a_function_is_called_and_longer=x)))
+            a[0] = f
+            return a[0]
+    """,
+    "an array of what a generator is called": """
+        import numpy as np
+        def f(x):
+            a = np.array([np.random.RandomState(0).get_state()[0] * 9])
+            a[0] = f
+            return a[0]
+    """,
+    "an array of text, by another's choice": """
+        import numpy as np
+        def f(x):
+            return np.zeros(1, dtype=int).choose(["as long as what a function is called, and longer"])
+    """,
+    "an array of text, by a generator's choice": """
+        import numpy as np
+        def f(x):
+            return np.random.default_rng(0).choice(["as long as what a function is called, and longer"], 2)
+    """,
+    "an array of text, moved": """
+        import numpy as np
+        def f(x):
+            return np.fft.fftshift(["as long as what a function is called, and longer"])
+    """,
+    "an array of text, to its first power": """
+        import numpy as np
+        def f(x):
+            return np.linalg.matrix_power([["as long as what a function is called, and longer"]], 1)
+    """,
     "old memory between sums": "import numpy as np\ndef f(x):\n    return x.cumsum(dtype='g').view(np.uint8)",
     "old memory between sums, turned round": "def f(x):\n    return x.cumsum(dtype='g').byteswap()",
 }

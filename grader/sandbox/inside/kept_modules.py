@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import random
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from .purity import what_it_may_keep
 _DEEPEST = 4  # of containers in a module's attributes
 _MOST_MODULES = 24  # that are kept, the latest
 _NEVER_CHANGE = (bool, int, float, str, bytes, type(None), type)
+_CONTAINERS = {dict, OrderedDict, list, tuple, set}  # one that makes its own values may make others next time
 _OF_NOBODY = (type(None), ModuleType, type)  # whose functions are no methods of something that changes
 
 Build = Callable[[], Any]
@@ -155,7 +157,7 @@ class _Held:
                 pass
             case _ if isinstance(value, _NEVER_CHANGE):
                 pass
-            case dict() | list() | tuple() | set() if depth < _DEEPEST:
+            case _ if type(value) in _CONTAINERS and depth < _DEEPEST:
                 self._note(value, depth)
             case _:
                 raise _Unknown

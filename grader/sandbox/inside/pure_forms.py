@@ -18,6 +18,11 @@ def makes_text(node: ast.AST) -> bool:
     return False
 
 
+def makes_keys(called: str) -> bool:
+    """Whether the names of what it is called with become texts."""
+    return called == "dict" or called.startswith("collections.")
+
+
 def word(node: ast.AST) -> str:
     """The text that it is, if it is one that is written out."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

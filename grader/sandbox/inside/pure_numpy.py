@@ -45,6 +45,11 @@ def look_at_call(path: str, node: ast.Call, imports: Imports) -> None:
         raise Keeps("dtype")
 
 
+def copies_dtype(node: ast.Call) -> bool:
+    given = (*node.args, *(keyword.value for keyword in node.keywords))
+    return any(isinstance(one, ast.Attribute) and one.attr == "dtype" for one in given)
+
+
 def says_how(path: str, keyword: ast.keyword) -> bool:
     """Whether it is a word, or a number, by which a function works, and that nobody gets back from it."""
     match keyword.value:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from .pure_attributes import is_text, reveals
-from .pure_forms import is_constant, is_one_of_a_kind, makes_text, word
+from .pure_attributes import reveals
+from .pure_forms import is_constant, is_one_of_a_kind, makes_keys, makes_text, word
 from .pure_imports import Keeps
 from .pure_names import ALLOWED, BUILTINS, CONSTANTS, CONTEXTS, NUMBER_TYPES
-from .pure_numpy import is_number_type, look_at_call, look_at_view, says_how
+from .pure_numpy import copies_dtype, is_number_type, look_at_call, look_at_view, says_how
 from .pure_orders import in_any_order
 from .pure_values import Known
 from .trees import children, is_read, own_instance, walk
@@ -144,6 +144,7 @@ class Statements:
                     yield node
 
     def _defaults(self, arguments: ast.arguments) -> None:
+        self._known.has_text |= arguments.kwarg is not None  # its keys
         for default in filter(None, (*arguments.defaults, *arguments.kw_defaults)):
             if not self._known.never_changes(default):
                 raise Keeps("a default that may change")
@@ -179,6 +180,7 @@ class Statements:
                     raise Keeps("a value of a class that may change")
 
     def _call(self, node: ast.Call, scope: Scope) -> None:
+        self._known.has_text |= bool(node.keywords) and makes_keys(self._known.called(node.func))
         match node.func:
             case ast.Name(id="setattr"):
                 self._known.kinds.look_at_setattr(scope.kind, scope.own, node.args)
@@ -272,8 +274,7 @@ class Statements:
             look_at_call(path, node, self._imports)
         if args and is_constant(args[0]) and _PATTERNS.fullmatch(path):
             args = args[1:]
-        if any(isinstance(one, ast.Attribute) and one.attr == "dtype" for one in (*args, *(k.value for k in keywords))):
-            self._known.copies_dtype = True
+        self._known.copies_dtype |= copies_dtype(node)
         self._look_at_all((*args, *(one for one in keywords if not says_how(path, one))), scope)
 
     def _read_by_people(self, messages: Iterable[ast.AST], scope: Scope) -> None:
@@ -320,7 +321,7 @@ class Statements:
                 return
         if reveals(node.attr, is_own):
             raise Keeps(f".{node.attr}")
-        self._known.has_text |= is_text(node.attr)
+        self._known.note(node.attr, is_own)
         if node.attr in ("keys", "items") and not is_own and id(node) not in self._known.gone_through:
             raise Keeps(f".{node.attr}, which makes sets")
         self.look(node.value, scope)
@@ -329,6 +330,7 @@ class Statements:
         known = self._known
         if name.startswith("__") and name != "__name__":  # Python's own, or another within a class
             raise Keeps(name)
+        known.has_text |= name == "__name__"
         if name in self._imports.names:
             self._imports.values.add(self._imports.names[name])
         if name in self._imports.libraries:

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
+from .pure_attributes import is_text, makes_an_array
 from .pure_classes import Kinds
 from .pure_imports import Imports, Keeps
 from .pure_names import GIVES_NUMBERS, TYPES
@@ -37,6 +38,12 @@ class Known:
     def called(self, function: ast.AST) -> str:
         """The name by which something is called: a library's, or as it is written."""
         return self.imports.dotted(function) or (function.id if isinstance(function, ast.Name) else "")
+
+    def note(self, attribute: str, is_own: bool) -> None:
+        """What an attribute may be: a text, or an array's way to make another of whatever it is given."""
+        self.has_text |= is_text(attribute)
+        if makes_an_array(attribute) and not is_own:
+            self.imports.used.add(f"numpy.{attribute}")
 
     def is_asked_alone(self, place: str) -> bool:
         """Whether it is a function that this file does not call, so that what it returns goes to the grader."""
