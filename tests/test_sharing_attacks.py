@@ -130,3 +130,41 @@ def test_that_only_hidden_inputs_made_code_ask_for_a_gpu_is_not_noted(
     public = replace(_check("public", _wants, x=1.0, needs=("hidden",)), files=("work.py",))
     rubric = _rubric(hidden, public, limits=Limits(cpu_seconds=20))
     assert _told(rubric, work, torch_boxes, True) == _told(rubric, work, torch_boxes, False)
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["class Oops(Exception):\n    pass\n", "def g(a, b: 'C'.x = None):\n    return a\n"],
+    ids=["a kind of what is not read", "an annotation of what is not read"],
+)
+def test_code_of_which_not_all_was_read_is_told_the_same_as_alone(
+    boxes: BoxRunner, submission: MakeSubmission, before: str
+) -> None:
+    """What could not be named was taken for nothing: the rest went unread, and its counter was shared."""
+    work = submission(f"{before}n = 0\ndef f(x):\n    global n\n    n += 1\n    return float(n)\n")
+    rubric = _rubric(*(replace(_check(name, x=1.0), files=("work.py",)) for name in "abc"))
+    shared, fresh = (_told(rubric, work, boxes, share) for share in (True, False))
+    assert shared == fresh
+
+
+@pytest.mark.slow
+def test_memory_as_it_was_left_is_no_weight_that_others_left(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    """A layer that does not fill its weights has those of the last check's layer, where it shares the memory."""
+    work = submission("""
+        from torch import nn
+        class L(nn.Linear):
+            def reset_parameters(self):
+                nn.init.zeros_(self.bias)
+        def f(x):
+            layer = L(40, 40)
+            left = float((layer.weight == 7).sum())
+            nn.init.constant_(layer.weight, 7)
+            return left
+    """)
+    rubric = _rubric(
+        *(replace(_check(name, x=1.0), files=("work.py",)) for name in "abc"), limits=Limits(cpu_seconds=20)
+    )
+    (problem, _) = _told(rubric, work, torch_boxes, True)
+    assert {one["message"] for one in problem["checks"]} == {"it says 0"}

@@ -14,7 +14,14 @@ import torch
 from grader.sandbox.inside import configured, kept_modules, purity, worker
 
 X = np.arange(6.0).reshape(1, 2, 3)
-HEAD = "import random\nimport numpy as np\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+HEAD = """
+import random
+from collections import defaultdict
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+"""
 BEGINS = """
 class Block(nn.Module):
     def __init__(self, width):
@@ -39,6 +46,54 @@ KEEPING = {
     "a mode": "        self.train()\n        return F.dropout(self.linear(x), 0.5, self.training)\n",
     "a part": "        self.more = nn.Linear(3, 3)\n        return self.linear(x)\n",
     "a hook": "        self.linear.weight.register_hook(lambda g: 2 * g)\n        return self.linear(x)\n",
+}
+# The same by what a constructor puts where nobody looks for it.
+COUNTS = """
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+    def up(self):
+        self.n += 1
+        return self.n
+"""
+HIDDEN = {
+    "a part in a list": ("self.parts = [Counts()]", "self.parts[0].up()"),
+    "a part that is a key": ("self.parts = {Counts(): 0}", "list(self.parts)[0].up()"),
+    "a tensor that is a key": ("self.keys = {torch.zeros(1, dtype=x): 0}", "list(self.keys)[0].add_(1)"),
+    "a method of a list": (
+        "seen = []\n        self.add, self.count = seen.append, seen.count",
+        "self.count(self.add(1))",
+    ),
+    "a method of a tensor": ("self.up = torch.zeros(1, dtype=x).add_", "self.up(1)"),
+    "a method of chance": ("self.draw = random.Random(0).random", "self.draw()"),
+    "the sign of nothing": (
+        "self.zero = torch.zeros(1, dtype=x)",
+        "(torch.sign(1 / self.zero) + self.zero.fill_(-0.0))",
+    ),
+    "a dictionary that makes its values": ("self.made = defaultdict([1, 2, 3, 4, 5].pop)", "self.made_anew()"),
+    "another key that equals the first": ("self.sizes[1] = {0: 1}", "self.renamed()"),
+}
+RENAMED = """
+    def renamed(self):
+        (key,) = list(self.sizes[1])
+        del self.sizes[1][key]
+        self.sizes[1][key + 0.0] = 1
+        return 2 if isinstance(key, float) else 1
+    def made_anew(self):
+        value = self.made[0]
+        del self.made[0]
+        return value
+"""
+# Right as they are, and to be built for every question: what they hold cannot be written back, or not be compared.
+INNOCENT = {
+    "numbers that share a place": "        self.register_buffer('by', torch.arange(3).expand(4, 3))\n",
+    "numbers made where nothing is written": """        with torch.inference_mode():
+            self.register_buffer('by', torch.arange(3).expand(4, 3)[:1])
+""",
+    "a tensor without numbers": """        self.register_buffer('by', torch.arange(3).view(1, 3))
+        self.none = torch.zeros(3, device='meta')
+""",
 }
 # Constructors of which two runs differ, or that show.
 BUILDING = {
@@ -109,6 +164,38 @@ def test_a_module_that_keeps_anything_is_built_anew(built: list[str], what: str)
     assert built == ["Block"] * 3
     assert not any(one["steady"] for one in (first, second, third))
     assert _flat(third["outputs"]) == _flat(first["outputs"])
+
+
+@pytest.mark.parametrize("what", HIDDEN)
+def test_a_module_that_keeps_something_out_of_sight_is_built_anew(built: list[str], what: str) -> None:
+    held, asked = HIDDEN[what]
+    holds = f"        {held}\n".replace("dtype=x", "dtype=torch.float64")
+    code = HEAD + COUNTS + BEGINS + holds + RENAMED + FORWARD + f"        return self.linear(x) * {asked}\n"
+    first, _, third = _asked(code)
+    assert purity.what_it_may_keep("block.py") == ""
+    assert built == ["Block"] * 3
+    assert _flat(third["outputs"]) == _flat(first["outputs"])
+
+
+@pytest.mark.parametrize("what", INNOCENT)
+def test_a_module_that_cannot_be_renewed_is_built_anew_and_works(built: list[str], what: str) -> None:
+    code = HEAD + BEGINS + INNOCENT[what] + FORWARD + "        return self.linear(x) + self.by[0]\n"
+    first, _, third = _asked(code)
+    assert built == ["Block"] * 3
+    assert _flat(third["outputs"]) == _flat(first["outputs"])
+
+
+@pytest.mark.parametrize("draw", ["np.random", "random"])
+def test_a_constructor_that_seeds_is_run_where_chance_has_gone_on(built: list[str], draw: str) -> None:
+    """Once chance is where the seed brings it, a second run of the constructor moves nothing."""
+    seeds = f"        {draw}.seed(0)\n"
+    forward = f"        return self.linear(x) * (1 if x.max() < 6 else {draw}.random())\n"
+    code = HEAD + BEGINS + seeds + FORWARD + forward
+    Path("block.py").write_text(code)
+    worker.seed(5)
+    ask = [configured.run_configured("block.py", "Block", [3], {}, [[by * X]], []) for by in (1, 1, 2, 2)]
+    assert _flat(ask[2]["outputs"]) == _flat(ask[3]["outputs"])
+    assert len(built) == 3  # the third has what the second left as it was
 
 
 def test_what_calls_do_to_values_is_undone_and_is_not_steady(built: list[str]) -> None:

@@ -6,8 +6,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from torch import nn
 
 from grader.sandbox.inside import purity
+from grader.sandbox.inside.pure_classes import OF_MODULES
 from grader.sandbox.inside.purity import what_it_may_keep
 
 KEEPS_NOTHING = {
@@ -615,8 +617,263 @@ ARRAYS = {
     "a type of text by its place": "import numpy as np\ndef f(x):\n    return np.array([f], 'xU60'[1:])",
     "a type of text for another name": "import numpy as np\ndef f(x):\n    g = np.array\n    return g([f], 'xU60'[1:])",
 }
+# A third reader's. What could not be named was taken for nothing that is kept, and the rest of the file went unread.
+WITHOUT_A_NAME = {
+    "a kind of an exception": """
+        class Oops(Exception):
+            pass
+        n = 0
+        def f(x):
+            global n
+            n += 1
+            return n
+    """,
+    "a kind of what a function gives": """
+        def base():
+            return object
+        class C(base()):
+            pass
+        seen = []
+        def f(x):
+            seen.append(x)
+            return len(seen)
+    """,
+    "an annotation that names nothing": """
+        def g(a, b: "C".x = None):
+            return a
+        seen = []
+        def f(x):
+            seen.append(x)
+            return len(seen)
+    """,
+}
+# What a library calls unseen gets what nobody else is given: weights before they have values, a set of modules.
+TAKEN_OVER = {
+    "a layer that does not fill its weights": """
+        from torch import nn
+        class L(nn.Linear):
+            def reset_parameters(self):
+                nn.init.zeros_(self.bias)
+    """,
+    "a layer whose other kind does not fill its weights": """
+        from torch import nn
+        class Leaves:
+            def reset_parameters(self):
+                pass
+        class L(Leaves, nn.Linear):
+            pass
+    """,
+    "a module that sees a parameter before it has values": """
+        import torch
+        from torch import nn
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.empty(9))
+                nn.init.zeros_(self.w)
+            def register_parameter(self, name, value):
+                self.before = value.sum().item()
+                super().register_parameter(name, value)
+    """,
+    "the same by its instance": """
+        from torch import nn
+        class M(nn.Module):
+            def __init__(self, see):
+                super().__init__()
+                self.register_parameter = see
+    """,
+    "the same by setattr": """
+        from torch import nn
+        class M(nn.Module):
+            def __init__(self, see):
+                super().__init__()
+                setattr(self, "register_parameter", see)
+    """,
+    "the same by a name that comes from elsewhere": """
+        from torch import nn
+        class M(nn.Module):
+            def __init__(self, name, see):
+                super().__init__()
+                setattr(self, name, see)
+    """,
+    "the same by a class above": """
+        from torch import nn
+        class Sees:
+            def register_parameter(self, name, value):
+                self.before = value.sum().item()
+        class M(Sees, nn.Module):
+            pass
+    """,
+    "the same by a class below": """
+        from torch import nn
+        class M(nn.Module):
+            pass
+        class Sees(M):
+            def register_parameter(self, name, value):
+                self.before = value.sum().item()
+    """,
+    "a module that is given a set": """
+        from torch import nn
+        class M(nn.Module):
+            def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+                self.order = list(memo.union([lambda: 0, lambda: 1]))
+                return []
+    """,
+    "a dictionary of modules that makes sets": """
+        from torch import nn
+        class M(nn.ModuleDict):
+            def order(self, functions):
+                return list(self.keys() | functions)
+    """,
+    "a table that a library keeps": """
+        from einops.layers.torch import Rearrange
+        class R(Rearrange):
+            def up(self):
+                self._multirecipe[0] = 1
+    """,
+    "an instance of another kind": """
+        class C:
+            def become(self, kind):
+                setattr(self, "__class__", kind)
+    """,
+}
+# Text of a function or an instance shows where it lies, and where it lies depends on what was asked before.
+PLACES = {
+    "what an instance is called": "class C:\n    def place(self):\n        return super().__repr__()",
+    "what an instance is called, for people": "class C:\n    def place(self):\n        return super().__str__()",
+    "a form that is searched for": """
+        class K:
+            def __contains__(self, key):
+                self.form = key
+        def f(x):
+            k = K()
+            "%s" in k
+            return k.form % f
+    """,
+    "a form that is searched for after a comparison": """
+        class K:
+            def __contains__(self, key):
+                self.form = key
+        def f(x):
+            k = K()
+            "%s" == "%s" in k
+            return k.form % f
+    """,
+    "a form given by its name": """
+        import itertools
+        def f(x):
+            return list(itertools.zip_longest([0], [], fillvalue="%s"))[0][1] % f
+    """,
+    "a form that a layer keeps": "from torch import nn\ndef f(x):\n    return nn.ReLU(inplace='%s').inplace % f",
+    "a form among bytes": "import numpy as np\ndef f(x):\n    return np.random.RandomState(0).bytes(9)[2:4] % f",
+    "a form among Python's bytes": "import random\ndef f(x):\n    return random.Random(0).randbytes(9)[2:4] % f",
+    "an array full of text": """
+        import numpy as np
+        def f(x):
+            a = np.full(1, fill_value="as long as what a function is called, and longer")
+            a[0] = f
+            return a[0]
+    """,
+    "an array of a key": """
+        import numpy as np
+        def f(x):
+            a = np.array([np.iinfo(np.int32).key * 20])
+            a[0] = f
+            return a[0]
+    """,
+    "an array of what the file gives itself": """
+        import numpy as np
+        import work
+        def g(x):
+            return "as long as what a function is called, and longer", x
+        def f(x):
+            a = np.array(work.g(x)[:1])
+            a[0] = f
+            return a[0]
+    """,
+    "an array of a type of text of their own": """
+        import numpy as np
+        class Q:
+            def __init__(self):
+                self.dtype = "xU70"[1:]
+        def f(x):
+            a = np.zeros(1, dtype=Q().dtype)
+            a[0] = f
+            return a[0]
+    """,
+    "the clock, by a type of their own": """
+        import numpy as np
+        class Q:
+            dtype = "M8[us]"
+        def f(x):
+            a = np.zeros(1, dtype=Q().dtype)
+            a[0] = "now"
+            return a.astype(np.int64)
+    """,
+    "the clock, by a type that is set": """
+        import numpy as np
+        class Q:
+            def __init__(self, name):
+                setattr(self, name, "M8[us]")
+        def f(x):
+            return np.zeros(1, dtype=Q("dtype").dtype)
+    """,
+    "an array of its own name": """
+        import numpy as np
+        def f(x):
+            a = np.array([__name__ * 20])
+            a[0] = f
+            return a[0]
+    """,
+    "an array of names that are given": """
+        import numpy as np
+        def g(**given):
+            a = np.array(list(given))
+            a[0] = g
+            return a[0]
+        def f(x):
+            return g(as_long_as_what_a_function_is_called_and_longer=x)
+    """,
+    "an array of names in a dictionary": """
+        import numpy as np
+        def f(x):
+            a = np.array(list(dict(as_long_as_what_a_function_is_called_and_longer=x)))
+            a[0] = f
+            return a[0]
+    """,
+    "an array of what a generator is called": """
+        import numpy as np
+        def f(x):
+            a = np.array([np.random.RandomState(0).get_state()[0] * 9])
+            a[0] = f
+            return a[0]
+    """,
+    "an array of text, by another's choice": """
+        import numpy as np
+        def f(x):
+            return np.zeros(1, dtype=int).choose(["as long as what a function is called, and longer"])
+    """,
+    "an array of text, by a generator's choice": """
+        import numpy as np
+        def f(x):
+            return np.random.default_rng(0).choice(["as long as what a function is called, and longer"], 2)
+    """,
+    "an array of text, moved": """
+        import numpy as np
+        def f(x):
+            return np.fft.fftshift(["as long as what a function is called, and longer"])
+    """,
+    "an array of text, to its first power": """
+        import numpy as np
+        def f(x):
+            return np.linalg.matrix_power([["as long as what a function is called, and longer"]], 1)
+    """,
+    "old memory between sums": "import numpy as np\ndef f(x):\n    return x.cumsum(dtype='g').view(np.uint8)",
+    "old memory between sums, turned round": "def f(x):\n    return x.cumsum(dtype='g').byteswap()",
+}
 OTHERS = {"helper.py": "seen = []\n", "math.py": "n = []\ndef up():\n    n.append(0)\n    return len(n)\n"}
 EVERY = {**MAY_KEEP, **MORE, **SELVES, **AT_THE_TOP, **MESSAGES, **ORDERS, **FROM_LIBRARIES, **ARRAYS}
+EVERY |= {**WITHOUT_A_NAME, **TAKEN_OVER, **PLACES}
 
 
 def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: str) -> str:
@@ -647,6 +904,7 @@ ELSEWHERE = {
         "work.py": "import helper\ndef f(x):\n    return helper.time",
     },
     "a file that a library imports": {"stringprep.py": "seen = []\n"},
+    "a file that a library imports once it needs it": {"sympy.py": "seen = []\n"},
     "a compiled file beside": {"helper.so": "", "work.py": "import helper\ndef f(x):\n    return helper.g(x)"},
     "two files of one name": {
         "helper.py": "",
@@ -695,6 +953,10 @@ def test_what_is_taken_from_another_file_is_read_too(tmp_path: Path, monkeypatch
 def test_a_librarys_other_name_has_one_meaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _read(tmp_path, monkeypatch, "import numpy as np\ndef f(x):\n    return np.exp(x)") == ""
     assert "two meanings" in _read(tmp_path, monkeypatch, "import numpy as np\ndef f(x, np):\n    return np.exp(x)")
+
+
+def test_of_what_torch_could_call_in_a_module_only_forward_is_the_students() -> None:
+    assert {name for name in dir(nn.Module) if not name.startswith("__")} - {"forward"} <= OF_MODULES
 
 
 @pytest.mark.parametrize("source", ["def f(:", "\0", "x = " + "(" * 5000, "x = " + "-" * 50_000 + "1", ""])

@@ -3,8 +3,9 @@
 Building it takes longer than asking it. One that was asked before stands in for a new one only if nothing can tell them
 apart: the code is known by reading to keep nothing outside its instances, its constructor drew no numbers but torch's,
 which are seeded, and printed nothing; and whatever the instance holds is as it was when it was new. Parameters and
-buffers are given their first values back, chance goes on from where it was when the module had been built, and all
-else is compared after every question. Whatever else a module holds, or changes, costs another building and no more.
+buffers are given their first values back, torch's chance goes on from where it was when the module had been built,
+other chance is where it was then, and all else is compared after every question. Whatever else a module holds, or
+changes, costs another building and no more.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 import io
 import random
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from operator import is_not
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,9 @@ from .purity import what_it_may_keep
 
 _DEEPEST = 4  # of containers in a module's attributes
 _MOST_MODULES = 24  # that are kept, the latest
-_NEVER_CHANGE = (bool, int, float, str, bytes, type(None), BuiltinFunctionType, type)
+_NEVER_CHANGE = (bool, int, float, str, bytes, type(None), type)
+_CONTAINERS = {dict, OrderedDict, list, tuple, set}  # one that makes its own values may make others next time
+_OF_NOBODY = (type(None), ModuleType, type)  # whose functions are no methods of something that changes
 
 Build = Callable[[], Any]
 _kept: dict[Any, _Kept] = {}
@@ -53,7 +57,8 @@ class Loan:
 def lent(file: str, key: Any, made_by: Any, build: Build) -> Iterator[Loan]:
     """The module that `build` gives, or one that is like it in everything."""
     kept = _kept.pop(key, None)
-    if kept is not None and kept.made_by is made_by:
+    # Where chance is elsewhere, a constructor that seeds it would bring it back.
+    if kept is not None and kept.made_by is made_by and _same(kept.other_chance, _chance()):
         kept.renew()
         loan = Loan(kept.module, kept)
     elif what_it_may_keep(file):
@@ -123,7 +128,8 @@ class _Held:
         self._full: list[tuple[Any, Any, tuple[Any, ...]]] = []  # a container, its keys, its values
         self.tensors: dict[int, Any] = {}
         self._own = own
-        for one in module.modules():
+        self._parts = {id(one): one for one in module.modules()}
+        for one in self._parts.values():
             self._note(vars(one), 0)
 
     def _note(self, container: Any, depth: int) -> None:
@@ -132,20 +138,26 @@ class _Held:
             return
         keys, values = _contents(container)
         self._full.append((container, keys, tuple(values)))
-        for value in values:
+        for value in (*keys, *values):
             self._look_at(value, depth + 1)
 
     def _look_at(self, value: Any, depth: int) -> None:
         import torch
 
         match value:
-            case torch.Tensor() if id(value) in self._own or not (value.requires_grad or value.layout != torch.strided):
+            case torch.Tensor() if _can_be_written(value) and (id(value) in self._own or not value.requires_grad):
                 self.tensors[id(value)] = value
-            case torch.nn.Module() | torch.device() | torch.dtype():  # modules are looked at by themselves
+            case torch.nn.Module() if id(value) in self._parts:  # which are looked at by themselves
                 pass
-            case _ if isinstance(value, _NEVER_CHANGE) or (isinstance(value, FunctionType) and not value.__closure__):
+            case torch.device() | torch.dtype():
                 pass
-            case dict() | list() | tuple() | set() if depth < _DEEPEST:
+            case FunctionType() if not value.__closure__:
+                pass
+            case BuiltinFunctionType() if isinstance(value.__self__, _OF_NOBODY):
+                pass
+            case _ if isinstance(value, _NEVER_CHANGE):
+                pass
+            case _ if type(value) in _CONTAINERS and depth < _DEEPEST:
                 self._note(value, depth)
             case _:
                 raise _Unknown
@@ -155,15 +167,35 @@ class _Held:
             return False
         for container, keys, values in self._full:
             now_keys, now_values = _contents(container)
-            if len(now_values) != len(values) or now_keys != keys or any(map(is_not, now_values, values)):
+            if (len(now_keys), len(now_values)) != (len(keys), len(values)):
+                return False
+            if any(map(is_not, now_keys, keys)) or any(map(is_not, now_values, values)):
                 return False
         return True
 
 
-def _contents(container: Any) -> tuple[Any, Any]:
+def _contents(container: Any) -> tuple[tuple[Any, ...], Any]:
+    """Its keys and its values. A set has its members in the same order as long as nobody changes it."""
     if isinstance(container, dict):
         return tuple(container), container.values()
-    return (frozenset(container), ()) if isinstance(container, set) else ((), tuple(container))
+    return (), tuple(container)
+
+
+def _can_be_written(tensor: Any) -> bool:
+    """Whether it has numbers of its own, in memory, that it can be given back: not so if several share a place, or if
+    it was made where nothing is to be written afterwards."""
+    import torch
+
+    if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.is_inference():
+        return False
+    return all(size < 2 or step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+
+
+def _bits(tensor: Any) -> Any:
+    """All of it: 0 equals -0, and what is not a number equals nothing."""
+    import torch
+
+    return tensor.detach().resolve_conj().resolve_neg().flatten().contiguous().view(torch.uint8)
 
 
 @dataclass(eq=False)
@@ -175,6 +207,7 @@ class _Kept:
     held: _Held
     forms: list[tuple[Any, ...]]
     chance: Any  # torch's, as it was when the module had been built
+    other_chance: tuple[Any, ...]  # and numpy's and Python's
 
     @classmethod
     def of(cls, module: Any, made_by: Any) -> _Kept | None:
@@ -189,7 +222,7 @@ class _Kept:
         values = [(one, one.detach().clone()) for one in own.values()]
         loose = [(one, one.detach().clone()) for key, one in held.tensors.items() if key not in own]
         chance = torch.default_generator.get_state()
-        return cls(module, made_by, values, loose, held, list(map(_form, held.tensors.values())), chance)
+        return cls(module, made_by, values, loose, held, list(map(_form, held.tensors.values())), chance, _chance())
 
     def renew(self) -> None:
         """As it was when it was new."""
@@ -208,7 +241,7 @@ class _Kept:
         return (
             self.held.is_same()
             and list(map(_form, self.held.tensors.values())) == self.forms
-            and all(torch.equal(one, first) for one, first in self.loose)
+            and all(torch.equal(_bits(one), _bits(first)) for one, first in self.loose)
         )
 
 

@@ -18,8 +18,14 @@ def makes_text(node: ast.AST) -> bool:
     return False
 
 
-def is_word(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def makes_keys(called: str) -> bool:
+    """Whether the names of what it is called with become texts."""
+    return called == "dict" or called.startswith("collections.")
+
+
+def word(node: ast.AST) -> str:
+    """The text that it is, if it is one that is written out."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def is_one_of_a_kind(node: ast.AST) -> bool:

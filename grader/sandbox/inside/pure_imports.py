@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from importlib.machinery import PathFinder
 
 from .own_source import is_below_home
 from .pure_names import ALLOWED, SEEDED, TYPES, UNUSED
@@ -38,7 +39,11 @@ def own_modules(file: str) -> dict[str, list[str]]:
 
 def _is_a_librarys(name: str) -> bool:
     loaded = str(getattr(sys.modules.get(name), "__file__", None) or "")
-    return name in sys.stdlib_module_names or (name in sys.modules and not is_below_home(loaded))
+    if name in sys.stdlib_module_names or (name in sys.modules and not is_below_home(loaded)):
+        return True
+    elsewhere = [folder for folder in sys.path if not os.path.abspath(folder).startswith(os.getcwd())]
+    found = PathFinder.find_spec(name, elsewhere)  # libraries import some only once they need them
+    return found is not None and found.loader is not None
 
 
 class Imports:

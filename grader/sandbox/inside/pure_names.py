@@ -46,7 +46,7 @@ NUMBER_TYPES = {f"numpy.{name}" for name in _NUMPY if isinstance(getattr(np, nam
 CONSTANTS = {f"numpy.{name}" for name in _NUMPY if not callable(getattr(np, name))}
 # What takes numbers and gives numbers: no array of text or of functions comes out of these.
 NUMBERS = re.compile(
-    "numpy\\.(linalg|fft)\\.\\w+|numpy\\.random\\.(rand\\w*|seed|uniform|\\w*normal|binomial|geometric|poisson|beta)"
+    "numpy\\.linalg\\.(?!diagonal|matrix_(transpose|power))\\w+|numpy\\.fft\\.(i?[rh]?fft|r?fftfreq)|numpy\\.random\\.(rand\\w*|seed|uniform|\\w*normal|binomial|geometric|poisson|beta)"
     "|numpy\\.(zeros|ones|eye|arange|linspace|finfo|iinfo|sum|mean|prod|std|var|cumsum|clip|isclose|allclose)"
 )
 _UFUNCS = {f"numpy.{name}" for name in _NUMPY if isinstance(getattr(np, name), np.ufunc)}

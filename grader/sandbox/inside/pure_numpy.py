@@ -16,6 +16,7 @@ _AS_TEXT = re.compile(r"[<>=|]?([?bBhHiIlLqQefdFD]|[biufc][1248]|c16)|bool|half|
 _TOO_LONG = {"float128", "complex256"}  # with bytes between that nobody sets
 _CONVERTING = {"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray"}
 _HIDING = {"where", "out", "initial", "casting", None}  # leave memory as it was, or hide what is given
+_WAYS = {"dtype", "order", "mode", "indexing", "side", "kind", "method", "norm", "ord", "optimize", "UPLO"}
 # At which place a dtype may be given without its name.
 _DTYPE_AT = {
     **dict.fromkeys(("array", "asarray", "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray"), 1),
@@ -44,6 +45,21 @@ def look_at_call(path: str, node: ast.Call, imports: Imports) -> None:
         raise Keeps("dtype")
 
 
+def copies_dtype(node: ast.Call) -> bool:
+    given = (*node.args, *(keyword.value for keyword in node.keywords))
+    return any(isinstance(one, ast.Attribute) and one.attr == "dtype" for one in given)
+
+
+def says_how(path: str, keyword: ast.keyword) -> bool:
+    """Whether it is a word, or a number, by which a function works, and that nobody gets back from it."""
+    match keyword.value:
+        case ast.Constant(value=str()):
+            return path.startswith("numpy.") and keyword.arg in _WAYS
+        case ast.Constant():
+            return True
+    return False
+
+
 def is_number_type(node: ast.expr, imports: Imports, may_be_copied: bool = False) -> bool:
     match node:
         case ast.Name(id="float" | "int" | "bool" | "complex") | ast.Constant(value=None):
@@ -56,9 +72,10 @@ def is_number_type(node: ast.expr, imports: Imports, may_be_copied: bool = False
 
 
 def look_at_view(node: ast.Call, imports: Imports) -> None:
-    """A tensor's `view` takes sizes. An array's takes a dtype, which may be text or a date."""
+    """A tensor's `view` takes sizes. An array's takes a dtype, which may be text or a date, or numbers of other sizes:
+    long ones have bytes between that nobody sets."""
     match node.args:
-        case [one] if is_number_type(one, imports) or imports.dotted(one).startswith("torch."):
+        case [one] if imports.dotted(one).startswith("torch."):
             return
         case sizes if any(map(_is_int, sizes)):
             return

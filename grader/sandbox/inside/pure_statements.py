@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from .pure_attributes import is_text, reveals
-from .pure_forms import is_constant, is_one_of_a_kind, is_word, makes_text
+from .pure_attributes import reveals
+from .pure_forms import is_constant, is_one_of_a_kind, makes_keys, makes_text, word
 from .pure_imports import Keeps
 from .pure_names import ALLOWED, BUILTINS, CONSTANTS, CONTEXTS, NUMBER_TYPES
-from .pure_numpy import is_number_type, look_at_call, look_at_view
+from .pure_numpy import copies_dtype, is_number_type, look_at_call, look_at_view, says_how
 from .pure_orders import in_any_order
 from .pure_values import Known
 from .trees import children, is_read, own_instance, walk
@@ -30,7 +30,6 @@ _METHODS = {  # Python calls these where their names say; others it calls unseen
 # What makes text of values, or is the type of an array of such text.
 _TEXT = re.compile(r".*[%{].*|[<>=|]?[USOVTa]\d*|str\w*|object\w*|bytes\w*|unicode\w*", re.DOTALL)
 _DECORATORS = {"property", "staticmethod", "torch.no_grad", "torch.inference_mode"}  # classmethod would give a class
-_BASES = re.compile(r"(torch\.nn|torch\.utils\.data(\.dataset)?|einops\.layers\.torch)\.[A-Z]")
 _FILLING = {"uniform_", "normal_", "zero_", "fill_"}  # all of a tensor
 _LOGS = {"debug", "info", "warning", "error"}
 _PATTERNS = re.compile(r"(numpy|torch)\.einsum|einops\..*")
@@ -40,6 +39,7 @@ _PATTERNS = re.compile(r"(numpy|torch)\.einsum|einops\..*")
 class Scope:
     own: str = ""  # what the method calls its own instance
     place: str = ""  # the class or function at the top that this is in
+    kind: str = ""  # the class whose method this is
 
 
 TOP = Scope()
@@ -72,10 +72,13 @@ class Statements:
             case ast.Compare(left=left, ops=ops, comparators=others):
                 if any(isinstance(one, ast.Is | ast.IsNot) for one in ops) and not all(map(is_one_of_a_kind, others)):
                     raise Keeps("whether two are one and the same")
-                self._look_at_all((one for one in (left, *others) if not isinstance(one, ast.Constant)), scope)
+                # What is searched may be of a class of their own, which gets what it is searched for.
+                searches = any(isinstance(one, ast.In | ast.NotIn) for one in ops)
+                parts = (one for one in (left, *others) if searches or not isinstance(one, ast.Constant))
+                self._look_at_all(parts, scope)
             case ast.Return(value=ast.Tuple() | ast.Dict() as value) if self._known.is_asked_alone(scope.place):
                 self._known.returns_text = True
-                self._look_at_all((one for one in children(value) if not is_word(one)), scope)
+                self._look_at_all((one for one in children(value) if not word(one)), scope)
             case ast.FunctionDef():
                 self._function(node, Scope(place=node.name if scope is TOP else ""))
             case ast.ClassDef():
@@ -141,6 +144,7 @@ class Statements:
                     yield node
 
     def _defaults(self, arguments: ast.arguments) -> None:
+        self._known.has_text |= arguments.kwarg is not None  # its keys
         for default in filter(None, (*arguments.defaults, *arguments.kw_defaults)):
             if not self._known.never_changes(default):
                 raise Keeps("a default that may change")
@@ -149,24 +153,26 @@ class Statements:
     def _class(self, node: ast.ClassDef) -> None:
         if node.keywords or node.decorator_list:
             raise Keeps("a class made in an unusual way")
+        kinds = self._known.kinds
         for base in node.bases:
-            if not (isinstance(base, ast.Name) and base.id in {*self._known.classes, "object"}):
-                path = self._imports.dotted(base)
-                self._imports.look_up(path)
-                if path == "torch.nn.Parameter" or not _BASES.match(path):  # an array, a dictionary, a setting
-                    raise Keeps(f"a kind of {path}")
+            if isinstance(base, ast.Name) and base.id in {*self._known.classes, "object"}:
+                kinds.inherits(node.name, base.id)
+            else:
+                kinds.inherits_from_library(node.name, self._imports.dotted(base))
         for one in node.body:
             match one:
                 case ast.FunctionDef(name=name):
                     if name.startswith("__") and name not in _METHODS:
                         raise Keeps(name)
-                    self._function(one, Scope(own_instance(one), node.name if name == "__init__" else ""))
+                    kinds.sets(node.name, name)
+                    self._function(one, Scope(own_instance(one), node.name if name == "__init__" else "", node.name))
                 case ast.Expr(value=ast.Constant()) | ast.Pass():
                     pass
                 case (
                     ast.Assign(targets=[ast.Name(id=name)], value=value)
                     | ast.AnnAssign(target=ast.Name(id=name), value=value)
                 ) if self._known.never_changes(value) and not name.startswith("__"):
+                    kinds.sets(node.name, name)
                     self._look_at_all(filter(None, (value,)), Scope())
                     if isinstance(one, ast.AnnAssign):
                         self._known.look_at_types(one.annotation)
@@ -174,10 +180,10 @@ class Statements:
                     raise Keeps("a value of a class that may change")
 
     def _call(self, node: ast.Call, scope: Scope) -> None:
+        self._known.has_text |= bool(node.keywords) and makes_keys(self._known.called(node.func))
         match node.func:
             case ast.Name(id="setattr"):
-                if not (node.args and isinstance(node.args[0], ast.Name) and node.args[0].id == scope.own != ""):
-                    raise Keeps("setattr")
+                self._known.kinds.look_at_setattr(scope.kind, scope.own, node.args)
             case ast.Name(id="print"):
                 if not all(one.arg in ("sep", "end", "flush") and is_constant(one) for one in node.keywords):
                     raise Keeps("print")
@@ -253,7 +259,7 @@ class Statements:
                 pass
             case _:
                 raise Keeps("super")
-        if called.keywords or (method.startswith("_") and method not in _METHODS):
+        if called.keywords or (method.startswith("_") and method not in _METHODS - {"__repr__", "__str__"}):
             raise Keeps(f"super().{method}")
 
     def _library_call(self, path: str, node: ast.Call, scope: Scope) -> None:
@@ -268,8 +274,8 @@ class Statements:
             look_at_call(path, node, self._imports)
         if args and is_constant(args[0]) and _PATTERNS.fullmatch(path):
             args = args[1:]
-        written = [one for one in keywords if not (is_constant(one) and isinstance(one.value, ast.Constant))]
-        self._look_at_all((*args, *written), scope)
+        self._known.copies_dtype |= copies_dtype(node)
+        self._look_at_all((*args, *(one for one in keywords if not says_how(path, one))), scope)
 
     def _read_by_people(self, messages: Iterable[ast.AST], scope: Scope) -> None:
         """Text that nobody but a person reads. It may show where things lie, so no code gets any of it: to put it
@@ -296,8 +302,10 @@ class Statements:
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> None:
         is_own = isinstance(node.value, ast.Name) and node.value.id == scope.own != ""
-        if not is_read(node) and not is_own:
-            raise Keeps(f".{node.attr} is set")
+        if not is_read(node):
+            if not is_own:
+                raise Keeps(f".{node.attr} is set")
+            self._known.kinds.sets(scope.kind, node.attr)
         if self._imports.dotted(node):
             self._library(self._imports.dotted(node))
             return
@@ -313,7 +321,7 @@ class Statements:
                 return
         if reveals(node.attr, is_own):
             raise Keeps(f".{node.attr}")
-        self._known.has_text |= is_text(node.attr)
+        self._known.note(node.attr, is_own)
         if node.attr in ("keys", "items") and not is_own and id(node) not in self._known.gone_through:
             raise Keeps(f".{node.attr}, which makes sets")
         self.look(node.value, scope)
@@ -322,6 +330,7 @@ class Statements:
         known = self._known
         if name.startswith("__") and name != "__name__":  # Python's own, or another within a class
             raise Keeps(name)
+        known.has_text |= name == "__name__"
         if name in self._imports.names:
             self._imports.values.add(self._imports.names[name])
         if name in self._imports.libraries:

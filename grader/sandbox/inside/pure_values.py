@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 
+from .pure_attributes import is_text, makes_an_array
+from .pure_classes import Kinds
 from .pure_imports import Imports, Keeps
 from .pure_names import GIVES_NUMBERS, TYPES
 from .trees import walk
@@ -19,6 +21,7 @@ class Known:
 
     def __init__(self, imports: Imports) -> None:
         self.imports = imports
+        self.kinds = Kinds()
         self.gives: set[str] = set()  # functions, classes, and values that never change
         self.numbers: set[str] = set()  # of these values, numbers and texts
         self.classes: set[str] = set()
@@ -30,10 +33,17 @@ class Known:
         self.sorts = False  # a set of that
         self.has_text = False  # that code may put somewhere
         self.returns_text = False  # to the grader, as far as this file tells
+        self.copies_dtype = False  # of a value, for an array
 
     def called(self, function: ast.AST) -> str:
         """The name by which something is called: a library's, or as it is written."""
         return self.imports.dotted(function) or (function.id if isinstance(function, ast.Name) else "")
+
+    def note(self, attribute: str, is_own: bool) -> None:
+        """What an attribute may be: a text, or an array's way to make another of whatever it is given."""
+        self.has_text |= is_text(attribute)
+        if makes_an_array(attribute) and not is_own:
+            self.imports.used.add(f"numpy.{attribute}")
 
     def is_asked_alone(self, place: str) -> bool:
         """Whether it is a function that this file does not call, so that what it returns goes to the grader."""

@@ -49,6 +49,8 @@ def _what_it_may_keep(file: str) -> str:
             path = waiting.popleft()
             if path not in read:
                 read[path] = _read(path, own)
+                if path in map(read[path].imports.file_of, read[path].imports.followed):  # by other names than it has
+                    raise Keeps("it imports itself")
                 waiting += map(read[path].imports.file_of, read[path].imports.followed)
         for one in read.values():
             for module, name in one.imports.taken:
@@ -58,7 +60,7 @@ def _what_it_may_keep(file: str) -> str:
                     raise Keeps(f"{module}.{name}")
         _keep_text_out_of_arrays(list(read.values()))
     except Keeps as kept:
-        return str(kept)
+        return str(kept) or "what has no name"
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:  # importing it will say more
         return type(error).__name__
     return ""
@@ -81,6 +83,7 @@ def _read(path: str, own: dict[str, list[str]]) -> Known:
         if names := _given_by(node, known):
             known.gives.update(names)
             statements.look(node, TOP)
+    known.kinds.look_at_what_is_taken_over()
     return known
 
 
@@ -96,6 +99,8 @@ def _keep_text_out_of_arrays(files: list[Known]) -> None:
     for path in sorted(used) if has_text else ():
         if path.startswith("numpy.") and path not in NUMBERS_TOO and not NUMBERS.fullmatch(path):
             raise Keeps(f"{path} where there is text")
+    if any(one.copies_dtype for one in files) and any(one.kinds.may_set("dtype") for one in files):
+        raise Keeps("a dtype of their own")
 
 
 def _runs_alone(node: ast.stmt) -> bool:
