@@ -18,6 +18,7 @@ from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, cause_for_staff
 from grader.from_pages import from_pages
 from grader.model import Answer, Answers, Box, Check, Limits, Outcome, Problem, Rubric, Status, Submission, is_code
+from grader.question_streams import begun_at
 from grader.quoting import quote
 from grader.sharing import BoxInTurn, may_share
 from grader.shown import concealed, from_fault, with_output
@@ -207,9 +208,9 @@ class Asking:
 
     def _would_tell_what_hidden_ones_asked(self, check: Check) -> bool:
         """That the box's code asked for a GPU is noted of public checks; who asked first, the box does not say."""
-        before = self.order[: self.order.index(check)]
-        follows_hidden = check.visibility == "public" and any(one.visibility == "hidden" for one in before)
-        return follows_hidden and self.turn.box is not None and self.turn.box.lacked_a_gpu
+        if self.turn.box is None or not self.turn.box.lacked_a_gpu or check.visibility != "public":
+            return False
+        return any(one.visibility == "hidden" for one in self.order[: self.order.index(check)])
 
     def stands(self) -> bool:
         """Whether what was found in shared boxes may count: other processes find the same.
@@ -296,8 +297,7 @@ class Asking:
 
     def _found(self, check: Check, student: _Student) -> Outcome:
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
-        place = f"{self.rubric.name}/{self.problem.id}/{check.id}"
-        questions = np.random.default_rng(self.draw.questions(place))
+        questions = begun_at(self.draw.questions(f"{self.rubric.name}/{self.problem.id}/{check.id}"))
         try:
             outcome = check.function(student, questions, **check.parameters)
         finally:

@@ -24,6 +24,7 @@ LAYERS = [
         "grader.progress_bar",
         "grader.quoting",
         "grader.draw",
+        "grader.question_streams",
         "grader.kept_question",
         "grader.secret",
         "grader.shown",
