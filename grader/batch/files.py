@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 import os
 import re
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from grader.report.class_page import class_page
 from grader.report.class_summary import needed_for_class_page
 from grader.report.exports.cells import harmless
 from grader.report.html import student_page
+from grader.report.indented_json import indented
 
 _RESERVED = ("index", "gradebook")
 _LONGEST_NAME_BYTES = 150
@@ -43,7 +43,7 @@ def write_files(gradebook: Gradebook, folder: Path, one_more: Callable[[], None]
         if one.handed_in:
             place = file_name(one.row.student)
             pages[one.row.student] = f"{place}.html"
-            _write(folder / f"{place}.json", json.dumps(one.data, ensure_ascii=False, indent=2) + "\n")
+            _write(folder / f"{place}.json", indented(one.data) + "\n")
             _write(folder / f"{place}.html", student_page(one.data, class_page="./index.html"))
         rows.append(_row(one.data, one.row.name))
         reports.append(needed_for_class_page(one.data))
