@@ -25,7 +25,7 @@ from grader.shown import concealed, from_fault, with_output
 from grader.stubs import not_started
 
 _PRINTED_CHARACTERS = 2000
-_LOOKED_AT_AGAIN = 8  # one problem in so many, of code that keeps nothing as far as reading it tells
+_LOOKED_AT_AGAIN = 8  # one submission in so many, of code that keeps nothing as far as reading it tells
 
 
 class Work:
@@ -217,16 +217,16 @@ class Asking:
 
         Code that chooses by chance when it is imported would keep a choice for as long as that passes; and code whose
         first answer in a process is wrong would give that to a check that looks at no values. Code that keeps nothing
-        can do neither; for now and then a problem, which nobody can foretell, that is not taken for granted.
+        can do neither; for now and then a submission, which nobody can foretell, that is not taken for granted.
         """
-        if not self.shared:
-            return True
-        if not self.work.shares_boxes:  # it was seen to keep something, or to choose
-            return False
-        if self.keeps_nothing and self._drawn(f"{self.work.submission.name} read rightly").integers(_LOOKED_AT_AGAIN):
-            return True
+        if not self.shared or not self.work.shares_boxes:  # or it was seen to keep something, or to choose
+            return not self.shared
+        if self.keeps_nothing:
+            if self.draw.questions(f"{self.rubric.name}/{self.work.submission.name} read rightly") % _LOOKED_AT_AGAIN:
+                return True
+            return self._agrees(self.turn.elsewhere(self.work.limits(self.problem), self.files), "alone")
         check, shared = self._one_that_shared("alone")
-        alone, _ = self._alone(check, self.keeps_nothing, 2)  # the next problem may have that box, too
+        alone, _ = self._alone(check, False, 2)
         return _same(alone, shared) and self.work.shares_boxes
 
     def _one_that_shared(self, place: str) -> tuple[Check, Outcome]:
