@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +23,6 @@ from grader.report.class_page import class_page
 from grader.report.class_summary import needed_for_class_page
 from grader.report.exports.cells import harmless
 from grader.report.html import student_page
-from grader.report.indented_json import indented
 
 _RESERVED = ("index", "gradebook")
 _LONGEST_NAME_BYTES = 150
@@ -40,7 +40,9 @@ class StudentFiles:
     data: dict[str, Any]
 
     def write(self) -> None:
-        _write(self.place.with_name(f"{self.place.name}.json"), indented(self.data) + "\n")
+        _write(
+            self.place.with_name(f"{self.place.name}.json"), json.dumps(self.data, ensure_ascii=False, indent=2) + "\n"
+        )
         _write(self.place.with_name(f"{self.place.name}.html"), student_page(self.data, class_page="./index.html"))
 
 
