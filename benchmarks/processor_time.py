@@ -132,6 +132,7 @@ def _measured(
 
 def _python(code: str, folder: Path, checkout: Path, *given: str) -> str:
     environment = {**os.environ, "PYTHONPATH": f"{folder}:{checkout}", "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # whoever compiles everything anew looks slower than it is
     command = [sys.executable, "-c", code, *given]
     return subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 

@@ -3,11 +3,13 @@
     python -m benchmarks.throughput --problems 2.1,2.2             # 100, 500 and 2,000 submissions, some twenty minutes
     python -m benchmarks.throughput --sizes 40                     # a quick look at all five pieces of code
     python -m benchmarks.throughput --problems 2.1,2.2 --others    # otter-grader and nbgrader too (other_graders.py)
+    python -m benchmarks.throughput --problems 2.1,2.2 --sizes 500 --jobs 2 --rounds 5    # and medians of five
 
 All run in one go on the same submissions and the same checks (dl-hw3's implementation part). The pytest process calls
 the same check functions on the student's module in its own process, with no box. "An empty pytest process" imports what
 the problems need and tests nothing: no process for each submission can be quicker. "Bare" imports the student's files
-and makes the same calls, and nothing else.
+and makes the same calls, and nothing else. With several rounds everything takes turns, so that what else the machine
+does falls on all alike. All may keep the bytecode of what they import.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -54,32 +57,55 @@ def main() -> None:
     parser.add_argument("--sizes", default="100,500,2000")
     parser.add_argument("--problems", default="2.1,2.2,2.3,2.4,2.5", help="of dl-hw3: which ones count")
     parser.add_argument("--jobs", default="1,2")
+    parser.add_argument("--rounds", type=int, default=1, help="so often everything, in turns; then medians")
     parser.add_argument(
         "--others", action="store_true", help="otter-grader and nbgrader on 2.1 and 2.2 too; installs them from PyPI"
     )
     arguments = parser.parse_args()
     problems = tuple(arguments.problems.split(","))
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # whoever compiles everything anew looks half as fast as it is
+    sizes, jobs = ([int(one) for one in given.split(",")] for given in (arguments.sizes, arguments.jobs))
+    asked = [one for one in load_rubric(RUBRIC).problems if one.id in problems]
+    checks = sum(len(one.checks) for one in asked)
+    libraries = tuple(dict.fromkeys(name for one in asked for name in one.libraries))
+    print(f"dl-hw3 {', '.join(problems)}: {checks} checks, {CORES} cores, load {os.getloadavg()[0]:.1f}")
+    rounds = [_round(problems, libraries, sizes, jobs) for _ in range(arguments.rounds)]
+    if len(rounds) > 1:
+        print(f"medians of {len(rounds)} rounds, which took turns:")
+        for what in rounds[0]:
+            print(f"  {what}: {statistics.median(one[what] for one in rounds):.2f}")
+    if arguments.others:
+        sys.stdout.flush()
+        subprocess.run([sys.executable, "-m", "benchmarks.other_graders"], cwd=REPOSITORY, check=True)
+
+
+def _round(
+    problems: tuple[str, ...], libraries: tuple[str, ...], sizes: list[int], jobs: list[int]
+) -> dict[str, float]:
+    """Everything once. Prints what it finds, and returns it by name."""
     with tempfile.TemporaryDirectory(prefix="throughput-") as temporary:
         folder = Path(temporary)
-        asked = [one for one in load_rubric(RUBRIC).problems if one.id in problems]
-        checks = sum(len(one.checks) for one in asked)
-        libraries = dict.fromkeys(name for one in asked for name in one.libraries)
-        print(f"dl-hw3 {', '.join(problems)}: {checks} checks, {CORES} cores, load {os.getloadavg()[0]:.1f}")
         seconds = _pytest(folder, TEST.format(problems=problems), 1)
         both = _pytest(folder, TEST.format(problems=problems), CORES)
         empty = _pytest(folder, EMPTY.format(imports="\n".join(f"import {name}" for name in libraries)), CORES)
         bare = _bare(problems)
-        print(f"pytest, one process per submission, one at a time: {1 / seconds:.2f}/s")
-        print(f"pytest, one process per submission, {CORES} at a time: {1 / both:.2f}/s")
-        print(f"an empty pytest process, {CORES} at a time: {1 / empty:.2f}/s")
-        print(f"bare student compute, one core: {1 / bare:.1f}/s")
-        for size in map(int, arguments.sizes.split(",")):
+        found = {
+            "pytest, one process per submission, one at a time, a second": 1 / seconds,
+            f"pytest, one process per submission, {CORES} at a time, a second": 1 / both,
+            f"an empty pytest process, {CORES} at a time, a second": 1 / empty,
+            "bare student compute, one core, a second": 1 / bare,
+        }
+        for what, figure in found.items():
+            print(f"{what}: {figure:.2f}")
+        for size in sizes:
             submissions = class_of(folder / f"class-{size}", size)
-            for jobs in map(int, arguments.jobs.split(",")):
-                print(_line(_grader(submissions, folder / f"out-{size}-{jobs}", jobs, problems), seconds, both, bare))
-    if arguments.others:
-        sys.stdout.flush()
-        subprocess.run([sys.executable, "-m", "benchmarks.other_graders"], cwd=REPOSITORY, check=True)
+            for number in jobs:
+                measured = _grader(submissions, folder / f"out-{size}-{number}", number, problems)
+                ratios = _ratios(measured, seconds, both, bare)
+                print(_line(measured, ratios))
+                named = f"grader, {number} job{'s' if number > 1 else ''}, {size} submissions"
+                found |= {f"{named}, {what}": figure for what, figure in ratios.items()}
+    return found
 
 
 def class_of(folder: Path, size: int) -> Path:
@@ -174,15 +200,33 @@ def _resident_mb(process: int) -> float:
     return 0.0
 
 
-def _line(measured: _Measured, seconds: float, both: float, bare: float) -> str:
+def _ratios(measured: _Measured, seconds: float, both: float, bare: float) -> dict[str, float]:
+    first, last = _first_and_last(measured)
+    each, running = measured.seconds / measured.size, (first + last) / 2
+    cores = min(CORES, measured.jobs)
+    return {
+        "with its start, a second": 1 / each,
+        "running, a second": 1 / running,
+        "× pytest": seconds / each,
+        f"× {CORES} pytests": both / each,
+        f"running, × {CORES} pytests": both / running,
+        "times the bare compute, for each core": cores * each / bare,
+        "running, times the bare compute, for each core": cores * running / bare,
+    }
+
+
+def _first_and_last(measured: _Measured) -> tuple[float, float]:
+    """Seconds that a submission took in the first quarter, once one was done, and in the last."""
     moments, quarter = measured.moments, max(2, measured.size // 4)
     first = (moments[quarter - 1] - moments[0]) / (quarter - 1)
-    last = (moments[-1] - moments[-quarter]) / (quarter - 1)
-    each = measured.seconds / measured.size
+    return first, (moments[-1] - moments[-quarter]) / (quarter - 1)
+
+
+def _line(measured: _Measured, ratios: dict[str, float]) -> str:
+    first, last = _first_and_last(measured)
+    figures = "; ".join(f"{figure:.1f} {what}" for what, figure in ratios.items())
     return (
-        f"grader, {measured.jobs} job{'s' if measured.jobs > 1 else ''}, {measured.size:5} submissions: "
-        f"{1 / each:.2f}/s with its start, {1 / ((first + last) / 2):.2f}/s running; "
-        f"{seconds / each:.1f} × pytest, {both / each:.1f} × {CORES} pytests; {each / bare:.0f} × the bare compute; "
+        f"grader, {measured.jobs} job{'s' if measured.jobs > 1 else ''}, {measured.size:5} submissions: {figures}; "
         f"last quarter costs {last / first:.2f} × the first; grader {measured.largest_mb['grader']:.0f} MB, "
         f"job {measured.largest_mb['job']:.0f} MB ({measured.at_half_mb:.0f} MB in the first half)"
     )

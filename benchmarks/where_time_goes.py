@@ -30,7 +30,7 @@ from grader.batch.finding import find_submissions
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.grading import Graded, Grading, Plan
 from grader.draw import Draw
-from grader.sandbox import channel, fork_server
+from grader.sandbox import channel, fork_server, rehearsed_code
 from grader.sandbox.inside import rehearsal, wire, worker
 
 PROBLEMS = ("2.1", "2.2")
@@ -115,7 +115,7 @@ def _replay(folder: Path) -> None:
     home, rehearsed = folder / "home", folder / "rehearsed"
     shutil.copytree(MODEL, home)
     rehearsed.mkdir()
-    for name, text in rehearsal.FILES.items():
+    for name, text in rehearsed_code.FILES.items():
         (rehearsed / name).write_text(text)
     rehearsal.rehearse(str(rehearsed))
     frames: list[bytes] = pickle.loads((folder / "asked").read_bytes())
@@ -145,9 +145,9 @@ def _in_a_fork(home: Path, frames: list[bytes]) -> dict[str, float]:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as file:
-        spent = json.load(file)
+        measured: dict[str, float] = json.load(file)
     os.waitpid(child, 0)
-    return spent
+    return measured
 
 
 def _below(process: int) -> list[int]:

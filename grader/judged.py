@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -24,6 +25,7 @@ MAX_CHARACTERS = 20_000  # of one piece; what is beyond them is counted, and has
 MAX_PIECES = 12  # of one problem: no rubric asks for more files and names
 MAX_SOURCE_BYTES = 1 << 20  # no homework is longer; of what is, only the hash is taken
 
+_KEPT_SOURCES = 16  # at a time
 _CHUNK_BYTES = 1 << 20
 _LONG_STRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*+\'\'\'', re.DOTALL)
 _IMPORT = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]([^\n]{1,500})")
@@ -43,6 +45,7 @@ class Judging:
         self._submission = submission
         self._sheet = sheet
         self._known: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
 
     def of(self, problem: Problem, chosen: str) -> _Entry:
         """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
@@ -65,7 +68,7 @@ class Judging:
                 place = self._submission.folder / path
                 if is_code(file):
                     hashed.append(["code", *sorted(map(self._digest_of, self._used_by(path)))])
-                    pieces += _definitions(place, _shown(path), names)
+                    pieces += _definitions(self._source(path), _shown(path), names)
                 else:
                     hashed.append(["file", file, self._digest_of(path)])
                     pieces.append(self._file(place, _shown(path)))
@@ -101,8 +104,9 @@ class Judging:
 
     @cached_property
     def _files(self) -> list[str]:
-        folder = self._submission.folder
-        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+        top = os.path.join(self._submission.folder, "")
+        found = (os.path.join(above, name) for above, _, names in os.walk(top) for name in names)
+        return sorted(path.removeprefix(top).replace(os.sep, "/") for path in found if os.path.isfile(path))
 
     def _digest_of(self, path: str) -> str:
         """Taken once, and only of what is asked for: beside it may lie gigabytes of weights."""
@@ -119,13 +123,22 @@ class Judging:
                 by_name.setdefault(PurePosixPath(other).stem, []).append(other)
         used, waiting = {path}, [path]
         while waiting:
-            source = _source(self._submission.folder / waiting.pop())
+            source = self._source(waiting.pop())
             words = {word for line in _IMPORT.findall(source) for word in re.findall(r"\w+", line)}
             for name in words | set(_QUOTED_NAME.findall(source)):
                 new = [other for other in by_name.get(name, ()) if other not in used]
                 used.update(new)
                 waiting += new
         return used
+
+    def _source(self, path: str) -> str:
+        """Read once, however many problems rest on it, unless there are many such files."""
+        if (known := self._sources.get(path)) is not None:
+            return known
+        source = _source(self._submission.folder / path)
+        if len(self._sources) < _KEPT_SOURCES:
+            self._sources[path] = source
+        return source
 
     def _file(self, place: Path, shown: str) -> _Entry:
         path = place.relative_to(self._submission.folder).as_posix()
@@ -203,9 +216,8 @@ def _with_breaks(pieces: tuple[Piece, ...]) -> Iterator[str]:
         yield f"{mark}{piece.text}{mark}"
 
 
-def _definitions(place: Path, shown: str, names: list[str]) -> list[_Entry]:
+def _definitions(source: str, shown: str, names: list[str]) -> list[_Entry]:
     """The functions and classes asked for, as they stand in the file; the file, if it defines none of them."""
-    source = _source(place)
     found = [entry for name in names if (entry := _definition(source, name))]
     entries = found or [{"line": 1, "text": source}]
     return [{"kind": "code", "file": shown, **entry, **_capped(entry["text"])} for entry in entries]

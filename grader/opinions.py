@@ -24,7 +24,7 @@ from grader.stubs import not_started
 from grader.work import Work
 
 _PRINTED_CHARACTERS = 2000
-_LOOKED_AT_AGAIN = 8  # one problem in so many, of code that keeps nothing as far as reading it tells
+_LOOKED_AT_AGAIN = 8  # one submission in so many, of code that keeps nothing as far as reading it tells
 
 
 class _Student:
@@ -147,25 +147,25 @@ class Asking:
 
     def _would_tell_what_hidden_ones_asked(self, check: Check) -> bool:
         """That the box's code asked for a GPU is noted of public checks; who asked first, the box does not say."""
-        before = self.order[: self.order.index(check)]
-        follows_hidden = check.visibility == "public" and any(one.visibility == "hidden" for one in before)
-        return follows_hidden and self.turn.box is not None and self.turn.box.lacked_a_gpu
+        if self.turn.box is None or not self.turn.box.lacked_a_gpu or check.visibility != "public":
+            return False
+        return any(one.visibility == "hidden" for one in self.order[: self.order.index(check)])
 
     def stands(self) -> bool:
         """Whether what was found in shared boxes may count: other processes find the same.
 
         Code that chooses by chance when it is imported would keep a choice for as long as that passes; and code whose
         first answer in a process is wrong would give that to a check that looks at no values. Code that keeps nothing
-        can do neither; for now and then a problem, which nobody can foretell, that is not taken for granted.
+        can do neither; for now and then a submission, which nobody can foretell, that is not taken for granted.
         """
-        if not self.shared:
-            return True
-        if not self.work.shares_boxes:  # it was seen to keep something, or to choose
-            return False
-        if self.keeps_nothing and self._drawn(f"{self.work.submission.name} read rightly").integers(_LOOKED_AT_AGAIN):
-            return True
+        if not self.shared or not self.work.shares_boxes:  # or it was seen to keep something, or to choose
+            return not self.shared
+        if self.keeps_nothing:
+            if self.draw.questions(f"{self.rubric.name}/{self.work.submission.name} read rightly") % _LOOKED_AT_AGAIN:
+                return True
+            return self._agrees(self.turn.elsewhere(self.work.limits(self.problem), self.files), "alone")
         check, shared = self._one_that_shared("alone")
-        alone, _ = self._alone(check, self.keeps_nothing, 2)  # the next problem may have that box, too
+        alone, _ = self._alone(check, False, 2)
         return _same(alone, shared) and self.work.shares_boxes
 
     def _one_that_shared(self, place: str) -> tuple[Check, Outcome]:

@@ -41,9 +41,9 @@ class Outcome:
     trial: int | None = None  # which of the inputs it drew; with the seed, enough to draw it again
 
     def __post_init__(self) -> None:
-        if not 0 <= self.score <= 1:
-            raise ValueError(f"a score lies between 0 and 1, not at {self.score}")
         full, none = self.score == 1, self.score == 0
+        if not (full or none or 0 < self.score < 1):
+            raise ValueError(f"a score lies between 0 and 1, not at {self.score}")
         if (self.status is Status.PASSED and not full) or (self.status is Status.PARTIAL and (full or none)):
             raise ValueError(f"'{self.status}' does not go with a score of {self.score}")
         if self.status not in (Status.PASSED, Status.PARTIAL, Status.REVIEW) and not none:

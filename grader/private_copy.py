@@ -48,34 +48,31 @@ class Copy:
         self._made: set[str] = set()  # folders of the copy
 
     def take_folder(self) -> None:
-        waiting = [self.source]
+        waiting = [(os.fspath(self.source), "")]
         while waiting:
-            here = waiting.pop()
+            here, above = waiting.pop()
             try:
                 with os.scandir(here) as entries:
                     listed = sorted(islice(entries, MAX_FILES + 1), key=lambda entry: entry.name)
             except OSError as error:
-                if here == self.source:
+                if not above:
                     raise self._refused(f"the folder cannot be read ({error.strerror})") from None
-                self._leave_out(self._relative(here), "cannot be read")
+                self._leave_out(above, "cannot be read")
                 continue
-            if here != self.source and any(entry.name == _VIRTUAL_ENVIRONMENT for entry in listed):
-                self._leave_out(self._relative(here), "is a virtual environment")
+            if above and any(entry.name == _VIRTUAL_ENVIRONMENT for entry in listed):
+                self._leave_out(above, "is a virtual environment")
                 continue
             for entry in listed:
-                relative = self._relative(Path(entry.path))
+                relative = f"{above}/{entry.name}" if above else entry.name
                 self._count(relative)
                 if entry.name in _NOT_THE_STUDENTS:
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(Path(entry.path))
+                    waiting.append((entry.path, relative))
                 else:
-                    self._take_file(Path(entry.path), relative)
+                    self._take_file(entry.path, relative)
 
-    def _relative(self, path: Path) -> str:
-        return path.relative_to(self.source).as_posix()
-
-    def _take_file(self, original: Path, relative: str) -> None:
+    def _take_file(self, original: str, relative: str) -> None:
         try:
             stream = _opened(original)
         except OSError:
@@ -195,9 +192,9 @@ class Copy:
         return [*self.notes, f"{more} more were left out"] if more > 0 else list(self.notes)
 
 
-def _opened(path: Path) -> IO[bytes] | None:
+def _opened(path: str) -> IO[bytes] | None:
     """The file; None if it is a link, a device or a pipe. Its kind is looked at again once it is open."""
-    if not stat.S_ISREG(path.lstat().st_mode):
+    if not stat.S_ISREG(os.lstat(path).st_mode):
         return None
     stream = os.fdopen(os.open(path, _WARILY), "rb")
     if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):

@@ -18,7 +18,7 @@ OpenBox = Callable[[Limits], AbstractContextManager[Box]]
 
 
 class BoxInTurn:
-    """The box that checks use one after the other. One at a time is open."""
+    """The box that checks use one after the other; beside it at most one that is asked whether it finds the same."""
 
     def __init__(self, open_box: OpenBox) -> None:
         self._open_box = open_box
@@ -27,6 +27,7 @@ class BoxInTurn:
         self.was_asked = False  # by any check, so that the student's code may have run
         self._limits: Limits | None = None
         self._tried = False
+        self._other: BoxInTurn | None = None
 
     def fresh(self, limits: Limits) -> Box:
         """A box in which none of the student's code has run: a new one in place of the last, if need be."""
@@ -51,6 +52,13 @@ class BoxInTurn:
         """Whether the next problem may have the box of the last one, whose code keeps nothing."""
         return self.box is not None and self._limits == limits and all(map(self.box.suits, files))
 
+    def elsewhere(self, limits: Limits, files: Sequence[str]) -> Box:
+        """A box of another process. The next problem may have it, too, and asks there what has never run in it."""
+        other = self._other = self._other or BoxInTurn(self._open_box)
+        if not other.serves(limits, files):
+            other.close()
+        return other.box or other.fresh(limits)
+
     def hand_on(self, keeps_nothing: bool) -> bool:
         """Whether another check may have the box. Code that answers a question otherwise the second time keeps
         something, and a check that looks at no values may have passed it on its first, wrong answer."""
@@ -67,7 +75,9 @@ class BoxInTurn:
         return self.box is not None
 
     def close(self, fault: BaseException | None = None) -> None:
-        """End the box. Its runner hears of what went wrong in it: a fork server may have to be replaced."""
+        """End what is open. The runner hears of what went wrong in the box: a fork server may have to be replaced."""
+        if self._other is not None:
+            self._other.close()
         stack, self._stack = self._stack, ExitStack()
         self.box, self.was_asked, self._tried = None, False, False
         stack.__exit__(type(fault) if fault else None, fault, fault.__traceback__ if fault else None)

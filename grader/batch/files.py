@@ -8,7 +8,8 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,27 +32,60 @@ class FilesFault(StaffFault):
     """A file could not be written; the gradebook has it all the same."""
 
 
-def write_files(gradebook: Gradebook, folder: Path, one_more: Callable[[], None] = lambda: None) -> int:
+@dataclass(frozen=True)
+class StudentFiles:
+    """One student's report, to be written beside the gradebook."""
+
+    place: Path  # without an ending
+    data: dict[str, Any]
+
+    def write(self) -> None:
+        _write(
+            self.place.with_name(f"{self.place.name}.json"), json.dumps(self.data, ensure_ascii=False, indent=2) + "\n"
+        )
+        _write(self.place.with_name(f"{self.place.name}.html"), student_page(self.data, class_page="./index.html"))
+
+
+Writing = Callable[[Iterable[StudentFiles]], Iterable[None]]
+
+
+def _one_by_one(several: Iterable[StudentFiles]) -> Iterator[None]:
+    for one in several:
+        one.write()
+        yield
+
+
+def write_files(
+    gradebook: Gradebook,
+    folder: Path,
+    one_more: Callable[[], None] = lambda: None,
+    writing: Writing = _one_by_one,
+) -> int:
     """Every student's report and the class's table and page, as they stand in the gradebook now.
 
-    One student's report is held at a time, and of the others only what the class's files need. `one_more` is called
-    after each student's. Returns how many reports there are.
+    Only those reports are held that are being written, and of the others what the class's files need. `one_more` is
+    called after each student's. Returns how many reports there are.
     """
-    rows, reports, pages, title = [], [], {}, ""
+    rows, reports, pages, titles = [], [], {}, list[str]()
     everybody = class_list(gradebook)
-    for one in student_grades(gradebook, everybody):
-        if one.handed_in:
-            place = file_name(one.row.student)
-            pages[one.row.student] = f"{place}.html"
-            _write(folder / f"{place}.json", json.dumps(one.data, ensure_ascii=False, indent=2) + "\n")
-            _write(folder / f"{place}.html", student_page(one.data, class_page="./index.html"))
-        rows.append(_row(one.data, one.row.name))
-        reports.append(needed_for_class_page(one.data))
-        title = title or one.data.get("title") or one.data["rubric"]
+
+    def of_students() -> Iterator[StudentFiles]:
+        for one in student_grades(gradebook, everybody):
+            rows.append(_row(one.data, one.row.name))
+            reports.append(needed_for_class_page(one.data))
+            titles.append(one.data.get("title") or one.data["rubric"])
+            if one.handed_in:
+                place = file_name(one.row.student)
+                pages[one.row.student] = f"{place}.html"
+                yield StudentFiles(folder / place, one.data)
+            else:
+                one_more()
+
+    for _ in writing(of_students()):
         one_more()
     _write(folder / "gradebook.csv", as_csv(rows))
     if reports:
-        _write(folder / "index.html", class_page(reports, title, pages, list(everybody.notes())))
+        _write(folder / "index.html", class_page(reports, titles[0], pages, list(everybody.notes())))
     return len(pages)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
@@ -25,7 +26,7 @@ def of_submission(submission: OpenedSubmission) -> str:
     """Every file's place and content, whatever archive or folder they came in."""
     parts = []
     for file in sorted(submission.files):
-        with (submission.folder / file).open("rb") as stream:
+        with open(os.path.join(submission.folder, file), "rb") as stream:
             parts.append((file, hashlib.file_digest(stream, "sha256").hexdigest()))
     return _digest({"files": parts, "notes": submission.notes})
 

@@ -14,12 +14,16 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
 from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.pace import Pace
 from grader.errors import StaffFault
+
+if TYPE_CHECKING:
+    from grader.batch.files import StudentFiles  # loads what draws pages: jobs do that when they are to draw some
 
 _ATTEMPTS = 3  # two jobs can be lost to somebody's `kill`; a third would be the submission's own doing
 _FAREWELL_SECONDS = 10
@@ -57,6 +61,9 @@ def _work(line: Connection, plan: Plan, workspace: str) -> None:
                             line.send(grading.grade_one(handed_in, stored))
                         case (HandedIn() as handed_in, stored, str(cause)):
                             line.send(grading.given_up(handed_in, cause))
+                        case files:  # of a student whose work is graded
+                            files.write()
+                            line.send(None)
         except StaffFault as fault:
             line.send(_Refused(fault))
 
@@ -134,6 +141,35 @@ class Jobs:
                 if queue:  # before the answer is kept: no job waits for the disk
                     self._give(job, queue.popleft(), stored, lost)
                 yield answer
+
+    def write(self, several: Iterable[StudentFiles]) -> Iterator[None]:
+        """When all are graded: write students' files side by side, as jobs are free."""
+        writing: dict[Connection, StudentFiles] = {}
+        free = deque(job.line for job in self._jobs)
+        for files in several:
+            line = free.popleft()
+            writing[line] = files
+            with contextlib.suppress(OSError):  # it is gone: waiting for its answer says so
+                line.send(files)
+            if not free:
+                yield from self._written(writing, free)
+        while writing:
+            yield from self._written(writing, free)
+
+    def _written(self, writing: dict[Connection, StudentFiles], free: deque[Connection]) -> Iterator[None]:
+        """Wait until somebody has done it. What a job had that ended is written here."""
+        for line in wait(list(writing)):
+            assert isinstance(line, Connection)
+            files = writing.pop(line)
+            try:
+                answer = line.recv()
+            except (EOFError, OSError):
+                answer = None
+                files.write()
+            if isinstance(answer, _Refused):
+                raise answer.fault
+            free.append(line)
+            yield
 
     def _give(
         self, job: _Job, task: HandedIn, stored: Callable[[str], Result | None], lost: dict[HandedIn, int]

@@ -35,6 +35,7 @@ from grader.suggestions import did_you_mean
 if TYPE_CHECKING:
     from grader.batch.cluster.dask_jobs import DaskJobs
 
+_MANY_PAGES = 150  # for fewer, jobs would load what draws pages for longer than they save
 _ASKED_FOR_THEIR_RUBRIC = 20  # submissions; all that say something must say the same
 
 
@@ -115,6 +116,7 @@ def run_batch(
         known = gradebook.settings.hand_ins()
         roster = {folded(one.student) for one in gradebook.settings.roster}
         watch(tally)
+        are_written = False
         try:
             with _graders(order, plan, len(chosen), workspace) as jobs:
                 tally.pace = jobs.pace
@@ -130,12 +132,16 @@ def run_batch(
                         gradebook.settings.note_hand_in(graded.handed_in.student, _who(graded, roster))
                     tally.count(graded)
                     look()
+                if isinstance(jobs, Jobs) and len(chosen) >= _MANY_PAGES:
+                    write_files(gradebook, order.out, written, jobs.write)
+                    are_written = True
         except KeyboardInterrupt:
             tally.stopped = True
         except Interrupted as fault:
             tally.stopped = tally.cut_short = True
             tally.faults.append(str(fault))
-        write_files(gradebook, order.out, written)
+        if not are_written:
+            write_files(gradebook, order.out, written)
         tally.notes += class_list(gradebook).notes()
         return tally
 

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote as quote_address
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
 from grader.quoting import quote, visible
@@ -212,7 +212,7 @@ def harmless_value(value: Any) -> Any:
 
 def _lines(text: str) -> Markup:
     """Words as they are, line for line; other values are shown in one line."""
-    return Markup("{}").format(visible(text))
+    return escape(visible(text))
 
 
 def sha256_of(text: str) -> str:

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 def rounded(points: Fraction) -> int | float:
     """Two decimals, halves up, a whole number where it is one. Done on the fraction: no float error decides a cent."""
-    hundredths = (points * 200 + 1) // 2
-    return int(hundredths // 100) if hundredths % 100 == 0 else int(hundredths) / 100
+    over, under = points.numerator, points.denominator
+    hundredths = (200 * over + under) // (2 * under)
+    return hundredths // 100 if hundredths % 100 == 0 else hundredths / 100
 
 
 def shown(points: Fraction) -> str:

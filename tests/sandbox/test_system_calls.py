@@ -207,3 +207,11 @@ HONEST = """
 def test_honest_numerical_work_notices_nothing(submission: MakeSubmission) -> None:
     with BoxRunner(("numpy", "torch")) as runner, runner.open(submission(HONEST), Limits(), 0) as student:
         assert student.call("work.py", "f") == [64, 300, True, 2]
+
+
+def test_a_box_need_not_compile_its_filter(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    asks = (
+        "import sys\ndef f():\n    info = sys.modules['_box.seccomp'].compiled.cache_info()\n    return info.misses\n"
+    )
+    with boxes.open(submission(asks), Limits(), 0) as student:
+        assert student.call("work.py", "f") == 1, "once, by the fork server"

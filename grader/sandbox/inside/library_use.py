@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
-from .meanings import IMPORTING, Library, Own, Sources, text_that_names
+from .meanings import IMPORTING, Library, Meaning, Own, Sources, text_that_names
 from .scopes import Definition, Scope, Value, is_main_guard, own_expressions, statements
 from .trees import children, walk
 
@@ -95,7 +96,8 @@ class _Reading:
                 continue
             self._seen.add(id(node))
             self._look_at(node, scope)
-            self._waiting += [(inner, place) for inner, place in _inside(node, scope) if not is_main_guard(inner)]
+            inside, place = _inside(node, scope)
+            self._waiting += [(inner, place) for inner in inside if not is_main_guard(inner)]
 
     def _look_at(self, node: ast.AST, scope: Scope) -> None:
         match node:
@@ -103,8 +105,7 @@ class _Reading:
                 self._used.add((scope.top, name))
                 self._see(node, scope)
             case ast.Attribute(attr=name):
-                self._see(node, scope)
-                self._see_attribute(name, node, scope)
+                self._see_attribute(name, node, scope, self._see(node, scope))
             case ast.Call():
                 self._see_call(node, scope)
             case ast.ImportFrom():
@@ -114,27 +115,29 @@ class _Reading:
         if scope.top not in self.tops:
             self.tops.append(scope.top)
 
-    def _see(self, node: ast.AST, scope: Scope) -> None:
+    def _see(self, node: ast.AST, scope: Scope) -> list[Meaning]:
         """A name, an attribute, or a call that stands for one: where it leads, and whether that is a library's."""
-        for end in self.sources.ends(node, scope):
+        ends = self.sources.ends(node, scope)
+        for end in ends:
             match end:
                 case Definition():
                     self._reach(end)
                 case Value(inner, place):
                     self._waiting.append((inner, place))
-        meanings = self.sources.meanings(node, scope)
+        meanings = self.sources.meanings(node, scope, ends=ends)
         for meaning in meanings:
             if isinstance(meaning, Library):
                 certain = all(isinstance(one, Library) for one in meanings)
                 self._note(self.taken if certain else self.perhaps, meaning.path, node)
-                if any(meaning.path == one or meaning.path.startswith(f"{one}.") for one in _LOOKUPS):
+                if _is_lookup(meaning.path):
                     self._note(self.lookups, meaning.path.removeprefix("builtins."), node)
+        return meanings
 
-    def _see_attribute(self, name: str, node: ast.AST, scope: Scope) -> None:
+    def _see_attribute(self, name: str, node: ast.AST, scope: Scope, meanings: list[Meaning]) -> None:
         self._attributes.add(name)
         for method in self._methods.pop(name, ()):
             self._reach(method)
-        if self.sources.meanings(node, scope) == [None]:
+        if meanings == [None]:
             self._note(self.perhaps, name, node)
         if name in _ATTRIBUTES or (
             name == "__dict__" and isinstance(node, ast.Attribute) and self._is_module(node.value, scope)
@@ -143,7 +146,7 @@ class _Reading:
 
     def _see_call(self, node: ast.Call, scope: Scope) -> None:
         """Calls that reach something by a text: what they reach, if the text is written there."""
-        self._see(node, scope)
+        meanings = self._see(node, scope)
         first = node.args[0] if node.args else None
         for called in self.sources.meanings(node.func, scope):
             path = called.path if isinstance(called, Library) else ""
@@ -152,7 +155,7 @@ class _Reading:
                 self._seen.add(id(node.func))  # as good as an import
             if path in _BY_TEXT and text:
                 for name in text.split("."):
-                    self._see_attribute(name, node, scope)
+                    self._see_attribute(name, node, scope, meanings)
             computed = path in _BY_TEXT and not text and not _is_self(first)
             whole = path in _OF_A_MODULE and (first is None or self._is_module(first, scope))
             if computed or whole:
@@ -203,16 +206,22 @@ class _Reading:
             where.add((name, self.sources.shown[id(node)], getattr(node, "lineno", 0)))
 
 
-def _inside(node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
+def _inside(node: ast.AST, scope: Scope) -> tuple[list[ast.AST], Scope]:
     """What is to be looked at within; definitions wait until their name is used, annotations say nothing."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return []
+            return [], scope
         case ast.AnnAssign(target=target, value=value):
-            return [(one, scope) for one in (target, value) if one is not None]
+            return [one for one in (target, value) if one is not None], scope
         case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             scope = scope.within(node)
-    return [(one, scope) for one in children(node)]
+    return children(node), scope
+
+
+@lru_cache(maxsize=1024)
+def _is_lookup(path: str) -> bool:
+    """It is one of these, or of one of these."""
+    return any(path == one or path.startswith(f"{one}.") for one in _LOOKUPS)
 
 
 def _root(node: ast.AST) -> str:

@@ -9,8 +9,9 @@ import ast
 import builtins
 import importlib.util
 import os
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from .scopes import Binding, Definition, Imported, Place, Scope, Value, collect
 from .stand_ins import KNOWN
@@ -63,8 +64,8 @@ class Sources:
                 collect(scope, tree.body, is_module=True)
         return self._tops[path]
 
-    def meanings(self, node: ast.AST, scope: Scope, steps: int = 0) -> list[Meaning]:
-        """Everything an expression may stand for."""
+    def meanings(self, node: ast.AST, scope: Scope, steps: int = 0, ends: list[End] | None = None) -> list[Meaning]:
+        """Everything an expression may stand for. Where it leads need not be found again if that is known."""
         if steps > _MAX_STEPS:
             return [None]
         match node:
@@ -78,11 +79,11 @@ class Sources:
                     self._names[scope, name] = []  # what leads back to itself adds nothing
                     self._names[scope, name] = self._meant(node, scope, steps)
                 return self._names[scope, name]
-        return self._meant(node, scope, steps)
+        return self._meant(node, scope, steps, ends)
 
-    def _meant(self, node: ast.AST, scope: Scope, steps: int) -> list[Meaning]:
+    def _meant(self, node: ast.AST, scope: Scope, steps: int, ends: list[End] | None = None) -> list[Meaning]:
         found: list[Meaning] = []
-        for end in self.ends(node, scope, steps + 1):
+        for end in self.ends(node, scope, steps + 1) if ends is None else ends:
             match end:
                 case Value(inner, place, True):
                     found += self.meanings(inner, place, steps + 1)
@@ -163,12 +164,15 @@ class Sources:
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
         parts = [part for part in module.split(".") if part]
-        folders: Iterable[str] = [folder] if level else dict.fromkeys((folder, ""))
+        near = [folder] if level else list(dict.fromkeys((folder, "")))
+        found = (self._own(os.path.join(folder, *parts)) for folder in chain(near, self._further(parts, level)))
+        return next((one for one in found if one is not None), None)
+
+    def _further(self, parts: list[str], level: int) -> Iterator[str]:
+        """Where else an import may find something: looked for only where it is not found nearby."""
         if not level and not _is_known(parts[0] if parts else ""):
             # `sys.path.append("lib")` is common; whatever is in the submission is the student's.
-            folders = (*folders, *(os.path.relpath(found, ".") for found, _, _ in os.walk(".")))
-        found = (self._own(os.path.join(folder, *parts)) for folder in folders)
-        return next((one for one in found if one is not None), None)
+            yield from (os.path.relpath(found, ".") for found, _, _ in os.walk("."))
 
     def _own(self, stem: str) -> Own | None:
         for path in (f"{stem}.py", os.path.join(stem, "__init__.py")):

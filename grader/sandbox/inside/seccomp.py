@@ -111,7 +111,7 @@ class _Program(ctypes.Structure):
 
 
 @cache
-def compiled(own_pid: int, allowed: str = syscalls.ALLOWED) -> tuple[ctypes.Array[ctypes.c_char], int]:
+def compiled(own_pid: int, allowed: str) -> tuple[ctypes.Array[ctypes.c_char], int]:
     """The filter as the kernel reads it, and how many instructions it has."""
     machine = platform.machine()
     if machine not in _AUDIT_ARCH:

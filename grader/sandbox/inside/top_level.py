@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from . import plain_names
 from .scopes import is_main_guard
 from .trees import children, walk
 
@@ -54,6 +55,12 @@ def names_used(node: ast.stmt, annotations: bool) -> tuple[set[str], set[str]]:
     return at_once, later
 
 
+def _all_used(node: ast.stmt) -> set[str]:
+    """The global names it uses, at once or when it is called."""
+    plain = plain_names.names_in(node)
+    return set().union(*names_used(node, annotations=True)) if plain is None else plain
+
+
 @dataclass(eq=False)
 class Statement:
     """A statement at the top level; an import of several names is several."""
@@ -65,7 +72,7 @@ class Statement:
     @property
     def uses(self) -> set[str]:
         if self._uses is None:
-            self._uses = set().union(*names_used(self.node, annotations=True))
+            self._uses = _all_used(self.node)
         return self._uses
 
     @property
@@ -177,7 +184,7 @@ class TopLevel:
                     return True
                 case ast.Call(func=ast.Name(id=name)) if name in self._defined and name not in seen:
                     called = self._defined[name]
-                    reached = set().union(*names_used(called, annotations=True))
+                    reached = _all_used(called)
                     if not isinstance(called, ast.ClassDef) and self._changes(called, wanted, reached, seen | {name}):
                         return True
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name in own:
@@ -196,7 +203,7 @@ class TopLevel:
             if name in self._values & wanted:
                 return True
             if name in self._defined:
-                uses = set().union(*names_used(self._defined[name], annotations=True))
+                uses = _all_used(self._defined[name])
                 if self._changes(self._defined[name], wanted, uses, frozenset({name})):
                     return True
         return False

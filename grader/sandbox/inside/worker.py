@@ -12,7 +12,7 @@ import numpy as np
 
 from . import kept_modules, own_source, purity, script_files, student_code, student_machine, wire
 from .calls import WrongSignature
-from .probes import PROBES, latest
+from .probes import PROBES, Probe, latest
 from .student_code import Absent, ImportFailed, describe
 
 _seeded: list[int] = []
@@ -69,9 +69,10 @@ def respond(descriptor: int, request: dict[str, Any]) -> None:
         send(descriptor, answer(request))
         return
     waiting, arrays = bytearray(), wire.ArrayFrame()
+    probe, begins = PROBES[request.pop("probe")], request.pop("begins", False)
     for one in each:
-        found = answer({**request, **one})
-        request.pop("begins", None)
+        found = _answered(probe, {**request, **one}, begins)
+        begins = False
         if not arrays.takes(found):
             waiting += b"".join([*arrays.pack(), *_packed(found)])  # as it is now: the next call may change it
             arrays = wire.ArrayFrame()
@@ -99,20 +100,23 @@ def _write(descriptor: int, buffers: list[wire.Bytes]) -> None:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    found = _answer(request)
-    if student_machine.stands_in():
-        found = {**found, "stands_in_for_a_gpu": True}
-    return {**found, "lacked_a_gpu": True} if student_machine.asked_for else found
+    return _answered(PROBES[request.pop("probe")], request, request.pop("begins", False))
 
 
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    if request.pop("begins", False):  # another check, and the same random numbers as for the first
+def _answered(probe: Probe, request: dict[str, Any], begins: bool) -> dict[str, Any]:
+    if begins:  # another check, and the same random numbers as for the first
         seed(*_seeded)
         latest.clear()
         _forget_patterns()
     if (stream := request.pop("stream", None)) is not None:  # chance is the question's own, whatever was asked before
         _begin_anew(_seeded[0] ^ stream)
-    probe = PROBES[request.pop("probe")]
+    found = _found(probe, request)
+    if student_machine.stands_in():
+        found = {**found, "stands_in_for_a_gpu": True}
+    return {**found, "lacked_a_gpu": True} if student_machine.asked_for else found
+
+
+def _found(probe: Probe, request: dict[str, Any]) -> dict[str, Any]:
     try:
         return {"value": probe(**request)}
     except Absent as error:

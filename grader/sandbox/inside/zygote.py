@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from . import jail, landlock, namespaces, rehearsal, seccomp, stand_ins, worker
+from . import jail, landlock, namespaces, rehearsal, seccomp, stand_ins, syscalls, worker
 
 _MESSAGE_BYTES = 1 << 16
 _WIRE, _SHARED = 3, 4  # descriptors in a box: its channel to the grader; the rules of Landlock, until they are enforced
@@ -66,7 +66,8 @@ def main(settings: dict[str, Any]) -> None:
         rules = jail.shared_rules(settings["readable"], settings["listable"], settings["workspace"])
         shared = landlock.ruleset(rules)
     with contextlib.suppress(OSError):  # a machine without a table of calls is refused box by box
-        seccomp.compiled(os.getpid())  # process 1, if isolated, and so is every box: they inherit the compiled filter
+        # Process 1, if isolated, and so is every box: they inherit the compiled filter.
+        seccomp.compiled(os.getpid(), syscalls.ALLOWED)
     # Keeps the collector from touching, and so copying, every page in every box. What is garbage by now stays: to look
     # for it takes a twentieth of the time that torch takes to load.
     gc.freeze()

@@ -1,0 +1,72 @@
+"""The global names that a plain statement uses, found in its tree.
+
+Python's own table of symbols knows them for every statement, and takes ten times as long: it has to be given text. Most
+functions of a homework hold no scope of their own, and then a name is the function's if it is bound in it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from .trees import walk
+
+_LESS_PLAIN = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.Global, ast.Nonlocal, ast.AnnAssign, ast.NamedExpr, ast.pattern),
+)
+
+
+def names_in(node: ast.stmt) -> set[str] | None:
+    """All global names that it uses, at once or when it is called; None if it is not plain enough to tell."""
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            return set()
+        case ast.FunctionDef():
+            return _of_function(node)
+        case ast.Assign() | ast.Expr():
+            return None if (found := _names([node])) is None else found[0]
+        case ast.AugAssign(target=target):
+            found = _names([node])
+            own = {target.id} if isinstance(target, ast.Name) else set()
+            return None if found is None else found[0] | own
+    return None
+
+
+def _of_function(node: ast.FunctionDef) -> set[str] | None:
+    given = node.args
+    named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    named += [one for one in (given.vararg, given.kwarg) if one is not None]
+    around = [one.annotation for one in named] + [
+        *node.decorator_list,
+        *given.defaults,
+        *given.kw_defaults,
+        node.returns,
+    ]
+    outside, inside = _names(one for one in around if one is not None), _names(node.body)
+    own = {one.arg for one in named}
+    if outside is None or inside is None or len(own) < len(named) or getattr(node, "type_params", None):
+        return None
+    read, bound = inside
+    if "super" in read:  # it uses a name that is not written
+        return None
+    return outside[0] | (read - bound - own)
+
+
+def _names(nodes: Iterable[ast.AST]) -> tuple[set[str], set[str]] | None:
+    """Those that are read, and those that are bound."""
+    read, bound = set[str](), set[str]()
+    for top in nodes:
+        for one in walk(top):
+            if isinstance(one, ast.Name):
+                (read if isinstance(one.ctx, ast.Load) else bound).add(one.id)
+            elif isinstance(one, _LESS_PLAIN):
+                return None
+            elif isinstance(one, ast.ExceptHandler) and one.name:
+                bound.add(one.name)
+            elif isinstance(one, ast.alias):
+                if one.name == "*":
+                    return None
+                bound.add(one.asname or one.name.partition(".")[0])
+    return read, bound
