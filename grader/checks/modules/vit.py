@@ -20,7 +20,8 @@ from grader.checks.modules.recovery.obligations import (
 )
 from grader.checks.modules.recovery.paired_tensors import in_pairs
 from grader.checks.modules.recovery.position_pieces import all_else_is_layers, learned_places
-from grader.checks.modules.recovery.vit_fits import UNEXPLAINED, Found, read_one_block, read_several_blocks
+from grader.checks.modules.recovery.vit_depth import read_several_blocks
+from grader.checks.modules.recovery.vit_fits import UNEXPLAINED, Found, read_one_block
 from grader.checks.modules.recovery.vit_slips import is_batch_normed, positions_are_factors, tokens_made, why_so_many
 from grader.checks.modules.recovery.vit_stack import UNKNOWN, blocks_with_depth_one
 from grader.checks.modules.recovery.vit_tokens import class_tokens, position_tensors, table
