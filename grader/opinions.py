@@ -104,8 +104,8 @@ class _Student:
         self._work = work
         self._problem = problem
         self.beside = beside
-        self.saw_inputs = False
-        self.read_sheet = False
+        self.asks_together = box.asks_together
+        self.saw_inputs = self.read_sheet = False
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         self.saw_inputs = True

@@ -20,6 +20,11 @@ def read_several_blocks(bench: Workbench, rng: np.random.Generator, sizes: Sizes
     """How the blocks follow each other: one of STACKS, UNKNOWN; None if it cannot be told which layer is whose."""
     images = sizes.images(rng, 2)
     (logits,) = bench.run((images,)).outputs
+    return how_blocks_follow(bench, images, logits, sizes, found)
+
+
+def how_blocks_follow(bench: Workbench, images: Array, logits: Array, sizes: Sizes, found: Found) -> str | None:
+    """Likewise, by what it makes of these images."""
     by_number = layer_names(found.values, bench.values, sizes.depth)
     how = _how_they_follow(bench.values, images, logits, sizes, found, by_number) if by_number else None
     if how == RIGHT:

@@ -6,7 +6,7 @@ token and positions, queries and keys show; with images, the patch projection; w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import chain, permutations, product
@@ -21,6 +21,7 @@ from grader.checks.modules.recovery.block_fits import (
     Wanted,
     many_token_fits,
     one_token_fits,
+    right_fits,
     shared_fits,
     unlike_alone,
 )
@@ -101,7 +102,40 @@ def read_one_block(
     return (None if is_guess and said in (UNEXPLAINED, _OTHER_TOKENS) else said) or None
 
 
-def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> Found | str:
+@dataclass(frozen=True)
+class _Encoder:
+    """What equal tokens show of the encoder and the head."""
+
+    anatomies: list[Anatomy]  # one for each pair of layers that may be the feed-forward network
+    ends: Tails
+    draws: Array  # the tokens, and what it makes of them
+    logits: Array
+    is_usual: bool
+
+
+def read_right(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn) -> Found | None:
+    """The fit that gives its values, of those that are right; the first that does, by names, ends the search."""
+    encoder = _encoder(bench, rng, sizes, way_in, naming=False)
+    if encoder is None:
+        return None
+    for anatomy in encoder.anatomies:
+        fits = right_fits(anatomy, _WANTED, encoder.draws, encoder.logits, encoder.ends)
+        right = (single for single in fits if not single.mistakes(_WANTED))
+        if one := next(right, None):
+            found = _attention(bench, rng, sizes, way_in, anatomy, chain([one], right), naming=False)
+            if isinstance(found, ManyTokens):
+                whole = _patches(bench, rng, sizes, _with_one_block(bench, way_in, anatomy, found))
+                return whole if isinstance(whole, Found) else None
+    return None
+
+
+def _with_one_block(bench: Workbench, way_in: WayIn, anatomy: Anatomy, found: ManyTokens) -> Found:
+    made = {name: bench.values[name] for name in bench.fresh}
+    return Found(made, way_in, 0, anatomy, found, tail_of(found.single))
+
+
+def _encoder(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> _Encoder | None:
+    """None if no layers could be its feed-forward network, or so many that trying them would take too long."""
     x = sizes.images(rng, 1)
     draws = rng.normal(size=(4, sizes.dim))
     equal = [np.ones((sizes.patches + 1, 1)) * row for row in draws]
@@ -110,14 +144,22 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
     logits = _logits(bench, x, way_in, equal)
     anatomies = _anatomies(bench, rng, sizes, way_in, to_equal, x, naming)
     if not anatomies or len(anatomies) > _MOST_NETWORKS or len(anatomies[0].norms) > _MOST_NORMS:
-        return ""
-    said = UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) else ""
+        return None
+    is_usual = len(anatomies) == 1 and _is_usual(anatomies[0])
     likely = _likely_tails(bench, sizes, way_in, anatomies[0], x, equal)
-    ends = partial(finishes, likely)
     anatomies = [_without_the_head(anatomy, likely) for anatomy in anatomies]
     if sum(len(list(anatomy.single())) * len(anatomy.norm_pairs()) for anatomy in anatomies) > _MOST_FITS:
-        return ""
+        return None
     given = way_in.given(bench.values, draws[:, None])
+    return _Encoder(anatomies, partial(finishes, likely), given, logits, is_usual)
+
+
+def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> Found | str:
+    encoder = _encoder(bench, rng, sizes, way_in, naming)
+    if encoder is None:
+        return ""
+    anatomies, ends, given, logits = encoder.anatomies, encoder.ends, encoder.draws, encoder.logits
+    said = UNEXPLAINED if encoder.is_usual else ""
     if naming and len(anatomies) > 1:  # a network that fits equal tokens is the one; mistakes take longer to try
         anatomies = [
             each for each in anatomies if one_token_fits(each, _WANTED, given, logits, ends, False)
@@ -132,8 +174,7 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
             return ", and ".join(mistakes)
         found = _attention(bench, rng, sizes, way_in, anatomy, seen, naming)
         if isinstance(found, ManyTokens):
-            made = {name: bench.values[name] for name in bench.fresh}
-            return _patches(bench, rng, sizes, Found(made, way_in, 0, anatomy, found, tail_of(found.single)))
+            return _patches(bench, rng, sizes, _with_one_block(bench, way_in, anatomy, found))
         said = found or said
     return said
 
@@ -217,7 +258,7 @@ def _attention(
     sizes: Sizes,
     way_in: WayIn,
     anatomy: Anatomy,
-    seen: list[OneToken],
+    seen: Iterable[OneToken],
     naming: bool,
 ) -> ManyTokens | str:
     draws = rng.normal(size=(3, sizes.patches + 1, sizes.dim))
