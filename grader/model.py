@@ -83,6 +83,10 @@ class Box(CodeInABox, Protocol):
 class Student(CodeInABox, Protocol):
     """An opened submission as a check sees it."""
 
+    @property
+    def asks_together(self) -> bool:
+        """Whether a check may ask much at once. If not, an earlier try has lost answers in that way."""
+
     def read(self, file: str) -> bytes:
         """A file that was handed in, found by its name wherever it lies."""
 

@@ -35,6 +35,7 @@ class _Student:
         self._asking = asking
         self._check = check
         self.beside = asking.beside
+        self.asks_together = box.asks_together
         self.saw_inputs = False
         self.read_sheet = False
 

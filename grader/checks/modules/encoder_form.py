@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from grader.checks.modules.recovery.at_once import Form, all_right_in_form
 from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
@@ -33,6 +34,10 @@ class Sizes:
 # variance so small that a LayerNorm's ε shows.
 SIZES = (Sizes(20, 5, 14), Sizes(12, 1, 17), Sizes(22, 11, 7))
 BATCHES = ((2, 7), (1, 3), (3, 2), (1, 1))  # batch and tokens
+_FORMS = tuple(
+    Form(astuple(sizes), tuple(((*batch, sizes.width),) * 2 for batch in BATCHES), (3, 5, sizes.width))
+    for sizes in SIZES
+)
 
 
 def encoder_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
@@ -47,6 +52,14 @@ def encodes_any_batch_of_tokens(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """(B, N, dim) → (B, N, dim) for any B and N, each item by itself, repeatable, in float32 too, input untouched."""
+    if all_right_in_form(student, rng, file, name, _FORMS) is None and (
+        wrong := _wrong_in_form(student, rng, file, name)
+    ):
+        return wrong
+    return passed(f"right shapes for {len(SIZES) * len(BATCHES)} sizes, in float32 and float64")
+
+
+def _wrong_in_form(student: Student, rng: np.random.Generator, file: str, name: str) -> Outcome | None:
     for sizes in SIZES:
         bench = encoder_bench(student, rng, file, name, sizes)
         every = [rng.normal(size=(batch, tokens, sizes.width)) for batch, tokens in BATCHES]
@@ -59,4 +72,4 @@ def encodes_any_batch_of_tokens(
         for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
             if wrong := look(bench, (x,)):
                 return wrong
-    return passed(f"right shapes for {len(SIZES) * len(BATCHES)} sizes, in float32 and float64")
+    return None

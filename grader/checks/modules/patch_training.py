@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader.checks.modules.patches import NAME, SIZES, patch_bench
+from grader.checks.modules.recovery.at_once import trained_at_once
 from grader.checks.modules.recovery.obligations import (
     trained,
 )
@@ -17,7 +18,11 @@ def patch_embedding_is_trained(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Gradients flow back to the image and to every parameter it uses."""
-    bench = patch_bench(student, rng, file, name, SIZES[0])
+    sizes = SIZES[0]
+    shapes = sizes.shape(2), (2, sizes.patches, sizes.dim)
+    if found := trained_at_once(student, rng, file, name, sizes.arguments(), shapes):
+        return found[1]
+    bench = patch_bench(student, rng, file, name, sizes)
     if not bench.values:
         return failed(f"{name} has no parameters: nothing of it is trained or saved")
-    return trained(bench, rng, (SIZES[0].images(rng, 2),))
+    return trained(bench, rng, (sizes.images(rng, 2),))

@@ -7,14 +7,18 @@ depends on, whether every patch is treated alike, and whether that is all there 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import astuple, dataclass
 from itertools import islice, product
 
 import numpy as np
 
 from grader import compare
+from grader.checks.functions.preparation import drawn
+from grader.checks.modules.recovery.at_once import Form, all_right_in_form
 from grader.checks.modules.recovery.behaviour import left_to_a_person
+from grader.checks.modules.recovery.first_look import FirstLook, apart, looked, question, seed_for
 from grader.checks.modules.recovery.image_bench import PatchSizes, on_images
-from grader.checks.modules.recovery.layers import norms
+from grader.checks.modules.recovery.layers import Values, norms
 from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
@@ -26,6 +30,7 @@ from grader.checks.modules.recovery.vit_slips import is_batch_normed, why_so_man
 from grader.checks.modules.recovery.vit_tokens import WayIn, biases_of, patch_weights
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
+from grader.kept_question import KeptQuestions
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
 
@@ -38,6 +43,14 @@ _RANK_TOLERANCE = 1e-3  # either adds less than this
 
 # Sizes that differ from each other; then one channel, patches of one pixel, and a single patch.
 SIZES = (PatchSizes(6, 2, 3, 7), PatchSizes(8, 2, 1, 5), PatchSizes(3, 1, 2, 4), PatchSizes(4, 4, 3, 10))
+_FORMS = tuple(
+    Form(
+        astuple(sizes),
+        tuple((sizes.shape(batch), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)),
+        sizes.shape(3),
+    )
+    for sizes in SIZES
+)
 
 
 def patch_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: PatchSizes) -> Workbench:
@@ -49,6 +62,14 @@ def makes_one_token_of_each_patch(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, float32 too, input untouched."""
+    if all_right_in_form(student, rng, file, name, _FORMS) is None and (
+        wrong := _wrong_in_form(student, rng, file, name)
+    ):
+        return wrong
+    return passed(f"one token for each patch, for {len(SIZES)} sizes of images and patches")
+
+
+def _wrong_in_form(student: Student, rng: np.random.Generator, file: str, name: str) -> Outcome | None:
     for sizes in SIZES:
         bench = patch_bench(student, rng, file, name, sizes)
         every = [(sizes.images(rng, batch), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)]
@@ -61,7 +82,7 @@ def makes_one_token_of_each_patch(
         for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
             if wrong := look(bench, (images,)):
                 return wrong
-    return passed(f"one token for each patch, for {len(SIZES)} sizes of images and patches")
+    return None
 
 
 def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) -> Outcome:
@@ -84,6 +105,11 @@ def maps_every_patch_alike_row_by_row(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Token n is one learned linear map of the pixels of patch n, the same for every patch, patches row by row."""
+    asked = drawn(apart(rng), _asked, name)
+    seen = looked(student, file, asked.questions)
+    bench = Workbench(student, file, name, [])
+    if seen and all(_is_right_at_once(*one, bench) for one in zip(SIZES, asked.images, seen, strict=True)):
+        return _right()
     outcome = passed("")
     for sizes in SIZES:
         outcome = _judged(patch_bench(student, rng, file, name, sizes), rng, sizes)
@@ -93,13 +119,55 @@ def maps_every_patch_alike_row_by_row(
 
 
 def _judged(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes) -> Outcome:
-    pixels = sizes.channels * sizes.image**2
-    impulses = np.eye(pixels).reshape(pixels, sizes.channels, sizes.image, sizes.image)
     x = sizes.images(rng, 2)
     # One picture at a time: a map that mixes the batch is another check's concern.
     (black, *parts), drawn = [
-        bench.run(*((image[None],) for image in images)).outputs for images in ([0 * x[0], *impulses], x)
+        bench.run(*((image[None],) for image in images)).outputs for images in ([0 * x[0], *_impulses(sizes)], x)
     ]
+    found = _map_of(bench, sizes, x, black, parts, drawn)
+    return found if isinstance(found, Outcome) else _learned(bench, rng, sizes, *found)
+
+
+def _impulses(sizes: PatchSizes) -> Array:
+    """Images with one white pixel each, all there are."""
+    pixels = sizes.channels * sizes.image**2
+    return np.eye(pixels).reshape(sizes.shape(pixels))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    questions: KeptQuestions
+    images: tuple[Array, ...]
+
+
+def _asked(rng: np.random.Generator, name: str) -> _Asked:
+    """A black image, two that are drawn, each by itself; and in one batch one for each pixel."""
+    questions, images = [], []
+    for sizes in SIZES:
+        x = sizes.images(rng, 2)
+        inputs = [0 * x[:1], x[:1], x[1:], _impulses(sizes)]
+        questions.append(question(name, sizes.arguments(), seed_for(rng), inputs))
+        images.append(x)
+    return _Asked(KeptQuestions(questions), tuple(images))
+
+
+def _is_right_at_once(sizes: PatchSizes, x: Array, look: FirstLook, bench: Workbench) -> bool:
+    """Whether the map of its pixels is made of its parameters as they are, and gives what it makes of single images.
+
+    The map is that of a batch. One that mixes its images would not be made so, or would not give that.
+    """
+    bench.values, bench.buffers = look.values, dict.fromkeys(look.made.buffers, ())
+    black, *drawn, parts = look.outputs
+    found = _map_of(bench, sizes, x, black, [parts[n : n + 1] for n in range(len(parts))], drawn)
+    if isinstance(found, Outcome):
+        return False
+    return not _channels_are_alike(sizes, found[0]) and _is_made_of(bench.values, *found)
+
+
+def _map_of(
+    bench: Workbench, sizes: PatchSizes, x: Array, black: Array, parts: list[Array], drawn: list[Array]
+) -> Outcome | tuple[Array, Array]:
+    """The matrix and the offset with which it maps a patch, or what is wrong with that."""
     want = (1, sizes.patches, sizes.dim)
     if any(output.shape != want for output in (black, *parts, *drawn)):
         return failed(f"{bench.name}({sizes}) should give {compare.shape(want)} for one image")
@@ -119,7 +187,7 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes) -> Ou
         return failed(
             f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches"
         )
-    return _learned(bench, rng, sizes, _of_each_patch(answers, sizes)[0], offset[0])
+    return _of_each_patch(answers, sizes)[0], offset[0]
 
 
 def _not_linear(bench: Workbench, x: Array, outputs: Array, sizes: PatchSizes) -> Outcome:
@@ -198,32 +266,42 @@ def _wrong_pixels(bench: Workbench, answers: Array, sizes: PatchSizes) -> Outcom
 
 def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matrix: Array, offset: Array) -> Outcome:
     """Whether the map's numbers are the module's parameters, in whatever order it flattens a patch."""
-    numbers = np.sort(matrix.reshape(-1))
-    weights = [value for value in bench.values.values() if value.size == numbers.size]
-    biases = [
-        np.zeros_like(offset),
-        *(value.reshape(-1) for value in bench.values.values() if value.size == offset.size),
-    ]
     if not bench.values:
         return failed(
             f"the map of {bench.name} is not learned: a tensor that is no nn.Parameter is neither trained nor saved"
         )
-    channels = matrix.reshape(sizes.channels, sizes.patch**2, sizes.dim)
-    if sizes.channels > 1 and _close(channels, channels[:1].repeat(sizes.channels, axis=0)):
+    if _channels_are_alike(sizes, matrix):
         return failed(f"all channels have the same weights in {bench.name}; a patch is mapped with all its numbers")
-    if any(_close(np.sort(value.reshape(-1)), numbers) for value in weights) and any(
-        _close(offset, value) for value in biases
-    ):
-        return passed(f"one linear map for all patches, for {len(SIZES)} sizes", evidence={"judged_by": "values"})
+    if _is_made_of(bench.values, matrix, offset):
+        return _right()
     free = _learned_directions(bench, rng, sizes)
     if not free:
         return failed(f"the map of {bench.name} is not learned: no parameter has any influence on it")
     shown = {
         "a token is linear in the pixels of its own patch, and in no others": True,
         "all patches are mapped alike, row by row": True,
-        _EVERY_NUMBER: free == numbers.size,
+        _EVERY_NUMBER: free == matrix.size,
     }
     return left_to_a_person(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
+
+
+def _right() -> Outcome:
+    return passed(f"one linear map for all patches, for {len(SIZES)} sizes", evidence={"judged_by": "values"})
+
+
+def _channels_are_alike(sizes: PatchSizes, matrix: Array) -> bool:
+    channels = matrix.reshape(sizes.channels, sizes.patch**2, sizes.dim)
+    return sizes.channels > 1 and _close(channels, channels[:1].repeat(sizes.channels, axis=0))
+
+
+def _is_made_of(values: Values, matrix: Array, offset: Array) -> bool:
+    """Whether these numbers are those of some tensors, in whatever order."""
+    numbers = np.sort(matrix.reshape(-1))
+    weights = [value for value in values.values() if value.size == numbers.size]
+    biases = [np.zeros_like(offset), *(value.reshape(-1) for value in values.values() if value.size == offset.size)]
+    return any(_close(np.sort(value.reshape(-1)), numbers) for value in weights) and any(
+        _close(offset, value) for value in biases
+    )
 
 
 def _learned_directions(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes) -> int:

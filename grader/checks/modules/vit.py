@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from grader.checks.modules.recovery import block_properties
+from grader.checks.modules.recovery.at_once import trained_at_once
 from grader.checks.modules.recovery.behaviour import left_to_a_person
 from grader.checks.modules.recovery.image_bench import ImageBench
 from grader.checks.modules.recovery.layers import mlps
@@ -20,12 +21,14 @@ from grader.checks.modules.recovery.obligations import (
 )
 from grader.checks.modules.recovery.paired_tensors import in_pairs
 from grader.checks.modules.recovery.position_pieces import all_else_is_layers, learned_places
-from grader.checks.modules.recovery.vit_fits import UNEXPLAINED, Found, read_one_block, read_several_blocks
+from grader.checks.modules.recovery.vit_depth import read_several_blocks
+from grader.checks.modules.recovery.vit_fits import UNEXPLAINED, Found, read_one_block
 from grader.checks.modules.recovery.vit_slips import is_batch_normed, positions_are_factors, tokens_made, why_so_many
 from grader.checks.modules.recovery.vit_stack import UNKNOWN, blocks_with_depth_one
 from grader.checks.modules.recovery.vit_tokens import class_tokens, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
-from grader.checks.modules.vit_form import DEEP, NAME, ONE, swapped, vit_bench
+from grader.checks.modules.vit_at_once import learns_at_once, read_at_once, swapped
+from grader.checks.modules.vit_form import DEEP, NAME, ONE, vit_bench
 from grader.compare import difference
 from grader.errors import TimedOut
 from grader.model import Outcome, Status, Student, failed, passed
@@ -38,6 +41,8 @@ def vit_learns_class_token_and_positions(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Class token and positions are parameters: drawn once, saved and moved with the module, used, and trained."""
+    if learns_at_once(student, rng, file, name, ONE):
+        return _both_are_learned()
     bench = vit_bench(student, rng, file, name, ONE)
     x = ONE.images(rng, 2)
     used = bench.influential(rng, (x,))
@@ -66,6 +71,10 @@ def vit_learns_class_token_and_positions(
         return failed(f"no gradient reaches some of the positions of {name}")
     if tokens and all(gradients.get(token) is None for token in tokens):
         return failed(f"no gradient reaches the class token of {name}")
+    return _both_are_learned()
+
+
+def _both_are_learned() -> Outcome:
     return passed("class token and positions are trained, saved and moved with the module")
 
 
@@ -84,7 +93,7 @@ def _unclear(student: Student, rng: np.random.Generator, file: str, bench: Image
     else:
         # With several blocks, a token's place matters even where one of them takes the mean of all.
         deep, x = vit_bench(student, rng, file, bench.name, DEEP), ONE.images(rng, 1)
-        if not (places := learned_places(deep, x, swapped(x))):
+        if not (places := learned_places(deep, x, swapped(x, ONE))):
             return None
         said = (
             f"without {', '.join(places)} patches may change places, so positions are learned; how was not understood"
@@ -123,6 +132,11 @@ def vit_matches_its_equations(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by values."""
+    at_once = read_at_once(student, rng, file, name, ONE, DEEP)
+    if isinstance(at_once, Found):
+        return _right(at_once)
+    if isinstance(at_once, TimedOut):
+        return _took_too_long(adds_blocks=True)
     bench = vit_bench(student, rng, file, name, ONE)
     deep = vit_bench(student, rng, file, name, DEEP)
     blocks = blocks_with_depth_one(bench.values, deep.values, DEEP.depth)
@@ -130,8 +144,8 @@ def vit_matches_its_equations(
         return failed(f"{name} has {blocks or 'no'} block{'s' * (blocks != 1)} where depth is 1")
     try:
         seen, found = _read(bench, deep, rng)
-    except TimedOut:  # it has run in time before: what takes long is to try what its tensors may be
-        return left_to_a_person({"it runs": True, "more depth adds as many blocks": blocks == 1}, "all its values", "")
+    except TimedOut:
+        return _took_too_long(adds_blocks=blocks == 1)
     if found == UNEXPLAINED and is_batch_normed(bench):
         return _batch_normed(bench)
     if isinstance(found, str):
@@ -144,6 +158,11 @@ def vit_matches_its_equations(
     if found is None:
         return _unread(bench, rng, adds_blocks=blocks == 1)
     return _judged_deep(seen, rng, found)
+
+
+def _took_too_long(adds_blocks: bool) -> Outcome:
+    """It has run in time before: what takes long is to try what its tensors may be."""
+    return left_to_a_person({"it runs": True, "more depth adds as many blocks": adds_blocks}, "all its values", "")
 
 
 def _read(bench: ImageBench, deep: ImageBench, rng: np.random.Generator) -> tuple[ImageBench, Found | str | None]:
@@ -193,16 +212,24 @@ def _judged_deep(deep: Workbench, rng: np.random.Generator, found: Found) -> Out
         shown = {"with one block all its values are right": True, "more depth adds parameters": True}
         return left_to_a_person(shown, "how three blocks follow each other")
     if how == RIGHT:
-        evidence = {"judged_by": "values", "order": found.order, "activation": found.activation}
-        return passed("right with one block and with three", evidence=evidence)
+        return _right(found)
     said = f"{deep.name} is right with one block, but with depth 3 it is not three blocks one after the other"
     return failed(said if how == UNKNOWN else f"{said}: {how}")
+
+
+def _right(found: Found) -> Outcome:
+    evidence = {"judged_by": "values", "order": found.order, "activation": found.activation}
+    return passed("right with one block and with three", evidence=evidence)
 
 
 @check
 def vit_is_trained(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME) -> Outcome:
     """Gradients flow back to the image and to every parameter it uses, in every block."""
-    bench = vit_bench(student, rng, file, name, replace(ONE, depth=2))
+    two = replace(ONE, depth=2)
+    found = trained_at_once(student, rng, file, name, two.arguments(), (two.shape(2), (2, two.classes)))
+    if found and position_tensors(found[0].values, two):
+        return found[1]
+    bench = vit_bench(student, rng, file, name, two)
     if not bench.values:
         return failed(f"{name} has no parameters: nothing of it is trained or saved")
     return trained(bench, rng, (ONE.images(rng, 2),))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import product
 
 import numpy as np
 
 from grader import compare
+from grader.checks.modules.recovery.at_once import Form, all_right_in_form
 from grader.checks.modules.recovery.image_bench import ImageBench, Sizes, on_images
 from grader.checks.modules.recovery.obligations import (
     changes_its_input,
@@ -19,6 +20,7 @@ from grader.checks.modules.recovery.obligations import (
 from grader.checks.modules.recovery.position_pieces import positions_as_a_table
 from grader.checks.modules.recovery.vit_tokens import kept_as, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
+from grader.checks.modules.vit_at_once import sees_at_once, swapped, with_another_patch
 from grader.compare import Array, difference
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -28,6 +30,14 @@ NAME = "ViT"
 ONE = Sizes(6, 2, 3, 20, 1, 5, 7)
 DEEP = replace(ONE, depth=3)
 _SIZES = (ONE, Sizes(4, 2, 1, 6, 2, 2, 3), Sizes(3, 3, 2, 8, 2, 1, 4))
+_FORMS = tuple(
+    Form(
+        astuple(sizes),
+        tuple((sizes.shape(batch), (batch, sizes.classes)) for batch in (2, 1, 3)),
+        sizes.shape(3),
+    )
+    for sizes in _SIZES
+)
 
 
 def vit_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> ImageBench:
@@ -39,6 +49,18 @@ def vit_gives_one_logit_per_class(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Images → logits (B, classes) for any batch, each image by itself, repeatable, in float32 too, input untouched."""
+    every = all_right_in_form(student, rng, file, name, _FORMS)
+    if every is None or any(_made_probable(name, logits) for logits in every) or _never_negative(name, every):
+        found = _logits(student, rng, file, name)
+        if isinstance(found, Outcome):
+            return found
+        if wrong := _never_negative(name, found):
+            return wrong
+    return passed(f"one logit for each class, for {len(_SIZES)} sizes")
+
+
+def _logits(student: Student, rng: np.random.Generator, file: str, name: str) -> list[Array] | Outcome:
+    """For each of the sizes, or what is wrong with one."""
     every: list[Array] = []
     for sizes in _SIZES:
         bench = vit_bench(student, rng, file, name, sizes)
@@ -52,16 +74,26 @@ def vit_gives_one_logit_per_class(
                 if wrong := look(bench, (x,)):
                     return wrong
             (logits,) = bench.run((x,)).outputs
-        for values, what in ((logits, "probabilities"), (np.exp(logits), "logarithms of probabilities")):
-            if np.allclose(values.sum(axis=-1), 1, atol=1e-4) and (values >= 0).all():
-                return failed(f"{name} returns {what}; logits are asked for, without a softmax behind the head")
-        every.append(logits.reshape(-1))
+        if wrong := _made_probable(name, logits):
+            return wrong
+        every.append(logits)
+    return every
+
+
+def _made_probable(name: str, logits: Array) -> Outcome | None:
+    for values, what in ((logits, "probabilities"), (np.exp(logits), "logarithms of probabilities")):
+        if np.allclose(values.sum(axis=-1), 1, atol=1e-4) and (values >= 0).all():
+            return failed(f"{name} returns {what}; logits are asked for, without a softmax behind the head")
+    return None
+
+
+def _never_negative(name: str, every: list[Array]) -> Outcome | None:
     # Of three dozen logits of random models, half are negative.
-    together = np.concatenate(every)
-    if (together >= 0).all():
-        behind = "a sigmoid" if (together <= 1).all() else "a ReLU"
-        return failed(f"no logit of {name} is ever negative: {behind} seems to stand behind the head; take it away")
-    return passed(f"one logit for each class, for {len(_SIZES)} sizes")
+    together = np.concatenate([logits.reshape(-1) for logits in every])
+    if not (together >= 0).all():
+        return None
+    behind = "a sigmoid" if (together <= 1).all() else "a ReLU"
+    return failed(f"no logit of {name} is ever negative: {behind} seems to stand behind the head; take it away")
 
 
 @check
@@ -69,10 +101,12 @@ def vit_sees_every_patch_in_its_place(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Each patch has influence on the logits; swapping two changes them, and through the positions alone."""
+    if sees_at_once(student, rng, file, name, DEEP):
+        return _seen_in_place()
     bench = vit_bench(student, rng, file, name, DEEP)
     x = ONE.images(rng, 1)
-    changed = [_with_another_patch(x, rng, row, column) for row, column in product(range(ONE.side), repeat=2)]
-    turned_image = swapped(x)
+    changed = [with_another_patch(x, rng, ONE, *place) for place in product(range(ONE.side), repeat=2)]
+    turned_image = swapped(x, ONE)
     plain, turned, *others = bench.run((x,), (turned_image,), *((image,) for image in changed)).outputs
     if not all(np.isfinite(output).all() for output in (plain, turned, *others)):
         return failed(f"{name} gives NaN or infinity")
@@ -90,6 +124,10 @@ def vit_sees_every_patch_in_its_place(
             return failed(
                 f"with all positions equal, swapping two patches still changes the logits of {name}{_why(bench)}"
             )
+    return _seen_in_place()
+
+
+def _seen_in_place() -> Outcome:
     return passed("every patch is seen, and where it is")
 
 
@@ -100,17 +138,3 @@ def _why(bench: Workbench) -> str:
             kernel = compare.shape(value.shape[2:])
             return f": its kernels have {kernel} pixels where patch is {ONE.patch}, so patches overlap"
     return ": a token is not made of one patch, or tokens are mixed by a reshape() or a mask"
-
-
-def _with_another_patch(x: Array, rng: np.random.Generator, row: int, column: int) -> Array:
-    changed, p = x.copy(), ONE.patch
-    place = changed[:, :, row * p : (row + 1) * p, column * p : (column + 1) * p]
-    place += rng.normal(size=place.shape)
-    return changed
-
-
-def swapped(x: Array) -> Array:
-    """The second and the last patch of the first row change places."""
-    p, turned = ONE.patch, x.copy()
-    turned[:, :, :p, p : 2 * p], turned[:, :, :p, -p:] = x[:, :, :p, -p:], x[:, :, :p, p : 2 * p]
-    return turned

@@ -12,6 +12,7 @@ import numpy as np
 from . import dataset_probe, definitions, library_use, recording, student_code
 from .calls import call_as_asked
 from .configured import run_configured, run_without_dropout
+from .drawn_parameters import run_drawn
 from .model_probe import variant_in_model
 from .pretended_gpu import parameters_on_a_gpu
 from .purity import what_it_may_keep
@@ -137,6 +138,7 @@ PROBES: dict[str, Probe] = {
         parameters_on_a_gpu,
         rotate,
         run_configured,
+        run_drawn,
         run_script,
         run_without_dropout,
         shapes_rotated,

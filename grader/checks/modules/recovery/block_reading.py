@@ -21,6 +21,7 @@ from grader.checks.modules.recovery.block_fits import (
     first,
     many_token_fits,
     one_token_fits,
+    right_fits,
     shared_fits,
     unlike_alone,
 )
@@ -56,6 +57,16 @@ class Given:
         return ran[: len(self.several)], ran[len(self.several) :]
 
 
+@dataclass(frozen=True)
+class Answered(Given):
+    """What it has been run on already."""
+
+    known: tuple[list[Array], list[Array]]
+
+    def outputs(self, bench: Workbench) -> tuple[list[Array], list[Array]]:
+        return self.known
+
+
 class Reading:
     """A block read in up to two ways, the second only if the first does not show that it is right."""
 
@@ -71,14 +82,14 @@ class Reading:
 
     @cached_property
     def is_right(self) -> bool:
-        return self.usual.told(naming=False) == [] or self.bare.told(naming=False) == []
+        return self.usual.is_right() or self.bare.is_right()
 
     def told(self) -> list[str] | None:
         """What is not as wanted, in words; an empty list if all is, None if nothing tried explains its values."""
         if self.is_right:
             return []
-        told = self.usual.told(naming=True)
-        return self.bare.told(naming=True) if told is None else told
+        told = self.usual.told()
+        return self.bare.told() if told is None else told
 
 
 @dataclass(frozen=True)
@@ -100,12 +111,7 @@ class View:
     def of(
         cls, bench: Workbench, rng: np.random.Generator, sizes: BlockSizes, wanted: Wanted, given: Given, bare: bool
     ) -> View:
-        owned = set() if bare else {partner(name, bench.values) for name in bench.values}
-        loose = [
-            name
-            for name, value in bench.values.items()
-            if _is_vector(value, sizes) and name not in owned and (bare or not is_weight(name))
-        ]
+        loose = _loose(bench, sizes, bare)
         gains = _gains(bench, loose, given.several[0])
         vectors = tuple(name for name in loose if name not in gains)
         muted = replace(bench, values={**bench.values, **{name: 0 * bench.values[name] for name in vectors}})
@@ -127,6 +133,16 @@ class View:
             frozenset(names[name] for name in alone if name in names),
             frozenset(names[name] for name in used if name in names),
         )
+
+    @classmethod
+    def at_first_sight(
+        cls, bench: Workbench, sizes: BlockSizes, wanted: Wanted, given: Given, alone: frozenset[str]
+    ) -> View | None:
+        """Of a block as torch's layers keep it, without loose vectors, where every tensor seems to be in use."""
+        if _loose(bench, sizes, bare=False):
+            return None
+        names = {name: name for name in bench.values}
+        return cls(bench, bench, sizes, wanted, given, names, (), {}, alone, frozenset(names))
 
     @cached_property
     def values(self) -> Values:
@@ -171,27 +187,36 @@ class View:
         known = {1, self.sizes.width, self.sizes.hidden} | heads
         return all(self.full.values[name].size in known for name in self.vectors)
 
-    def told(self, naming: bool) -> list[str] | None:
-        """What is not as wanted in this view, or None. Without `naming`, only what is put together right is tried."""
-        if naming and not self._is_sound:
+    def is_right(self) -> bool:
+        """Whether a block that is as wanted gives all its values."""
+        x, output = np.concatenate(self.given.single), np.concatenate(self.outputs[1])
+        for anatomy in self.anatomies:
+            for single in right_fits(anatomy, self.wanted, x, output):
+                if single.mistakes(self.wanted):
+                    continue
+                if fit := first(many_token_fits(anatomy, single), *self._several()):
+                    return self._with_vectors(fit, []) == []
+        return False
+
+    def told(self) -> list[str] | None:
+        """What is not as wanted in this view, in words, or None."""
+        if not self._is_sound:
             return None
         x, output = np.concatenate(self.given.single), np.concatenate(self.outputs[1])
         found: list[tuple[list[str], Anatomy, OneToken]] = []
-        for named in (False, True)[: 1 + naming]:
+        for named in (False, True):
             found = found or [
                 (single.mistakes(self.wanted), anatomy, single)
                 for anatomy in self.anatomies
                 for single in one_token_fits(anatomy, self.wanted, x, output, naming=named)
             ]
         if not found:
-            return self._unlike_alone() if naming else None
+            return self._unlike_alone()
         fewest = min(len(mistakes) for mistakes, _, _ in found)
         best = [each for each in found if len(each[0]) == fewest]
         for mistakes, anatomy, single in best:
             if fit := first(many_token_fits(anatomy, single), *self._several()):
                 return self._with_vectors(fit, mistakes)
-        if not naming:
-            return None
         said = next(filter(None, (self._of_attention(anatomy, single) for _, anatomy, single in best)), None)
         mistakes, anatomy, single = best[0]
         if not said and single.value and not any(anatomy.asking(single.value, single.output)):
@@ -249,6 +274,16 @@ def _see_each_other(bench: Workbench, given: Given) -> bool:
     x = given.several[0]
     together, apart = (given.turned(output) for output in bench.run((x,), (x[:, :1],)).outputs)
     return not agree(together[:, :1], apart)
+
+
+def _loose(bench: Workbench, sizes: BlockSizes, bare: bool) -> list[str]:
+    """Vectors that belong to no layer of torch's; with `bare`, all there are."""
+    owned = set() if bare else {partner(name, bench.values) for name in bench.values}
+    return [
+        name
+        for name, value in bench.values.items()
+        if _is_vector(value, sizes) and name not in owned and (bare or not is_weight(name))
+    ]
 
 
 def _is_vector(value: Array, sizes: BlockSizes) -> bool:

@@ -63,13 +63,16 @@ def out_of_heads(values: Values, width: int, heads: int, names: Iterable[str], a
 def _of_one_tensor(values: Values, name: str, width: int, heads: int) -> Iterator[Linear]:
     for axis, matrix in with_first_axis(values, name, width):  # (D, all that is made of it)
         made = matrix.shape[1]
+        with_biases = [
+            (bias, np.concatenate([matrix, offset_of(values, bias, made)[None]]))
+            for bias in biases_of(values, name, made)
+        ]
         for packed in _PACKED:
             joined = made // packed
             if made % (packed * heads):
                 continue
             axes = {"part": packed, "head": heads, "feature": joined // heads}
-            for bias, layout in product(biases_of(values, name, made), layouts(axes)):
-                both = np.vstack([matrix, offset_of(values, bias, made)])
+            for (bias, both), layout in product(with_biases, layouts(axes)):
                 parts = in_order(both.reshape(-1, *(axes[each] for each in layout)), layout, packed, joined)
                 kept = layout if packed > 1 else tuple(each for each in layout if each != "part")
                 for slot, part in enumerate(parts):

@@ -36,7 +36,10 @@ class PatchSizes:
         return self.channels * self.patch**2
 
     def images(self, rng: np.random.Generator, batch: int) -> Array:
-        return rng.normal(size=(batch, self.channels, self.image, self.image))
+        return rng.normal(size=self.shape(batch))
+
+    def shape(self, batch: int) -> tuple[int, ...]:
+        return batch, self.channels, self.image, self.image
 
     def arguments(self) -> list[int]:
         return list(astuple(self))

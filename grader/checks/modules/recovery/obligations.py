@@ -19,7 +19,7 @@ _AXES = {3: "batch × tokens × width", 4: "batch × channels × height × width
 # Steps of differences, and how far the slopes they give may be off. The first is for float64, the second for a kink of
 # ReLU that lies within the first. Code that computes in float32 inside gives noise with both; larger steps then tell
 # gradients from none.
-_STEPS = ((1e-5, 1e-4), (1e-7, 1e-4), (1e-3, 3e-2), (1e-2, 3e-2))
+STEPS = ((1e-5, 1e-4), (1e-7, 1e-4), (1e-3, 3e-2), (1e-2, 3e-2))
 
 
 def wrong_shape(bench: Workbench, inputs: Inputs, want: tuple[int, ...]) -> Outcome | None:
@@ -59,9 +59,9 @@ def right_in_form(bench: Workbench, shaped: Sequence[tuple[Array, tuple[int, ...
     outputs, (together, again, *apart) = ran.outputs[: len(shaped)], ran.outputs[len(shaped) :]
     fits = all(one.shape == want and np.isfinite(one).all() for one, (_, want) in zip(outputs, shaped, strict=True))
     steady = ran.steady and isinstance(bench.settings, list)  # a configuration has dropout to be switched on
-    if not (steady and fits and _is_unchanged((x,), ran.given[len(shaped)])) or difference(again, together):
+    if not (steady and fits and is_unchanged((x,), ran.given[len(shaped)])) or difference(again, together):
         return None
-    if any(difference(one, together[n : n + 1]) for n, one in enumerate(apart)) or _differs_much(single, together):
+    if any(difference(one, together[n : n + 1]) for n, one in enumerate(apart)) or differs_much(single, together):
         return None
     return together
 
@@ -110,24 +110,24 @@ def made_steady(bench: Workbench, inputs: Inputs) -> Workbench | Outcome:
 def changes_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
     """None if the caller's tensors are the same after the call."""
     (given,) = replace(bench, watched=True).run(inputs).given
-    if _is_unchanged(inputs, given):
+    if is_unchanged(inputs, given):
         return None
     return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …")
 
 
-def _is_unchanged(inputs: Inputs, given: Sequence[Array]) -> bool:
+def is_unchanged(inputs: Inputs, given: Sequence[Array]) -> bool:
     return all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, given, strict=True))
 
 
 def differs_in_float32(bench: Workbench, inputs: Inputs) -> Outcome | None:
     """None if single precision, as models are trained in, gives the same values but for rounding."""
     (single,) = replace(bench, precision="float32").run(inputs).outputs
-    if found := _differs_much(single, bench.run(inputs).outputs[0]):
+    if found := differs_much(single, bench.run(inputs).outputs[0]):
         return failed(f"{bench.name} gives other values in float32 than in float64: {found.summary}")
     return None
 
 
-def _differs_much(single: Array, double: Array) -> Difference | None:
+def differs_much(single: Array, double: Array) -> Difference | None:
     """By more than twenty times what float32 keeps of values near one, through a few layers."""
     return difference(single, double, rtol=1e-3, atol=1e-3)
 
@@ -162,8 +162,11 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
                 f"the gradient of {bench.name} with respect to its input is not that of the output; "
                 "is something detached, or under no_grad?"
             )
-    idle = len(bench.values) - len(used)
-    return passed("every parameter it uses is trained", evidence={"parameters": len(used), "without_influence": idle})
+    return every_one_is_trained(len(used), len(bench.values) - len(used))
+
+
+def every_one_is_trained(used: int, idle: int) -> Outcome:
+    return passed("every parameter it uses is trained", evidence={"parameters": used, "without_influence": idle})
 
 
 def _all_are_slopes(
@@ -179,7 +182,7 @@ def _all_are_slopes(
     make up for each other along one way with a probability of some 10⁻⁴ (the tolerance; slopes are near one), which is
     how often one is not noticed alone; along both ways with 10⁻⁸.
     """
-    step, off = _STEPS[0]
+    step, off = STEPS[0]
     changes = [
         {name: bench.values[name] + moved * direction for name, direction in way.items()}
         for way in ways
@@ -202,7 +205,7 @@ def _untrained(
     cotangent: Array,
 ) -> Outcome | None:
     """The first parameter whose gradient is not that of the output."""
-    near = [(name, sign * _STEPS[0][0]) for name in directions for sign in (1, -1)]
+    near = [(name, sign * STEPS[0][0]) for name in directions for sign in (1, -1)]
     changes = [{name: bench.values[name] + step * directions[name]} for name, step in near]
     known = dict(zip(near, bench.run_changed(inputs, changes=changes), strict=True))  # asked for all at once
     for name, direction in directions.items():
@@ -226,7 +229,7 @@ def _untrained(
 def _is_slope(gradient: Array | None, direction: Array, along: Callable[[float], Array], cotangent: Array) -> bool:
     """Whether a gradient agrees with differences of the outputs along one direction."""
     got = float((gradient * direction).sum()) if gradient is not None else 0.0
-    for step, off in _STEPS:
+    for step, off in STEPS:
         want = float((cotangent * (along(step) - along(-step))).sum() / (2 * step))
         if abs(got - want) <= off * max(1.0, abs(want)):
             return True

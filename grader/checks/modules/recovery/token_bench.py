@@ -92,7 +92,7 @@ class TokenBench(Workbench):
         return reply | {kind: self._in_pieces(reply[kind]) for kind in ("parameters", "gradients")}
 
     def _cuts(self, shapes: _Shapes) -> dict[str, Cut]:
-        short = {name: sides for name, sides in shapes.items() if any(map(_may_count, sides)) and _is_table(sides)}
+        short = {name: sides for name, sides in shapes.items() if _is_short(sides)}
         if not short or not self.other:
             return {}
         try:
@@ -142,6 +142,15 @@ def _shapes(tensors: Mapping[str, Any], module: str) -> _Shapes:
 
 def _may_count(side: int) -> bool:
     return 1 < side <= _MOST
+
+
+def may_be_cut(tensors: Mapping[str, Array]) -> bool:
+    """Whether any of these may hold several maps along an axis, and would be shown in pieces then."""
+    return any(_is_short(tensor.shape) for tensor in tensors.values())
+
+
+def _is_short(sides: tuple[int, ...]) -> bool:
+    return any(map(_may_count, sides)) and _is_table(sides)
 
 
 def _is_table(sides: tuple[int, ...]) -> bool:

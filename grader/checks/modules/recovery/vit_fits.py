@@ -6,14 +6,13 @@ token and positions, queries and keys show; with images, the patch projection; w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import chain, permutations, product
 
 import numpy as np
 
-from grader import compare
 from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.block_fits import (
     ManyTokens,
@@ -22,6 +21,7 @@ from grader.checks.modules.recovery.block_fits import (
     Wanted,
     many_token_fits,
     one_token_fits,
+    right_fits,
     shared_fits,
     unlike_alone,
 )
@@ -29,13 +29,8 @@ from grader.checks.modules.recovery.fits import agree
 from grader.checks.modules.recovery.image_bench import Sizes
 from grader.checks.modules.recovery.layers import Values, loose_vectors, mlps, norms, partner
 from grader.checks.modules.recovery.vit_stack import (
-    STACKS,
-    UNKNOWN,
     Tail,
     finishes,
-    layer_names,
-    layers_in_order,
-    stacked,
     tail_of,
     tails,
 )
@@ -107,7 +102,40 @@ def read_one_block(
     return (None if is_guess and said in (UNEXPLAINED, _OTHER_TOKENS) else said) or None
 
 
-def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> Found | str:
+@dataclass(frozen=True)
+class _Encoder:
+    """What equal tokens show of the encoder and the head."""
+
+    anatomies: list[Anatomy]  # one for each pair of layers that may be the feed-forward network
+    ends: Tails
+    draws: Array  # the tokens, and what it makes of them
+    logits: Array
+    is_usual: bool
+
+
+def read_right(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn) -> Found | None:
+    """The fit that gives its values, of those that are right; the first that does, by names, ends the search."""
+    encoder = _encoder(bench, rng, sizes, way_in, naming=False)
+    if encoder is None:
+        return None
+    for anatomy in encoder.anatomies:
+        fits = right_fits(anatomy, _WANTED, encoder.draws, encoder.logits, encoder.ends)
+        right = (single for single in fits if not single.mistakes(_WANTED))
+        if one := next(right, None):
+            found = _attention(bench, rng, sizes, way_in, anatomy, chain([one], right), naming=False)
+            if isinstance(found, ManyTokens):
+                whole = _patches(bench, rng, sizes, _with_one_block(bench, way_in, anatomy, found))
+                return whole if isinstance(whole, Found) else None
+    return None
+
+
+def _with_one_block(bench: Workbench, way_in: WayIn, anatomy: Anatomy, found: ManyTokens) -> Found:
+    made = {name: bench.values[name] for name in bench.fresh}
+    return Found(made, way_in, 0, anatomy, found, tail_of(found.single))
+
+
+def _encoder(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> _Encoder | None:
+    """None if no layers could be its feed-forward network, or so many that trying them would take too long."""
     x = sizes.images(rng, 1)
     draws = rng.normal(size=(4, sizes.dim))
     equal = [np.ones((sizes.patches + 1, 1)) * row for row in draws]
@@ -116,14 +144,22 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
     logits = _logits(bench, x, way_in, equal)
     anatomies = _anatomies(bench, rng, sizes, way_in, to_equal, x, naming)
     if not anatomies or len(anatomies) > _MOST_NETWORKS or len(anatomies[0].norms) > _MOST_NORMS:
-        return ""
-    said = UNEXPLAINED if len(anatomies) == 1 and _is_usual(anatomies[0]) else ""
+        return None
+    is_usual = len(anatomies) == 1 and _is_usual(anatomies[0])
     likely = _likely_tails(bench, sizes, way_in, anatomies[0], x, equal)
-    ends = partial(finishes, likely)
     anatomies = [_without_the_head(anatomy, likely) for anatomy in anatomies]
     if sum(len(list(anatomy.single())) * len(anatomy.norm_pairs()) for anatomy in anatomies) > _MOST_FITS:
-        return ""
+        return None
     given = way_in.given(bench.values, draws[:, None])
+    return _Encoder(anatomies, partial(finishes, likely), given, logits, is_usual)
+
+
+def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> Found | str:
+    encoder = _encoder(bench, rng, sizes, way_in, naming)
+    if encoder is None:
+        return ""
+    anatomies, ends, given, logits = encoder.anatomies, encoder.ends, encoder.draws, encoder.logits
+    said = UNEXPLAINED if encoder.is_usual else ""
     if naming and len(anatomies) > 1:  # a network that fits equal tokens is the one; mistakes take longer to try
         anatomies = [
             each for each in anatomies if one_token_fits(each, _WANTED, given, logits, ends, False)
@@ -138,8 +174,7 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
             return ", and ".join(mistakes)
         found = _attention(bench, rng, sizes, way_in, anatomy, seen, naming)
         if isinstance(found, ManyTokens):
-            made = {name: bench.values[name] for name in bench.fresh}
-            return _patches(bench, rng, sizes, Found(made, way_in, 0, anatomy, found, tail_of(found.single)))
+            return _patches(bench, rng, sizes, _with_one_block(bench, way_in, anatomy, found))
         said = found or said
     return said
 
@@ -223,7 +258,7 @@ def _attention(
     sizes: Sizes,
     way_in: WayIn,
     anatomy: Anatomy,
-    seen: list[OneToken],
+    seen: Iterable[OneToken],
     naming: bool,
 ) -> ManyTokens | str:
     draws = rng.normal(size=(3, sizes.patches + 1, sizes.dim))
@@ -284,37 +319,3 @@ def _patches(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Fo
         if agree(found.tail(encoded[:, found.way_in.place]), logits):
             return replace(found, layout=layout)
     return _OTHER_TOKENS
-
-
-def read_several_blocks(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> str | None:
-    """How the blocks follow each other: one of STACKS, UNKNOWN; None if it cannot be told which layer is whose."""
-    images = sizes.images(rng, 2)
-    (logits,) = bench.run((images,)).outputs
-    by_number = layer_names(found.values, bench.values, sizes.depth)
-    how = _how_they_follow(bench.values, images, logits, sizes, found, by_number) if by_number else None
-    if how == RIGHT:
-        return RIGHT
-    made = {name: bench.values[name] for name in bench.fresh}
-    for names in layers_in_order(found.values, made, sizes.depth):
-        if _how_they_follow(bench.values, images, logits, sizes, found, names) == RIGHT:
-            return RIGHT
-    return how
-
-
-def _how_they_follow(
-    values: Values, images: Array, logits: Array, sizes: Sizes, found: Found, names: Mapping[str, list[str]]
-) -> str | None:
-    inner = {name: names[name] for name in found.anatomy.values}  # in the order in which layers were numbered
-    stack = stacked(found.anatomy, found.block, found.tail, inner, values, sizes.depth)
-    if stack is None:
-        return None
-    own: Values = {name: values[layers[0]] for name, layers in names.items()}
-    embedded = list(found.way_in.embeddings(own, sizes, images))[found.layout]
-    tokens = found.way_in.tokens(own, embedded)
-    for how, encode in STACKS.items():
-        want = stack.tail(encode(stack.blocks, tokens)[:, found.way_in.place])
-        # The ε of a LayerNorm is left open. Through three blocks it moves all logits by some 10⁻⁵ of the largest, and
-        # one near zero by more than its own share; what blocks do otherwise moves them by half of it and more.
-        if np.abs(want - logits).max() <= compare.RTOL * np.abs(logits).max():
-            return how
-    return UNKNOWN

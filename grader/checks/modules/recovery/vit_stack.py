@@ -158,8 +158,10 @@ def _moved(block: ManyTokens, anatomy: Anatomy, own: Values) -> ManyTokens | Non
     every = (*mlps(own, anatomy.width), *mlps(own, anatomy.width, anatomy.width))
     networks = tuple(mlp for mlp in every if mlp in anatomy.mlps)
     norms = tuple(Norm.of(own, norm.gain, norm.shift) for norm in anatomy.norms)
-    body = replace(anatomy, values=own, mlps=networks, norms=norms)
     single = block.single
+    # Other tensors are no part of these layers, so it need not be tried what they may be.
+    parts = {weight for old in (block.query, block.key, single.value, single.output) if old for weight in old.weights}
+    body = replace(anatomy, values=own, used=anatomy.used & parts, mlps=networks, norms=norms)
     query, key, value = (_same_layer(body.inward, old) for old in (block.query, block.key, single.value))
     mlp = next((each for each in networks if each == single.mlp), None)
     if query is None or key is None or value is None or mlp is None:

@@ -183,11 +183,11 @@ class Workbench:
         """The parameters the output depends on."""
         changes = [{name: value + rng.normal(size=value.shape)} for name, value in self.values.items()]
         (before,), *after = self.run_changed(inputs, changes=[{}, *changes])
-        return {
-            name
-            for name, (output,) in zip(self.values, after, strict=True)
-            if output.shape != before.shape or not np.allclose(output, before, rtol=0, atol=1e-7)
-        }
+        return {name for name, (output,) in zip(self.values, after, strict=True) if has_moved(before, output)}
+
+
+def has_moved(before: Array, after: Array) -> bool:
+    return after.shape != before.shape or not np.allclose(after, before, rtol=0, atol=1e-7)
 
 
 def _random(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
