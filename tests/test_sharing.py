@@ -268,6 +268,25 @@ def test_code_that_keeps_nothing_is_asked_in_one_box(
     shared, needed = _told(rubric, work, counting, True), counting.opened
     assert shared == _told(rubric, work, counting, False)
     assert (needed, shared[-1]["points"]) == (opened, points)
+    counting.opened = 0
+    grade(rubric, work, counting, DRAW)
+    assert counting.opened == opened, "boxes are shared unless somebody says otherwise"
+
+
+def test_code_that_fails_elsewhere_over_what_it_was_asked_is_asked_alone(
+    counting: _Counting, submission: MakeSubmission
+) -> None:
+    """A check with a box of its own asks there again what was found in the shared one. Whoever does not answer that
+    is asked every check in a fresh box."""
+    hidden = _check("hidden", _wants, x=9.0, visibility="hidden")
+    rubric = _rubric(*(_check(f"c{x}", _wants, x=float(x)) for x in (1, 2)), hidden, _check("last", needs=("hidden",)))
+    for code, opened in (
+        ("seen = []\ndef f(x):\n    seen.append(x)\n    return x", 4),  # 1 2 · 9 (1 or 2) · last · 1 or 2 again
+        ("seen = []\ndef f(x):\n    seen.append(x)\n    return x if seen[0] != 9 or x == 9 else x / 0", 7),
+    ):
+        counting.opened = 0
+        assert _told(rubric, submission(code), counting, True)[-1]["points"] == 4
+        assert counting.opened == opened
 
 
 @pytest.mark.slow

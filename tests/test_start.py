@@ -180,3 +180,14 @@ print(*sorted({"lark", "torch", "grader.checks.prose", "grader.checks.formulas.q
 def test_a_command_that_ends_well_has_printed_all_and_says_zero() -> None:
     done = _python("import sys; sys.argv = ['grader', '--version']; from grader.start import main; main()")
     assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "attention-grader", "")
+
+
+def test_what_is_said_last_is_not_lost() -> None:
+    """The process ends at once, but not before both of its streams are written out."""
+    last = "atexit.register(print, 'last words'); atexit.register(print, 'and others', file=sys.stderr)"
+    done = _python(
+        f"import atexit, sys; from grader import cli, start\ndef app(): {last}; sys.exit(7)\n"
+        "cli.app = app; sys.stderr.reconfigure(line_buffering=False, write_through=False); start.main()",
+        PYTHONUNBUFFERED="",
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (7, "last words\n", "and others\n")
