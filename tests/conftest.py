@@ -51,6 +51,17 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if all_slow or text.count("\ndef test_") == text.count("\n@pytest.mark.slow\n") else None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long or waits for long comes first, or one process would still be at it when the others have ended.
+    Two processes begin with a half each, and those tests stay in theirs, beside others that use the same fixtures."""
+    half = len(items) // 2
+    items[:] = [item for part in (items[:half], items[half:]) for item in sorted(part, key=_is_short)]
+
+
+def _is_short(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is None
+
+
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: to look through it for garbage again and again takes a tenth of the time."""
     gc.freeze()

@@ -14,6 +14,8 @@ from tests.batch.classes import RUBRIC, batch, contents, make_class
 from tests.batch.clusters import cluster, kept_in, until, writing, written
 from tests.conftest import EVERY_CASE
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.slow
 def test_kills_hangs_and_cuts_of_every_kind_at_random_moments(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from grader.batch.gradebook import Gradebook
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, batch, contents, make_class
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.long
+
 # KILLS=20 repeats the whole trial, which takes minutes; the suite makes a short one of it.
 KILLS = int(os.environ.get("KILLS", "5"))
 STUDENTS = 16 * KILLS

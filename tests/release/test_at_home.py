@@ -30,7 +30,7 @@ Kits = Callable[[str], Made]
 Pythons = Callable[[str], Path]
 Found = dict[str, dict[str, dict[str, tuple[str, str, str]]]]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 def _run(command: list[Any], cwd: Path) -> subprocess.CompletedProcess[str]:

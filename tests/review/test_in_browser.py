@@ -19,6 +19,7 @@ from tests.review.serving import Server, served
 __all__ = ["asked"]  # a fixture
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here; .ci/run installs it"),
 ]
 
