@@ -208,6 +208,18 @@ def test_one_box_at_a_time_is_open_and_each_check_begins_it_anew(boxes: BoxRunne
     assert not turn.hand_on(keeps_nothing=True)
 
 
+@pytest.mark.parametrize(("answer", "handed_on"), [("1", True), ("len(seen)", False), ("1 / (2 - len(seen))", False)])
+def test_a_box_whose_code_answers_otherwise_the_second_time_is_not_handed_on(
+    boxes: BoxRunner, submission: MakeSubmission, answer: str, handed_on: bool
+) -> None:
+    work = submission(f"seen = []\ndef f():\n    seen.append(0)\n    return {answer}\n")
+    turn = BoxInTurn(lambda limits: boxes.open(work, limits, 0))
+    assert turn.fresh(Limits()).call("work.py", "f") == 1
+    assert turn.hand_on(keeps_nothing=False) is handed_on
+    assert (turn.box is not None) is handed_on
+    turn.close()
+
+
 class _Counting(BoxRunner):
     opened = 0
 
