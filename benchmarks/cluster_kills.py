@@ -129,7 +129,7 @@ def rounds_of_kills(tmp_path: Path, seed: int, asked: Sequence[str] = KINDS) -> 
                     writer.kill()
             assert sorted(kept_in(out)) == sorted(set(kept_in(out)))
             assert contents(out) == contents(tmp_path / "undisturbed")
-        until(20, lambda: not _grading(made))  # what killed writers had left on the workers is gone, too
+        until(90, lambda: not _grading(made))  # what killed writers had left on the workers is gone, too
 
 
 def _grading(made: Cluster) -> list[psutil.Process]:

@@ -146,7 +146,8 @@ except SystemExit:
     ]
 
 
-def test_what_was_begun_ahead_and_never_needed_is_ended() -> None:
+@pytest.mark.parametrize("typed", [', "--no-such-option"', ""])
+def test_what_was_begun_ahead_and_never_needed_is_ended(typed: str) -> None:
     program = """
 import sys
 from grader import start
@@ -157,10 +158,10 @@ def ending():
     end()
     print("ended:", [one.process.wait(10) for one in begun])
 loading_process._end_what_nobody_took = ending
-sys.argv = ["grader", "run", "--no-such-option"]
+sys.argv = ["grader", "run"]
 start.main()
 """
-    done = _python(program)
+    done = _python(program.replace('"run"]', f'"run"{typed}]'))
     assert (done.returncode, done.stdout) == (2, "ended: [-9]\n"), done.stderr
 
 
