@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,14 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if all_slow or text.count("\ndef test_") == text.count("\n@pytest.mark.slow\n") else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long or waits for long comes first, or one process would still be at it when the others have ended.
-    Two processes begin with a half each, and those tests stay in theirs, beside others that use the same fixtures."""
-    half = len(items) // 2
-    items[:] = [item for part in (items[:half], items[half:]) for item in sorted(part, key=_is_short)]
+    Every process begins with a share of the list, and those tests stay in theirs, beside others that use the same
+    fixtures."""
+    processes = getattr(config, "workerinput", {}).get("workercount", 1)
+    ends = [number * len(items) // processes for number in range(processes + 1)]
+    shares = [items[start:end] for start, end in pairwise(ends)]
+    items[:] = [item for share in shares for item in sorted(share, key=_is_short)]
 
 
 def _is_short(item: pytest.Item) -> bool:
