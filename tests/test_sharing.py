@@ -13,20 +13,25 @@ import pytest
 
 from grader.engine import grade
 from grader.model import Box, Check, Limits, Outcome, Problem, Rubric, Submission, failed, is_code, passed
+from grader.personal import for_student
 from grader.report.json_report import as_data
 from grader.sandbox import BoxRunner
 from grader.sharing import BoxInTurn, in_turn, may_share
 from grader.submission import open_submission
 from tests.conftest import DRAW, EVERY_CASE, REPOSITORY, MakeSubmission, sampled, the_rubric
-from tests.test_samples import DECLARED
+from tests.test_samples import DECLARED, graded
 
 
 def _told(rubric: Rubric, work: Submission, boxes: BoxRunner, share_boxes: bool) -> list[dict[str, Any]]:
     report = as_data(grade(rubric, work, boxes, DRAW, share_boxes=share_boxes))
+    return [*_without_times(report), {"points": report["points"], "notes": report["notes"]}]
+
+
+def _without_times(report: dict[str, Any]) -> list[dict[str, Any]]:
     for problem in report["problems"]:
         for check in problem["checks"]:
             del check["seconds"]
-    return [*report["problems"], {"points": report["points"], "notes": report["notes"]}]
+    return list(report["problems"])
 
 
 # Nine bring four of five verdicts that checks of code give to any sample, mallory attacks; `make test-all` asks all.
@@ -37,13 +42,16 @@ _TELLING = ("ada", "evan", "hugo", "iris", "kate", "lena", "mallory", "mina", "o
 @pytest.mark.parametrize("sample", DECLARED if EVERY_CASE else _TELLING)
 def test_a_sample_is_told_the_same_as_with_a_fresh_box_for_each_check(torch_boxes: BoxRunner, sample: str) -> None:
     """Of what runs code; `python -m benchmarks.sharing` does this for mutants and generated work, on a busy machine."""
-    whole = the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml")
-    runs_code = [
-        one for one in whole.problems if any(is_code(file) for check in one.every_check for file in check.files)
-    ]
-    rubric = replace(whole, problems=tuple(runs_code))
+    shared = as_data(graded(torch_boxes, sample))
     with open_submission(REPOSITORY / "submissions" / sample) as work:
-        assert _told(rubric, work, torch_boxes, True) == _told(rubric, work, torch_boxes, False)
+        whole = for_student(the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml"), work.name, DRAW)
+        runs_code = [
+            one for one in whole.problems if any(is_code(file) for check in one.every_check for file in check.files)
+        ]
+        fresh = as_data(grade(replace(whole, problems=tuple(runs_code)), work, torch_boxes, DRAW, share_boxes=False))
+    ids = {one.id for one in runs_code}
+    assert [one for one in _without_times(shared) if one["id"] in ids] == _without_times(fresh)
+    assert [note for note in shared["notes"] if "GPU" in note] == [note for note in fresh["notes"] if "GPU" in note]
 
 
 RIGHT = """
