@@ -59,10 +59,9 @@ class Asked:
         area = {test for test in tests if lies_in(test, tests_of(mutant.file))}
         right = (REPOSITORY / mutant.file).read_text(encoding="utf-8")
         lines = statement_lines(right, mutant.line)
-        if loading := differs_while_loading(right, mutant.text):
-            reached = area & reach.of(mutant.file).union(*map(reach.of, importers(mutant.file)))
-        else:
-            reached = reach.of(mutant.file, lines) & tests.keys()
+        loading = differs_while_loading(right, mutant.text)
+        # What is loaded belongs to whichever test came first; who uses it then, nobody sees.
+        reached = set() if loading else reach.of(mutant.file, lines) & tests.keys()
         if mutant.file.startswith(_IN_BOXES) or not reached:
             asked = area
         else:
@@ -102,20 +101,6 @@ def _cost(test: str, reach: Reach) -> float:
 @cache
 def _in_boxes(reach: Reach) -> set[str]:
     return reach.of(_OPENS_BOXES)
-
-
-@cache
-def importers(file: str) -> list[str]:
-    """Files of the grader that name this one in an import."""
-    module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    package, _, name = module.rpartition(".")
-    said = (f"import {module}", f"from {module} import", f"from {package} import {name}", f"from .{name} import")
-    found = [
-        path
-        for path in sorted((REPOSITORY / "grader").rglob("*.py"))
-        if any(one in path.read_text(encoding="utf-8") for one in said)
-    ]
-    return [path.relative_to(REPOSITORY).as_posix() for path in found]
 
 
 class Workshop:

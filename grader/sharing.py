@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
-from grader.errors import StudentFault
+from grader.errors import BoxLost, StudentFault
 from grader.model import Box, Check, Limits
 from grader.registry import definition_of
 
@@ -65,11 +65,10 @@ class BoxInTurn:
         if self.box is not None and not self._tried and not keeps_nothing:
             self._tried = True
             try:
-                alike = self.box.answers_alike()
-            except StudentFault:
-                alike = False
-            if not alike:
-                self.close()
+                if not self.box.answers_alike():
+                    self.close()
+            except (StudentFault, BoxLost) as fault:
+                self.close(fault)
         if self.box is not None:
             self.box.begin_check()
         return self.box is not None

@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,20 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     text = collection_path.read_text(encoding="utf-8")
     all_slow = re.search(r"^pytestmark = \[?\s*pytest\.mark\.slow", text, re.MULTILINE)
     return True if all_slow or text.count("\ndef test_") == text.count("\n@pytest.mark.slow\n") else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long or waits for long comes first, or one process would still be at it when the others have ended.
+    Every process begins with a share of the list, and those tests stay in theirs, beside others that use the same
+    fixtures."""
+    processes = getattr(config, "workerinput", {}).get("workercount", 1)
+    ends = [number * len(items) // processes for number in range(processes + 1)]
+    shares = [items[start:end] for start, end in pairwise(ends)]
+    items[:] = [item for share in shares for item in sorted(share, key=_is_short)]
+
+
+def _is_short(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is None
 
 
 def pytest_collection_finish() -> None:

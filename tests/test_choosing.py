@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader import rubric_files
 from grader.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.errors import UsageError
 from grader.model import Problem, Rubric
@@ -56,6 +57,10 @@ def test_a_part_is_written_as_headings_are(written: str, chosen: tuple[str, ...]
 def test_a_name_that_fits_several_parts_is_asked_about() -> None:
     with pytest.raises(UsageError, match=r"^'\(a\)' may mean several parts; say which: 1\.a, 2\.a$"):
         only(RUBRIC, ["(a)"])
+    for dots, shown in ((37, "." * 37), (38, "." * 36 + "…")):
+        with pytest.raises(UsageError) as told:
+            only(RUBRIC, ["(a)" + "." * dots])
+        assert str(told.value).startswith(f"'(a){shown}' may mean")
 
 
 @pytest.mark.parametrize("unknown", ["3", "1.b.i", "", "b.ii and more"])
@@ -137,3 +142,13 @@ def test_a_submission_names_no_file(submission: MakeSubmission) -> None:
     work = submission(**{"r.yaml": "rubric: r"})
     with pytest.raises(UsageError, match=r"^submission\.yaml: there is no rubric"):
         choose_rubric(None, replace(work, rubric=str(work.folder / "r.yaml")), work.folder)
+
+
+def test_rubrics_are_listed_by_name_wherever_they_lie_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"r{number * 7 % 20:02}" for number in range(20)]
+    for name in names:
+        (tmp_path / f"{name}.yaml").touch()
+    monkeypatch.setattr(rubric_files, "_OWN", tmp_path)
+    assert list(rubric_files.rubric_choices()) == sorted(names)

@@ -306,7 +306,7 @@ def test_help_says_of_every_command_how_its_own_help_begins() -> None:
 
 def test_help_is_plain_text_and_says_what_every_option_takes() -> None:
     told = " ".join(command("run", "--help").stdout.split())
-    for option in ("--rubric NAME|PATH", "--data DIR", "--part ID", "--json FILE", "--fail-under POINTS"):
+    for option in ("--rubric NAME|PATH", "--data DIR", "--part ID", "--json FILE", "--fail-under POINTS Exit 1"):
         assert option in told
     of_batch = " ".join(command("batch", "--help").stdout.split())
     assert "--student NAME Only this student." in of_batch

@@ -388,3 +388,7 @@ def test_of_two_notebooks_with_other_answers_submission_yaml_says_which_counts(
     assert _formulas(boxes, two) == ["review", "review"]
     (two / "submission.yaml").write_text("files: {answers.md: a.ipynb}\n")
     assert _formulas(boxes, two) == ["passed", "failed"]
+
+
+def test_a_value_with_its_type_is_taken_along_with_what_needs_it(boxes: BoxRunner, tmp_path: Path) -> None:
+    assert value(boxes, tmp_path, "SCALE: int = 5", "def attention(x): return x * SCALE") == 10

@@ -14,6 +14,7 @@ from grader.engine import status_of
 from grader.model import CheckResult, Isolation, ProblemResult, Report, Status, failed, passed
 from grader.other_assignment import with_other_assignment
 from grader.outcome import Outcome
+from grader.rubric import load_rubric
 from grader.submission import OpenedSubmission, open_submission
 from tests.conftest import REPOSITORY, the_rubric
 
@@ -105,6 +106,23 @@ def test_a_rubric_that_asks_for_little_of_much_accuses_nobody() -> None:
     report = Report("s", rubric, 0, tuple(failing), Isolation((), ()), 0.0)
     with _sample("carol") as work:
         assert with_other_assignment(report, work) == report
+
+
+@pytest.mark.parametrize(("files", "accused"), [(("b.py",), False), (("b.py", "c.py"), True)])
+def test_whoever_handed_in_half_of_what_is_asked_for_meant_this(
+    tmp_path: Path, files: tuple[str, ...], accused: bool
+) -> None:
+    problem = "  - {{id: '{0}', title: T, points: 1, with: {{file: {0}, function: attention}}, checks: [{1}]}}\n"
+    check = "{check: ignores_the_order_of_pairs, points: 1}"
+    problems = "".join(problem.format(file, check) for file in ("attention.py", *files))
+    (tmp_path / "r.yaml").write_text(f"rubric: r\ntitle: R\npoints: {1 + len(files)}\nproblems:\n{problems}")
+    rubric = load_rubric(tmp_path / "r.yaml")
+    failing = [ProblemResult(one, Status.FAILED, Fraction(0), ()) for one in rubric.problems]
+    report = Report("s", rubric, 0, tuple(failing), Isolation((), ()), 0.0)
+    with _sample("carol") as work:
+        found = with_other_assignment(report, work)
+    assert (found != report) is accused
+    assert any("looks like work for dl-hw3" in note for note in found.notes) is accused
 
 
 def test_a_few_parts_graded_alone_say_nothing_about_the_assignment() -> None:

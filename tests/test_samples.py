@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,16 @@ def _grade(boxes: BoxRunner, sample: str, seed: int = 0) -> Report:
         return grade(for_student(rubric, submission.name, draw), submission, boxes, draw)
 
 
+@cache
+def graded(boxes: BoxRunner, sample: str) -> Report:
+    """Once for all tests that ask the same of it."""
+    return _grade(boxes, sample)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", DECLARED)
 def test_sample_gets_its_declared_outcome(torch_boxes: BoxRunner, sample: str) -> None:
-    assert differences(DECLARED[sample], _grade(torch_boxes, sample)) == []
+    assert differences(DECLARED[sample], graded(torch_boxes, sample)) == []
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)

@@ -13,20 +13,25 @@ import pytest
 
 from grader.engine import grade
 from grader.model import Box, Check, Limits, Outcome, Problem, Rubric, Submission, failed, is_code, passed
+from grader.personal import for_student
 from grader.report.json_report import as_data
 from grader.sandbox import BoxRunner
 from grader.sharing import BoxInTurn, in_turn, may_share
 from grader.submission import open_submission
 from tests.conftest import DRAW, EVERY_CASE, REPOSITORY, MakeSubmission, sampled, the_rubric
-from tests.test_samples import DECLARED
+from tests.test_samples import DECLARED, graded
 
 
 def _told(rubric: Rubric, work: Submission, boxes: BoxRunner, share_boxes: bool) -> list[dict[str, Any]]:
     report = as_data(grade(rubric, work, boxes, DRAW, share_boxes=share_boxes))
+    return [*_without_times(report), {"points": report["points"], "notes": report["notes"]}]
+
+
+def _without_times(report: dict[str, Any]) -> list[dict[str, Any]]:
     for problem in report["problems"]:
         for check in problem["checks"]:
             del check["seconds"]
-    return [*report["problems"], {"points": report["points"], "notes": report["notes"]}]
+    return list(report["problems"])
 
 
 # Nine bring four of five verdicts that checks of code give to any sample, mallory attacks; `make test-all` asks all.
@@ -37,13 +42,16 @@ _TELLING = ("ada", "evan", "hugo", "iris", "kate", "lena", "mallory", "mina", "o
 @pytest.mark.parametrize("sample", DECLARED if EVERY_CASE else _TELLING)
 def test_a_sample_is_told_the_same_as_with_a_fresh_box_for_each_check(torch_boxes: BoxRunner, sample: str) -> None:
     """Of what runs code; `python -m benchmarks.sharing` does this for mutants and generated work, on a busy machine."""
-    whole = the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml")
-    runs_code = [
-        one for one in whole.problems if any(is_code(file) for check in one.every_check for file in check.files)
-    ]
-    rubric = replace(whole, problems=tuple(runs_code))
+    shared = as_data(graded(torch_boxes, sample))
     with open_submission(REPOSITORY / "submissions" / sample) as work:
-        assert _told(rubric, work, torch_boxes, True) == _told(rubric, work, torch_boxes, False)
+        whole = for_student(the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml"), work.name, DRAW)
+        runs_code = [
+            one for one in whole.problems if any(is_code(file) for check in one.every_check for file in check.files)
+        ]
+        fresh = as_data(grade(replace(whole, problems=tuple(runs_code)), work, torch_boxes, DRAW, share_boxes=False))
+    ids = {one.id for one in runs_code}
+    assert [one for one in _without_times(shared) if one["id"] in ids] == _without_times(fresh)
+    assert [note for note in shared["notes"] if "GPU" in note] == [note for note in fresh["notes"] if "GPU" in note]
 
 
 RIGHT = """
@@ -208,6 +216,18 @@ def test_one_box_at_a_time_is_open_and_each_check_begins_it_anew(boxes: BoxRunne
     assert not turn.hand_on(keeps_nothing=True)
 
 
+@pytest.mark.parametrize(("answer", "handed_on"), [("1", True), ("len(seen)", False), ("1 / (2 - len(seen))", False)])
+def test_a_box_whose_code_answers_otherwise_the_second_time_is_not_handed_on(
+    boxes: BoxRunner, submission: MakeSubmission, answer: str, handed_on: bool
+) -> None:
+    work = submission(f"seen = []\ndef f():\n    seen.append(0)\n    return {answer}\n")
+    turn = BoxInTurn(lambda limits: boxes.open(work, limits, 0))
+    assert turn.fresh(Limits()).call("work.py", "f") == 1
+    assert turn.hand_on(keeps_nothing=False) is handed_on
+    assert (turn.box is not None) is handed_on
+    turn.close()
+
+
 class _Counting(BoxRunner):
     opened = 0
 
@@ -268,6 +288,25 @@ def test_code_that_keeps_nothing_is_asked_in_one_box(
     shared, needed = _told(rubric, work, counting, True), counting.opened
     assert shared == _told(rubric, work, counting, False)
     assert (needed, shared[-1]["points"]) == (opened, points)
+    counting.opened = 0
+    grade(rubric, work, counting, DRAW)
+    assert counting.opened == opened, "boxes are shared unless somebody says otherwise"
+
+
+def test_code_that_fails_elsewhere_over_what_it_was_asked_is_asked_alone(
+    counting: _Counting, submission: MakeSubmission
+) -> None:
+    """A check with a box of its own asks there again what was found in the shared one. Whoever does not answer that
+    is asked every check in a fresh box."""
+    hidden = _check("hidden", _wants, x=9.0, visibility="hidden")
+    rubric = _rubric(*(_check(f"c{x}", _wants, x=float(x)) for x in (1, 2)), hidden, _check("last", needs=("hidden",)))
+    for code, opened in (
+        ("seen = []\ndef f(x):\n    seen.append(x)\n    return x", 4),  # 1 2 · 9 (1 or 2) · last · 1 or 2 again
+        ("seen = []\ndef f(x):\n    seen.append(x)\n    return x if seen[0] != 9 or x == 9 else x / 0", 7),
+    ):
+        counting.opened = 0
+        assert _told(rubric, submission(code), counting, True)[-1]["points"] == 4
+        assert counting.opened == opened
 
 
 @pytest.mark.slow

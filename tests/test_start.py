@@ -146,7 +146,8 @@ except SystemExit:
     ]
 
 
-def test_what_was_begun_ahead_and_never_needed_is_ended() -> None:
+@pytest.mark.parametrize("typed", [', "--no-such-option"', ""])
+def test_what_was_begun_ahead_and_never_needed_is_ended(typed: str) -> None:
     program = """
 import sys
 from grader import start
@@ -157,10 +158,10 @@ def ending():
     end()
     print("ended:", [one.process.wait(10) for one in begun])
 loading_process._end_what_nobody_took = ending
-sys.argv = ["grader", "run", "--no-such-option"]
+sys.argv = ["grader", "run"]
 start.main()
 """
-    done = _python(program)
+    done = _python(program.replace('"run"]', f'"run"{typed}]'))
     assert (done.returncode, done.stdout) == (2, "ended: [-9]\n"), done.stderr
 
 
@@ -180,3 +181,14 @@ print(*sorted({"lark", "torch", "grader.checks.prose", "grader.checks.formulas.q
 def test_a_command_that_ends_well_has_printed_all_and_says_zero() -> None:
     done = _python("import sys; sys.argv = ['grader', '--version']; from grader.start import main; main()")
     assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "attention-grader", "")
+
+
+def test_what_is_said_last_is_not_lost() -> None:
+    """The process ends at once, but not before both of its streams are written out."""
+    last = "atexit.register(print, 'last words'); atexit.register(print, 'and others', file=sys.stderr)"
+    done = _python(
+        f"import atexit, sys; from grader import cli, start\ndef app(): {last}; sys.exit(7)\n"
+        "cli.app = app; sys.stderr.reconfigure(line_buffering=False, write_through=False); start.main()",
+        PYTHONUNBUFFERED="",
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (7, "last words\n", "and others\n")

@@ -53,3 +53,14 @@ def test_of_a_few_words_the_one_that_is_near_is_named() -> None:
         [],
     )
     assert told.endswith("not 'hiden'; did you mean 'hidden'?")
+
+
+def test_a_key_that_one_kind_forbids_and_another_wants_otherwise_has_no_meaning_first() -> None:
+    """A value may be of several kinds, and pydantic complains of one place for each of them."""
+    value = {"pionts": "one"}
+    problems = [
+        {"type": "extra_forbidden", "loc": ("Tier", "pionts"), "msg": "", "input": "one"},
+        {"type": "int_type", "loc": ("Other", "pionts"), "msg": "", "input": "one"},
+    ]
+    place, said = misfit_of_a_value(problems, value, ["points"])
+    assert (place, said) == (["pionts"], "has no meaning here; did you mean 'points'?")

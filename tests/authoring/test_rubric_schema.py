@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
+from grader.authoring.rubric_schema import _shared_by_checks as shared_by_checks
 from grader.authoring.rubric_schema import rubric_schema, schema_text
 from grader.catalogue import known_checks
 from tests.conftest import REPOSITORY, read_yaml
@@ -125,3 +126,15 @@ def test_the_text_of_the_schema_keeps_its_letters() -> None:
     assert json.loads(text) == rubric_schema(None)
     assert "\\u" not in text.replace("\\\\u", "")
     assert text.endswith("}\n")
+
+
+def test_a_parameter_that_checks_share_may_have_the_form_of_any_of_them() -> None:
+    text, several, number = {"type": "string"}, {"type": "array"}, {"type": "number"}
+    shared = shared_by_checks(
+        {
+            "one": {"file": {**text, "description": "a file"}},
+            "two": {"file": several, "n": number},
+            "three": {"n": number},
+        }
+    )
+    assert shared["properties"] == {"file": {"anyOf": [text, several]}, "n": number}

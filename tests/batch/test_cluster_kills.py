@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cluster_kills import rounds_of_kills
+from benchmarks.cluster_kills import KINDS, rounds_of_kills
 from tests.batch.classes import RUBRIC, batch, contents, make_class
 from tests.batch.clusters import cluster, kept_in, until, writing, written
+from tests.conftest import EVERY_CASE
+
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.slow
-def test_twenty_kills_hangs_and_cuts_at_random_moments(tmp_path: Path) -> None:
-    rounds_of_kills(tmp_path, seed=11)
+def test_kills_hangs_and_cuts_of_every_kind_at_random_moments(tmp_path: Path) -> None:
+    rounds_of_kills(tmp_path, seed=11, asked=KINDS if EVERY_CASE else tuple(dict.fromkeys(KINDS)))
 
 
 # Longer than the scheduler waits for a sign of life of the workers here.

@@ -39,6 +39,8 @@ from tests.batch.classes import RIGHT, RUBRIC, batch, contents, grader, make_cla
 from tests.batch.clusters import Cluster, cluster, written
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.long
+
 SECRET = "nobody may ever read this"
 
 

@@ -17,9 +17,11 @@ from grader.batch.gradebook import Gradebook
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, batch, contents, make_class
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.long
+
 # KILLS=20 repeats the whole trial, which takes minutes; the suite makes a short one of it.
 KILLS = int(os.environ.get("KILLS", "5"))
-STUDENTS = 16 * KILLS
+STUDENTS = 10 * KILLS
 # How far below the grader each kind of process is: grader → job → stand-in → fork server → box.
 DEPTH = {"grader": 0, "job": 1, "fork server": 3, "box": 4}
 

@@ -155,3 +155,8 @@ def test_units_multiply_as_physics_says(one: str, other: dict[str, int], product
     (factor, powers), whole = units.METRIC[one], units.METRIC[product]
     made = {base: powers.get(base, 0) + other.get(base, 0) for base in {**powers, **other}}
     assert (factor, {base: power for base, power in made.items() if power}) == whole
+
+
+def test_a_fraction_in_one_letter_is_worth_what_unicode_says() -> None:
+    for letter, (above, below) in letters.FRACTIONS.items():
+        assert above / below == pytest.approx(unicodedata.numeric(letter))

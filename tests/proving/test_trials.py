@@ -11,7 +11,6 @@ import pytest
 
 from benchmarks.changed_functions import Functions, differs_while_loading
 from benchmarks.reach import Reach, statement_lines
-from benchmarks.trials import importers
 from tests.conftest import REPOSITORY
 
 CODE = """
@@ -83,11 +82,6 @@ def _loaded(path: Path) -> ModuleType:
 def test_a_statement_has_all_its_lines_and_a_block_its_head() -> None:
     assert statement_lines("x = 1\ny = f(\n  2,\n)\n", 2) == range(2, 5)
     assert statement_lines("if (a and\n    b):\n  c\n  d\n", 1) == range(1, 3)
-
-
-def test_who_imports_a_file_is_known() -> None:
-    assert "grader/checks/datasets/drawn_items.py" in importers("grader/compare.py")
-    assert "grader/errors.py" not in importers("grader/compare.py")
 
 
 @pytest.mark.slow

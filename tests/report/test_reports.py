@@ -29,6 +29,7 @@ from grader.model import (
     passed,
 )
 from grader.quoting import quote
+from grader.registry import Prompt, check
 from grader.report.json_report import to_json
 from grader.report.points import rounded
 from grader.report.terminal import print_report
@@ -160,3 +161,25 @@ def test_json_holds_any_evidence_and_keeps_its_schema() -> None:
     assert evidence["nan"] == "nan"
     assert evidence["nested"] == {"inf": ["inf", None, [1, 2]]}
     assert data["max_points"] == 0.33
+
+
+@check
+def says_why(student: Any, rng: Any, *, prompt: Prompt) -> Outcome:
+    """It says why."""
+    return failed("no reason is given")
+
+
+def test_what_was_found_wanted_and_asked_stands_below_each_other() -> None:
+    report = _report(failed("no reason is given"))
+    (graded,) = report.problems
+    asked = Check("says_why", says_why, {"prompt": "Why is α a distribution?"}, "It says why.", Fraction(1))
+    told = replace(graded, checks=(replace(graded.checks[0], check=asked),))
+    lines = _printed(replace(report, problems=(told,)), 100).splitlines()
+    places = {
+        words: line.index(words)
+        for words in ("no reason is given", "wanted: It says why.", "question: Why is α a distribution?")
+        for line in lines
+        if words in line
+    }
+    assert len(places) == 3
+    assert len(set(places.values())) == 1

@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from starlette.types import Message
 
-from grader.review.application import DONE, SHOWN, application
+from grader.review.application import DONE, SHOWN
 from grader.review.gate import MAX_BODY
 from grader.review.handed_in_files import HandedInFiles
-from grader.review.reviewers import Reviewers
 from grader.review.visit import Room
+from tests.review.asking import COOKIE, OURS, REVIEWERS, TOKEN, Ask, asker
 from tests.review.made_classes import essays
 
-TOKEN = "t" * 32
-COOKIE = {"cookie": f"grader-review={TOKEN}"}
-OURS = {"host": "127.0.0.1:8765", "origin": "http://127.0.0.1:8765", "sec-fetch-site": "same-origin"}
-REVIEWERS = Reviewers({TOKEN: "Kim"})
 PLACES = {"{part}": "1.a", "{key}": "0" * 16, "{piece:int}": "0", "{page:int}": "1", "{id:int}": "1"}
 
 
 @pytest.fixture
-def ask(tmp_path: Path) -> Any:
-    app = application(Room(tmp_path, REVIEWERS, HandedInFiles(None)), frozenset({"localhost"}), "grader-review")
-
-    def asked(method: str, path: str, headers: dict[str, str], body: bytes = b"") -> tuple[int, dict[str, str], str]:
-        path, _, query = path.partition("?")
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "scheme": "http",
-            "headers": [(key.encode(), value.encode()) for key, value in headers.items()],
-        }
-        sent: list[Message] = []
-
-        async def receive() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-
-        asyncio.run(app(scope, receive, send))
-        given = {key.decode(): value.decode() for key, value in sent[0]["headers"]}
-        return sent[0]["status"], given, b"".join(one.get("body", b"") for one in sent[1:]).decode()
-
-    return asked
+def ask(tmp_path: Path) -> Ask:
+    return asker(Room(tmp_path, REVIEWERS, HandedInFiles(None)))
 
 
-def test_without_a_token_nothing_is_shown(ask: Any) -> None:
+def test_without_a_token_nothing_is_shown(ask: Ask) -> None:
     for method, places in (("GET", [*SHOWN, "/static/keys.js", "/favicon.ico"]), ("POST", DONE)):
         for place in places:
             for pattern, value in PLACES.items():
@@ -64,7 +32,7 @@ def test_without_a_token_nothing_is_shown(ask: Any) -> None:
                 assert (status, said.count("\n")) == (403, 1), place
 
 
-def test_a_token_is_given_once_and_then_lives_in_a_cookie(ask: Any) -> None:
+def test_a_token_is_given_once_and_then_lives_in_a_cookie(ask: Ask) -> None:
     status, headers, page = ask("GET", f"/parts/1.a?token={TOKEN}", OURS)
     assert status == 200
     assert TOKEN not in page
@@ -77,12 +45,12 @@ def test_a_token_is_given_once_and_then_lives_in_a_cookie(ask: Any) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example:8765", "127.0.0.1.evil.example", "", "localhost.evil.example:8765"])
-def test_a_name_that_was_made_to_point_here_is_refused(ask: Any, host: str) -> None:
+def test_a_name_that_was_made_to_point_here_is_refused(ask: Ask, host: str) -> None:
     assert ask("GET", f"/?token={TOKEN}", OURS | COOKIE | {"host": host})[0] == 421
 
 
 @pytest.mark.parametrize("host", ["localhost:8765", "127.0.0.1:8765", "[::1]:8765", "192.168.1.7:8765"])
-def test_this_machine_goes_by_its_names_and_by_addresses(ask: Any, host: str) -> None:
+def test_this_machine_goes_by_its_names_and_by_addresses(ask: Ask, host: str) -> None:
     assert ask("GET", "/static/keys.js", OURS | COOKIE | {"host": host})[0] == 200
 
 
@@ -96,14 +64,14 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("headers", FOREIGN.values(), ids=FOREIGN)
-def test_another_site_decides_nothing(ask: Any, headers: dict[str, str]) -> None:
+def test_another_site_decides_nothing(ask: Ask, headers: dict[str, str]) -> None:
     """Even if it had the cookie and the word of the form."""
     form = urlencode({"form_token": REVIEWERS.form_token("Kim")}).encode()
     for place in ("/undo", "/parts/1.a/answers/0000000000000000/decide"):
         assert ask("POST", place, OURS | COOKIE | headers, form)[0] == 403
 
 
-def test_a_form_needs_its_word(ask: Any) -> None:
+def test_a_form_needs_its_word(ask: Ask) -> None:
     for form in (b"", b"form_token=", b"form_token=%F0%9F%98%80", urlencode({"form_token": TOKEN}).encode()):
         status, _, said = ask("POST", "/undo", OURS | COOKIE, form)
         assert (status, said.count("\n")) == (403, 1)
@@ -112,13 +80,13 @@ def test_a_form_needs_its_word(ask: Any) -> None:
     assert ask("DELETE", "/undo", OURS | COOKIE)[0] == 405
 
 
-def test_pictures_and_scripts_are_for_our_own_pages(ask: Any) -> None:
+def test_pictures_and_scripts_are_for_our_own_pages(ask: Ask) -> None:
     for site in ("cross-site", "same-site"):
         headers = OURS | COOKIE | {"sec-fetch-site": site, "sec-fetch-dest": "script"}
         assert ask("GET", "/static/keys.js", headers)[0] == 403
 
 
-def test_every_answer_tells_browsers_to_be_careful(ask: Any) -> None:
+def test_every_answer_tells_browsers_to_be_careful(ask: Ask) -> None:
     for headers in (OURS, OURS | COOKIE, {}):
         for place in ("/", "/static/keys.js", "/nowhere"):
             given = ask("GET", place, headers)[1]
@@ -132,7 +100,7 @@ def test_every_answer_tells_browsers_to_be_careful(ask: Any) -> None:
             assert given["referrer-policy"] == "same-origin"
 
 
-def test_a_gradebook_that_is_gone_is_one_line_and_keeps_what_was_typed(ask: Any) -> None:
+def test_a_gradebook_that_is_gone_is_one_line_and_keeps_what_was_typed(ask: Ask) -> None:
     typed = {"comment": "a <b>long</b> thought", "points": "1o"}
     form = urlencode({"form_token": REVIEWERS.form_token("Kim"), **typed}).encode()
     status, _, page = ask("POST", "/parts/1.a/answers/0000000000000000/decide", OURS | COOKIE, form)
@@ -143,7 +111,7 @@ def test_a_gradebook_that_is_gone_is_one_line_and_keeps_what_was_typed(ask: Any)
 
 
 @pytest.mark.parametrize(("digits", "status"), [(1, 409), (30, 404), (5000, 414)])
-def test_a_request_that_is_not_there_is_one_line(ask: Any, tmp_path: Path, digits: int, status: int) -> None:
+def test_a_request_that_is_not_there_is_one_line(ask: Ask, tmp_path: Path, digits: int, status: int) -> None:
     essays(tmp_path, 1)
     form = urlencode({"form_token": REVIEWERS.form_token("Kim"), "reply": "yes"}).encode()
     answered, _, page = ask("POST", f"/requests/{'9' * digits}", OURS | COOKIE, form)

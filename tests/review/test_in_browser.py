@@ -19,6 +19,7 @@ from tests.review.serving import Server, served
 __all__ = ["asked"]  # a fixture
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here; .ci/run installs it"),
 ]
 
@@ -241,33 +242,36 @@ def test_without_javascript_one_reads_and_decides(browser: Browser, grades: Path
         assert len(decided(grades, "1.b.i")) == 1
 
 
-@pytest.mark.parametrize("width", [1400, 390])
 def test_every_view_fits_and_is_accessible(
-    browser: Browser, class_of_300: Path, samples: tuple[list[Result], Path], width: int
+    browser: Browser, class_of_300: Path, samples: tuple[list[Result], Path]
 ) -> None:
+    """On a desk and on a phone, which has the same page in another width."""
+    desk, phone = ({"width": width, "height": 900} for width in (1400, 390))
     views = ["/", "/parts/1.b.i", "/parts/1.b.i/groups", "/parts/1.b.i/items", "/parts/1.b.i/accept"]
     with served(class_of_300, "--by", "Kim", "--names", "--submissions", samples[1]) as server:
-        page = entered(browser, server, width=width)
+        page = entered(browser, server)
         page.goto(f"{server.base}/parts/2.e/groups")
         code = page.get_by_role("link", name="alice", exact=True).get_attribute("href")
         page.goto(f"{server.base}/parts/1.b.i/groups")
         pdf = page.get_by_role("link", name="pat", exact=True).get_attribute("href")
         for view in [*views, code, pdf, "/agreement", "/requests?all=1", "/help", "/parts/9", "/nowhere"]:
+            page.set_viewport_size(phone)
             page.goto(f"{server.base}{view}")
-            fits(page, f"review-{view}".replace("/", "-"))
-            if view != "/nowhere" and (width == 1400 or view == pdf):
-                no_serious_finding(page)
+            for size in (phone, desk):
+                page.set_viewport_size(size)
+                fits(page, f"review-{view}".replace("/", "-"))
+                if view == pdf or (view != "/nowhere" and size is desk):
+                    no_serious_finding(page)
         page.goto(f"{server.base}{pdf}")
-        if width == 1400:
-            page.set_viewport_size(
-                {"width": width, "height": 500}
-            )  # whatever it decides by, the last button is in sight
-            expect(page.get_by_role("button", name="Full")).to_be_in_viewport(ratio=1)
+        page.set_viewport_size({**desk, "height": 500})  # whatever it decides by, the last button is in sight
+        expect(page.get_by_role("button", name="Full")).to_be_in_viewport(ratio=1)
         drawn = page.locator("figure.page img")
         drawn.scroll_into_view_if_needed()
         assert drawn.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1000
-        page.emulate_media(color_scheme="dark")
-        no_serious_finding(page)
+        for size in (phone, desk):
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme="dark")
+            no_serious_finding(page)
 
 
 def _attack(address: str) -> str:

@@ -4,6 +4,7 @@ start goes on."""
 from __future__ import annotations
 
 import http.client
+import os
 import random
 import threading
 import time
@@ -12,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from grader.batch.gradebook import Gradebook
+from tests.conftest import EVERY_CASE
 from tests.review.serving import Client, hidden, place_of, served
 
-pytestmark = pytest.mark.slow
-KILLS = 20
+pytestmark = [pytest.mark.slow, pytest.mark.long]
+KILLS = int(os.environ.get("KILLS", "20" if EVERY_CASE else "8"))
 PARTS = ("1.a.i", "1.a.ii", "1.a.iii", "1.a.iv", "1.b.i", "1.b.ii")
 
 

@@ -15,7 +15,8 @@ _RECTANGLE = b"1 g 80 650 200 100 re f 0 g\n"
 _FORM = b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources 6 0 R"
 _PIXELS = b"/Type /XObject /Subtype /Image /Width 8 /Height 8 /ColorSpace /DeviceGray /BitsPerComponent 8"
 _RESOURCES = (
-    b"<< /Font << /F 3 0 R >> /XObject << /I 7 0 R /S 8 0 R /X 9 0 R /Y 11 0 R >> /ExtGState << /T << /ca 0.3 >> >> >>"
+    b"<< /Font << /F 3 0 R >> /XObject << /I 7 0 R /S 8 0 R /X 9 0 R /Y 11 0 R /Z 12 0 R >>"
+    b" /ExtGState << /T << /ca 0.3 >> >> >>"
 )
 
 
@@ -33,6 +34,7 @@ def _page(content: bytes) -> bytes:
             9: stream(_TEXT, _FORM),
             10: stream(bytes(64), _PIXELS),
             11: stream(b"q 2 0 0 1 80 650 cm 100 0 0 100 0 0 cm /I Do Q", _FORM + b" /Matrix [1 0 0 1 0 0]"),
+            12: stream(b"q 100 0 0 200 0 0 cm /I Do Q", _FORM),
         }
     )
 
@@ -50,6 +52,9 @@ def process() -> Iterator[PdfProcess]:
         (_TEXT + _RECTANGLE, True),
         (b"/X Do\n" + _PICTURE, True),
         (_TEXT + b"/Y Do\n", True),
+        (_TEXT + b"q 0 1 -1 0 280 650 cm /Z Do Q\n", True),
+        (_TEXT + b"q 0 1 -1 0 280 540 cm /Z Do Q\n", False),
+        (_TEXT + b"q 0 1 -1 0 490 650 cm /Z Do Q\n", False),
         (_TEXT + b"q 70 640 300 300 re W n q 200 0 0 100 80 650 cm /I Do Q Q\n", True),
         (_PICTURE + _TEXT, False),
         (_RECTANGLE + b"/X Do\n", False),
@@ -62,6 +67,7 @@ def process() -> Iterator[PdfProcess]:
     ],
     ids=[
         *("under a picture", "under a rectangle", "in a form, under a picture", "under a picture in a form"),
+        *("under a turned picture", "above a turned picture", "beside a turned picture"),
         *(
             "under a clipped picture",
             "on a picture",

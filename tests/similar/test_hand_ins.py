@@ -173,3 +173,13 @@ def test_a_wrong_command_is_one_line(
     assert result.exit_code == 2
     assert says in result.output
     assert len(result.output.strip().splitlines()) == 1
+
+
+def test_a_file_as_long_as_a_person_could_write_is_compared_and_a_longer_one_is_named(compared: Compare) -> None:
+    def filled(to: int) -> str:
+        return f"{copied}\n{'#' * (to - len(copied) - 2)}\n"
+
+    copied, most = program(9), 256 * 2**10
+    found = compared({"a": {"a.py": filled(most)}, "b": {"b.py": copied}, "c": {"c.py": filled(most + 1)}})
+    assert [sorted(pair["students"]) for pair in found["pairs"]] == [["a", "b"]]
+    assert "c: c.py is too long to be compared" in found["told"]

@@ -1,0 +1,31 @@
+"""Answers that are kept in a file come back for the questions they were written for, and for no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.checks.functions import frozen
+from grader.errors import UsageError
+
+
+def test_answers_come_back_for_their_own_questions_alone(tmp_path: Path) -> None:
+    first, second = np.arange(6.0).reshape(2, 3), np.array([[True], [False]])
+    mistaken = frozen.named_apart([("it forgets the scale", abs), ("it forgets the scale", abs)])
+    one = frozen.Question((first, 2), {"mask": second}, {frozen.RIGHT: first.T, **dict.fromkeys(mistaken, first)})
+    other = frozen.Question((first, 2), {"mask": ~second}, {frozen.RIGHT: -first, **dict.fromkeys(mistaken, first)})
+    frozen.write(tmp_path / "deep" / "answers.json", [one, other], seed=7)
+    right = frozen.answers(tmp_path / "deep" / "answers.json")[frozen.RIGHT]
+    np.testing.assert_array_equal(right(first, 2, mask=second), first.T)
+    np.testing.assert_array_equal(right(first, 2, mask=~second), -first)
+    assert [what for what, _ in frozen.mistakes(tmp_path / "deep" / "answers.json")] == ["it forgets the scale"] * 2
+    for args, kwargs in (((first, 3), {"mask": second}), ((first, 2), {}), ((first, 2), {"mask": first > 9})):
+        with pytest.raises(UsageError, match=r"^answers\.json knows no answer .* it was made for seed 7$"):
+            right(*args, **kwargs)
+
+
+def test_a_file_without_questions_has_no_answers(tmp_path: Path) -> None:
+    frozen.write(tmp_path / "answers.json", [], seed=0)
+    assert frozen.answers(tmp_path / "answers.json") == {}
