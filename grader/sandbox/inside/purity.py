@@ -24,11 +24,15 @@ from .pure_values import Known
 from .scopes import is_main_guard
 from .trees import is_read, walk
 
-_found: dict[str, str] = {}  # files are read as they were when they were first asked about
+# Files and folders are read as they were when they were first asked about.
+_found: dict[str, str] = {}
+_modules: dict[str, dict[str, list[str]]] = {}  # by the folder of whoever may import them
+_known: dict[tuple[str, str], Known] = {}  # by the file, and the folder of the file for which it is read
 
 
 def forget() -> None:
-    _found.clear()
+    for kept in (_found, _modules, _known):
+        kept.clear()
 
 
 def what_it_may_keep(file: str) -> str:
@@ -44,11 +48,15 @@ def _what_it_may_keep(file: str) -> str:
     try:
         if notebook_part.is_part(file):
             raise Keeps("a notebook")
-        own = own_modules(file)
+        folder = os.path.dirname(waiting[0])
+        if folder not in _modules:
+            _modules[folder] = own_modules(file)
         while waiting:
             path = waiting.popleft()
             if path not in read:
-                read[path] = _read(path, own)
+                if (path, folder) not in _known:
+                    _known[path, folder] = _read(path, _modules[folder])
+                read[path] = _known[path, folder]
                 if path in map(read[path].imports.file_of, read[path].imports.followed):  # by other names than it has
                     raise Keeps("it imports itself")
                 waiting += map(read[path].imports.file_of, read[path].imports.followed)
