@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader import compare
 from grader.checks.modules.recovery.first_look import FirstLook, direction, looked, parameters, question
-from grader.checks.modules.recovery.fits import agree
 from grader.engine import grade
 from grader.kept_question import KeptQuestions
 from grader.model import Box, CheckFunction, Limits, Outcome, Status
@@ -294,10 +292,3 @@ def test_code_that_ends_its_box_is_tried_again_the_careful_way(
         "EncoderBlock(dim=20, heads=5, hidden=14) in encoder.py ended its own process"
         in said["encodes_any_batch_of_tokens"]
     )
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-9, 1.1, np.inf, -np.inf, np.nan])
-@pytest.mark.parametrize("other", [1.0, np.inf, np.nan])
-def test_agreement_is_that_of_numpy(value: float, other: float) -> None:
-    one, two = np.array([1.0, value]), np.array([1.0, other])
-    assert agree(two, one) == np.allclose(one, two, rtol=compare.RTOL, atol=compare.ATOL)
