@@ -17,6 +17,7 @@ from grader.checks.modules.recovery.drawn_bench import DrawnBench, drawn_bench
 from grader.checks.modules.recovery.first_look import apart, looked, question, seed_for
 from grader.checks.modules.recovery.image_bench import Sizes
 from grader.checks.modules.recovery.layers import loose_vectors
+from grader.checks.modules.recovery.other_images import swapped, with_another_patch
 from grader.checks.modules.recovery.paired_tensors import in_pairs
 from grader.checks.modules.recovery.vit_depth import how_blocks_follow
 from grader.checks.modules.recovery.vit_fits import Found, read_right
@@ -88,20 +89,6 @@ def _sight_asked(rng: np.random.Generator, name: str, sizes: Sizes) -> _SightAsk
     inputs = [x, turned, np.concatenate([x, turned, *changed])]
     asked = question(name, sizes.arguments(), seed_for(rng), inputs)
     return _SightAsked(KeptQuestions([asked]), np.concatenate([x, turned]))
-
-
-def with_another_patch(x: Array, rng: np.random.Generator, sizes: Sizes, row: int, column: int) -> Array:
-    changed, p = x.copy(), sizes.patch
-    place = changed[:, :, row * p : (row + 1) * p, column * p : (column + 1) * p]
-    place += rng.normal(size=place.shape)
-    return changed
-
-
-def swapped(x: Array, sizes: Sizes) -> Array:
-    """The second and the last patch of the first row change places."""
-    p, turned = sizes.patch, x.copy()
-    turned[:, :, :p, p : 2 * p], turned[:, :, :p, -p:] = x[:, :, :p, -p:], x[:, :, :p, p : 2 * p]
-    return turned
 
 
 @dataclass(frozen=True)
