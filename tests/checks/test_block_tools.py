@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from grader import compare
 from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.block_fits import ManyTokens, OneToken, unlike_alone
+from grader.checks.modules.recovery.fits import agree
 from grader.checks.modules.recovery.layers import mlps, norms
 from grader.checks.modules.recovery.vit_stack import layer_names
 from reference import transformer
@@ -86,3 +88,10 @@ def test_one_number_in_a_name_counts_the_blocks() -> None:
     }
     assert layer_names(one, one, 3) == {name: [name] for name in one}
     assert layer_names(one, dict.fromkeys(["other"]), 3) is None
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-9, 1.1, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("other", [1.0, np.inf, np.nan])
+def test_agreement_is_that_of_numpy(value: float, other: float) -> None:
+    one, two = np.array([1.0, value]), np.array([1.0, other])
+    assert agree(two, one) == np.allclose(one, two, rtol=compare.RTOL, atol=compare.ATOL)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader import compare
+from grader.checks.modules.recovery.at_once import trained_at_once
 from grader.checks.modules.recovery.first_look import FirstLook, direction, looked, parameters, question
-from grader.checks.modules.recovery.fits import agree
 from grader.engine import grade
 from grader.kept_question import KeptQuestions
 from grader.model import Box, CheckFunction, Limits, Outcome, Status
@@ -62,17 +61,17 @@ class Listening:
 
 @pytest.fixture
 def judge(torch_boxes: BoxRunner, submission: MakeSubmission) -> Any:
-    def judged(check: str, together: bool = True, **changed: str) -> tuple[Outcome, list[str]]:
+    def judged(check: str, together: bool = True, seed: int = 0, **changed: str) -> tuple[Outcome, list[str]]:
         function, given = CHECKS[check]
         with torch_boxes.open(submission(**{**ADA, **changed}), Limits(), 0) as box:
             student = Listening(box, together)
-            return _outcome(function, student, given), student.asked
+            return _outcome(function, student, given, seed), student.asked
 
     return judged
 
 
-def _outcome(function: CheckFunction, student: Listening, given: dict[str, Any]) -> Outcome:
-    return function(student, np.random.default_rng(0), **given)
+def _outcome(function: CheckFunction, student: Listening, given: dict[str, Any], seed: int) -> Outcome:
+    return function(student, np.random.default_rng(seed), **given)
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -156,6 +155,48 @@ def test_wrong_work_is_judged_by_the_careful_way(judge: Any, name: str) -> None:
     assert found.status is not Status.PASSED
     assert (found.status, found.score, found.message) == (careful.status, careful.score, careful.message)
     assert any(words in found.message for words in said.split("|")), found.message
+
+
+# With seeds for which the inputs that the careful way asks about do not show it.
+RARELY_WRONG = {
+    "a ReLU that ends at six": ("2.3 encoder_matches_its_equations", 1, _ada("encoder.py", ("ReLU()", "ReLU6()"))),
+    "pixels that end at three": (
+        "2.4 maps_every_patch_alike_row_by_row",
+        2,
+        _ada("patches.py", ("images.reshape", "images.clamp(-3, 3).reshape")),
+    ),
+    "images that end at three": (
+        "2.5 vit_matches_its_equations",
+        2,
+        _ada("vit.py", ("embed(images)", "embed(images.clamp(-3, 3))")),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RARELY_WRONG)
+def test_a_mistake_that_shows_rarely_has_no_second_chance_to_pass(judge: Any, name: str) -> None:
+    check, seed, files = RARELY_WRONG[name]
+    _, asked = judge(check, seed=seed, **files)
+    assert "run_configured" in asked
+
+
+OTHER_SHAPES = {
+    "fewer images": ("2.4 maps_every_patch_alike_row_by_row", _ada("patches.py", ("p * p))", "p * p))[:9]"))),
+    "a number": (
+        "2.5 vit_sees_every_patch_in_its_place",
+        _ada("vit.py", ("self.head(x[:, 0])", "self.head(x[:, 0]) if len(x) < 9 else x.sum()")),
+    ),
+    "fewer logits": ("2.5 vit_matches_its_equations", _ada("vit.py", ("x[:, 0])", "x[:, 0])[:9]"))),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_SHAPES)
+def test_another_shape_for_large_batches_is_left_to_the_careful_way(judge: Any, name: str) -> None:
+    check, files = OTHER_SHAPES[name]
+    found, asked = judge(check, **files)
+    careful, _ = judge(check, together=False, **files)
+    assert "run_configured" in asked
+    assert (found.status, found.message) == (careful.status, careful.message)
 
 
 def test_code_that_calls_leave_a_trace_in_is_asked_one_thing_at_a_time(judge: Any) -> None:
@@ -282,6 +323,16 @@ def test_what_a_box_makes_up_is_not_believed(torch_boxes: BoxRunner, submission:
             assert looked(liar, "work.py", asked) is None, lie
 
 
+def test_an_input_gradient_of_another_shape_is_not_believed(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
+    shape = (2, 4, 20)
+    with torch_boxes.open(submission(**ADA), Limits(), 0) as box:
+        liar, rng = Lying(box), np.random.default_rng(0)
+        asked = "encoder.py", "EncoderBlock", (20, 5, 14), (shape, shape)
+        assert trained_at_once(liar, rng, *asked) is not None
+        liar.lie = {"input_gradient": np.ones(3)}
+        assert trained_at_once(liar, rng, *asked) is None
+
+
 def test_code_that_ends_its_box_is_tried_again_the_careful_way(
     torch_boxes: BoxRunner, submission: MakeSubmission
 ) -> None:
@@ -294,10 +345,3 @@ def test_code_that_ends_its_box_is_tried_again_the_careful_way(
         "EncoderBlock(dim=20, heads=5, hidden=14) in encoder.py ended its own process"
         in said["encodes_any_batch_of_tokens"]
     )
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-9, 1.1, np.inf, -np.inf, np.nan])
-@pytest.mark.parametrize("other", [1.0, np.inf, np.nan])
-def test_agreement_is_that_of_numpy(value: float, other: float) -> None:
-    one, two = np.array([1.0, value]), np.array([1.0, other])
-    assert agree(two, one) == np.allclose(one, two, rtol=compare.RTOL, atol=compare.ATOL)

@@ -3,6 +3,9 @@
 Who explains all its values by the equations need not be told which tensors have influence: that only narrows down what
 could be what. A gradient tells which have any on a single token, which attends to itself alone; all are thought to have
 some on several. Where that is not so nothing is explained, and the careful way looks.
+
+Beside what the careful way asks there is one large batch: a mistake that shows in few tokens would otherwise have two
+chances to pass, one here and one there.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from grader.compare import Array, difference
 from grader.kept_question import KeptQuestion, KeptQuestions
 from grader.model import Student
 from reference.mistakes.encoder_blocks import POST, RELU
+
+_BATCHES = (*BATCHES, (16, 12))  # the large one last: what does not fit is mostly seen by the small ones
 
 
 def wanted(sizes: Sizes) -> Wanted:
@@ -53,7 +58,7 @@ def _asked(rng: np.random.Generator, name: str) -> _Asked:
     single, several = list[tuple[Array, ...]](), list[tuple[Array, ...]]()
     for sizes in SIZES:
         single.append(tuple(rng.normal(size=(1, 1, sizes.width)) for _ in range(3)))
-        several.append(tuple(rng.normal(size=(*batch, sizes.width)) for batch in BATCHES))
+        several.append(tuple(rng.normal(size=(*batch, sizes.width)) for batch in _BATCHES))
         inputs = [*single[-1], *several[-1], several[-1][0]]
         cotangent = rng.normal(size=single[-1][0].shape)
         questions.append(question(name, astuple(sizes), seed_for(rng), inputs, cotangent=cotangent))

@@ -39,7 +39,7 @@ _EVERY_NUMBER = "every number of that map is learned"
 _ORDERS_OF_PIXELS = 6  # of channels, rows and columns; the patches row by row
 _STEP = 1e-4  # so small that the map moves in proportion, and large enough for float32
 _RANK_TOLERANCE = 1e-3  # either adds less than this
-
+_IMAGES_AT_ONCE = 32
 
 # Sizes that differ from each other; then one channel, patches of one pixel, and a single patch.
 SIZES = (PatchSizes(6, 2, 3, 7), PatchSizes(8, 2, 1, 5), PatchSizes(3, 1, 2, 4), PatchSizes(4, 4, 3, 10))
@@ -141,11 +141,14 @@ class _Asked:
 
 
 def _asked(rng: np.random.Generator, name: str) -> _Asked:
-    """A black image, two that are drawn, each by itself; and in one batch one for each pixel."""
+    """A black image, two that are drawn, each by itself; and in one batch one for each pixel, and many that are drawn.
+
+    By two alone, a mistake that shows in few images would have two chances to pass: one here, one the careful way.
+    """
     questions, images = [], []
     for sizes in SIZES:
-        x = sizes.images(rng, 2)
-        inputs = [0 * x[:1], x[:1], x[1:], _impulses(sizes)]
+        x = sizes.images(rng, _IMAGES_AT_ONCE)
+        inputs = [0 * x[:1], x[:1], x[1:2], np.concatenate([_impulses(sizes), x[2:]])]
         questions.append(question(name, sizes.arguments(), seed_for(rng), inputs))
         images.append(x)
     return _Asked(KeptQuestions(questions), tuple(images))
@@ -157,8 +160,13 @@ def _is_right_at_once(sizes: PatchSizes, x: Array, look: FirstLook, bench: Workb
     The map is that of a batch. One that mixes its images would not be made so, or would not give that.
     """
     bench.values, bench.buffers = look.values, dict.fromkeys(look.made.buffers, ())
-    black, *drawn, parts = look.outputs
-    found = _map_of(bench, sizes, x, black, [parts[n : n + 1] for n in range(len(parts))], drawn)
+    black, first, second, together = look.outputs
+    pixels = len(_impulses(sizes))
+    if together.shape != (pixels + len(x) - 2, sizes.patches, sizes.dim):
+        return False
+    each = [together[n : n + 1] for n in range(len(together))]
+    parts, others = each[:pixels], each[pixels:]
+    found = _map_of(bench, sizes, x, black, parts, [first, second, *others])
     if isinstance(found, Outcome):
         return False
     return not _channels_are_alike(sizes, found[0]) and _is_made_of(bench.values, *found)
@@ -173,9 +181,9 @@ def _map_of(
         return failed(f"{bench.name}({sizes}) should give {compare.shape(want)} for one image")
     offset = black[0]  # (N, dim)
     answers = np.stack([part[0] - offset for part in parts])  # (pixels, N, dim)
-    for image, output in zip(x, drawn, strict=True):
-        if not _close(output[0], offset + np.tensordot(image.reshape(-1), answers, 1)):
-            return _not_linear(bench, x, np.concatenate(drawn), sizes)
+    outputs = np.concatenate(drawn)
+    if not _close(outputs, offset + np.tensordot(x.reshape(len(x), -1), answers, 1)):
+        return _not_linear(bench, x, outputs, sizes)
     if is_batch_normed(bench):
         return failed(
             f"BatchNorm stands in {bench.name} where only a linear map is asked for: in training a token depends on "

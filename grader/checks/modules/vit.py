@@ -19,6 +19,7 @@ from grader.checks.modules.recovery.layers import mlps
 from grader.checks.modules.recovery.obligations import (
     trained,
 )
+from grader.checks.modules.recovery.other_images import swapped
 from grader.checks.modules.recovery.paired_tensors import in_pairs
 from grader.checks.modules.recovery.position_pieces import all_else_is_layers, learned_places
 from grader.checks.modules.recovery.vit_depth import read_several_blocks
@@ -27,7 +28,7 @@ from grader.checks.modules.recovery.vit_slips import is_batch_normed, positions_
 from grader.checks.modules.recovery.vit_stack import UNKNOWN, blocks_with_depth_one
 from grader.checks.modules.recovery.vit_tokens import class_tokens, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
-from grader.checks.modules.vit_at_once import learns_at_once, read_at_once, swapped
+from grader.checks.modules.vit_at_once import learns_at_once, read_at_once
 from grader.checks.modules.vit_form import DEEP, NAME, ONE, vit_bench
 from grader.compare import difference
 from grader.errors import TimedOut

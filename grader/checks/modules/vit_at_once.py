@@ -17,6 +17,7 @@ from grader.checks.modules.recovery.drawn_bench import DrawnBench, drawn_bench
 from grader.checks.modules.recovery.first_look import apart, looked, question, seed_for
 from grader.checks.modules.recovery.image_bench import Sizes
 from grader.checks.modules.recovery.layers import loose_vectors
+from grader.checks.modules.recovery.other_images import swapped, with_another_patch
 from grader.checks.modules.recovery.paired_tensors import in_pairs
 from grader.checks.modules.recovery.vit_depth import how_blocks_follow
 from grader.checks.modules.recovery.vit_fits import Found, read_right
@@ -30,6 +31,8 @@ from reference.mistakes.mixing import RIGHT
 
 _FEW_WAYS_IN = 2  # the class token first, or last
 _CLEAR = 1e-6  # of a gradient
+# Far more than the careful way asks: a mistake that shows in few images would otherwise have two chances to pass.
+_IMAGES = 32
 
 
 def learns_at_once(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> bool:
@@ -61,11 +64,11 @@ def sees_at_once(student: Student, rng: np.random.Generator, file: str, name: st
     if (seen := looked(student, file, asked.questions)) is None:
         return False
     alone, other_alone, together = seen[0].outputs
+    if together.shape != (sizes.patches + 2, sizes.classes) or not np.isfinite(together).all():
+        return False
     plain, turned, *others = (together[n : n + 1] for n in range(len(together)))
     places = next(iter(position_tensors(seen[0].values, sizes)), "")
-    if not places or len(others) != sizes.patches or not np.isfinite(together).all():
-        return False
-    if difference(plain, alone) or difference(turned, other_alone):
+    if not places or difference(plain, alone) or difference(turned, other_alone):
         return False
     if any(difference(each, plain) is None for each in (turned, *others)):
         return False
@@ -73,7 +76,7 @@ def sees_at_once(student: Student, rng: np.random.Generator, file: str, name: st
     alike = {places: kept_as(seen[0].values[places], np.broadcast_to(rows[1], rows.shape))}
     (first,) = asked.questions
     again = question(name, sizes.arguments(), first["seed"], [asked.pair], parameters=alike)
-    if (seen := looked(student, file, [again])) is None or len(seen[0].outputs[0]) != 2:
+    if (seen := looked(student, file, [again])) is None or seen[0].outputs[0].shape != (2, sizes.classes):
         return False
     before, after = seen[0].outputs[0]
     return difference(after, before) is None
@@ -86,20 +89,6 @@ def _sight_asked(rng: np.random.Generator, name: str, sizes: Sizes) -> _SightAsk
     inputs = [x, turned, np.concatenate([x, turned, *changed])]
     asked = question(name, sizes.arguments(), seed_for(rng), inputs)
     return _SightAsked(KeptQuestions([asked]), np.concatenate([x, turned]))
-
-
-def with_another_patch(x: Array, rng: np.random.Generator, sizes: Sizes, row: int, column: int) -> Array:
-    changed, p = x.copy(), sizes.patch
-    place = changed[:, :, row * p : (row + 1) * p, column * p : (column + 1) * p]
-    place += rng.normal(size=place.shape)
-    return changed
-
-
-def swapped(x: Array, sizes: Sizes) -> Array:
-    """The second and the last patch of the first row change places."""
-    p, turned = sizes.patch, x.copy()
-    turned[:, :, :p, p : 2 * p], turned[:, :, :p, -p:] = x[:, :, :p, -p:], x[:, :, :p, p : 2 * p]
-    return turned
 
 
 @dataclass(frozen=True)
@@ -118,6 +107,8 @@ def read_at_once(
     rng = apart(rng)
     asked = drawn(rng, _reading_asked, name, one, deep)
     if (seen := looked(student, file, asked.questions)) is None:
+        return None
+    if seen[1].outputs[0].shape != (len(asked.images), deep.classes):
         return None
     shallow, tall = (
         drawn_bench(student, file, name, sizes, question["seed"], look)
@@ -143,7 +134,7 @@ def read_at_once(
 
 
 def _reading_asked(rng: np.random.Generator, name: str, one: Sizes, deep: Sizes) -> _ReadingAsked:
-    images = deep.images(rng, 2)
+    images = deep.images(rng, _IMAGES)
     cotangent = rng.normal(size=(1, one.classes))
     shallow = question(name, one.arguments(), seed_for(rng), [one.images(rng, 1)], cotangent=cotangent)
     tall = question(name, deep.arguments(), seed_for(rng), [images])

@@ -62,6 +62,7 @@ def _is_right_in_form(form: Form, x: Array, look: FirstLook) -> bool:
     fits = (one.shape == want and np.isfinite(one).all() for one, (_, want) in zip(outputs, form.shapes, strict=True))
     return (
         all(fits)
+        and together.shape[:1] == x.shape[:1]
         and is_unchanged((x,), [look.given[count]])
         and difference(again, together) is None
         and all(difference(one, together[n : n + 1]) is None for n, one in enumerate(alone))
@@ -124,7 +125,7 @@ def _are_slopes(look: FirstLook, asked: _TrainingAsked) -> bool:
     """Whether the gradients are those of the output; and whether that is the same for the same input."""
     step, off = STEPS[0]
     once, again, ahead, behind = look.outputs
-    if look.input_gradient is None or difference(again, once):
+    if look.input_gradient is None or look.input_gradient.shape != asked.direction.shape or difference(again, once):
         return False
     along = [(float((look.input_gradient * asked.direction).sum()), ahead, behind)]
     for way, moved in zip(asked.ways, (look.moved[:2], look.moved[2:]), strict=True):
