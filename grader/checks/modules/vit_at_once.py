@@ -7,7 +7,7 @@ tensors have influence is guessed from gradients. Where nothing is explained the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import islice
 
 import numpy as np
 
@@ -17,13 +17,12 @@ from grader.checks.modules.recovery.drawn_bench import DrawnBench, drawn_bench
 from grader.checks.modules.recovery.first_look import apart, looked, question, seed_for
 from grader.checks.modules.recovery.image_bench import Sizes
 from grader.checks.modules.recovery.layers import loose_vectors
-from grader.checks.modules.recovery.other_images import swapped, with_another_patch
 from grader.checks.modules.recovery.paired_tensors import in_pairs
 from grader.checks.modules.recovery.vit_depth import how_blocks_follow
 from grader.checks.modules.recovery.vit_fits import Found, read_right
 from grader.checks.modules.recovery.vit_stack import blocks_with_depth_one
-from grader.checks.modules.recovery.vit_tokens import class_tokens, kept_as, position_tensors, table, ways_in
-from grader.compare import Array, difference
+from grader.checks.modules.recovery.vit_tokens import class_tokens, position_tensors, table, ways_in
+from grader.compare import Array
 from grader.errors import Killed, StudentFault, TimedOut
 from grader.kept_question import KeptQuestions
 from grader.model import Student
@@ -49,46 +48,6 @@ def learns_at_once(student: Student, rng: np.random.Generator, file: str, name: 
     ):
         return False
     return bool(np.all(np.abs(table(look.gradients[places], sizes.dim)).max(axis=-1) > _CLEAR))
-
-
-@dataclass(frozen=True)
-class _SightAsked:
-    questions: KeptQuestions
-    pair: Array
-
-
-def sees_at_once(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> bool:
-    """Whether every patch is seen in its place. All images go in one batch; two go alone, too, and are to give the
-    same: then an image's logits are its own."""
-    asked = drawn(apart(rng), _sight_asked, name, sizes)
-    if (seen := looked(student, file, asked.questions)) is None:
-        return False
-    alone, other_alone, together = seen[0].outputs
-    if together.shape != (sizes.patches + 2, sizes.classes) or not np.isfinite(together).all():
-        return False
-    plain, turned, *others = (together[n : n + 1] for n in range(len(together)))
-    places = next(iter(position_tensors(seen[0].values, sizes)), "")
-    if not places or difference(plain, alone) or difference(turned, other_alone):
-        return False
-    if any(difference(each, plain) is None for each in (turned, *others)):
-        return False
-    rows = table(seen[0].values[places], sizes.dim)
-    alike = {places: kept_as(seen[0].values[places], np.broadcast_to(rows[1], rows.shape))}
-    (first,) = asked.questions
-    again = question(name, sizes.arguments(), first["seed"], [asked.pair], parameters=alike)
-    if (seen := looked(student, file, [again])) is None or seen[0].outputs[0].shape != (2, sizes.classes):
-        return False
-    before, after = seen[0].outputs[0]
-    return difference(after, before) is None
-
-
-def _sight_asked(rng: np.random.Generator, name: str, sizes: Sizes) -> _SightAsked:
-    x = sizes.images(rng, 1)
-    changed = [with_another_patch(x, rng, sizes, *place) for place in product(range(sizes.side), repeat=2)]
-    turned = swapped(x, sizes)
-    inputs = [x, turned, np.concatenate([x, turned, *changed])]
-    asked = question(name, sizes.arguments(), seed_for(rng), inputs)
-    return _SightAsked(KeptQuestions([asked]), np.concatenate([x, turned]))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from grader.checks.modules.recovery.other_images import swapped, with_another_pa
 from grader.checks.modules.recovery.position_pieces import positions_as_a_table
 from grader.checks.modules.recovery.vit_tokens import kept_as, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
-from grader.checks.modules.vit_at_once import sees_at_once
+from grader.checks.modules.vit_sight_at_once import sees_at_once
 from grader.compare import Array, difference
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
