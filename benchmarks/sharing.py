@@ -1,12 +1,13 @@
 """Whether sharing boxes moves any verdict: every sample, every mutant of the right ones, and work made up at random.
 
     python -m benchmarks.sharing samples               # every sample, some minutes
-    python -m benchmarks.sharing mutants --count 100   # of the files of the proofs, drawn at random; 0 for all
+    python -m benchmarks.sharing mutants --count 100   # of the files of the proofs, drawn at random; 0 for all, an hour
     python -m benchmarks.sharing generated --count 200 # functions with a fault, a memory, a whim, or none
     python -m benchmarks.sharing generated --busy      # beside two endless loops
 
-Each is graded twice, with a fresh box for each check and with shared ones; status, points and messages are compared.
-Ends with 1 if anything differs.
+Each is graded twice, with a fresh box for each check and with shared ones; status, points and messages are compared. Of
+a mutant, only the problems whose code uses the file that was changed. `--of 1/2` takes every other one, from the first,
+so that two processes can share the work. Ends with 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.draw import Draw
 from grader.engine import grade
@@ -37,7 +39,13 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SAMPLES = REPOSITORY / "submissions"
 RIGHT = {"dl-hw3": "ada", "nlp-a5": "alice"}
 DRAW = Draw(0, None)
-Work = tuple[str, str, Path]  # its name, its rubric, its folder
+
+
+class Work(NamedTuple):
+    name: str
+    rubric: str
+    folder: Path
+    changed: str = ""  # the one file in which it differs from right work
 
 
 def _rubric(name: str) -> Rubric:
@@ -50,7 +58,7 @@ def _rubric(name: str) -> Rubric:
 def _samples(folder: Path, count: int) -> Iterator[Work]:
     for sample in sorted(SAMPLES.iterdir()):
         named = (sample / "submission.yaml").read_text() if (sample / "submission.yaml").exists() else ""
-        yield sample.name, "nlp-a5" if "nlp-a5" in named else "dl-hw3", sample
+        yield Work(sample.name, "nlp-a5" if "nlp-a5" in named else "dl-hw3", sample)
 
 
 def _mutants(folder: Path, count: int) -> Iterator[Work]:
@@ -66,7 +74,7 @@ def _mutants(folder: Path, count: int) -> Iterator[Work]:
         shutil.copytree(SAMPLES / RIGHT[rubric], target)
         mutant = candidate.mutant()
         (target / path.relative_to(SAMPLES / RIGHT[rubric])).write_text(mutant.text, encoding="utf-8")
-        yield f"{mutant.file}:{mutant.line} {mutant.becomes}", rubric, target
+        yield Work(f"{mutant.file}:{mutant.line} {mutant.becomes}", rubric, target, path.name)
 
 
 _BEFORE = ("", "calls = []", "kept = {}", "rng = np.random.default_rng(0)", "import random")
@@ -96,7 +104,25 @@ def _generated(folder: Path, count: int) -> Iterator[Work]:
             f"    s = {scores}\n    a = {weights}\n    return V @ (a / a.sum({axis}, keepdims=True))\n"
         )
         (target / "attention.py").write_text(code)
-        yield f"{before} | {first} | {scores} | {weights} | {axis}", "dl-hw3", target
+        yield Work(f"{before} | {first} | {scores} | {weights} | {axis}", "dl-hw3", target)
+
+
+def _touched(rubric: Rubric, work: Work) -> Rubric:
+    """The problems whose code is in the changed file, or imports it."""
+    if not work.changed:
+        return rubric
+    users = {work.changed}
+    while True:
+        more = {
+            path.name
+            for path in work.folder.rglob("*.py")
+            if any(re.search(rf"\b{Path(one).stem}\b", path.read_text(encoding="utf-8")) for one in users)
+        }
+        if more <= users:
+            break
+        users |= more
+    asked = {one.id: {file for check in one.every_check for file in check.files} for one in rubric.problems}
+    return replace(rubric, problems=tuple(one for one in rubric.problems if asked[one.id] & users))
 
 
 def _told(rubric: Rubric, folder: Path, runner: BoxRunner, share_boxes: bool) -> list[tuple[Any, ...]]:
@@ -123,25 +149,30 @@ def main() -> int:
     parser.add_argument("what", choices=made)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--of", default="1/1", help="which share of them: 1/2 and 2/2 are all")
     arguments = parser.parse_args()
     rubrics = {name: _rubric(name) for name in RIGHT}
     if arguments.what == "generated":
         only = tuple(one for one in rubrics["dl-hw3"].problems if one.id == "2.1")
         rubrics["dl-hw3"] = replace(rubrics["dl-hw3"], problems=only)
     libraries = dict.fromkeys(name for rubric in rubrics.values() for one in rubric.problems for name in one.libraries)
+    share, shares = map(int, arguments.of.split("/"))
     graded, differing = 0, 0
     with (
         tempfile.TemporaryDirectory(prefix="sharing-") as folder,
         BoxRunner(tuple(libraries)) as runner,
         _busy(2 if arguments.busy else 0),
     ):
-        for name, rubric, work in made[arguments.what](Path(folder), arguments.count):
-            fresh, shared = (_told(rubrics[rubric], work, runner, share) for share in (False, True))
+        for number, work in enumerate(made[arguments.what](Path(folder), arguments.count)):
+            if number % shares != share - 1:
+                continue
+            rubric = _touched(rubrics[work.rubric], work)
+            fresh, shared = (_told(rubric, work.folder, runner, sharing) for sharing in (False, True))
             graded += 1
             for one, other in zip(fresh, shared, strict=True):
                 if one != other:
                     differing += 1
-                    print(f"{name}\n    fresh  {one}\n    shared {other}")
+                    print(f"{work.name}\n    fresh  {one}\n    shared {other}")
     print(f"{graded} graded twice, {differing} verdicts differ")
     return int(differing > 0)
 
