@@ -143,20 +143,27 @@ def _busy(loops: int) -> Iterator[None]:
             process.wait()
 
 
+def _share(text: str) -> tuple[int, int]:
+    number, _, shares = text.partition("/")
+    if not (number.isdecimal() and shares.isdecimal() and 1 <= int(number) <= int(shares)):
+        raise argparse.ArgumentTypeError(f"'{text}' is no share; write 1/2 and 2/2 for two halves")
+    return int(number), int(shares)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made = {"samples": _samples, "mutants": _mutants, "generated": _generated}
     parser.add_argument("what", choices=made)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--busy", action="store_true")
-    parser.add_argument("--of", default="1/1", help="which share of them: 1/2 and 2/2 are all")
+    parser.add_argument("--of", type=_share, default=(1, 1), help="which share of them: 1/2 and 2/2 are all")
     arguments = parser.parse_args()
     rubrics = {name: _rubric(name) for name in RIGHT}
     if arguments.what == "generated":
         only = tuple(one for one in rubrics["dl-hw3"].problems if one.id == "2.1")
         rubrics["dl-hw3"] = replace(rubrics["dl-hw3"], problems=only)
     libraries = dict.fromkeys(name for rubric in rubrics.values() for one in rubric.problems for name in one.libraries)
-    share, shares = map(int, arguments.of.split("/"))
+    share, shares = arguments.of
     graded, differing = 0, 0
     with (
         tempfile.TemporaryDirectory(prefix="sharing-") as folder,
