@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 from torch import nn
 
 from grader.sandbox.inside import purity
+from grader.sandbox.inside.library_use import mentions
 from grader.sandbox.inside.pure_classes import OF_MODULES
-from grader.sandbox.inside.purity import what_it_may_keep
+from grader.sandbox.inside.purity import library_names, what_it_may_keep
 
 KEEPS_NOTHING = {
     "a function": """
@@ -888,6 +890,32 @@ def _read(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, **others: 
 @pytest.mark.parametrize("source", KEEPS_NOTHING.values(), ids=list(KEEPS_NOTHING))
 def test_ordinary_code_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
     assert _read(tmp_path, monkeypatch, source) == ""
+
+
+@pytest.mark.parametrize("source", KEEPS_NOTHING.values(), ids=list(KEEPS_NOTHING))
+def test_its_names_are_all_that_reading_it_function_by_function_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    _read(tmp_path, monkeypatch, source)
+    named = library_names("work.py")
+    assert named is not None
+    for node in ast.parse(textwrap.dedent(source)).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found = mentions("work.py", node.name)
+            used = {name for name, _, _ in (*found["taken"], *found["perhaps"]) if not name.startswith("builtins.")}
+            assert (used - {*named}, found["lookups"]) == (set(), [])
+
+
+def test_names_of_other_files_that_are_imported_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = "from helper import g\ndef f(x):\n    return g(x).sum()"
+    helper = "from numpy import exp as h\nimport numpy as np\ndef g(x):\n    return h(x) + np.linalg.norm(x)\n"
+    assert _read(tmp_path, monkeypatch, work, **{"helper.py": helper}) == ""
+    assert library_names("work.py") == ["numpy", "numpy.exp", "numpy.linalg", "numpy.linalg.norm", "sum"]
+
+
+def test_code_that_may_keep_something_is_not_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _read(tmp_path, monkeypatch, "import numpy as np\nf = vars(np)['e' + 'xp']")
+    assert library_names("work.py") is None
 
 
 @pytest.mark.parametrize("source", EVERY.values(), ids=list(EVERY))

@@ -2,11 +2,14 @@
 
 Two looks: the code that the function reaches is read, and the function is run while every function of a library that
 it calls is noted. Reading alone misses what is hidden on purpose; running alone misses what other inputs would call.
+Code that keeps nothing can hide nothing, as far as reading tells. Where none of its names is forbidden, it is plain
+what it uses: then nobody asks which names the function reaches, and a few runs are watched in place of many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import lru_cache
@@ -21,6 +24,14 @@ from grader.kept_question import KeptQuestion
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import place, quote
 from grader.registry import StudentFile, check
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """Runs to be watched: all of them, or few where reading tells what is used."""
+
+    all: KeptQuestion
+    few: KeptQuestion
 
 
 @check(asked_first=True)  # code that counts its calls would know which ones are watched
@@ -39,9 +50,9 @@ def writes_it_out(
     return _judged(student, file, function, (forbidden, allowed), watched)
 
 
-def _calls(rng: np.random.Generator, function: str, inputs: str) -> KeptQuestion:
+def _calls(rng: np.random.Generator, function: str, inputs: str) -> _Watched:
     requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, maker_of(inputs))]
-    return KeptQuestion(name=function, run_as="call", requests=requests)
+    return _Watched(*(KeptQuestion(name=function, run_as="call", requests=some) for some in (requests, requests[::5])))
 
 
 @check(asked_first=True)  # code that counts its calls would know which ones are watched
@@ -61,21 +72,27 @@ def is_built_from_parts(
     return _judged(student, file, name, (forbidden, allowed), watched)
 
 
-def _builds(rng: np.random.Generator, name: str, build: tuple[int, ...], shape: tuple[int, ...]) -> KeptQuestion:
-    requests = [{"build": list(build), "inputs": [rng.normal(size=shape)]}]
-    return KeptQuestion(name=name, run_as="forward", requests=requests)
+def _builds(rng: np.random.Generator, name: str, build: tuple[int, ...], shape: tuple[int, ...]) -> _Watched:
+    question = KeptQuestion(
+        name=name, run_as="forward", requests=[{"build": list(build), "inputs": [rng.normal(size=shape)]}]
+    )
+    return _Watched(question, question)
 
 
 def _judged(
-    student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: KeptQuestion | None
+    student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: _Watched | None
 ) -> Outcome:
-    # Read inside the box: a hostile file can crash a parser, and then only its own box is lost.
+    # Read inside a box: a hostile file can crash a parser, and then only that box is lost.
+    if _is_plain(student.probe("library_names", file), *rules):
+        calls, _ = _recorded(student, file, name, watched.few) if watched else ([], False)
+        if not _first_forbidden(calls, *rules):
+            return _nothing_ready_made(rules)
     match student.probe("names_used", file, name=name):
         case {"taken": list(taken), "perhaps": list(perhaps), "lookups": list(lookups), "complete": bool(complete)}:
             pass
         case _:
             raise Crashed(f"{file} could not be read")
-    calls, finished = _recorded(student, file, name, watched) if watched else ([], False)
+    calls, finished = _recorded(student, file, name, watched.all) if watched else ([], False)
     read, seen = _first_forbidden(taken, *rules), _first_forbidden(calls, *rules)
     if seen or (read and not finished):
         used, source, line = read or seen or ("", "", 0)
@@ -88,7 +105,19 @@ def _judged(
         return _for_a_person(doubtful, "uses {}, which may be ready-made")
     if not complete:
         return _review("it reaches more files of its own than were read")
+    return _nothing_ready_made(rules)
+
+
+def _nothing_ready_made(rules: tuple[list[str], list[str]]) -> Outcome:
     return passed("nothing ready-made is used", evidence={"forbidden": rules[0], "allowed": rules[1]})
+
+
+def _is_plain(named: Any, forbidden: Sequence[str], allowed: Sequence[str]) -> bool:
+    """Whether all names by which the code could reach a library's are known, and none is forbidden."""
+    if not isinstance(named, list):
+        return False
+    rules = tuple(forbidden), tuple(allowed)
+    return not any(not isinstance(name, str) or _is_forbidden(name, *rules) for name in named)
 
 
 def _recorded(student: Student, file: str, name: str, watched: KeptQuestion) -> tuple[list[Any], bool]:

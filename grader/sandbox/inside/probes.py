@@ -15,7 +15,7 @@ from .configured import run_configured, run_without_dropout
 from .drawn_parameters import run_drawn
 from .model_probe import variant_in_model
 from .pretended_gpu import parameters_on_a_gpu
-from .purity import what_it_may_keep
+from .purity import library_names, what_it_may_keep
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
@@ -134,6 +134,7 @@ PROBES: dict[str, Probe] = {
         forward,
         latest_argument,
         latest_arguments,
+        library_names,
         names_used,
         parameters_on_a_gpu,
         rotate,

@@ -28,10 +28,11 @@ from .trees import is_read, walk
 _found: dict[str, str] = {}
 _modules: dict[str, dict[str, list[str]]] = {}  # by the folder of whoever may import them
 _known: dict[tuple[str, str], Known] = {}  # by the file, and the folder of the file for which it is read
+_read_for: dict[str, dict[str, Known]] = {}  # by the file that was asked about: itself, and what it imports
 
 
 def forget() -> None:
-    for kept in (_found, _modules, _known):
+    for kept in (_found, _modules, _known, _read_for):
         kept.clear()
 
 
@@ -41,6 +42,22 @@ def what_it_may_keep(file: str) -> str:
     if path not in _found:
         _found[path] = _what_it_may_keep(file)
     return _found[path]
+
+
+def library_names(file: str) -> list[str] | None:
+    """By what a file that keeps nothing, or one that it imports, could reach something of a library's: dotted names,
+    and attributes of whatever is not the student's. None of code that may keep something: it may make names up."""
+    if what_it_may_keep(file):
+        return None
+    found = set[str]()
+    for path, known in _read_for[os.path.abspath(file)].items():
+        imports = known.imports
+        found.update(imports.libraries.values())
+        for statement in own_source.parse(path).body:
+            for node in () if _runs_alone(statement) else walk(statement):
+                if isinstance(node, ast.Attribute) and imports.of_own(node) is None:
+                    found.add(imports.dotted(node) or node.attr)
+    return sorted(found)
 
 
 def _what_it_may_keep(file: str) -> str:
@@ -67,6 +84,7 @@ def _what_it_may_keep(file: str) -> str:
                 if name not in other.gives or is_value or other.sorts:
                     raise Keeps(f"{module}.{name}")
         _keep_text_out_of_arrays(list(read.values()))
+        _read_for[os.path.abspath(file)] = read
     except Keeps as kept:
         return str(kept) or "what has no name"
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:  # importing it will say more
