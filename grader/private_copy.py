@@ -33,12 +33,17 @@ _VIRTUAL_ENVIRONMENT = "pyvenv.cfg"  # the file that makes a folder one, whateve
 _WARILY = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
+class Outgrown(Exception):
+    """It is larger than it may be where it is copied to; elsewhere it may fit."""
+
+
 class Copy:
     """Files taken over one by one, counted as they come."""
 
-    def __init__(self, target: Path, source: Path) -> None:
+    def __init__(self, target: Path, source: Path, most_bytes: int = MAX_BYTES) -> None:
         self.folder = target
         self.source = source
+        self._most_bytes = most_bytes
         self.files: dict[str, None] = {}
         self.size_bytes = 0
         self.notes: list[str] = []
@@ -91,7 +96,7 @@ class Copy:
             for number, member in enumerate(members(self.source, ARCHIVE_BOUNDS)):
                 if number in wanted:
                     self._take(wanted[number], member.open())
-        except UsageError:
+        except (UsageError, Outgrown):
             raise
         except BrokenArchive as error:
             raise self._refused(f"the archive cannot be opened: {error}") from None
@@ -150,8 +155,13 @@ class Copy:
     def _claim(self, size: int) -> None:
         """Count the size that a file claims, before a byte of it is read."""
         self._claimed_bytes += size
-        if self._claimed_bytes > MAX_BYTES:
-            raise self._too_large()
+        self._hold_against_bounds(self._claimed_bytes)
+
+    def _hold_against_bounds(self, size: int) -> None:
+        if size > MAX_BYTES:
+            raise self._refused(f"more than {MAX_BYTES >> 20} MiB; leave data and checkpoints out")
+        if size > self._most_bytes:
+            raise Outgrown
 
     def _take(self, relative: str, stream: Content) -> None:
         target = os.path.join(self.folder, relative)
@@ -161,8 +171,7 @@ class Copy:
         with open(target, "wb") as copy:
             while chunk := stream.read(1 << 20):
                 self.size_bytes += len(chunk)
-                if self.size_bytes > MAX_BYTES:  # a file that grows while it is read
-                    raise self._too_large()
+                self._hold_against_bounds(self.size_bytes)  # it may grow while it is read
                 copy.write(chunk)
         self.files[relative] = None
 
@@ -175,9 +184,6 @@ class Copy:
             raise self._refused(
                 f"'{quote(relative, 60)}' is not a usable name, or its path is too long or too deep; rename it"
             )
-
-    def _too_large(self) -> UsageError:
-        return self._refused(f"more than {MAX_BYTES >> 20} MiB; leave data and checkpoints out")
 
     def _refused(self, what: str) -> UsageError:
         return UsageError(f"{quote(str(self.source))}: {what}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,7 +17,7 @@ from grader.fitting import is_course_material, is_nearly, remaining, states, whe
 from grader.model import Rubric
 from grader.notebooks import ENDING as NOTEBOOK
 from grader.notebooks import Notebook, parts_holding, read_all, sheets_in
-from grader.private_copy import Copy
+from grader.private_copy import Copy, Outgrown
 from grader.quoting import quote
 from grader.yaml_source import YamlError, as_written, read
 
@@ -26,7 +26,11 @@ MAX_PAGE = 10_000  # in submission.yaml: no PDF has more
 MAX_STUDENTS = 30  # in submission.yaml: no group is larger
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
+SMALL_BYTES = 4 * 2**20  # what is copied into memory: code and answers, without data and checkpoints
+
 DECLARATION = "submission.yaml"
+_PREFIX = "grader-submission-"
+_MEMORY = "/dev/shm"
 _ANSWERS = "answers.md"
 _MAX_NAMED = 3
 _STUDENT_CHARACTERS = 80
@@ -163,8 +167,8 @@ def _shown(path: str) -> str:
 
 
 @contextmanager
-def open_submission(path: Path) -> Iterator[OpenedSubmission]:
-    """Copy what was handed in to a folder of its own, which goes away afterwards."""
+def open_submission(path: Path, room: Path | None = None) -> Iterator[OpenedSubmission]:
+    """Copy what was handed in to a folder of its own, which goes away afterwards; below `room`, if it fits there."""
     if not os.path.exists(path):  # Path's own raises where a name is too long
         raise UsageError(f"{quote(str(path))}: there is no such submission{_neighbours(path)}")
     is_archive = path.is_file() and path.name.lower().endswith(ENDINGS)
@@ -172,18 +176,40 @@ def open_submission(path: Path) -> Iterator[OpenedSubmission]:
     if path.is_file() and not is_archive and not is_notebook:
         given, folder = quote(str(path)), quote(str(path.parent))
         raise UsageError(f"{given} is a file; give the folder it is in ({folder}), or a .zip, .tar.gz or .ipynb")
-    with tempfile.TemporaryDirectory(prefix="grader-submission-") as temporary:
-        copy = Copy(Path(temporary), path)
-        if is_archive:
-            copy.take_archive()
-        elif is_notebook:
-            copy.take_notebook()
-        else:
-            copy.take_folder()
+    take = Copy.take_archive if is_archive else Copy.take_notebook if is_notebook else Copy.take_folder
+    with ExitStack() as stack:
+        copy = None if room is None else _small_copy(path, take, room, stack)
+        if copy is None:
+            copy = Copy(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX))), path)
+            take(copy)
         opened = _describe(copy)
         if is_notebook and not opened.notebooks:
             raise UsageError(opened.notes[0])
         yield opened
+
+
+@contextmanager
+def room_in_memory() -> Iterator[Path | None]:
+    """A folder for copies of small submissions, one after the other; None where the system has no memory for files.
+
+    On a disk, making files takes the kernel longer the more were removed in the last seconds.
+    """
+    if not os.access(_MEMORY, os.W_OK):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="grader-", dir=_MEMORY, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _small_copy(path: Path, take: Callable[[Copy], None], room: Path, stack: ExitStack) -> Copy | None:
+    """A copy below `room`. None if that is too small, or anything else is amiss: copying it elsewhere says what."""
+    with ExitStack() as made, suppress(Outgrown, UsageError, OSError):
+        folder = made.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX, dir=room))
+        copy = Copy(Path(folder), path, SMALL_BYTES)
+        take(copy)
+        stack.push(made.pop_all())
+        return copy
+    return None
 
 
 def _neighbours(path: Path) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from grader import private_copy as module
 from grader.errors import Ambiguous, Missing, UsageError
-from grader.submission import open_submission
+from grader.submission import SMALL_BYTES, open_submission, room_in_memory
 
 
 def _folder(tmp_path: Path, **files: str) -> Path:
@@ -337,3 +337,35 @@ def test_pages_are_of_parts_however_they_are_spelled(tmp_path: Path) -> None:
     (tmp_path / "submission.yaml").write_text("pages: {1.B.ii: 3, ' 2.10': [2, 1, 2]}\n")
     with open_submission(tmp_path) as opened:
         assert opened.pages == {"1.b.ii": (3,), "2.10": (2, 1)}
+
+
+@pytest.mark.parametrize(("size", "is_small"), [(SMALL_BYTES - 1, True), (SMALL_BYTES, False)])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_small_ones_are_copied_into_memory_and_nothing_stays_there(
+    tmp_path: Path, size: int, is_small: bool, zipped: bool
+) -> None:
+    path = _folder(tmp_path, **{"a.py": "a", "b.bin": size * "b"})
+    if zipped:
+        path = tmp_path / "alice.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in (tmp_path / "alice").iterdir():
+                archive.write(file, file.name)
+    with room_in_memory() as room:
+        assert room is not None
+        with open_submission(path, room) as opened:
+            assert opened.folder.is_relative_to(room) == is_small
+            assert [*room.iterdir()] == ([opened.folder] if is_small else [])
+            assert sorted(opened.files) == ["a.py", "b.bin"]
+            assert (opened.folder / "b.bin").stat().st_size == size
+        assert [*room.iterdir()] == []
+    assert not room.exists()
+
+
+def test_what_cannot_be_copied_into_memory_is_copied_to_the_disk(tmp_path: Path) -> None:
+    path = _folder(tmp_path, **{"a.py": "a"})
+    with open_submission(path, tmp_path / "gone") as opened:
+        assert opened.files == ("a.py",)
+    broken = tmp_path / "broken.zip"
+    broken.write_bytes(b"PK")
+    with room_in_memory() as room, pytest.raises(UsageError, match="the archive cannot be opened"):
+        open_submission(broken, room).__enter__()

@@ -38,7 +38,7 @@ from grader.personal import for_student
 from grader.quoting import quote
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission import OpenedSubmission, open_submission, room_in_memory
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ class Grading:
         self._plan = plan
         self._conditions = fingerprints.of_conditions(self._rubric, plan.draw.seed, plan.draw.fingerprint)
         libraries = dict.fromkeys(name for problem in self._rubric.problems for name in problem.libraries)
-        self._runner = BoxRunner(tuple(libraries), unsafe=plan.unsafe)
+        self._stack = contextlib.ExitStack()
+        self.room = self._stack.enter_context(room_in_memory())
+        self._runner = self._stack.enter_context(BoxRunner(tuple(libraries), unsafe=plan.unsafe, room=self.room))
 
     @cached_property
     def isolation(self) -> Isolation:
@@ -91,7 +93,7 @@ class Grading:
         if handed_in.fault:
             return self.given_up(handed_in, handed_in.fault)
         try:
-            with (opened or _opened)(handed_in) as submission:
+            with (opened or self._opened)(handed_in) as submission:
                 content = fingerprints.of_submission(submission)
                 return replace(
                     self._graded_or_known(handed_in, stored, submission, content), students=submission.students
@@ -187,20 +189,19 @@ class Grading:
         ]
         return Graded(handed_in, result, tuple(faults))
 
+    @contextlib.contextmanager
+    def _opened(self, handed_in: HandedIn) -> Iterator[OpenedSubmission]:
+        with open_submission(handed_in.path, self.room) as opened:
+            yield replace(opened, name=handed_in.student)
+
     def close(self) -> None:
-        self._runner.close()
+        self._stack.close()
 
     def __enter__(self) -> Grading:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-@contextlib.contextmanager
-def _opened(handed_in: HandedIn) -> Iterator[OpenedSubmission]:
-    with open_submission(handed_in.path) as opened:
-        yield replace(opened, name=handed_in.student)
 
 
 def _beside(earlier: Result, now: Result | None, order: list[str]) -> Result | None:

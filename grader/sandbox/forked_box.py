@@ -55,7 +55,7 @@ class ForkedBox(Asking):
         server = self._server = self._runner.server_for(self._submission, file)
         server.wait_until_ready()
         # With namespaces every box mounts a file system of its own here, unseen by the others and gone with it.
-        scratch = linked.parent / ("scratch" if server.isolated else f"scratch-{self._number}")
+        scratch = self._runner.workspace / ("scratch" if server.isolated else f"scratch-{self._number}")
         scratch.mkdir(mode=0o700, exist_ok=True)
         self._scratch = None if server.isolated else scratch
         request = {

@@ -34,13 +34,16 @@ def _make_look_new(paths: Iterable[str]) -> None:
 
 @dataclass
 class _Linked:
-    """A submission's files, linked to where boxes may read them."""
+    """A submission's files, where boxes may read them: linked there, if they are not there anyway."""
 
     folders: list[str]  # the outermost first
     files: list[str]
+    is_ours: bool = True
 
     def remove(self) -> None:
         """Nobody else can have put anything there. If somebody did, that goes too."""
+        if not self.is_ours:
+            return
         try:
             for file in self.files:
                 os.unlink(file)
@@ -66,6 +69,14 @@ def _linked(folder: str, to: str) -> _Linked:
     return made
 
 
+def _as_it_lies(folder: Path) -> _Linked:
+    found = _Linked([], [], is_ours=False)
+    for here, _, files in os.walk(folder):
+        found.folders.append(here)
+        found.files += [os.path.join(here, name) for name in files]
+    return found
+
+
 def _link_or_copy(original: str, copy: str) -> None:
     try:
         os.link(original, copy)
@@ -82,12 +93,15 @@ class BoxRunner:
         *,
         unsafe: bool = False,
         without: tuple[str, ...] = (),
+        room: Path | None = None,
     ) -> None:
-        """`without` names layers to do without, as if the kernel lacked them."""
+        """`without` names layers to do without, as if the kernel lacked them. Boxes may read submissions that lie below
+        `room` where they are, one at a time; others are linked to where they may."""
         self._libraries = libraries
         self._unsafe = unsafe
         self._without = without
-        self._workspace = Path(tempfile.mkdtemp(prefix="grader-"))
+        self.workspace = Path(tempfile.mkdtemp(prefix="grader-"))
+        self._room = room
         self._layers: tuple[str, ...] | None = None
         self._servers: dict[tuple[str, ...], ForkServer] = {}
         self._linked: dict[Path, _Linked] = {}  # by the submission's folder
@@ -99,7 +113,7 @@ class BoxRunner:
 
     def _started(self, libraries: tuple[str, ...]) -> ForkServer:
         if libraries not in self._servers:
-            self._servers |= start_servers(libraries, self._workspace, self._unsafe, self._without)
+            self._servers |= start_servers(libraries, self.workspace, self._room, self._unsafe, self._without)
         return self._servers[libraries]
 
     def server_for(self, submission: Submission, file: str) -> ForkServer:
@@ -134,16 +148,21 @@ class BoxRunner:
         self._servers.clear()
 
     def within_reach(self, submission: Submission) -> Path:
-        """The submission's folder, linked into the workspace: what boxes may open is fixed before it is known."""
+        """The submission's folder, where boxes may read it: what they may open is fixed before it is known."""
         if submission.folder not in self._linked:
             for earlier in self._linked.values():  # one at a time: the boxes of the last one are gone
                 earlier.remove()
-            to = self._workspace / f"submission-{_unlike_any_other()}"
-            self._linked = {submission.folder: _linked(str(submission.folder), str(to))}
+            self._linked = {submission.folder: self._placed(submission.folder)}
             self._mentioned.clear()
         linked = self._linked[submission.folder]
-        _make_look_new([str(self._workspace), *linked.folders, *linked.files])
+        above = [str(folder) for folder in (self.workspace, self._room) if folder is not None]
+        _make_look_new([*above, *linked.folders, *linked.files])
         return Path(linked.folders[0])
+
+    def _placed(self, folder: Path) -> _Linked:
+        if self._room is not None and folder.is_relative_to(self._room):
+            return _as_it_lies(folder)
+        return _linked(str(folder), str(self.workspace / f"submission-{_unlike_any_other()}"))
 
     def saw_layers(self, layers: tuple[str, ...]) -> None:
         self._layers = layers
@@ -162,7 +181,7 @@ class BoxRunner:
 
     def close(self) -> None:
         self._end_servers()
-        remove(self._workspace)
+        remove(self.workspace)
 
     def __enter__(self) -> BoxRunner:
         return self

@@ -11,6 +11,7 @@ import pytest
 
 from grader.model import Limits
 from grader.sandbox import BoxRunner, scratch
+from grader.submission import open_submission, room_in_memory
 from tests.conftest import MakeSubmission
 
 KINDS = ("CPU", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "AS")
@@ -149,6 +150,38 @@ def test_a_box_finds_its_scratch_folder_empty_and_leaves_nothing(
             assert len([*workspace.glob("scratch*")]) <= ("namespaces" not in without), "only a place to mount at"
     assert not workspace.exists()
     assert not (work.folder / "note").exists()
+
+
+@pytest.mark.parametrize(
+    "without", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=["all layers", "no namespaces"]
+)
+def test_of_what_lies_in_memory_a_box_reads_its_own_and_writes_none(tmp_path: Path, without: tuple[str, ...]) -> None:
+    code = """
+import os
+def f(path, mode):
+    try:
+        with open(path, mode) as file:
+            return file.read() if mode == "r" else file.write("changed")
+    except OSError as error:
+        return type(error).__name__
+def dates(path): return [os.stat(os.path.join(path, "work.py")).st_mtime, os.stat(os.path.dirname(path)).st_mtime]
+"""
+    for name in ("alice", "bob"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "work.py").write_text(code)
+    with room_in_memory() as room, BoxRunner(without=without, room=room) as runner:
+        assert room is not None
+        with open_submission(tmp_path / "alice", room) as alice, open_submission(tmp_path / "bob", room) as bob:
+            assert alice.folder.parent == bob.folder.parent == room
+            with runner.open(alice, Limits(), 0) as student:
+                own, other = (str(one.folder / "work.py") for one in (alice, bob))
+                assert student.call("work.py", "f", own, "r") == code
+                assert "Error" in student.call("work.py", "f", own, "w")
+                assert "Error" in student.call("work.py", "f", str(alice.folder / "new"), "w")
+                assert student.call("work.py", "f", other, "r") == "PermissionError"
+                assert student.call("work.py", "f", "work.py", "w") == len("changed"), "it has a copy to write into"
+                assert student.call("work.py", "dates", str(alice.folder)) == 2 * [1e9]
+            assert Path(own).read_text() == code
 
 
 def test_two_boxes_at_once_have_scratch_folders_of_their_own(boxes: BoxRunner, submission: MakeSubmission) -> None:

@@ -58,7 +58,7 @@ def test_each_serves_its_own_and_all_end_together(submission: MakeSubmission, as
         assert ready == {BOTH if file == "heavy.py" else LIGHT for file in asked}, "light code waits for no torch"
         family = _family(begun)
     assert _ended(family)
-    assert not runner._workspace.exists()
+    assert not runner.workspace.exists()
 
 
 @pytest.mark.slow

@@ -80,15 +80,17 @@ def _answer(grading: Grading, parcel: Parcel, lost: list[str], folder: Path) -> 
             parcel.unpack(Path(temporary))
         except (OSError, Damaged) as fault:
             return answer_from(grading.given_up(handed_in, "a worker could not unpack it", str(fault)))
-        return answer_from(grading.grade_one(handed_in, stored_in(parcel), lambda one: _opened(one, about)))
+        return answer_from(
+            grading.grade_one(handed_in, stored_in(parcel), lambda one: _opened(one, about, grading.room))
+        )
 
 
 @contextlib.contextmanager
-def _opened(handed_in: HandedIn, about: dict[str, Any]) -> Iterator[OpenedSubmission]:
+def _opened(handed_in: HandedIn, about: dict[str, Any], room: Path | None) -> Iterator[OpenedSubmission]:
     """As a job would have opened it, with what was noted when it was packed."""
     if "refused" in about:
         raise UsageError(about["refused"])
-    with open_submission(handed_in.path) as opened:
+    with open_submission(handed_in.path, room) as opened:
         yield replace(opened, name=handed_in.student, notes=(*about.get("notes", ()), *opened.notes))
 
 

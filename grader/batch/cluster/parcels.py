@@ -80,8 +80,7 @@ class _InMemory(Copy):
         chunks = []
         while chunk := stream.read(1 << 20):
             self.size_bytes += len(chunk)
-            if self.size_bytes > MAX_BYTES:
-                raise self._too_large()
+            self._hold_against_bounds(self.size_bytes)
             chunks.append(chunk)
         self.content[relative] = b"".join(chunks)
 

@@ -62,7 +62,7 @@ class _Reordered:
 
 
 def _reordered_tokens(rng: np.random.Generator) -> tuple[list[_Reordered], Cases]:
-    trials = []
+    trials: list[_Reordered] = []
     for case in INPUTS["multi_head"](rng):
         C, *rest = case.args
         order = rng.permutation(C.shape[1])

@@ -33,6 +33,7 @@ def rehearse(folder: str) -> None:
         for n in (1, 2, 3)
     ]
     _answer("what_it_may_keep")
+    _answer("library_names")
     _answer("names_used", name="scaled")
     _answer("calls_made", name="scaled", run_as="call", requests=calls)
     for _ in range(_TIMES):
