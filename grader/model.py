@@ -70,8 +70,9 @@ class Box(CodeInABox, Protocol):
         str, Any
     ]  # what the checks that ask it keep for each other, outside of it and as long as it is there
 
-    def begin_check(self) -> None:
-        """What is asked from here on belongs to another check: the code's own random numbers begin anew."""
+    def begin_check(self, *, ahead: bool = False) -> None:
+        """What is asked from here on belongs to another check: the code's own random numbers begin anew. It may be
+        asked `ahead` what others were asked from here on, where it makes no difference whether that was asked."""
 
     def answers_alike(self) -> bool:
         """Whether the code answers what it was asked first, asked again, as it did then."""

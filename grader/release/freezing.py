@@ -42,7 +42,7 @@ class _Reference:
 
     asks_together = lost_answers = False
 
-    def begin_check(self) -> None:
+    def begin_check(self, *, ahead: bool = False) -> None:
         """It draws no random numbers."""
 
     def answers_alike(self) -> bool:

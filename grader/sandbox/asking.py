@@ -44,7 +44,7 @@ class Asking(ABC):
         self.lost_answers = False
         self.in_common: dict[str, Any] = {}
 
-    def begin_check(self) -> None:
+    def begin_check(self, *, ahead: bool = False) -> None:
         self._begins = True
 
     def answers_alike(self) -> bool:

@@ -12,7 +12,7 @@ from grader.errors import BoxLost, BoxUnsafe
 from grader.model import Limits, Submission
 from grader.sandbox.asking import Asking
 from grader.sandbox.box_endings import Asked
-from grader.sandbox.channel import Channel
+from grader.sandbox.channel import Channel, Question
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.scratch import remove
 
@@ -34,10 +34,19 @@ class ForkedBox(Asking):
         self._channel: Channel | None = None
         self._server: ForkServer | None = None
         self._scratch: Path | None = None  # where the grader has to clear up
+        self._questions: list[Question] = []
+        self._asks_ahead = False
+
+    def begin_check(self, *, ahead: bool = False) -> None:
+        super().begin_check(ahead=ahead)
+        if ahead and not self._asks_ahead and self._channel is not None:
+            self._asks_ahead = True
+            self._channel.send_ahead(self._runner.usually_after(self._questions))
 
     def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
         if self._channel is None:
             self._channel = self._open(asked.file)
+        self._questions.append((frame, count))
         return self._channel.ask_each(frame, count, asked)
 
     @property
@@ -99,5 +108,7 @@ class ForkedBox(Asking):
         if self._channel is not None:
             self._channel.close()
             self._channel = None
+        if self._asks_ahead:
+            self._runner.was_asked(self._questions)
         if self._scratch is not None:
             remove(self._scratch)

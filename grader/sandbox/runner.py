@@ -7,9 +7,10 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.errors import BoxLost, Killed, TimedOut
 from grader.model import Box, Isolation, Limits, Submission
@@ -18,6 +19,10 @@ from grader.sandbox.inside import jail
 from grader.sandbox.mentioned_libraries import HEAVY, mentions
 from grader.sandbox.scratch import remove
 
+if TYPE_CHECKING:
+    from grader.sandbox.channel import Question
+
+_USUAL = 16  # kinds of box: a job grades one rubric, and students put its files in few places
 _LONG_AGO = 1_000_000_000  # seconds since 1970
 
 
@@ -103,6 +108,7 @@ class BoxRunner:
         self.workspace = Path(tempfile.mkdtemp(prefix="grader-"))
         self._room = room
         self._layers: tuple[str, ...] | None = None
+        self._usual: dict[Question, list[Question]] = {}  # what boxes were asked, by what was asked first
         self._servers: dict[tuple[str, ...], ForkServer] = {}
         self._linked: dict[Path, _Linked] = {}  # by the submission's folder
         self._mentioned: dict[tuple[Path, str], bool] = {}  # whether a file, or what it may import, names a heavy one
@@ -163,6 +169,19 @@ class BoxRunner:
         if self._room is not None and folder.is_relative_to(self._room):
             return _as_it_lies(folder)
         return _linked(str(folder), str(self.workspace / f"submission-{_unlike_any_other()}"))
+
+    def usually_after(self, questions: Sequence[Question]) -> Sequence[Question]:
+        """What a box that began with these questions was asked after them."""
+        usual, begun = self._usual.get(questions[0], ()), len(questions)
+        return usual[begun:] if usual[:begun] == questions else ()
+
+    def was_asked(self, questions: list[Question]) -> None:
+        """Note what a box was asked. Work that is not right is asked less, so what was once asked stays."""
+        before = self._usual.get(questions[0], [])
+        if before[: len(questions)] != questions:
+            if len(self._usual) >= _USUAL:
+                self._usual.clear()
+            self._usual[questions[0]] = questions
 
     def saw_layers(self, layers: tuple[str, ...]) -> None:
         self._layers = layers
