@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -965,6 +966,24 @@ def test_what_runs_with_a_file_is_read_or_it_may_keep_something(
     monkeypatch.chdir(tmp_path)
     asked = next((name for name in files if name.endswith("work.py")), "work.py")
     assert what_it_may_keep(asked) != ""
+
+
+@pytest.mark.parametrize("kind", ["a folder", "an archive"])
+def test_a_file_is_held_against_libraries_wherever_python_looks_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    library, home = tmp_path / "libraries.zip", tmp_path / "home"
+    home.mkdir()
+    if kind == "a folder":
+        (library / "helpful").mkdir(parents=True)
+        (library / "helpful" / "__init__.py").write_text("")
+    else:
+        with zipfile.ZipFile(library, "w") as archive:
+            archive.writestr("helpful.py", "")
+    others = {"helpful.py": "def g(x):\n    return x\n"}
+    assert _read(home, monkeypatch, "def f(x):\n    return x", **others) == ""
+    monkeypatch.syspath_prepend(str(library))
+    assert _read(home, monkeypatch, "def f(x):\n    return x", **others) == "something named helpful"
 
 
 def test_what_is_taken_from_another_file_is_read_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from contextlib import suppress
+from functools import lru_cache
 from importlib.machinery import PathFinder
 
 from .own_source import is_below_home
@@ -41,9 +43,25 @@ def _is_a_librarys(name: str) -> bool:
     loaded = str(getattr(sys.modules.get(name), "__file__", None) or "")
     if name in sys.stdlib_module_names or (name in sys.modules and not is_below_home(loaded)):
         return True
-    elsewhere = [folder for folder in sys.path if not os.path.abspath(folder).startswith(os.getcwd())]
-    found = PathFinder.find_spec(name, elsewhere)  # libraries import some only once they need them
+    here = os.getcwd()
+    elsewhere = tuple(folder for folder in sys.path if not os.path.abspath(folder).startswith(here))
+    if (stems := _stems(elsewhere)) is not None and name not in stems:
+        return False
+    found = PathFinder.find_spec(name, list(elsewhere))  # libraries import some only once they need them
     return found is not None and found.loader is not None
+
+
+@lru_cache(maxsize=4)  # the fork server finds them for all boxes
+def _stems(folders: tuple[str, ...]) -> frozenset[str] | None:
+    """The first words of all that lies in these folders: whatever can be imported from there is called by one. None if
+    one is an archive, which Python looks into, too."""
+    found = set[str]()
+    for folder in folders:
+        if os.path.isfile(folder):
+            return None
+        with suppress(OSError):  # nothing can be imported from there
+            found.update(name.partition(".")[0] for name in os.listdir(folder))
+    return frozenset(found)
 
 
 class Imports:
