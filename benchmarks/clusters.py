@@ -45,6 +45,7 @@ from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.running import Order, Tally, run_batch
 from grader.draw import Draw
 from grader.rubric import load_rubric
+from grader.submission import room_in_memory
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 NLP_A5, ALICE = REPOSITORY / "rubrics" / "nlp-a5.yaml", REPOSITORY / "submissions" / "alice"
@@ -182,7 +183,7 @@ def _in_one_process(plan: Plan, handed_in: HandedIn) -> tuple[float, tuple[Grade
     spent = []
     for times in (1, 4):
         before = _spent()
-        with Grading(plan) as grading:
+        with room_in_memory() as memory, Grading(plan, memory) as grading:
             for _ in range(times):
                 graded = grading.grade_one(handed_in, None)
         spent.append(_spent() - before)

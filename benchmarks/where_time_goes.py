@@ -32,6 +32,7 @@ from grader.batch.grading import Graded, Grading, Plan
 from grader.draw import Draw
 from grader.sandbox import channel, fork_server, rehearsed_code
 from grader.sandbox.inside import rehearsal, wire, worker
+from grader.submission import room_in_memory
 
 PROBLEMS = ("2.1", "2.2")
 WARM = 4  # submissions that are graded before any is measured
@@ -72,7 +73,8 @@ def main() -> None:
 def _grade(folder: Path, count: int) -> list[Graded]:
     found = find_submissions(class_of(folder / "class", WARM + count), folder)
     own, servers, results, one_box = [], [], list[Graded](), list[bytes]()
-    with Grading(Plan(RUBRIC, None, PROBLEMS, Draw(0, None), False)) as grading:
+    plan = Plan(RUBRIC, None, PROBLEMS, Draw(0, None), False)
+    with room_in_memory() as memory, Grading(plan, memory) as grading:
         for handed_in in found.submissions[:WARM]:
             grading.grade_one(handed_in, None)
         time.sleep(_A_BOX_ENDS_IN)

@@ -38,7 +38,7 @@ from grader.personal import for_student
 from grader.quoting import quote
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission, open_submission, room_in_memory
+from grader.submission import OpenedSubmission, open_submission
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ Opened = Callable[[HandedIn], contextlib.AbstractContextManager[OpenedSubmission
 class Grading:
     """Grades submissions one after another, in boxes from one warm fork server."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, memory: Path | None = None) -> None:
+        """Small submissions are copied to a folder below `memory`, if there is any; they are gone when it is closed."""
         whole = load_rubric(plan.rubric, plan.data)
         self._rubric = only(whole, list(plan.problems))
         self._order = [problem.id for problem in whole.problems]
@@ -76,7 +77,9 @@ class Grading:
         self._conditions = fingerprints.of_conditions(self._rubric, plan.draw.seed, plan.draw.fingerprint)
         libraries = dict.fromkeys(name for problem in self._rubric.problems for name in problem.libraries)
         self._stack = contextlib.ExitStack()
-        self.room = self._stack.enter_context(room_in_memory())
+        self.room: Path | None = None
+        if memory is not None:
+            self.room = Path(self._stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
         self._runner = self._stack.enter_context(BoxRunner(tuple(libraries), unsafe=plan.unsafe, room=self.room))
 
     @cached_property

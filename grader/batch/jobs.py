@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -47,14 +48,14 @@ class _Refused:
     fault: StaffFault
 
 
-def _work(line: Connection, plan: Plan, workspace: str) -> None:
+def _work(line: Connection, plan: Plan, workspace: str, memory: Path | None) -> None:
     """What a job does: grade what it is given until its connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what ends
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     tempfile.tempdir = workspace  # so that the parent can clear up behind a job that was killed
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            with Grading(plan) as grading:
+            with Grading(plan, memory) as grading:
                 while True:
                     match line.recv():
                         case (HandedIn() as handed_in, stored):
@@ -69,9 +70,9 @@ def _work(line: Connection, plan: Plan, workspace: str) -> None:
 
 
 class _Job:
-    def __init__(self, plan: Plan, workspace: Path) -> None:
+    def __init__(self, plan: Plan, workspace: Path, memory: Path | None) -> None:
         self.line, theirs = _context.Pipe()
-        self.process: SpawnProcess = _context.Process(target=_work, args=(theirs, plan, str(workspace)))
+        self.process: SpawnProcess = _context.Process(target=_work, args=(theirs, plan, str(workspace), memory))
         self.process.start()
         theirs.close()
         self.task: HandedIn | None = None
@@ -91,11 +92,12 @@ class Jobs:
 
     notes = ()  # for staff, about who grades
 
-    def __init__(self, plan: Plan, count: int, workspace: Path) -> None:
-        self._plan = plan
-        self._workspace = workspace
+    def __init__(self, plan: Plan, count: int, workspace: Path, memory: Path | None) -> None:
+        """`workspace` is a folder on the disk, `memory` one in memory, if there is any. Whoever starts jobs clears up
+        in both, since a job may be killed."""
+        self._begin = partial(_Job, plan, workspace, memory)
         self.pace = Pace(count)
-        self._jobs = [_Job(plan, workspace) for _ in range(count)]
+        self._jobs = [self._begin() for _ in range(count)]
 
     @property
     def at_work(self) -> tuple[str, ...]:
@@ -184,7 +186,7 @@ class Jobs:
 
     def _replace(self, job: _Job) -> None:
         job.close()
-        self._jobs[self._jobs.index(job)] = _Job(self._plan, self._workspace)
+        self._jobs[self._jobs.index(job)] = self._begin()
 
     def __enter__(self) -> Jobs:
         return self

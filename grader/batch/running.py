@@ -29,7 +29,7 @@ from grader.draw import draw_for_grading
 from grader.errors import UsageError
 from grader.exits import extra_needed
 from grader.rubric import find_rubric, load_rubric
-from grader.submission import open_submission
+from grader.submission import open_submission, room_in_memory
 from grader.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def run_batch(
         raise UsageError(f"{order.data}: there is no such folder of data")
     with (
         tempfile.TemporaryDirectory(prefix="grader-batch-", ignore_cleanup_errors=True) as temporary,
+        room_in_memory() as memory,
         Gradebook(order.out, new=not order.resume) as gradebook,
         _alone_in(order.out),
     ):
@@ -118,7 +119,7 @@ def run_batch(
         watch(tally)
         are_written = False
         try:
-            with _graders(order, plan, len(chosen), workspace) as jobs:
+            with _graders(order, plan, len(chosen), workspace, memory) as jobs:
                 tally.pace = jobs.pace
 
                 def look() -> None:
@@ -146,9 +147,9 @@ def run_batch(
         return tally
 
 
-def _graders(order: Order, plan: Plan, count: int, workspace: Path) -> Jobs | DaskJobs:
+def _graders(order: Order, plan: Plan, count: int, workspace: Path, memory: Path | None) -> Jobs | DaskJobs:
     if order.dask is None:
-        return Jobs(plan, max(1, min(order.jobs, count)), workspace)
+        return Jobs(plan, max(1, min(order.jobs, count)), workspace, memory)
     with extra_needed("dask", "--dask"):
         from grader.batch.cluster.dask_jobs import DaskJobs
     return DaskJobs(order.dask, plan, workspace, order.submissions.resolve() if order.shared else None)

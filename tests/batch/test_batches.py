@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import multiprocessing
 import multiprocessing.spawn
 import os
 import shutil
@@ -26,7 +27,7 @@ from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Gradebook
 from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.jobs import Jobs
-from grader.batch.running import rubric_of
+from grader.batch.running import Order, Tally, rubric_of, run_batch
 from grader.errors import StaffFault, UsageError
 from grader.report.html import student_page
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
@@ -241,7 +242,7 @@ def test_jobs_that_cannot_begin_end_the_batch_with_one_line(tmp_path: Path) -> N
     python = multiprocessing.spawn.get_executable()
     multiprocessing.set_executable("/bin/false")
     try:
-        with Jobs(plan, 1, tmp_path) as jobs, pytest.raises(StaffFault, match="jobs end as soon as they begin"):
+        with Jobs(plan, 1, tmp_path, None) as jobs, pytest.raises(StaffFault, match="jobs end as soon as they begin"):
             list(jobs.grade([HandedIn("s000", tmp_path / "in" / "s000")], lambda student: None))
     finally:
         multiprocessing.set_executable(python)
@@ -317,7 +318,7 @@ class _InThisProcess:
 
     bad: ClassVar[list[str]] = []
 
-    def __init__(self, plan: Plan | None, workspace: Path) -> None:
+    def __init__(self, plan: Plan | None, workspace: Path, memory: Path | None) -> None:
         self.line, self._theirs = Pipe()
         self.task: HandedIn | None = None
         self.given_at = 0.0
@@ -342,7 +343,27 @@ def test_what_a_job_that_died_had_is_given_out_again(tmp_path: Path, monkeypatch
     monkeypatch.setattr("grader.batch.jobs._Job", _InThisProcess)
     monkeypatch.setattr(_InThisProcess, "bad", ["bob"])
     waiting = [HandedIn(student, tmp_path / student) for student in ("ann", "bob", "cy", "dan")]
-    with Jobs(None, 2, tmp_path) as jobs:  # type: ignore[arg-type]
+    with Jobs(None, 2, tmp_path, None) as jobs:  # type: ignore[arg-type]
         found = sorted(graded.handed_in.student for graded in jobs.grade(waiting, lambda student: None))
         assert jobs.at_work == ()
     assert found == ["ann", "bob", "cy", "dan"]
+
+
+@pytest.mark.slow
+def test_a_job_that_is_killed_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_class(tmp_path / "in", 8)
+    memory, killed = tmp_path / "memory", list[int]()
+    memory.mkdir()
+    monkeypatch.setattr("grader.submission._MEMORY", str(memory))
+
+    def kill_one(tally: Tally) -> None:
+        copies = [*memory.glob("*/*/grader-submission-*/attention.py")]
+        if tally.done and copies and not killed:
+            job = multiprocessing.active_children()[0]
+            os.kill(job.pid or 0, signal.SIGKILL)
+            killed.append(job.pid or 0)
+
+    order = Order(tmp_path / "in", tmp_path / "out", 2, rubric=str(RUBRIC))
+    assert run_batch(order, lambda found: None, kill_one).done == 8
+    assert killed
+    assert [*memory.iterdir()] == []

@@ -25,7 +25,7 @@ from grader.batch.cluster.sealing import LOST_AT_MOST, Damaged, Parcel, packed, 
 from grader.batch.finding import HandedIn
 from grader.batch.grading import Grading
 from grader.errors import StaffFault, UsageError
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission import OpenedSubmission, open_submission, room_in_memory
 
 
 def main() -> None:
@@ -33,26 +33,31 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all that a terminal started; the writer decides
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     tempfile.tempdir = str(folder)
-    threading.Thread(target=_end_with_the_worker, args=(line.fileno(), folder), daemon=True).start()
     try:
-        with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-            _serve(line, folder)
+        with (
+            room_in_memory() as memory,
+            contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError),
+        ):
+            ending = (line.fileno(), [folder, *([memory] if memory else [])])
+            threading.Thread(target=_end_with_the_worker, args=ending, daemon=True).start()
+            _serve(line, folder, memory)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _end_with_the_worker(line: int, folder: Path) -> None:
+def _end_with_the_worker(line: int, folders: list[Path]) -> None:
     """A worker that is killed closes its end; what it had asked for is of no use to anybody then."""
     poll = select.poll()
     poll.register(line, select.POLLRDHUP)
     poll.poll()
-    shutil.rmtree(folder, ignore_errors=True)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 
-def _serve(line: Connection, folder: Path) -> None:
+def _serve(line: Connection, folder: Path, memory: Path | None) -> None:
     try:
-        with Grading(plan_in(_received(line), folder / "plan")) as grading:
+        with Grading(plan_in(_received(line), folder / "plan"), memory) as grading:
             isolation = grading.isolation
             line.send_bytes(packed({"layers": isolation.layers, "missing": isolation.missing}))
             while True:
