@@ -10,14 +10,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote as quote_address
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
@@ -220,11 +224,30 @@ def sha256_of(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+class _Compiled(FileSystemBytecodeCache):
+    """Compiled templates, kept where Python keeps what it compiles, if one may write there: compiling takes as long as
+    a hundred pages."""
+
+    def __init__(self) -> None:
+        super().__init__(str(TEMPLATES / "__pycache__"))
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().load_bytecode(bucket)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if not sys.dont_write_bytecode:
+            with suppress(OSError):
+                os.makedirs(self.directory, exist_ok=True)
+                super().dump_bytecode(bucket)
+
+
 @cache
 def templates(room: Path = TEMPLATES) -> Environment:
     """Templates whose values are quoted and escaped. A room may have its own, and a style beside the common one."""
     environment = Environment(
         loader=FileSystemLoader([room, TEMPLATES]),
+        bytecode_cache=_Compiled(),
         autoescape=True,
         finalize=harmless_value,
         undefined=StrictUndefined,

@@ -6,19 +6,22 @@ import base64
 import hashlib
 import json
 import re
+import sys
 from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model import Status
+from grader.report import html
 from grader.report.class_page import class_page
 from grader.report.drawing import DEEPEST
-from grader.report.html import student_page
+from grader.report.html import student_page, templates
 from tests.conftest import REPOSITORY
 from tests.in_process import command as grader
 from tests.report.made_reports import Data, Page, checked, problem, report
@@ -339,3 +342,22 @@ def test_run_writes_a_page_with_a_figure_for_public_checks_only(tmp_path: Path) 
     done = grader("run", "submissions/dora", "--part", "2.1", "--html", "no/such/folder/a.html")
     assert done.returncode == 2
     assert done.stderr == "grader: no/such/folder/a.html: the page cannot be written: No such file or directory\n"
+
+
+def test_templates_are_compiled_once_for_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn_anew() -> str:
+        templates.cache_clear()  # as in another process
+        jinja2.clear_caches()
+        return student_page(report("ada"))
+
+    monkeypatch.setattr(html.FileSystemBytecodeCache, "__init__", lambda cache, _: vars(cache).update(kept))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    kept = {"directory": str(tmp_path / "none" / "below"), "pattern": "%s"}
+    (tmp_path / "none").write_text("a file, so that nothing can lie below")
+    page = drawn_anew()
+    kept["directory"] = str(tmp_path / "kept")
+    assert drawn_anew() == page
+    assert len([*(tmp_path / "kept").iterdir()]) == 2, "the student's, and what all pages share"
+    monkeypatch.setattr(jinja2.Environment, "_generate", lambda *_: pytest.fail("it was compiled before"))
+    assert drawn_anew() == page
+    templates.cache_clear()
