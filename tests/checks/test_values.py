@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.checks.functions import extreme_scores, token_influence, values
+from grader.checks.functions import extreme_scores, inputs, token_influence, values
 from grader.checks.functions.ground_truth import (
     mistakes_at_extremes,
     mistakes_in,
@@ -347,3 +347,37 @@ def test_limits_of_the_rubric_reach_the_box(boxes: BoxRunner, submission: MakeSu
     (problem,) = (replace(p, limits=Limits(memory_mb=200)) for p in RUBRIC.problems if p.id == "2.1")
     report = grade(replace(RUBRIC, problems=(problem,)), submission(**{"attention.py": hungry}), boxes, DRAW)
     assert "ran out of memory" in _complaints(report)[0]
+
+
+CHANGES = {
+    "where numbers are double": "if x.dtype == np.float64:",
+    "where numbers are single": "if x.dtype == np.float32:",
+    "of one head": "if heads == 1 and x.dtype == np.float64:",
+    "of several heads": "if heads > 1:",
+    "where the mask is causal": "if not np.tril(mask, -1).any():",
+    "where the mask is irregular": "if np.tril(mask, -1).any():",
+}
+
+
+@pytest.mark.parametrize("where", CHANGES.values(), ids=list(CHANGES))
+def test_arguments_that_are_changed_for_some_inputs_only_are_found(
+    boxes: BoxRunner, submission: MakeSubmission, where: str
+) -> None:
+    code = f"""
+import numpy as np
+def f(x, W_Q, W_K, W_V, W_O, heads, mask=None):
+    {where}
+        W_V *= 2
+    return x
+"""
+    for name, status in ((code, Status.FAILED), (code.replace("W_V *= 2", "W_V = 2 * W_V"), Status.PASSED)):
+        with boxes.open(submission(name), Limits(), 0) as student:
+            given = {"file": "work.py", "function": "f", "inputs": "masked_multi_head"}
+            found = values.leaves_inputs_unchanged(student, np.random.default_rng(0), **given)
+        assert found.status is status
+
+
+def test_of_few_inputs_all_are_looked_at() -> None:
+    rng = np.random.default_rng(0)
+    few = [inputs.Case(str(number), (number,)) for number in range(6)]
+    assert values._some_cases(rng, lambda _: iter(few)) == tuple(few)
