@@ -108,18 +108,14 @@ def run_batch(
         chosen = _chosen(everything.submissions, order, gradebook.settings.hand_ins())
         _keep_lists(order, gradebook, everything.submissions)
         plan = _plan(order, gradebook, chosen)
-        rubric = only(load_rubric(plan.rubric, plan.data), list(plan.problems))  # a typo stops here, before any job
-        data = str(plan.data) if plan.data else None
-        place = str(order.submissions.resolve())
-        asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint, place)
-        run = gradebook.begin_run(asked, rubric.name, __version__)
         tally = Tally(len(chosen))
         known = gradebook.settings.hand_ins()
         roster = {folded(one.student) for one in gradebook.settings.roster}
-        watch(tally)
         are_written = False
         try:
             with _graders(order, plan, len(chosen), workspace, memory) as jobs:
+                run = _begin_run(order, plan, gradebook)  # while jobs load the same
+                watch(tally)
                 tally.pace = jobs.pace
 
                 def look() -> None:
@@ -145,6 +141,15 @@ def run_batch(
             write_files(gradebook, order.out, written)
         tally.notes += class_list(gradebook).notes()
         return tally
+
+
+def _begin_run(order: Order, plan: Plan, gradebook: Gradebook) -> int:
+    """A typo in the rubric stops here, before anything is graded."""
+    rubric = only(load_rubric(plan.rubric, plan.data), list(plan.problems))
+    data = str(plan.data) if plan.data else None
+    place = str(order.submissions.resolve())
+    asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint, place)
+    return gradebook.begin_run(asked, rubric.name, __version__)
 
 
 def _graders(order: Order, plan: Plan, count: int, workspace: Path, memory: Path | None) -> Jobs | DaskJobs:
