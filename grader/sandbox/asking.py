@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class Asking(ABC):
         self._stands_in_for_a_gpu = False
         self._begins = False
         self._first: tuple[str, str, Request, Any] | None = None  # what was asked first, and what came back
-        self._folder: PurePath | None = None  # of the file that was asked last
+        self._folder: str | None = None  # of the file that was asked last
         self.asks_together = True  # what a check asks in one go is sent, and answered, as one
         self.lost_answers = False
         self.in_common: dict[str, Any] = {}
@@ -59,7 +59,7 @@ class Asking(ABC):
         """Code from another folder might find modules here that it finds nowhere else; code that does not ask for a
         GPU might find a stand-in for one."""
         try:
-            folder = PurePath(self._submission.find(file)).parent
+            folder = os.path.dirname(self._submission.find(file))
             would_find_one = self._stands_in_for_a_gpu and not asks_for_a_device(self._submission.read(file))
         except StudentFault:
             return False
@@ -74,7 +74,7 @@ class Asking(ABC):
     def probe_each(self, probe: str, file: str, requests: Sequence[Request]) -> Iterator[Any]:
         place, first = self._submission.find(file), requests[0]
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
-        begins, self._begins, self._folder = self._begins, False, PurePath(place).parent
+        begins, self._begins, self._folder = self._begins, False, os.path.dirname(place)
         if isinstance(requests, KeptQuestions) and self.asks_together:
             frame = packed(probe, place, requests, begins)
         else:
