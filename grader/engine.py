@@ -59,8 +59,8 @@ def grade(
     def open_box(limits: Limits) -> AbstractContextManager[Box]:
         return runner.open(submission, limits, draw.student(rubric.name))
 
-    with closing(BoxInTurn(open_box)) as turn:
-        work = Work(submission, rubric, share_boxes, turn)
+    with closing(BoxInTurn(open_box)) as turn, closing(BoxInTurn(open_box)) as aside:
+        work = Work(submission, rubric, share_boxes, turn, aside)
         judging = Judging(submission, lambda: work.sheet)
         problems: list[ProblemResult] = []
         for problem in rubric.problems:

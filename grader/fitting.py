@@ -11,6 +11,7 @@ import filecmp
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 MAX_SOURCE_BYTES = 1 << 20  # no homework is longer; of what is, nothing is known
@@ -51,6 +52,7 @@ def is_course_material(path: str, folders: Iterable[str]) -> bool:
     return any(_plain(part) in given for part in PurePosixPath(path).parts[:-1])
 
 
+@lru_cache(maxsize=4096)  # in a class the same names come again
 def is_nearly(path: str, file: str) -> bool:
     """Whether a file was meant to have this name: `dev (1).predictions`, `dev_predictions`, `dev.predictions.txt`."""
     name = _ADDED.sub("", PurePosixPath(path).name)

@@ -111,9 +111,10 @@ class Asking:
             return False
         return self.work.keeps_nothing(self.files, self.work.limits(self.problem))
 
-    @property
+    @cached_property
     def turn(self) -> BoxInTurn:
-        return self.work.turn
+        asks_code = any(is_code(file) for check in self.order for file in check.files)
+        return self.work.turn if asks_code else self.work.aside
 
     @contextmanager
     def begun(self) -> Iterator[None]:

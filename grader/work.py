@@ -15,9 +15,12 @@ from grader.sharing import BoxInTurn
 class Work:
     """A submission while it is graded: its answer sheet is read once, when the first check asks for it."""
 
-    def __init__(self, submission: Submission, rubric: Rubric, share_boxes: bool, turn: BoxInTurn) -> None:
+    def __init__(
+        self, submission: Submission, rubric: Rubric, share_boxes: bool, turn: BoxInTurn, aside: BoxInTurn
+    ) -> None:
         self.submission = submission
         self.turn = turn
+        self.aside = aside  # for problems that ask no code, so that the box in turn is there for the next that does
         self._rubric = rubric
         self._seconds = 0.0
         self.without_gpu: list[str] = []  # parts whose code asked for one
@@ -36,6 +39,8 @@ class Work:
     def keeps_nothing(self, files: Sequence[str], limits: Limits) -> bool:
         """Whether the code in these files can keep nothing from one question to the next. It is read in a box, because
         reading may fail; in one where nothing has run that could answer for it. That box is there afterwards."""
+        if not files:
+            return False
         turn = self.turn
         if not turn.serves(limits, files):
             turn.close()
@@ -46,7 +51,7 @@ class Work:
                         self._may_keep[file] = str(box.probe("what_it_may_keep", file))
                 except (StudentFault, BoxLost) as fault:
                     self._may_keep[file] = type(fault).__name__
-        return bool(files) and not any(self._may_keep[file] for file in files)
+        return not any(self._may_keep[file] for file in files)
 
     def limits(self, problem: Problem) -> Limits:
         return problem.limits.hurried() if self.slow_in else problem.limits

@@ -293,6 +293,22 @@ def test_code_that_keeps_nothing_is_asked_in_one_box(
     assert counting.opened == opened, "boxes are shared unless somebody says otherwise"
 
 
+def test_a_problem_that_asks_no_code_leaves_the_box_to_the_next(
+    counting: _Counting, submission: MakeSubmission
+) -> None:
+    """It has one of its own, in which nothing ever runs."""
+    code = replace(_check("c1", _wants, x=1.0), files=("work.py",))
+    written = Check("written", lambda student, rng: passed("read"), {}, "It is there.", Fraction(1))
+    parts = (("1", code), ("2", written), ("3", code))
+    problems = tuple(Problem(part, part, Fraction(1), (check,), Limits(cpu_seconds=5)) for part, check in parts)
+    rubric = replace(_rubric(code), points=Fraction(3), problems=problems)
+    work = submission("def f(x): return x")
+    counting.opened = 0
+    shared, needed = _told(rubric, work, counting, True), counting.opened
+    assert (needed, shared[-1]["points"]) == (2, 3)
+    assert shared == _told(rubric, work, counting, False)
+
+
 def test_code_that_fails_elsewhere_over_what_it_was_asked_is_asked_alone(
     counting: _Counting, submission: MakeSubmission
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import groupby
 
 from grader.notation.denials import CONSEQUENCES, CONTRASTS
@@ -88,4 +87,4 @@ def _completed(tokens: list[Token]) -> Iterator[Token]:
 
 def _again(token: Token, at: Token, denied: bool) -> Token:
     """The token as if it stood where the verb was left out, so that a quotation shows that place."""
-    return replace(token, start=at.start, end=at.end, sentence=at.sentence, clause=at.clause, denied=denied)
+    return token._replace(start=at.start, end=at.end, sentence=at.sentence, clause=at.clause, denied=denied)

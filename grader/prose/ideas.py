@@ -205,16 +205,16 @@ def _stretches(places: list[int]) -> list[tuple[int, int]]:
 def _remarks(pieces: tuple[Piece, ...], reading: Reading, found: int) -> tuple[list[str], bool]:
     written = "".join(piece.text for piece in pieces)[:_LIMIT]
     remarks = []
-    if any(unicodedata.category(letter) == "Cf" and letter not in "\u200d\ufeff\xad" for letter in written):
+    unusual = [] if written.isascii() else [letter for letter in written if not letter.isascii()]
+    if any(unicodedata.category(letter) == "Cf" and letter not in "\u200d\ufeff\xad" for letter in unusual):
         remarks.append("it has invisible characters in it")
-    letters = [letter for letter in written if letter.isalpha()]
-    foreign = sum(not _latin_or_greek(letter) for letter in letters)
+    foreign = sum(letter.isalpha() and not _latin_or_greek(letter) for letter in unusual)
     words = [token for token in reading.tokens if _is_word(token) and token.raw.lower() not in NAMES_IN_FORMULAS]
     function_words = sum(token.raw.lower() in _IN_SENTENCES for token in words)
     few = len(words) >= _LIST_WORDS and function_words < _SENTENCE_SHARE * len(words)
     relations = sum(token.form in "=≈→≥≫≤>∈∝" for token in reading.tokens)
     in_formulas = 8 * relations >= len(words)  # which are in no language
-    if 4 * foreign > len(letters) or (few and not found and not in_formulas):
+    if (foreign and 4 * foreign > sum(map(str.isalpha, written))) or (few and not found and not in_formulas):
         remarks.append("it does not seem to be in English")
     elif few and not in_formulas:
         remarks.append("it reads like a list of key words")

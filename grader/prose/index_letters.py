@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from grader.model import Piece
 from grader.prose.word_tokens import Token
@@ -37,5 +36,5 @@ def _exchanged(letters: dict[str, str]) -> dict[str, str]:
 def renamed(token: Token, letters: Mapping[str, str]) -> Token:
     base, _, subscript = token.form.partition("_")
     if subscript in letters:
-        return replace(token, form=f"{base}_{letters[subscript]}")
-    return replace(token, form=letters[token.form]) if token.raw in letters else token
+        return token._replace(form=f"{base}_{letters[subscript]}")
+    return token._replace(form=letters[token.form]) if token.raw in letters else token

@@ -19,8 +19,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
-from operator import attrgetter
+from itertools import islice, takewhile
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from grader.notation.word_lists import words
@@ -175,9 +175,6 @@ class Reading:
             self._places.setdefault(token.form, []).append(index)
             if token.base != token.form:
                 self._symbols.setdefault(token.base, []).append(index)
-        self._written: dict[str, list[int]] = {}
-        for index, token in enumerate(self.tokens):
-            self._written.setdefault(token.raw.lower(), []).append(index)
         self._known: dict[Atom, list[int]] = {}
 
     def where(self, atom: Atom) -> list[int]:
@@ -207,8 +204,9 @@ class Reading:
 
     def _look_for(self, atom: Atom) -> set[int]:
         if atom.prefix:
-            words = (self._places, self._written)
-            return {i for index in words for word, at in index.items() if word.startswith(atom.form) for i in at}
+            begin = bisect_left(self._words, atom.form, key=itemgetter(0))
+            with_it = takewhile(lambda word: word[0].startswith(atom.form), islice(self._words, begin, None))
+            return {i for _, at in with_it for i in at}
         places = {i for form in _LOOSE.get(atom.form, (atom.form,)) for i in self._places.get(form, ())}
         places.update(self._symbols.get(atom.form, ()))
         if len(atom.form) >= _LONG:
@@ -217,6 +215,14 @@ class Reading:
                     if form[0] == atom.form[0] and _one_edit_apart(form, atom.form):
                         places.update(self._places[form])
         return places
+
+    @cached_property
+    def _words(self) -> list[tuple[str, list[int]]]:
+        """As stems and as they are written, in alphabetical order: those that begin alike are neighbours."""
+        written: dict[str, list[int]] = {}
+        for index, token in enumerate(self.tokens):
+            written.setdefault(token.raw.lower(), []).append(index)
+        return sorted((*self._places.items(), *written.items()))
 
     @cached_property
     def _mistyped(self) -> dict[str, list[str]]:
@@ -293,7 +299,7 @@ def _runs_at(run: Run, reading: Reading) -> Iterator[tuple[int, int]]:
         if step is None:
             gap = _GAP + 1
             continue
-        places = {i for atom in step for i in reading.where(atom)}
+        places = reading.where(step[0]) if len(step) == 1 else {i for atom in step for i in reading.where(atom)}
         if not places:
             return
         if number == 0:

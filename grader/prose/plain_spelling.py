@@ -109,7 +109,9 @@ def _over(fraction: re.Match[str]) -> str:
 
 
 def _words(text: str) -> str:
-    text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")  # invisible, or turns text round
+    for letter in set(text):
+        if unicodedata.category(letter) == "Cf":  # invisible, or turns text round
+            text = text.replace(letter, "")
     text = _latex(_SMALL.sub(lambda run: "_" + "".join(SUBSCRIPTS[letter] for letter in run[0]), text))
     text = _POWER_OF_E.sub(" exp ", text)
     return unicodedata.normalize("NFKC", text.translate(_TYPED))

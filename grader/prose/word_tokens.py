@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.notation.denials import CONSEQUENCES, CONTRASTS, DENIALS_IN_PROSE, NO_DENIAL_BEFORE, NO_DENIAL_WITH_NO
 from grader.notation.operators import RELATIONS
@@ -46,8 +45,7 @@ FUNCTION_WORDS = words(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):  # each is made two or three times, and a tuple is made quickly
     form: str  # a stem, a symbol with its subscript, a number or a relation
     raw: str
     start: int
@@ -178,7 +176,7 @@ def _with_denials(tokens: Iterator[Token]) -> Iterator[Token]:
             reach = 0 if taken_back else _REACH_OF.get(token.form, _REACH)
             since, denial = 0, token.raw.lower()
         elif reach:
-            token = replace(token, denied=True)
+            token = token._replace(denied=True)
             reach -= 1
         since += 1
         yield token

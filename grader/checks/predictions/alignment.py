@@ -76,6 +76,7 @@ def _normal(place: str) -> str:
     return unicodedata.normalize("NFC", place)
 
 
+@lru_cache(maxsize=1024)  # a few hundred places are the answers of a whole class
 def _letters(place: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", place).casefold()))
 

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+from .later_modules import later
+
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     top = ""  # of the submission
@@ -57,7 +59,7 @@ def offer() -> None:
 
 
 def are_used() -> bool:
-    return any(is_ours(module) and "evaluate_places" in vars(module) for module in list(sys.modules.values()))
+    return any(is_ours(module) and "evaluate_places" in vars(module) for _, module in later())
 
 
 def is_ours(module: ModuleType | None) -> bool:

@@ -6,12 +6,12 @@ import ast
 import contextlib
 import inspect
 import os
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from . import student_code
 from .configured import Configuration
+from .later_modules import later
 from .trees import walk
 
 MODEL = "GPT"
@@ -103,7 +103,7 @@ def _run(file: str, name: str, names: list[str], settings: dict[str, Any]) -> di
 def _noting(names: list[str], entered: set[str]) -> Iterator[None]:
     """Within, calling one of these classes' forward, or one of these functions, is noted."""
     kept: list[tuple[Any, str, Any]] = []
-    modules = {id(one): one for one in (*sys.modules.values(), *student_code.loaded.values())}.values()
+    modules = {id(one): one for one in (*dict(later()).values(), *student_code.loaded.values())}.values()
     for module in [one for one in modules if student_code.is_own(str(getattr(one, "__file__", None)))]:
         for name in names:
             value = vars(module).get(name)

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import student_code
 from .configured import built
+from .later_modules import later
 
 
 def parameters_on_a_gpu(file: str, name: str, config: dict[str, Any]) -> dict[str, list[int]] | None:
@@ -27,7 +28,7 @@ def _imported_anew() -> Iterator[None]:
     """Within, none of the student's files has been imported yet."""
     own = {
         key: module
-        for key, module in sys.modules.items()
+        for key, module in later()
         if student_code.is_own(str(getattr(module, "__file__", None))) or module in student_code.loaded.values()
     }
     loaded = dict(student_code.loaded)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from . import student_code
 from .calls import call_as_asked
+from .later_modules import later
 
 
 def rotate(
@@ -102,7 +102,7 @@ def shapes_rotated(file: str, name: str, config: dict[str, Any], inputs: list[An
 def _replaced(functions: dict[str, Callable[[Any], Any]]) -> Iterator[None]:
     """Within, each student's module that has such a function has another, made from it."""
     kept: list[tuple[ModuleType, str, Any]] = []
-    for module in {id(one): one for one in (*sys.modules.values(), *student_code.loaded.values())}.values():
+    for module in {id(one): one for one in (*dict(later()).values(), *student_code.loaded.values())}.values():
         own = student_code.is_own(str(getattr(module, "__file__", None))) or module in student_code.loaded.values()
         kept += [(module, name, vars(module)[name]) for name in functions if own and callable(vars(module).get(name))]
     try:

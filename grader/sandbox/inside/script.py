@@ -19,6 +19,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from . import course_utils, definitions, own_source, student_machine
+from .later_modules import later
 from .output import Output
 from .script_arguments import OUTPUT, Declared, Offered, value_for
 from .script_files import Surroundings, put_in_place
@@ -161,9 +162,8 @@ class _Run:
         """A fresh start for every run: the student's modules may have read data when they were imported."""
         top, own = self._top, os.path.dirname(self._path)
         kept = sys.argv, sys.path, sys.modules["__main__"], sys.stdin, sys.stdout, sys.stderr
-        loaded = list(sys.modules.items())
         # All are found before any goes: where a package lies is asked of the one it is part of.
-        for name in [name for name, module in loaded if _is_below(module, top) or course_utils.is_ours(module)]:
+        for name in [name for name, module in later() if _is_below(module, top) or course_utils.is_ours(module)]:
             del sys.modules[name]
         above = [own]
         while above[-1].startswith(top + os.sep):  # `import src.utils`, as from the folder that src/ is in

@@ -29,7 +29,7 @@ def put_in_place(file: str, data: dict[str, str]) -> bool:
         _move_to_a_copy()
     places = {os.path.join(base, folder) for base in (".", os.path.dirname(file)) for folder in _DATA_FOLDERS}
     own = {folder for folder, _, names in os.walk(".") if not data.keys().isdisjoint(names)}
-    for place in places | own | placed:
+    for place in set(map(os.path.realpath, places | own | placed)):  # `src/..` is the top by another name
         for name, text in data.items():
             _write(os.path.join(place, name), text)
     return bool(own)

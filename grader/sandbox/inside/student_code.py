@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from . import notebook_part, own_source
+from . import later_modules, notebook_part, own_source
 
 _TEXT_LIMIT = 400
 _PACKAGE = "handed_in"  # what the top of the submission is called where relative imports ask for a package
@@ -124,7 +124,7 @@ def _import(path: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    later_modules.enter(name, module)
     spec.loader.exec_module(module)
     return module
 

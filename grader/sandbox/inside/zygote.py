@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from . import jail, landlock, namespaces, rehearsal, seccomp, stand_ins, syscalls, worker
+from . import jail, landlock, later_modules, namespaces, rehearsal, seccomp, stand_ins, syscalls, worker
 
 _MESSAGE_BYTES = 1 << 16
 _WIRE, _SHARED = 3, 4  # descriptors in a box: its channel to the grader; the rules of Landlock, until they are enforced
@@ -61,6 +61,7 @@ def main(settings: dict[str, Any]) -> None:
         _finish_loading_torch()
     stand_ins.offer(libraries)
     rehearsal.rehearse(settings["rehearsal"])
+    later_modules.begin()
     shared = None
     if landlock.abi() and "landlock" not in settings["without"]:
         rules = jail.shared_rules(settings["readable"], settings["listable"], settings["workspace"])
