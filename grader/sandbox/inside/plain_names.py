@@ -13,10 +13,14 @@ from .trees import children
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
-_LESS_PLAIN = (
-    *(ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal),
-    *(ast.AnnAssign, ast.NamedExpr, ast.pattern),
+# By exact kind: this is asked of every node of a file.
+_LESS_PLAIN = frozenset(
+    {
+        *(ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal),
+        *(ast.AnnAssign, ast.NamedExpr, *ast.pattern.__subclasses__()),
+    }
 )
+_WITH_A_SCOPE = frozenset({ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp})
 
 
 def names_in(node: ast.stmt) -> set[str] | None:
@@ -67,13 +71,13 @@ def _names(nodes: Iterable[ast.AST]) -> tuple[set[str], set[str]] | None:
     read, bound = set[str](), set[str]()
     waiting = list(nodes)
     for one in waiting:  # grows meanwhile
+        kind = type(one)
         if isinstance(one, ast.Name):
             (read if isinstance(one.ctx, ast.Load) else bound).add(one.id)
-        elif isinstance(one, _LESS_PLAIN):
+        elif kind in _LESS_PLAIN:
             return None
-        elif isinstance(one, ast.FunctionDef | ast.Lambda | _Comprehension):
-            used = _of_comprehension(one) if isinstance(one, _Comprehension) else _of_function(one)
-            if used is None:
+        elif kind in _WITH_A_SCOPE:
+            if (used := _within(one)) is None:
                 return None
             read |= used
             bound |= {one.name} if isinstance(one, ast.FunctionDef) else set()
@@ -86,3 +90,10 @@ def _names(nodes: Iterable[ast.AST]) -> tuple[set[str], set[str]] | None:
                 bound.add(one.asname or one.name.partition(".")[0])
             waiting += children(one)
     return read, bound
+
+
+def _within(node: ast.AST) -> set[str] | None:
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        return _of_function(node)
+    assert isinstance(node, _Comprehension)
+    return _of_comprehension(node)
