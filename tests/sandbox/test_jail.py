@@ -11,6 +11,7 @@ import pytest
 
 from grader.model import Limits
 from grader.sandbox import BoxRunner, scratch
+from grader.sandbox.inside import jail
 from grader.submission import open_submission, room_in_memory
 from tests.conftest import MakeSubmission
 
@@ -216,3 +217,75 @@ def test_a_folder_is_removed_whatever_is_in_it(tmp_path: Path, capfd: pytest.Cap
     assert outside.read_text() == "stays"
     scratch.remove(tmp_path / ("x" * 300))  # what cannot be removed ends no grading, and nobody is told
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_submission_that_does_not_fit_is_read_where_it_is_and_leaves_nothing_open(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    code = """
+        import os
+        def is_open(number):
+            try:
+                os.fstat(number)
+            except OSError:
+                return False
+            return True
+        def f(): return os.path.exists("large"), [number for number in range(300) if is_open(number)]
+    """
+    work = submission(code)
+    (work.folder / "large").write_bytes(b"x" * 2**21)
+    with boxes.open(work, Limits(scratch_mb=1), 0) as student:
+        assert student.call("work.py", "f") == (True, [0, 1, 2, 3])
+
+
+def test_a_box_prints_by_streams_that_know_they_are_on_a_pipe(boxes: BoxRunner, submission: MakeSubmission) -> None:
+    code = """
+        import sys
+        def f():
+            print("said")
+            print("whispered", file=sys.stderr, end="")
+            streams = (sys.stdout, sys.stderr)
+            return [(one.name, one.encoding, one.line_buffering, one.seekable(), one.isatty()) for one in streams]
+    """
+    for _ in range(2):
+        with boxes.open(submission(code), Limits(), 0) as student:
+            found = student.call("work.py", "f")
+            assert student.printed == "said\nwhispered"
+        assert found == [(place, "utf-8", True, False, False) for place in (1, 2)]
+
+
+def test_threads_logs_and_chance_are_as_in_a_process_that_was_not_forked(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    code = """
+        import logging, random, threading
+        def f():
+            drawn, lock = [], threading.Lock()
+            def draw():
+                with lock:
+                    drawn.append(random.random())
+                    logging.getLogger("of a thread").warning("drew")
+            threads = [threading.Thread(target=draw) for _ in range(3)]
+            for one in threads:
+                one.start()
+            for one in threads:
+                one.join()
+            is_main = threading.current_thread() is threading.main_thread()
+            return drawn, is_main, threading.main_thread().ident == threading.get_ident(), threading.active_count()
+    """
+    found = []
+    for seed in (1, 1, 2):
+        with boxes.open(submission(code), Limits(), seed) as student:
+            found.append(student.call("work.py", "f"))
+            assert student.printed == 3 * "drew\n"
+    drawn = [one[0] for one in found]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert {one[1:] for one in found} == {(True, True, 1)}
+
+
+def test_folders_inside_others_need_no_rule_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "lib" / "inner").mkdir(parents=True)
+    (tmp_path / "library").mkdir()
+    (tmp_path / "lib" / "link").symlink_to(tmp_path / "library")
+    paths = [str(tmp_path / name) for name in ("lib/inner", "lib", "lib/link")]
+    assert jail.outermost(paths) == paths[1:], "a link leads out of the folder it stands in"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,17 @@ SOURCES = [
 ]
 
 
-def _by_table(node: ast.stmt) -> set[str]:
-    return set().union(*names_used(node, annotations=True))
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
+
+
+def _is_what_the_table_says(found: set[str], node: ast.stmt) -> bool:
+    by_table = set().union(*names_used(node, annotations=True))
+    if sys.version_info < (3, 12):
+        return found == by_table
+    # What a comprehension outside of functions binds is among the module's names there.
+    inner = [one for whole in ast.walk(node) if isinstance(whole, _COMPREHENSIONS) for one in ast.walk(whole)]
+    bound = {one.id for one in inner if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return found <= by_table <= found | bound
 
 
 def _functions(path: Path) -> list[ast.stmt]:
@@ -38,7 +48,7 @@ def test_all_sources_here_use_what_the_table_says() -> None:
             found = plain_names.names_in(node)
             # The table takes a function called `top` for a module.
             if found is not None and getattr(node, "name", "") != "top":
-                assert found == _by_table(node), f"{path}:{node.lineno}"
+                assert _is_what_the_table_says(found, node), f"{path}:{node.lineno}"
                 told += 1
     assert told > 500
 
@@ -55,21 +65,34 @@ def test_all_sources_here_use_what_the_table_says() -> None:
         ("def f():\n    import math as m, os.path\n    return m.pi, os.path", set()),
         ("def f():\n    try:\n        return g()\n    except E as e:\n        return e", {"g", "E"}),
         ("def f(x):\n    for i in range(n):\n        x[i] += i\n    return x", {"range", "n"}),
+        ("def f(x):\n    return [x + n for x in x if m]", {"n", "m"}),
+        ("def f():\n    return {k: v for a in b for k, v in a.items() if c(k)}", {"b", "c"}),
+        ("pairs = [(i, j) for i in rows for j in row(i)] + [i]", {"rows", "row", "i"}),
+        ("x = {x for x in x}", {"x"}),
+        ("def f(d):\n    split = lambda W, by=B: (W @ C).reshape(by, d)\n    return split(W)", {"B", "C", "W"}),
+        ("def f():\n    y = 1\n    return lambda x: sum(x * y * z for z in (lambda: w)())", {"sum", "w"}),
+        ("def f():\n    def g(n: N = D):\n        return n + m + g(k)\n    return g\n", {"N", "D", "m", "k"}),
+        ("def f():\n    @g\n    def g():\n        h = 1\n    return h", {"h"}),
     ],
 )
 def test_plain_statements(source: str, used: set[str]) -> None:
     (node,) = ast.parse(source).body
-    assert plain_names.names_in(node) == used == _by_table(node)
+    assert plain_names.names_in(node) == used
+    assert _is_what_the_table_says(used, node)
 
 
 @pytest.mark.parametrize(
     "source",
     [
         "def f():\n    global n\n    n = 1",
-        "def f(x):\n    return [x + n for x in y]",
-        "def f():\n    return lambda: n",
-        "def f():\n    def g():\n        return n\n    return g",
+        "def f(x):\n    return [(y := x) + n for x in z]",
+        "def f():\n    return lambda x, x: n",
+        "def f():\n    def g():\n        global n\n        n = 1\n    return g",
+        "def f():\n    n = 0\n    def g():\n        nonlocal n\n        n = 1\n    return g",
+        "def f():\n    async def g():\n        return [x async for x in n]\n    return g",
+        "async def f():\n    return [x async for x in n]",
         "def f():\n    return super().f()",
+        "def f():\n    return [super().f() for _ in x]",
         "def f(x, x):\n    return x",
         "def f(x):\n    match x:\n        case [y]:\n            return y",
         "def f(x):\n    n: int = x\n    return n",

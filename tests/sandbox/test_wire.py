@@ -242,3 +242,18 @@ def test_any_header_of_several_arrays_gives_these_or_a_wire_error(described: Any
         (got,) = wire.Frames().feed(frame)
         assert [[array.dtype.str, *array.shape] for array in got] == described
         assert sum(array.nbytes for array in got) == len(body)
+
+
+def test_arrays_of_a_question_are_its_own_and_lie_as_they_lay() -> None:
+    rows = np.arange(24.0).reshape(2, 3, 4)
+    given = [rows, rows, np.asfortranarray(rows), rows[:, ::2], rows.swapaxes(0, 1), np.zeros((0, 3)), np.array(2.5)]
+    read, write = os.pipe()
+    os.write(write, wire.pack_question({"odd": np.array([True]), "given": given}))
+    os.close(write)
+    got = wire.read_question(read)["given"]
+    os.close(read)
+    assert _same(given, got)
+    assert [one.flags.f_contiguous for one in got] == [False, False, True, False, False, True, True]
+    assert all(one.flags.owndata and one.flags.writeable and one.flags.aligned for one in got)
+    got[0][:] = 0
+    assert _same(given[1], got[1]), "the same array twice is two"

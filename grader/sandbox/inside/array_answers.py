@@ -10,6 +10,7 @@ import json
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -127,5 +128,13 @@ class ArrayAnswers:
 
 def pack(described: Sequence[Described], contents: Sequence[bytes]) -> tuple[bytes, bytes]:
     """Header and body for arrays that were taken down one after the other, each as it was then."""
-    header = json.dumps([[code, *shape] for code, shape in described]).encode()
-    return header, b"".join([contents[place] for place in _in_body([code for code, _ in described])])
+    header = f"[{', '.join([_written(code, shape) for code, shape in described])}]".encode()
+    codes = [code for code, _ in described]
+    return header, b"".join([contents[place] for place in _in_body(codes)] if len(set(codes)) > 1 else contents)
+
+
+@lru_cache(maxsize=1024)
+def _written(code: str, shape: tuple[int, ...]) -> str:
+    """One of the header's lists, as `json` would write it: in a check most answers are of few shapes."""
+    parts = [f'"{code}"', *map(str, shape)]
+    return f"[{', '.join(parts)}]"

@@ -16,6 +16,8 @@ def boot() -> None:
     settings = json.loads(sys.argv[1])
     sys.argv[:] = [""]
     sys.path[:] = settings.get("path") or [*sys.path, settings["packages"]]
+    if settings["starts"] == "zygote":
+        _load_without_hooks()
     folder = os.path.dirname(os.path.abspath(__file__))
     spec = importlib.util.spec_from_file_location(
         "_box", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
@@ -23,6 +25,16 @@ def boot() -> None:
     assert spec is not None
     sys.modules["_box"] = importlib.util.module_from_spec(spec)
     importlib.import_module(f"_box.{settings['starts']}").main(settings)
+
+
+def _load_without_hooks() -> None:
+    """These ask to be called in every fork, to renew their locks and to draw a seed. The fork server forks from its
+    only thread, which holds no lock, and seeds every box: all they would do is touch memory, which is then copied."""
+    register = os.register_at_fork
+    setattr(os, "register_at_fork", lambda **hooks: None)  # noqa: B010 - mypy lets no function be replaced
+    for name in ("logging", "random", "threading"):
+        importlib.import_module(name)
+    setattr(os, "register_at_fork", register)  # noqa: B010 - the same
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ kernel's, so nothing the student's code does to this process can take one off.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import struct
@@ -22,9 +21,11 @@ OPTIONAL = ("namespaces",)
 
 _PR_SET_NO_NEW_PRIVS = 38
 _CAPSET = {"x86_64": 126, "aarch64": 91}
+_MACHINE = os.uname().machine
 _CAPABILITY_VERSION_3 = 0x20080522
 
 _OPEN_FILES = 256
+_STATM_BYTES = 256  # seven numbers
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
 
 
@@ -52,6 +53,12 @@ def shared_rules(python: list[str], listable: list[str], workspace: str) -> list
     rules = [(path, landlock.READ) for path in python]
     rules += [(path, landlock.LIST) for path in listable]
     return [*rules, *((device, landlock.WRITE) for device in _DEVICES), (workspace, landlock.WRITE)]
+
+
+def outermost(folders: list[str]) -> list[str]:
+    """Without those that lie in another of them: what is granted on that one holds below it."""
+    real = {os.path.realpath(folder): folder for folder in folders}
+    return [folder for path, folder in real.items() if not any(path.startswith(f"{other}/") for other in real)]
 
 
 def put_on(box: Confinement, shared: int | None, installation: list[str], isolated: bool, unsafe: bool) -> list[str]:
@@ -107,15 +114,18 @@ def _limit(box: Confinement) -> None:
 
 
 def _address_space_in_use() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
+    statm = os.open("/proc/self/statm", os.O_RDONLY)
+    try:
+        return int(os.read(statm, _STATM_BYTES).split()[0]) * resource.getpagesize()
+    finally:
+        os.close(statm)
 
 
 def _give_up_privileges() -> None:
     check_zero(prctl(_PR_SET_NO_NEW_PRIVS, 1), "no_new_privs")
-    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), 8)
-    none = ctypes.create_string_buffer(24)  # effective, permitted and inheritable, all empty
-    check_zero(syscall(_CAPSET[os.uname().machine], header, none), "capset")
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    none = bytes(24)  # effective, permitted and inheritable, all empty
+    check_zero(syscall(_CAPSET[_MACHINE], header, none), "capset")
 
 
 def _wall_off(box: Confinement, shared: int | None, installation: list[str], isolated: bool) -> None:
@@ -125,15 +135,14 @@ def _wall_off(box: Confinement, shared: int | None, installation: list[str], iso
         raise OSError("this kernel's Landlock lets files be emptied, and there is no read-only mount to make up for it")
     own = [(path, landlock.READ) for path in (*installation, box.submission)]
     own += [(path, landlock.WRITE) for path in (box.scratch, *_DEVICES)]
-    landlock.enforce(shared)
-    os.close(shared)
-    narrowed = landlock.ruleset(own)
-    landlock.enforce(narrowed)
-    os.close(narrowed)
+    # Both hold, in whatever order: the short one first, because the kernel copies what it has for each that follows.
+    for made in (landlock.ruleset(own), shared):
+        landlock.enforce(made)
+        os.close(made)
 
 
 def enter_scratch(box: Confinement, isolated: bool) -> None:
     if isolated:
         namespaces.mount_scratch(box.scratch, box.scratch_mb)
         namespaces.hide_other_processes()
-    os.environ.update(HOME=box.scratch, TMPDIR=box.scratch)
+    os.environ["HOME"] = os.environ["TMPDIR"] = box.scratch

@@ -5,8 +5,8 @@ Written by hand: it is three system calls, and the packages that wrap them are y
 
 from __future__ import annotations
 
-import ctypes
 import os
+import stat
 import struct
 from collections.abc import Iterable
 
@@ -47,7 +47,7 @@ def ruleset(rules: Rules) -> int:
     network = 0b11 if version >= 4 else 0  # no TCP bind, no TCP connect
     scoped = 0b11 if version >= 6 else 0  # no abstract Unix sockets or signals to processes outside the box
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    attributes = ctypes.create_string_buffer(struct.pack("=QQQ", handled, network, scoped), 24)
+    attributes = struct.pack("=QQQ", handled, network, scoped)
     made = check_zero(syscall(_CREATE_RULESET, attributes, size, 0), "landlock_create_ruleset")
     for path, rights in rules:
         _grant(made, path, rights & handled)
@@ -65,10 +65,10 @@ def _grant(made: int, path: str, rights: int) -> None:
     except FileNotFoundError:
         return
     try:
-        if not os.path.isdir(path):
+        if not stat.S_ISDIR(os.fstat(parent).st_mode):
             rights &= _FILE_ONLY
         if rights:
-            rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, parent), 12)
+            rule = struct.pack("=Qi", rights, parent)
             check_zero(syscall(_ADD_RULE, made, _RULE_PATH_BENEATH, rule, 0), f"landlock rule for {path}")
     finally:
         os.close(parent)

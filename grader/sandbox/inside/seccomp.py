@@ -50,9 +50,17 @@ def _errno(number: int) -> int:
     return _ERRNO | number
 
 
-def _when(number: int, body: list[_Instruction]) -> list[_Instruction]:
-    """Run `body`, which must return on every path, if the call has this number; skip it otherwise."""
-    return [(_EQUAL, 0, len(body), number), *body]
+def _found(bodies: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
+    """Run the body of the last number that is not above the call's; each has to return on every path.
+
+    By halves: the kernel tries the filter with every number there is before it takes it.
+    """
+    if len(bodies) == 1:
+        return bodies[0][1]
+    half = len(bodies) // 2
+    below = _found(bodies[:half])
+    assert len(below) < 256, "a jump reaches no further"
+    return [(_AT_LEAST, len(below), 0, bodies[half][0]), *below, *_found(bodies[half:])]
 
 
 def _only_if_argument_is(argument: int, values: tuple[int, ...]) -> list[_Instruction]:
@@ -64,7 +72,6 @@ def _only_if_argument_is(argument: int, values: tuple[int, ...]) -> list[_Instru
 
 def program(machine: str, own_pid: int, allowed: str = syscalls.ALLOWED) -> list[_Instruction]:
     """The filter for a box whose own process id, as it sees itself, is `own_pid`."""
-    conditional = syscalls.numbers(syscalls.CONDITIONAL, machine)
     lines: list[_Instruction] = [(_LOAD, 0, 0, _ARCH), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), _give(_KILL)]
     lines.append((_LOAD, 0, 0, _NUMBER))
     if machine == "x86_64":
@@ -72,23 +79,28 @@ def program(machine: str, own_pid: int, allowed: str = syscalls.ALLOWED) -> list
             (_AT_LEAST, 0, 1, 0x40000000),
             _give(_KILL),
         ]  # the x32 table has the same calls by other numbers
-    for number in syscalls.numbers(allowed, machine).values():
-        lines += _when(number, [_give(_ALLOW)])
+    return lines + _found(_in_order(_bodies(machine, own_pid, allowed)))
+
+
+def _in_order(bodies: dict[int, list[_Instruction]]) -> list[tuple[int, list[_Instruction]]]:
+    """From which number on what is to be done. Numbers in between that have nothing are of no known call."""
+    unknown = [_give(_errno(_ENOSYS))]
+    begins: list[tuple[int, list[_Instruction]]] = [(0, bodies.get(0, unknown))]
+    for number in range(1, max(bodies) + 2):
+        if (body := bodies.get(number, unknown)) != begins[-1][1]:
+            begins.append((number, body))
+    return begins
+
+
+def _bodies(machine: str, own_pid: int, allowed: str) -> dict[int, list[_Instruction]]:
+    """What is to be done for each call that has a say."""
+    conditional = syscalls.numbers(syscalls.CONDITIONAL, machine)
     threads_only = [
         (_LOAD, 0, 0, _low(0)),
         (_ANY_BIT, 0, 1, _CLONE_THREAD),
         _give(_ALLOW),
         _give(_errno(_EPERM)),
     ]
-    lines += _when(conditional["clone"], threads_only)
-    # clone3 keeps its flags in memory, where a filter cannot look; libc falls back to clone on ENOSYS.
-    lines += _when(conditional["clone3"], [_give(_errno(_ENOSYS))])
-    lines += _when(conditional["kill"], _only_if_argument_is(0, (own_pid,)))
-    lines += _when(conditional["tgkill"], _only_if_argument_is(0, (own_pid,)))
-    lines += _when(conditional["prctl"], _only_if_argument_is(0, _PRCTLS))
-    lines += _when(conditional["ioctl"], _only_if_argument_is(1, _IOCTLS))
-    lines += _when(conditional["fcntl"], _only_if_argument_is(1, _FCNTLS))
-    lines += _when(conditional["madvise"], _only_if_argument_is(2, _ADVICE))
     reading_limits = [  # prlimit64(pid, resource, new, old): allowed while both halves of `new` are null
         (_LOAD, 0, 0, _low(2)),
         (_EQUAL, 0, 3, 0),
@@ -97,13 +109,21 @@ def program(machine: str, own_pid: int, allowed: str = syscalls.ALLOWED) -> list
         _give(_ALLOW),
         _give(_errno(_EPERM)),
     ]
-    lines += _when(conditional["prlimit64"], reading_limits)
-    for number in syscalls.numbers(syscalls.REFUSED, machine).values():
-        lines += _when(number, [_give(_errno(_EPERM))])
-    for number in syscalls.numbers(syscalls.PRETENDED, machine).values():
-        lines += _when(number, [_give(_errno(0))])
-    lines.append(_give(_errno(_ENOSYS)))
-    return lines
+    bodies = {number: [_give(_errno(0))] for number in syscalls.numbers(syscalls.PRETENDED, machine).values()}
+    bodies |= {number: [_give(_errno(_EPERM))] for number in syscalls.numbers(syscalls.REFUSED, machine).values()}
+    bodies |= {
+        conditional["clone"]: threads_only,
+        # clone3 keeps its flags in memory, where a filter cannot look; libc falls back to clone on ENOSYS.
+        conditional["clone3"]: [_give(_errno(_ENOSYS))],
+        conditional["kill"]: _only_if_argument_is(0, (own_pid,)),
+        conditional["tgkill"]: _only_if_argument_is(0, (own_pid,)),
+        conditional["prctl"]: _only_if_argument_is(0, _PRCTLS),
+        conditional["ioctl"]: _only_if_argument_is(1, _IOCTLS),
+        conditional["fcntl"]: _only_if_argument_is(1, _FCNTLS),
+        conditional["madvise"]: _only_if_argument_is(2, _ADVICE),
+        conditional["prlimit64"]: reading_limits,
+    }
+    return bodies | {number: [_give(_ALLOW)] for number in syscalls.numbers(allowed, machine).values()}
 
 
 class _Program(ctypes.Structure):

@@ -23,6 +23,7 @@ _COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 # With these a name can be used that is written nowhere: then everything runs.
 _UNSEEN = {"exec", "eval", "globals"}
 _ALWAYS_THERE = {*dir(builtins), "__file__"}
+_WORDS: dict[type, str] = {ast.Name: "id", ast.Attribute: "attr", ast.alias: "name", ast.Constant: "value"}
 _SHOWING = {"print", "input", "display", "help", "exit", "quit", "breakpoint"}
 _DECORATING = {*sys.stdlib_module_names, "torch", "numpy"}  # and keep no list of what they decorate
 # Calls of these ask a value for something and leave it as it is.
@@ -90,14 +91,8 @@ class Statement:
     @property
     def identifiers(self) -> set[str]:
         """Every word in it that may be a name, in other files too."""
-        found = set()
-        for node in walk(self.node):
-            match node:
-                case (
-                    ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) | ast.Constant(value=str(name))
-                ):
-                    found.add(name)
-        return found
+        words = [getattr(node, _WORDS[type(node)]) for node in walk(self.node) if type(node) in _WORDS]
+        return {word for word in words if type(word) is str}  # constants may be anything
 
 
 class TopLevel:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 
 _BELOW = "_below"
+_NEVER_NODES = {"ctx", "id", "attr", "arg", "asname", "kind", "level", "module", "is_async", "simple", "type_comment"}
+_fields: dict[type, tuple[str, ...]] = {}  # those that may hold nodes, of each kind
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -17,9 +19,10 @@ def children(node: ast.AST) -> list[ast.AST]:
         return kept
     found: list[ast.AST] = []
     node.__dict__[_BELOW] = found
-    for name in node._fields:
-        if name == "ctx":
-            continue
+    kind = type(node)
+    if kind not in _fields:
+        _fields[kind] = tuple(name for name in kind._fields if name not in _NEVER_NODES)
+    for name in _fields[kind]:
         value = getattr(node, name, None)
         if isinstance(value, ast.AST):
             found.append(value)

@@ -27,6 +27,7 @@ def main(settings: dict[str, Any]) -> None:
     while (request := wire.read_question(questions)) is not None:
         if "begin" in request:
             worker.forget(home, path)
+            importlib.invalidate_caches()  # the next home may have been written since Python looked at folders
             home = request["begin"]["home"]
             os.chdir(home)
             worker.seed(request["begin"]["seed"])

@@ -41,6 +41,7 @@ MAX_INTEGER_BITS = 1024
 MAX_TOGETHER_BYTES = 2**20  # of several answers in one frame; what is more goes at once
 
 DTYPES = frozenset(KINDS)
+_CODES = {id(kind): code for code, kind in KINDS.items()}  # of numpy's own dtypes, which writes it anew each time
 
 
 _REAL = (int, float, np.integer, np.floating)
@@ -85,14 +86,15 @@ class ArrayFrame:
     def takes(self, answer: dict[str, Any]) -> bool:
         """Whether it is such an answer, which is taken down as it is now."""
         array = answer.get("value") if len(answer) == 1 else None
-        if type(array) is not np.ndarray or not 0 < array.nbytes <= MAX_TOGETHER_BYTES:
+        if type(array) is not np.ndarray:
             return False
-        code = array.dtype.str
-        if code not in DTYPES or self.nbytes > MAX_TOGETHER_BYTES:
+        dtype, nbytes = array.dtype, array.nbytes
+        code = _CODES.get(id(dtype)) or dtype.str
+        if code not in DTYPES or not 0 < nbytes <= MAX_TOGETHER_BYTES or self.nbytes > MAX_TOGETHER_BYTES:
             return False
         self._described.append((code, array.shape))
         self._contents.append(array.tobytes())
-        self.nbytes += array.nbytes
+        self.nbytes += nbytes
         return True
 
     def pack(self) -> list[Bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import random
 import sys
@@ -54,7 +53,6 @@ def forget(home: str, path: list[str]) -> None:
     sys.path[:] = path
     for folder in [one for one in sys.path_importer_cache if home and one.startswith(home)]:
         del sys.path_importer_cache[folder]
-    importlib.invalidate_caches()
 
 
 def serve(descriptor: int) -> None:
