@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -27,6 +28,7 @@ MAX_STUDENTS = 30  # in submission.yaml: no group is larger
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
 SMALL_BYTES = 4 * 2**20  # what is copied into memory: code and answers, without data and checkpoints
+_SPARE_BYTES = 4 * SMALL_BYTES  # free there before that: parts of notebooks are written beside them later
 
 DECLARATION = "submission.yaml"
 _PREFIX = "grader-submission-"
@@ -194,16 +196,20 @@ def room_in_memory() -> Iterator[Path | None]:
 
     On a disk, making files takes the kernel longer the more were removed in the last seconds.
     """
-    if not os.access(_MEMORY, os.W_OK):
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="grader-", dir=_MEMORY, ignore_cleanup_errors=True)
+    except OSError:  # there is none, it may not be written to, or it is full
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="grader-", dir=_MEMORY, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    with folder:
+        yield Path(folder.name)
 
 
 def _small_copy(path: Path, take: Callable[[Copy], None], room: Path, stack: ExitStack) -> Copy | None:
     """A copy below `room`. None if that is too small, or anything else is amiss: copying it elsewhere says what."""
     with ExitStack() as made, suppress(Outgrown, UsageError, OSError):
+        if shutil.disk_usage(room).free < _SPARE_BYTES:
+            return None
         folder = made.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX, dir=room))
         copy = Copy(Path(folder), path, SMALL_BYTES)
         take(copy)

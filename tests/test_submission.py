@@ -9,6 +9,7 @@ import stat
 import tarfile
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -369,3 +370,20 @@ def test_what_cannot_be_copied_into_memory_is_copied_to_the_disk(tmp_path: Path)
     broken.write_bytes(b"PK")
     with room_in_memory() as room, pytest.raises(UsageError, match="the archive cannot be opened"):
         open_submission(broken, room).__enter__()
+
+
+def test_a_memory_that_takes_no_folder_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "full").write_text("as if it were full")
+    monkeypatch.setattr("grader.submission._MEMORY", str(tmp_path / "full"))
+    with room_in_memory() as room:
+        assert room is None
+
+
+def test_a_memory_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a notebook holds is written beside it once the rubric is known, when it is too late to go elsewhere."""
+    path, room = _folder(tmp_path, **{"a.py": "a"}), tmp_path / "room"
+    room.mkdir()
+    for free, is_there in ((SMALL_BYTES, False), (100 * SMALL_BYTES, True)):
+        monkeypatch.setattr("shutil.disk_usage", lambda _, free=free: SimpleNamespace(free=free))
+        with open_submission(path, room) as opened:
+            assert opened.folder.is_relative_to(room) == is_there

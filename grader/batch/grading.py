@@ -79,7 +79,8 @@ class Grading:
         self._stack = contextlib.ExitStack()
         self.room: Path | None = None
         if memory is not None:
-            self.room = Path(self._stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
+            with contextlib.suppress(OSError):  # it is full by now: then they are copied to the disk
+                self.room = Path(self._stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
         self._runner = self._stack.enter_context(BoxRunner(tuple(libraries), unsafe=plan.unsafe, room=self.room))
 
     @cached_property

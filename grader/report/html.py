@@ -232,8 +232,10 @@ class _Compiled(FileSystemBytecodeCache):
         super().__init__(str(TEMPLATES / "__pycache__"))
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
+        try:
             super().load_bytecode(bucket)
+        except Exception:  # a damaged file raises all kinds of things; the template is compiled in its place
+            bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         if not sys.dont_write_bytecode:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.errors import Crashed, StudentFault
+from grader.errors import Crashed, Killed, StudentFault
 from grader.model import Limits
 from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
@@ -159,8 +159,8 @@ class Channel:
             self._ahead.popleft()
             frame = b""
         else:
-            self._drop(self._owed + sum(count for _, count in self._ahead), asked)
-            self._ahead.clear()
+            self._drop(self._owed, asked)
+            self._drop_what_was_asked_ahead(asked)
         self._owed = count
         while self._owed:
             yield self._answer(frame, asked)
@@ -171,6 +171,17 @@ class Channel:
         self._owed = owed
         while self._owed:
             self._answer(b"", asked)
+
+    def _drop_what_was_asked_ahead(self, asked: Asked) -> None:
+        """If the box ends over it, that says nothing about what is asked now, which has to be asked elsewhere."""
+        try:
+            self._drop(sum(count for _, count in self._ahead), asked)
+        except StudentFault as fault:
+            if not self._ahead:
+                raise
+            raise Killed(f"{asked} was not asked: its box ended over another question") from fault
+        finally:
+            self._ahead.clear()
 
     def what_it_printed(self) -> str:
         """Questions are sent together, so a check may end while the code still answers later ones. These are waited

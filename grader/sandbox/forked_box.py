@@ -41,6 +41,8 @@ class ForkedBox(Asking):
         super().begin_check(ahead=ahead)
         if ahead and not self._asks_ahead and self._channel is not None:
             self._asks_ahead = True
+            if self._runner.may_want_a_gpu(self._submission, self._server):
+                return  # all later answers would say so, and nobody could tell which question's code it was
             self._channel.send_ahead(self._runner.usually_after(self._questions))
 
     def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:

@@ -16,6 +16,7 @@ from grader.errors import BoxLost, Killed, TimedOut
 from grader.model import Box, Isolation, Limits, Submission
 from grader.sandbox.fork_server import ForkServer, end_servers, start_servers
 from grader.sandbox.inside import jail
+from grader.sandbox.inside.student_machine import asks_for_a_device
 from grader.sandbox.mentioned_libraries import HEAVY, mentions
 from grader.sandbox.scratch import remove
 
@@ -112,6 +113,7 @@ class BoxRunner:
         self._servers: dict[tuple[str, ...], ForkServer] = {}
         self._linked: dict[Path, _Linked] = {}  # by the submission's folder
         self._mentioned: dict[tuple[Path, str], bool] = {}  # whether a file, or what it may import, names a heavy one
+        self._wants_a_gpu: dict[Path, bool] = {}  # by the submission's folder
 
     def start(self) -> None:
         """Begin loading libraries. Returns at once; the first box waits for them."""
@@ -160,6 +162,7 @@ class BoxRunner:
                 earlier.remove()
             self._linked = {submission.folder: self._placed(submission.folder)}
             self._mentioned.clear()
+            self._wants_a_gpu.clear()
         linked = self._linked[submission.folder]
         above = [str(folder) for folder in (self.workspace, self._room) if folder is not None]
         _make_look_new([*above, *linked.folders, *linked.files])
@@ -169,6 +172,16 @@ class BoxRunner:
         if self._room is not None and folder.is_relative_to(self._room):
             return _as_it_lies(folder)
         return _linked(str(folder), str(self.workspace / f"submission-{_unlike_any_other()}"))
+
+    def may_want_a_gpu(self, submission: Submission, server: ForkServer | None) -> bool:
+        """Whether code that runs in a box of this server may ask for one. Where torch is not loaded, it does not."""
+        if server is not self._servers.get(self._libraries):
+            return False
+        folder = submission.folder
+        if folder not in self._wants_a_gpu:
+            codes = (path for path in folder.rglob("*.py") if path.is_file())
+            self._wants_a_gpu[folder] = any(asks_for_a_device(path.read_bytes()) for path in codes)
+        return self._wants_a_gpu[folder]
 
     def usually_after(self, questions: Sequence[Question]) -> Sequence[Question]:
         """What a box that began with these questions was asked after them."""

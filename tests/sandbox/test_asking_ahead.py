@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.errors import Crashed, TimedOut
+from grader.errors import Crashed, Killed, TimedOut
 from grader.model import Limits
 from grader.sandbox import BoxRunner
 from tests.conftest import MakeSubmission
@@ -87,11 +87,12 @@ def test_what_breaks_later_costs_nothing_that_was_asked_before(runner: BoxRunner
 
 
 def test_what_takes_too_long_is_ended_as_ever(runner: BoxRunner, submission: MakeSubmission) -> None:
-    for then in (8.0, 2.0):  # the second time it is another question that waits for the one that was asked ahead
+    # The second time it is another question that waits for the one that was asked ahead, and is not to blame.
+    for then, fault in ((8.0, TimedOut), (2.0, Killed)):
         with runner.open(submission(CODE), Limits(cpu_seconds=1), 0) as box:
             box.call("work.py", "f", 1.0)
             box.begin_check(ahead=True)
-            with pytest.raises(TimedOut):
+            with pytest.raises(fault):
                 box.call("work.py", "f", then)
 
 
@@ -103,3 +104,28 @@ def test_work_that_is_asked_less_does_not_shorten_what_is_asked(runner: BoxRunne
         box.begin_check(ahead=True)
         box.call("work.py", "f", 2.0)
         assert box.call("work.py", "seen") == [1.0, 2.0, 3.0]
+
+
+def test_another_question_is_not_to_blame_for_what_was_asked_ahead(
+    runner: BoxRunner, submission: MakeSubmission
+) -> None:
+    with pytest.raises(Crashed):
+        _first_box(runner, submission, 2.0, 7.0)
+    with runner.open(submission(CODE), Limits(), 0) as box:
+        box.call("work.py", "f", 1.0)
+        box.begin_check(ahead=True)
+        with pytest.raises(Killed):  # which is tried again
+            box.call("work.py", "f", 5.0)
+        with pytest.raises(Crashed, match="its box has ended") as found:
+            box.call("work.py", "f", 5.0)
+        assert not isinstance(found.value, Killed)
+
+
+def test_code_that_may_ask_for_a_gpu_is_not_asked_ahead(runner: BoxRunner, submission: MakeSubmission) -> None:
+    """Its box remembers that it did, and says so with every answer that follows."""
+    submission(**{"other.py": 'device = "cuda"'})
+    _first_box(runner, submission, 2.0, 3.0)
+    with runner.open(submission(CODE), Limits(), 0) as box:
+        box.call("work.py", "f", 1.0)
+        box.begin_check(ahead=True)
+        assert box.call("work.py", "seen") == [1.0]

@@ -3,7 +3,8 @@
 Two looks: the code that the function reaches is read, and the function is run while every function of a library that
 it calls is noted. Reading alone misses what is hidden on purpose; running alone misses what other inputs would call.
 Code that keeps nothing can hide nothing, as far as reading tells. Where none of its names is forbidden, it is plain
-what it uses: then nobody asks which names the function reaches, and a few runs are watched in place of many.
+what it uses: then nobody asks which names the function reaches. A few runs are watched in place of many where its
+libraries are allowed as a whole; others may call by themselves what is forbidden, as a loss of torch's does.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from grader.kept_question import KeptQuestion
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import place, quote
 from grader.registry import StudentFile, check
+
+_LIBRARIES = ("numpy", "torch", "einops")  # all that code which keeps nothing may use, beside Python's own
 
 
 @dataclass(frozen=True)
@@ -83,8 +86,9 @@ def _judged(
     student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: _Watched | None
 ) -> Outcome:
     # Read inside a box: a hostile file can crash a parser, and then only that box is lost.
-    if _is_plain(student.probe("library_names", file), *rules):
-        calls, _ = _recorded(student, file, name, watched.few) if watched else ([], False)
+    if _is_plain(named := student.probe("library_names", file), *rules):
+        runs = watched and (watched.few if _are_allowed_whole(named, rules[1]) else watched.all)
+        calls, _ = _recorded(student, file, name, runs) if runs else ([], False)
         if not _first_forbidden(calls, *rules):
             return _nothing_ready_made(rules)
     match student.probe("names_used", file, name=name):
@@ -118,6 +122,12 @@ def _is_plain(named: Any, forbidden: Sequence[str], allowed: Sequence[str]) -> b
         return False
     rules = tuple(forbidden), tuple(allowed)
     return not any(not isinstance(name, str) or _is_forbidden(name, *rules) for name in named)
+
+
+def _are_allowed_whole(named: Sequence[str], allowed: Sequence[str]) -> bool:
+    """Whether nothing that the libraries of these names call by themselves can be forbidden."""
+    roots = {"numpy", *(name.partition(".")[0] for name in named)}  # whose arrays it is given
+    return all(_fits(f"{library}.any", allowed) for library in _LIBRARIES if library in roots)
 
 
 def _recorded(student: Student, file: str, name: str, watched: KeptQuestion) -> tuple[list[Any], bool]:
