@@ -179,7 +179,7 @@ class BoxRunner:
             return False
         folder = submission.folder
         if folder not in self._wants_a_gpu:
-            codes = (path for path in folder.rglob("*.py") if path.is_file())
+            codes = (Path(path) for path in self._linked[folder].files if path.endswith(".py"))
             self._wants_a_gpu[folder] = any(asks_for_a_device(path.read_bytes()) for path in codes)
         return self._wants_a_gpu[folder]
 

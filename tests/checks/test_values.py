@@ -349,31 +349,37 @@ def test_limits_of_the_rubric_reach_the_box(boxes: BoxRunner, submission: MakeSu
     assert "ran out of memory" in _complaints(report)[0]
 
 
+MULTI_HEAD = "x, W_Q, W_K, W_V, W_O, heads, mask=None"
 CHANGES = {
-    "where numbers are double": "if x.dtype == np.float64:",
-    "where numbers are single": "if x.dtype == np.float32:",
-    "of one head": "if heads == 1 and x.dtype == np.float64:",
-    "of several heads": "if heads > 1:",
-    "where the mask is causal": "if not np.tril(mask, -1).any():",
-    "where the mask is irregular": "if np.tril(mask, -1).any():",
+    "where numbers are double": (MULTI_HEAD, "x.dtype == np.float64"),
+    "where numbers are single": (MULTI_HEAD, "x.dtype == np.float32"),
+    "of one head": (MULTI_HEAD, "heads == 1 and x.dtype == np.float64"),
+    "of several heads": (MULTI_HEAD, "heads > 1"),
+    "where the mask is causal": (MULTI_HEAD, "not np.tril(mask, -1).any()"),
+    "where the mask is irregular": (MULTI_HEAD, "np.tril(mask, -1).any()"),
+    "of more queries than keys": ("x, W_K, W_V, beta", "x.shape[1] > W_K.shape[1]"),
+    "of fewer queries than keys": ("x, W_K, W_V, beta", "x.shape[1] < W_K.shape[1]"),
+    "of one key": ("x, W_K, W_V, beta", "W_K.shape[1] == 1"),
+    "in single precision": ("x, W_K, W_V, beta", "x.dtype == np.float32"),
 }
 
 
-@pytest.mark.parametrize("where", CHANGES.values(), ids=list(CHANGES))
+@pytest.mark.parametrize(("given", "where"), CHANGES.values(), ids=list(CHANGES))
 def test_arguments_that_are_changed_for_some_inputs_only_are_found(
-    boxes: BoxRunner, submission: MakeSubmission, where: str
+    boxes: BoxRunner, submission: MakeSubmission, given: str, where: str
 ) -> None:
     code = f"""
 import numpy as np
-def f(x, W_Q, W_K, W_V, W_O, heads, mask=None):
-    {where}
+def f({given}):
+    if {where}:
         W_V *= 2
     return x
 """
-    for name, status in ((code, Status.FAILED), (code.replace("W_V *= 2", "W_V = 2 * W_V"), Status.PASSED)):
-        with boxes.open(submission(name), Limits(), 0) as student:
-            given = {"file": "work.py", "function": "f", "inputs": "masked_multi_head"}
-            found = values.leaves_inputs_unchanged(student, np.random.default_rng(0), **given)
+    kind = "masked_multi_head" if given == MULTI_HEAD else "column_attention"
+    for text, status in ((code, Status.FAILED), (code.replace("W_V *= 2", "W_V = 2 * W_V"), Status.PASSED)):
+        with boxes.open(submission(text), Limits(), 0) as student:
+            asked = {"file": "work.py", "function": "f", "inputs": kind}
+            found = values.leaves_inputs_unchanged(student, np.random.default_rng(0), **asked)
         assert found.status is status
 
 
