@@ -210,7 +210,7 @@ def _some_cases(rng: np.random.Generator, maker: Maker) -> Cases:
     """One in three, counted from the last: so both precisions are among them, more queries than keys, a single key, one
     head and several, both kinds of mask. All, where there are few."""
     cases = all_cases(rng, maker)
-    return cases if len(cases) <= _FEW else Cases(cases[::-3])
+    return cases if len(cases) <= _FEW else Cases(reversed(cases[::-3]))
 
 
 def _are_unchanged(student: Student, file: str, cases: Cases) -> bool:
