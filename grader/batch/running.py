@@ -28,6 +28,7 @@ from grader.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.draw import draw_for_grading
 from grader.errors import UsageError
 from grader.exits import extra_needed
+from grader.model import Rubric
 from grader.rubric import find_rubric, load_rubric
 from grader.submission import open_submission, room_in_memory
 from grader.suggestions import did_you_mean
@@ -145,16 +146,21 @@ def run_batch(
 
 def _begin_run(order: Order, plan: Plan, gradebook: Gradebook) -> int:
     """A typo in the rubric stops here, before anything is graded."""
-    rubric = only(load_rubric(plan.rubric, plan.data), list(plan.problems))
+    rubric = _rubric_of(plan)
     data = str(plan.data) if plan.data else None
     place = str(order.submissions.resolve())
     asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint, place)
     return gradebook.begin_run(asked, rubric.name, __version__)
 
 
+def _rubric_of(plan: Plan) -> Rubric:
+    return only(load_rubric(plan.rubric, plan.data), list(plan.problems))
+
+
 def _graders(order: Order, plan: Plan, count: int, workspace: Path, memory: Path | None) -> Jobs | DaskJobs:
     if order.dask is None:
         return Jobs(plan, max(1, min(order.jobs, count)), workspace, memory)
+    _rubric_of(plan)  # a typo is told before a cluster is asked for anything
     with extra_needed("dask", "--dask"):
         from grader.batch.cluster.dask_jobs import DaskJobs
     return DaskJobs(order.dask, plan, workspace, order.submissions.resolve() if order.shared else None)

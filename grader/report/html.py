@@ -239,7 +239,7 @@ class _Compiled(FileSystemBytecodeCache):
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         if not sys.dont_write_bytecode:
-            with suppress(OSError):
+            with suppress(OSError):  # nobody may write there, or the disk is full: the next process compiles again
                 os.makedirs(self.directory, exist_ok=True)
                 super().dump_bytecode(bucket)
 
