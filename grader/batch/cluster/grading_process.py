@@ -25,24 +25,22 @@ from grader.batch.cluster.sealing import LOST_AT_MOST, Damaged, Parcel, packed, 
 from grader.batch.finding import HandedIn
 from grader.batch.grading import Grading
 from grader.errors import StaffFault, UsageError
-from grader.submission import OpenedSubmission, open_submission, room_in_memory
+from grader.submission import OpenedSubmission, open_submission
 
 
 def main() -> None:
     line = Connection(int(sys.argv[1]))
+    memory = Path(sys.argv[2]) if sys.argv[2:] else None  # the worker's, who clears up there, unless it is killed
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all that a terminal started; the writer decides
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     tempfile.tempdir = str(folder)
+    folders = [one for one in (folder, memory) if one is not None]
+    threading.Thread(target=_end_with_the_worker, args=(line.fileno(), folders), daemon=True).start()
     try:
-        with (
-            room_in_memory() as memory,
-            contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError),
-        ):
-            ending = (line.fileno(), [folder, *([memory] if memory else [])])
-            threading.Thread(target=_end_with_the_worker, args=ending, daemon=True).start()
+        with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
             _serve(line, folder, memory)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folders)  # whoever is the first to hear that the worker has gone: the thread may not live to do it
 
 
 def _end_with_the_worker(line: int, folders: list[Path]) -> None:
@@ -50,9 +48,13 @@ def _end_with_the_worker(line: int, folders: list[Path]) -> None:
     poll = select.poll()
     poll.register(line, select.POLLRDHUP)
     poll.poll()
+    _remove(folders)
+    os._exit(0)
+
+
+def _remove(folders: list[Path]) -> None:
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
-    os._exit(0)
 
 
 def _serve(line: Connection, folder: Path, memory: Path | None) -> None:

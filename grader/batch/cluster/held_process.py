@@ -17,6 +17,7 @@ from typing import Any
 
 from grader.batch.cluster.sealing import packed, unpacked
 from grader.secret import FILE_VARIABLE, VARIABLE
+from grader.submission import room_in_memory
 
 _START_SECONDS = 300  # torch from a cold disk that many machines share
 # Honest work takes seconds, and what sleeps is ended by its box; this is for a fault of ours that waits for ever.
@@ -35,7 +36,7 @@ class HeldProcess:
         self._lock = threading.Lock()  # a worker with several threads still grades one at a time
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Connection | None = None
-        self._folder: Path | None = None
+        self._folders = contextlib.ExitStack()  # on the disk and in memory: a process that was killed clears up nothing
 
     def hello(self) -> dict[str, Any]:
         """What it says of its boxes, once it is ready: `layers` and `missing`, or `refused`."""
@@ -62,15 +63,18 @@ class HeldProcess:
 
     def _started(self) -> dict[str, Any]:
         self._end()
-        self._folder = Path(tempfile.mkdtemp(prefix="grader-", dir=self._above))
+        folder = Path(tempfile.mkdtemp(prefix="grader-", dir=self._above))
+        self._folders.callback(shutil.rmtree, folder, ignore_errors=True)
+        memory = self._folders.enter_context(room_in_memory())
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-P", "-m", "grader.batch.cluster.grading_process", str(theirs.fileno())]
+            given = (str(theirs.fileno()), *([] if memory is None else [str(memory)]))
+            command = [sys.executable, "-P", "-m", "grader.batch.cluster.grading_process", *given]
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                env={**_without_secret(), "TMPDIR": str(self._folder)},
+                env={**_without_secret(), "TMPDIR": str(folder)},
                 start_new_session=True,
             )
         self._line = Connection(ours.detach())
@@ -101,8 +105,7 @@ class HeldProcess:
                 process.wait(_FAREWELL_SECONDS)
             _kill(process)
             process.wait()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._folders.close()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
