@@ -20,6 +20,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from grader.batch.finding import find_submissions
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.grading import Graded, Grading, Plan
 from grader.draw import Draw
-from grader.sandbox import channel, fork_server, rehearsed_code
+from grader.sandbox import channel, fork_server, reader, rehearsed_code
 from grader.sandbox.inside import rehearsal, wire, worker
 from grader.submission import room_in_memory
 
@@ -41,19 +42,25 @@ _A_BOX_ENDS_IN = 0.5  # seconds, on a busy machine
 
 _ended: list[float] = []  # processor seconds of boxes
 _asked: list[bytes] = []
-_receive, _ask_each = fork_server.ForkServer._receive, channel.Channel.ask_each
+_readers: set[int] = set()  # boxes in which code is read, for many submissions
+_receive, _ask_each, _opened = fork_server.ForkServer._receive, channel.Channel.ask_each, reader.opened
 
 
 def _receive_and_note(self: fork_server.ForkServer) -> tuple[dict[str, Any], list[int]]:
     message, received = _receive(self)
-    if "ended" in message:
+    if "ended" in message and message["ended"] not in _readers:
         _ended.append(message["cpu_seconds"])
     return message, received
 
 
-def _ask_and_note(self: channel.Channel, frame: bytes, *given: Any) -> Iterator[Any]:
-    _asked.append(frame)
-    return _ask_each(self, frame, *given)
+def _open_and_note(server: fork_server.ForkServer, request: dict[str, Any], *given: Any) -> Any:
+    _readers.add(request["id"])
+    return _opened(server, request, *given)
+
+
+def _ask_and_note(self: channel.Channel, question: channel.Question, *given: Any) -> Iterator[Any]:
+    _asked.append(question.frame)
+    return _ask_each(self, question, *given)
 
 
 def main() -> None:
@@ -62,6 +69,7 @@ def main() -> None:
     count = parser.parse_args().count
     setattr(fork_server.ForkServer, "_receive", _receive_and_note)  # noqa: B010 - mypy lets no method be replaced
     setattr(channel.Channel, "ask_each", _ask_and_note)  # noqa: B010 - the same
+    setattr(reader, "opened", _open_and_note)  # noqa: B010 - the same
     with tempfile.TemporaryDirectory(prefix="where-time-goes-") as temporary:
         folder = Path(temporary)
         results = _grade(folder, count)
@@ -90,7 +98,7 @@ def _grade(folder: Path, count: int) -> list[Graded]:
         time.sleep(_A_BOX_ENDS_IN)
     (folder / "asked").write_bytes(pickle.dumps(one_box))
     _show("the job's process", own)
-    _show("its fork server", servers)
+    _show("its fork servers and reader", servers)
     _show("one box", _ended)
     mean = 1000 * sum(_ended) / count
     print(f"{'boxes of one submission':30} {mean:6.2f} ms, the mean of {len(_ended) / count:.2f} boxes")
@@ -159,7 +167,9 @@ def _below(process: int) -> list[int]:
 
 
 def _spent(process: int) -> float:
-    return time.clock_gettime((~process << 3) | 2)  # the clock of that process's processor time
+    with suppress(OSError):  # it has ended, a reader that has read enough
+        return time.clock_gettime((~process << 3) | 2)  # the clock of that process's processor time
+    return 0.0
 
 
 def _show(what: str, seconds: list[float]) -> None:

@@ -65,14 +65,15 @@ class Box(CodeInABox, Protocol):
     """One that checks may share."""
 
     asks_together: bool  # whether several questions may be sent, and answered, as one
+    may_be_asked_ahead: bool  # it may answer what boxes are usually asked, before anybody does: it makes no difference
+    was_asked_ahead: bool
     lost_answers: bool  # it ended while it answered several as one, and some may have been answered before that
     in_common: dict[
         str, Any
     ]  # what the checks that ask it keep for each other, outside of it and as long as it is there
 
-    def begin_check(self, *, ahead: bool = False) -> None:
-        """What is asked from here on belongs to another check: the code's own random numbers begin anew. It may be
-        asked `ahead` what others were asked from here on, where it makes no difference whether that was asked."""
+    def begin_check(self) -> None:
+        """What is asked from here on belongs to another check: the code's own random numbers begin anew."""
 
     def answers_alike(self) -> bool:
         """Whether the code answers what it was asked first, asked again, as it did then."""

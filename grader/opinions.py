@@ -27,6 +27,10 @@ _PRINTED_CHARACTERS = 2000
 _LOOKED_AT_AGAIN = 8  # one submission in so many, of code that keeps nothing as far as reading it tells
 
 
+class _AskedAhead(Exception):
+    """What did not pass was found in a box that had been asked more than that."""
+
+
 class _Student:
     """What one check sees: the box, and what was handed in beside code."""
 
@@ -66,6 +70,10 @@ class _Student:
     @property
     def lost_answers(self) -> bool:
         return self._box.lost_answers
+
+    @property
+    def was_asked_ahead(self) -> bool:
+        return self._box.was_asked_ahead
 
     def read(self, file: str) -> bytes:
         return self._asking.work.submission.read(file)
@@ -135,7 +143,7 @@ class Asking:
         if self._would_tell_what_hidden_ones_asked(check):
             self.turn.close()
         if self.turn.box is None or not self.turn.was_asked:
-            return self._alone(check, True, attempts)
+            return self._alone(check, True, attempts, ahead=True)
         began = time.perf_counter()
         self.work.shares_boxes = self.turn.hand_on(keeps_nothing)
         if self.work.shares_boxes and (first := self._first_opinion(check, self.turn.box)) is not None:
@@ -208,21 +216,25 @@ class Asking:
             return outcome
         return None
 
-    def _alone(self, check: Check, shares: bool, attempts: int) -> tuple[Outcome, bool]:
+    def _alone(self, check: Check, shares: bool, attempts: int, *, ahead: bool = False) -> tuple[Outcome, bool]:
         """What it finds in a box that nobody has asked anything. One that it passed in, others may use.
 
-        The last attempt asks one question at a time: where code ends its box in the midst of several, what it had
-        answered before that counts.
+        Code that keeps nothing may be asked `ahead` what they will ask; then only a pass counts. The last attempt asks
+        one question at a time: where code ends its box in the midst of several, what it had answered before counts.
         """
         outcome, timed_out = None, False
         for left in reversed(range(attempts)):
             student: _Student | None = None
+            began = time.perf_counter()
             try:
                 box = self.turn.fresh(self.work.limits(self.problem))
                 box.asks_together = left > 0
+                box.may_be_asked_ahead = ahead and shares and self.keeps_nothing and left > 0
                 student = _Student(box, self, check)
                 outcome = self._found(check, student)
                 self.turn.was_asked = student.saw_inputs
+                if box.was_asked_ahead and outcome.status is not Status.PASSED:
+                    raise _AskedAhead
                 if not shares and self.work.shares_boxes and student.saw_inputs and not self.keeps_nothing:
                     self.work.shares_boxes = self._agrees(box, check.id)
                 if outcome.status is not Status.PASSED and student.saw_inputs:
@@ -233,6 +245,9 @@ class Asking:
             except Exception as fault:
                 printed = student.shown_output if student else ""
                 self.turn.close(fault)
+                if student and student.was_asked_ahead and not isinstance(fault, BoxRefused):
+                    self.work.forget(time.perf_counter() - began)
+                    return self._alone(check, shares, attempts)
                 self.failed.append(check)
                 outcome, timed_out, is_final = self._blamed(fault, check, student, printed)
                 if is_final and not (left and student and student.lost_answers):

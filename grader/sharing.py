@@ -70,7 +70,7 @@ class BoxInTurn:
             except (StudentFault, BoxLost) as fault:
                 self.close(fault)
         if self.box is not None:
-            self.box.begin_check(ahead=keeps_nothing)
+            self.box.begin_check()
         return self.box is not None
 
     def close(self, fault: BaseException | None = None) -> None:

@@ -40,9 +40,9 @@ class _Reference:
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
         yield self
 
-    asks_together = lost_answers = False
+    asks_together = lost_answers = may_be_asked_ahead = was_asked_ahead = False
 
-    def begin_check(self, *, ahead: bool = False) -> None:
+    def begin_check(self) -> None:
         """It draws no random numbers."""
 
     def answers_alike(self) -> bool:

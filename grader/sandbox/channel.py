@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.errors import Crashed, Killed, StudentFault
 from grader.model import Limits
@@ -26,9 +26,14 @@ _READ_BYTES = 1 << 16  # larger ones have the kernel make and clear new pages fo
 _KEPT_OUTPUT_BYTES = 1 << 16
 _JAIL_SECONDS = 60
 _WATCH_SECONDS = 0.1
-Question = tuple[bytes, int]  # a frame, and how many answers it asks for
 # A machine has some 30,000 process ids for all. A box can start about 3,000 threads between two looks, and no more.
 _MAX_THREADS = 256
+
+
+class Question(NamedTuple):
+    frame: bytes
+    answers: int  # so many it asks for
+    file: str
 
 
 class _OverLimit(Exception):
@@ -126,7 +131,8 @@ class Channel:
         self._frames = wire.Frames()
         self._answers: deque[Any] = deque()
         self._owed = 0
-        self._ahead: deque[Question] = deque()  # sent before anybody asked it
+        self._ahead: deque[Question] = deque()  # that the box holds, and nobody has asked yet
+        self._is_ahead = False  # what it answers now, it was not asked
         self._unsent = memoryview(b"")
         self._wall_seconds = _JAIL_SECONDS
         self.printed = bytearray()
@@ -146,22 +152,23 @@ class Channel:
         self._wall_seconds = self._limits.wall_seconds
         return answer
 
-    def send_ahead(self, questions: Sequence[Question]) -> None:
-        """Have the box answer what will most likely be asked, while the judge looks at what was answered before."""
+    def expect(self, questions: Sequence[Question]) -> None:
+        """The box holds these questions, and answers them in this order without having been asked."""
         self._ahead.extend(questions)
-        self._unsent = memoryview(b"".join([self._unsent, *(frame for frame, _ in questions)]))
+        self._is_ahead = True
 
-    def ask_each(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
-        """The replies to so many questions, in order; one reply may hold several answers. All questions are sent at
-        once, so that neither side waits for the other in between."""
-        if self._ahead and self._ahead[0] == (frame, count):
-            self._drop(self._owed, asked)
+    def ask_each(self, question: Question, asked: Asked) -> Iterator[Any]:
+        """The replies to all that a question asks, in order; one reply may hold several answers. All is sent at once,
+        so that neither side waits for the other in between."""
+        self._drop(self._owed, asked)
+        frame = b""
+        if self._ahead and self._ahead[0] == question:
             self._ahead.popleft()
-            frame = b""
         else:
-            self._drop(self._owed, asked)
-            self._drop_what_was_asked_ahead(asked)
-        self._owed = count
+            self._drop(sum(one.answers for one in self._ahead), asked)
+            self._ahead.clear()
+            self._is_ahead, frame = False, question.frame
+        self._owed = question.answers
         while self._owed:
             yield self._answer(frame, asked)
             frame = b""
@@ -171,17 +178,6 @@ class Channel:
         self._owed = owed
         while self._owed:
             self._answer(b"", asked)
-
-    def _drop_what_was_asked_ahead(self, asked: Asked) -> None:
-        """If the box ends over it, that says nothing about what is asked now, which has to be asked elsewhere."""
-        try:
-            self._drop(sum(count for _, count in self._ahead), asked)
-        except StudentFault as fault:
-            if not self._ahead:
-                raise
-            raise Killed(f"{asked} was not asked: its box ended over another question") from fault
-        finally:
-            self._ahead.clear()
 
     def what_it_printed(self) -> str:
         """Questions are sent together, so a check may end while the code still answers later ones. These are waited
@@ -193,6 +189,15 @@ class Channel:
         return self.printed.decode("utf-8", "replace")
 
     def _answer(self, frame: bytes, asked: Asked) -> Any:
+        try:
+            return self._answered(frame, asked)
+        except StudentFault as fault:
+            if not self._is_ahead:
+                raise
+            # How many of its answers had been sent by then is chance. So nothing is to blame, and all is asked again.
+            raise Killed(f"{asked} was not asked alone, and its box ended") from fault
+
+    def _answered(self, frame: bytes, asked: Asked) -> Any:
         if not self._open:
             raise Crashed(f"{asked} cannot be asked any more: its box has ended")
         try:

@@ -37,12 +37,13 @@ def start_servers(
     installation = find_installation(libraries)
     light = tuple(name for name in libraries if name not in HEAVY)
     loading = taken()
-    server = ForkServer(loading.process, loading.control, workspace)
-    servers = {libraries: server}
+    rehearsal, light_rehearsal = _rehearsal_in(workspace), None
+    servers = {libraries: ForkServer(loading.process, loading.control, rehearsal)}
     if light == libraries:
         loading.light_control.close()
     else:
-        servers[light] = ForkServer(loading.process, loading.light_control, workspace, parts=True)
+        light_rehearsal = _rehearsal_in(workspace)
+        servers[light] = ForkServer(loading.process, loading.light_control, light_rehearsal, parts=True)
     settings = {
         "path": installation.path,
         "light": light,
@@ -51,31 +52,37 @@ def start_servers(
         "listable": installation.path,
         "installation": installation.folders,
         "workspace": str(workspace),
-        "rehearsal": str(server.rehearsal),
-        "light_rehearsal": str(servers[light].rehearsal),
+        "rehearsal": str(rehearsal),
+        "light_rehearsal": str(light_rehearsal),
         "unsafe": unsafe,
         "without": without,
     }
     # A file: a large installation makes it longer than a message may be.
-    written = server.rehearsal / "settings.json"
+    written = rehearsal / "settings.json"
     written.write_text(json.dumps(settings))
     with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told
         loading.control.send(os.fsencode(written))
     return servers
 
 
+def _rehearsal_in(workspace: Path) -> Path:
+    # By a name that no box can guess: its age would tell for how long there have been some.
+    rehearsal = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=workspace))
+    for name, text in rehearsed_code.FILES.items():
+        (rehearsal / name).write_text(text)
+    return rehearsal
+
+
 class ForkServer:
     def __init__(
-        self, process: subprocess.Popen[bytes], control: socket.socket, workspace: Path, *, parts: bool = False
+        self, process: subprocess.Popen[bytes], control: socket.socket, rehearsal: Path | None, *, parts: bool = False
     ) -> None:
-        """`process` is the one it was begun as. One that `parts` from it leaves it to another, which loads more."""
+        """`process` is the one it was begun as. One that `parts` from it leaves it to another. `rehearsal` is where it
+        finds what it rehearses before it is ready, and is removed then."""
         self._process = process
         self._control = control
         self._parts = parts
-        # By a name that no box can guess: its age would tell for how long there have been some.
-        self.rehearsal = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=workspace))
-        for name, text in rehearsed_code.FILES.items():
-            (self.rehearsal / name).write_text(text)
+        self._rehearsal = rehearsal
         self._ready = False
         self.isolated = False
         self._ended: dict[int, dict[str, Any]] = {}
@@ -86,8 +93,22 @@ class ForkServer:
             self._control.settimeout(_START_SECONDS)
             message, _ = self._receive()
             self.isolated = bool(message["isolated"])
-            shutil.rmtree(self.rehearsal)
+            if self._rehearsal is not None:
+                shutil.rmtree(self._rehearsal)
             self._ready = True
+
+    def parted(self, questions: int) -> ForkServer:
+        """Another one, whose boxes answer these questions, a file of frames, without having been asked."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            socket.send_fds(self._control, [b'{"prepare": true}'], [theirs.fileno(), questions])
+        except OSError as error:
+            ours.close()
+            raise self._lost() from error
+        finally:
+            theirs.close()
+            os.close(questions)
+        return ForkServer(self._process, ours, None, parts=True)
 
     def open(self, request: dict[str, Any], descriptors: list[int]) -> int:
         """Fork a box. Returns a descriptor for its process."""
@@ -162,6 +183,8 @@ class ForkServer:
         except OSError:
             self._process.kill()
         self._control.close()
+
+    def wait_for_its_process(self) -> None:
         self._process.wait()
         if self._process.stderr:
             self._process.stderr.close()
@@ -173,3 +196,5 @@ def end_servers(servers: Collection[ForkServer]) -> None:
         server.hang_up()
     for server in servers:
         server.wait_until_ended()
+    for server in servers:
+        server.wait_for_its_process()

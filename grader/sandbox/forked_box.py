@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.errors import BoxLost, BoxUnsafe
 from grader.model import Limits, Submission
-from grader.sandbox.asking import Asking
+from grader.sandbox.asking import Asking, Request
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.channel import Channel, Question
 from grader.sandbox.fork_server import ForkServer
+from grader.sandbox.opening import confined, opened, scratch_in
 from grader.sandbox.scratch import remove
+from grader.sandbox.usual_questions import Prepared
 
 if TYPE_CHECKING:
     from grader.sandbox.runner import BoxRunner
 
 _COPIED_MB = 32  # submissions up to this size are copied into each box's scratch folder, to be written into
+_READ = ("what_it_may_keep", "library_names")  # what reading alone tells: no box of the student's own is asked
 
 
 class ForkedBox(Asking):
@@ -35,21 +35,19 @@ class ForkedBox(Asking):
         self._server: ForkServer | None = None
         self._scratch: Path | None = None  # where the grader has to clear up
         self._questions: list[Question] = []
-        self._asks_ahead = False
 
-    def begin_check(self, *, ahead: bool = False) -> None:
-        super().begin_check(ahead=ahead)
-        if ahead and not self._asks_ahead and self._channel is not None:
-            self._asks_ahead = True
-            if self._runner.may_want_a_gpu(self._submission, self._server):
-                return  # all later answers would say so, and nobody could tell which question's code it was
-            self._channel.send_ahead(self._runner.usually_after(self._questions))
+    def probe_each(self, probe: str, file: str, requests: Sequence[Request]) -> Iterator[Any]:
+        if probe not in _READ:
+            return super().probe_each(probe, file, requests)
+        reading = self._runner.read(self._submission, self._submission.find(file))
+        return iter([getattr(reading, probe)])
 
     def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
+        question = Question(frame, count, asked.file)
         if self._channel is None:
-            self._channel = self._open(asked.file)
-        self._questions.append((frame, count))
-        return self._channel.ask_each(frame, count, asked)
+            self._channel = self._open(question)
+        self._questions.append(question)
+        return self._channel.ask_each(question, asked)
 
     @property
     def printed(self) -> str:
@@ -60,57 +58,51 @@ class ForkedBox(Asking):
             return False
         return self._runner.server_for(self._submission, self._submission.find(file)) is self._server
 
-    def _open(self, file: str) -> Channel:
-        limits = self._limits
+    def _open(self, first: Question) -> Channel:
         linked = self._runner.within_reach(self._submission)
-        server = self._server = self._runner.server_for(self._submission, file)
-        server.wait_until_ready()
-        # With namespaces every box mounts a file system of its own here, unseen by the others and gone with it.
-        scratch = self._runner.workspace / ("scratch" if server.isolated else f"scratch-{self._number}")
-        scratch.mkdir(mode=0o700, exist_ok=True)
-        self._scratch = None if server.isolated else scratch
+        server = self._server = self._runner.server_for(self._submission, first.file)
+        prepared = self._prepared_for(first, server)
+        self.was_asked_ahead = prepared is not None
+        opening = prepared.server if prepared else server
+        opening.wait_until_ready()
+        scratch = scratch_in(self._runner.workspace, opening, self._number)
+        self._scratch = None if opening.isolated else scratch
         request = {
             "id": self._number,
             "seed": self._seed,
-            "copy": self._submission.size_bytes <= _COPIED_MB * 2**20,
-            "confinement": {
-                "submission": str(linked),
-                "scratch": str(scratch),
-                "cpu_seconds": limits.cpu_seconds,
-                "memory_mb": limits.memory_mb,
-                "scratch_mb": limits.scratch_mb,
-            },
+            # Code that keeps nothing writes nothing.
+            "copy": prepared is None and self._submission.size_bytes <= _COPIED_MB * 2**20,
+            "read": self._runner.found_by_reading(self._submission),
+            "confinement": confined(linked, scratch, self._limits),
         }
-        ours, theirs = socket.socketpair()
-        reading, writing = os.pipe()
-        try:
-            watch = server.open(request, [theirs.fileno(), writing])
-        except BaseException:
-            ours.close()
-            os.close(reading)
-            raise
-        finally:
-            theirs.close()
-            os.close(writing)
-        channel = Channel(server, self._number, ours, reading, watch, limits, self._scratch)
-        match channel.greeting():
-            case {"layers": list(layers)}:
-                self._runner.saw_layers(tuple(layers))
-                return channel
-            case {"refused": str(reason)}:
-                channel.close()
-                raise BoxUnsafe(f"the box is not safe on this machine: {reason}")
-            case {"broken": str(reason)}:
-                channel.close()
-                raise BoxLost(f"a box could not be set up ({reason})")
-        channel.close()
-        raise BoxLost("a box ended before it was ready")
+        channel, layers = opened(opening, request, self._limits, self._scratch)
+        self._runner.saw_layers(layers)
+        if prepared is not None:
+            channel.expect(prepared.questions)
+        return channel
+
+    def _prepared_for(self, first: Question, server: ForkServer) -> Prepared | None:
+        """A server whose boxes hold what this one will most likely be asked. Only code that is known by reading to keep
+        nothing is run there: other code could look for what it will be asked."""
+        if not self.may_be_asked_ahead:
+            return None
+        prepared = self._runner.usual.beginning_with(first)
+        if prepared is None or self._runner.may_want_a_gpu(self._submission, server):
+            return None  # all later answers would tell of a GPU, and nobody could say which question's code wanted it
+        return prepared if all(self._keeps_nothing(file, server) for file in prepared.files) else None
+
+    def _keeps_nothing(self, file: str, server: ForkServer) -> bool:
+        if not (self._submission.folder / file).is_file():  # where others have one
+            return False
+        if self._runner.server_for(self._submission, file) is not server:
+            return False
+        return not self._runner.read(self._submission, file).what_it_may_keep
 
     def close(self) -> None:
         if self._channel is not None:
             self._channel.close()
             self._channel = None
-        if self._asks_ahead:
-            self._runner.was_asked(self._questions)
+        if self.may_be_asked_ahead and self._questions and self._server is not None:
+            self._runner.usual.were(self._questions, self._server)
         if self._scratch is not None:
             remove(self._scratch)

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,9 +21,9 @@ from grader.sandbox.mentioned_libraries import HEAVY, mentions
 from grader.sandbox.scratch import remove
 
 if TYPE_CHECKING:
-    from grader.sandbox.channel import Question
+    from grader.sandbox.reader import Reader, Reading
+    from grader.sandbox.usual_questions import UsualQuestions
 
-_USUAL = 16  # kinds of box: a job grades one rubric, and students put its files in few places
 _LONG_AGO = 1_000_000_000  # seconds since 1970
 
 
@@ -109,11 +109,14 @@ class BoxRunner:
         self.workspace = Path(tempfile.mkdtemp(prefix="grader-"))
         self._room = room
         self._layers: tuple[str, ...] | None = None
-        self._usual: dict[Question, list[Question]] = {}  # what boxes were asked, by what was asked first
+        self._usual: UsualQuestions | None = None
         self._servers: dict[tuple[str, ...], ForkServer] = {}
         self._linked: dict[Path, _Linked] = {}  # by the submission's folder
         self._mentioned: dict[tuple[Path, str], bool] = {}  # whether a file, or what it may import, names a heavy one
         self._wants_a_gpu: dict[Path, bool] = {}  # by the submission's folder
+        self._readers: dict[tuple[ForkServer, Path], Reader] = {}  # by the folder that holds what they read
+        self._read_of: Submission | None = None
+        self._read: dict[str, Reading] = {}  # its files
 
     def start(self) -> None:
         """Begin loading libraries. Returns at once; the first box waits for them."""
@@ -152,18 +155,52 @@ class BoxRunner:
             box.close()
 
     def _end_servers(self) -> None:
-        end_servers(self._servers.values())
+        for reader in self._readers.values():
+            reader.close()
+        self._readers.clear()
+        end_servers([*self._prepared_servers(), *self._servers.values()])
         self._servers.clear()
+        self._usual = None
 
-    def within_reach(self, submission: Submission) -> Path:
-        """The submission's folder, where boxes may read it: what they may open is fixed before it is known."""
+    def _prepared_servers(self) -> list[ForkServer]:
+        return self._usual.servers if self._usual else []
+
+    def read(self, submission: Submission, file: str) -> Reading:
+        """What reading one of its files tells."""
+        from grader.sandbox.reader import Reader  # as above
+
+        home = Path(self._within_reach(submission).folders[0])
+        if self._read_of is not submission:
+            self._read_of, self._read = submission, {}
+        if file not in self._read:
+            self.start()
+            server = self.server_for(submission, file)
+            reader = self._readers.get((server, home.parent))
+            if reader is None or reader.is_spent:
+                if reader is not None:
+                    reader.close()
+                reader = Reader(server, self.workspace, home.parent, _unlike_any_other())
+                self._readers[server, home.parent] = reader
+            self._read[file] = reader.read(home, file, submission)
+        return self._read[file]
+
+    def found_by_reading(self, submission: Submission) -> dict[str, tuple[str, bool]]:
+        """Its files that were read, and what a box may know of them."""
+        read = self._read if self._read_of is submission else {}
+        return {file: (one.what_it_may_keep, one.may_be_run_whole) for file, one in read.items()}
+
+    def _within_reach(self, submission: Submission) -> _Linked:
         if submission.folder not in self._linked:
             for earlier in self._linked.values():  # one at a time: the boxes of the last one are gone
                 earlier.remove()
             self._linked = {submission.folder: self._placed(submission.folder)}
             self._mentioned.clear()
             self._wants_a_gpu.clear()
-        linked = self._linked[submission.folder]
+        return self._linked[submission.folder]
+
+    def within_reach(self, submission: Submission) -> Path:
+        """The submission's folder, where boxes may read it: what they may open is fixed before it is known."""
+        linked = self._within_reach(submission)
         above = [str(folder) for folder in (self.workspace, self._room) if folder is not None]
         _make_look_new([*above, *linked.folders, *linked.files])
         return Path(linked.folders[0])
@@ -183,18 +220,13 @@ class BoxRunner:
             self._wants_a_gpu[folder] = any(asks_for_a_device(path.read_bytes()) for path in codes)
         return self._wants_a_gpu[folder]
 
-    def usually_after(self, questions: Sequence[Question]) -> Sequence[Question]:
-        """What a box that began with these questions was asked after them."""
-        usual, begun = self._usual.get(questions[0], ()), len(questions)
-        return usual[begun:] if usual[:begun] == questions else ()
+    @property
+    def usual(self) -> UsualQuestions:
+        """What its boxes are usually asked."""
+        from grader.sandbox.usual_questions import UsualQuestions  # as above
 
-    def was_asked(self, questions: list[Question]) -> None:
-        """Note what a box was asked. Work that is not right is asked less, so what was once asked stays."""
-        before = self._usual.get(questions[0], [])
-        if before[: len(questions)] != questions:
-            if len(self._usual) >= _USUAL:
-                self._usual.clear()
-            self._usual[questions[0]] = questions
+        self._usual = self._usual or UsualQuestions()
+        return self._usual
 
     def saw_layers(self, layers: tuple[str, ...]) -> None:
         self._layers = layers
@@ -208,7 +240,7 @@ class BoxRunner:
 
     def hang_up(self) -> None:
         """Let its processes end, while the grader does what needs no box any more."""
-        for server in self._servers.values():
+        for server in (*self._prepared_servers(), *self._servers.values()):
             server.hang_up()
 
     def close(self) -> None:

@@ -1,29 +1,29 @@
-"""What the last box was asked, the next is asked ahead: the answers are those that it would have given anyway."""
+"""What two boxes running were asked, the next ones answer unasked: as they would have answered anyway."""
 
 from __future__ import annotations
 
+import os
+import textwrap
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from grader.errors import Crashed, Killed, TimedOut
+from grader.errors import Killed, TimedOut
 from grader.model import Limits
 from grader.sandbox import BoxRunner
+from grader.sandbox.forked_box import ForkedBox
 from tests.conftest import MakeSubmission
 
 CODE = """
-    import os
-    asked = []
     def f(x):
-        asked.append(x)
-        if x == 7.0:
-            os._exit(1)
+        print("asked", x)
         while x == 8.0:
             pass
         return 2 * x
-    def seen():
-        return asked
 """
+KEEPS = "asked = []\n" + textwrap.dedent(CODE).replace("print(", "asked.append(x); print(len(asked), ")
 
 
 @pytest.fixture
@@ -33,99 +33,173 @@ def runner() -> Iterator[BoxRunner]:
         yield fresh
 
 
-def _first_box(runner: BoxRunner, submission: MakeSubmission, *then: float) -> None:
-    with runner.open(submission(CODE), Limits(), 0) as box:
-        box.call("work.py", "f", 1.0)
-        box.begin_check(ahead=True)
-        for x in then:
-            box.call("work.py", "f", x)
+class Asked:
+    """What a box answered, what its code printed, and whether it was asked ahead."""
+
+    def __init__(self, runner: BoxRunner, submission: MakeSubmission, *questions: float, code: str = CODE) -> None:
+        with runner.open(submission(code), Limits(cpu_seconds=2), 0) as box:
+            box.may_be_asked_ahead = True
+            self.answers = [box.call("work.py", "f", x) for x in questions]
+            self.printed = box.printed
+            self.ahead = box.was_asked_ahead
 
 
-def test_it_has_answered_when_it_is_asked(runner: BoxRunner, submission: MakeSubmission) -> None:
-    _first_box(runner, submission, 2.0, 3.0)
-    with runner.open(submission(CODE), Limits(), 0) as box:
-        assert box.call("work.py", "f", 1.0) == 2.0
-        box.begin_check(ahead=True)
-        assert [box.call("work.py", "f", x) for x in (2.0, 3.0)] == [4.0, 6.0]
-        assert box.call("work.py", "seen") == [1.0, 2.0, 3.0], "no question was asked twice"
+def _printed(*asked: float) -> str:
+    return "".join(f"asked {x}\n" for x in asked)
+
+
+def test_what_two_were_asked_the_third_answers_unasked(runner: BoxRunner, submission: MakeSubmission) -> None:
+    found = [Asked(runner, submission, 1.0, 2.0, 3.0) for _ in range(4)]
+    assert [one.ahead for one in found] == [False, False, True, True]
+    assert [one.answers for one in found] == [[2.0, 4.0, 6.0]] * 4
+    assert [one.printed for one in found] == [_printed(1.0, 2.0, 3.0)] * 4, "nothing was asked twice"
 
 
 def test_another_question_gets_its_own_answer(runner: BoxRunner, submission: MakeSubmission) -> None:
-    _first_box(runner, submission, 2.0, 3.0)
-    with runner.open(submission(CODE), Limits(), 0) as box:
-        assert box.call("work.py", "f", 1.0) == 2.0
-        box.begin_check(ahead=True)
-        assert box.call("work.py", "f", 5.0) == 10.0
-        assert box.call("work.py", "seen") == [1.0, 2.0, 3.0, 5.0], "it was asked ahead"
-
-
-def test_who_may_not_be_asked_ahead_is_not(runner: BoxRunner, submission: MakeSubmission) -> None:
-    _first_box(runner, submission, 2.0, 3.0)
-    with runner.open(submission(CODE), Limits(), 0) as box:
-        assert box.call("work.py", "f", 1.0) == 2.0
-        box.begin_check()
-        assert box.call("work.py", "seen") == [1.0]
+    for _ in range(2):
+        Asked(runner, submission, 1.0, 2.0, 3.0)
+    found = Asked(runner, submission, 1.0, 5.0)
+    assert (found.ahead, found.answers, found.printed) == (True, [2.0, 10.0], _printed(1.0, 2.0, 3.0, 5.0))
 
 
 def test_another_beginning_is_no_reason_to_ask_the_same(runner: BoxRunner, submission: MakeSubmission) -> None:
-    _first_box(runner, submission, 2.0, 3.0)
-    with runner.open(submission(CODE), Limits(), 0) as box:
-        assert box.call("work.py", "f", 4.0) == 8.0
-        box.begin_check(ahead=True)
-        assert box.call("work.py", "seen") == [4.0]
+    for _ in range(2):
+        Asked(runner, submission, 1.0, 2.0, 3.0)
+    found = Asked(runner, submission, 4.0)
+    assert (found.ahead, found.printed) == (False, _printed(4.0))
 
 
-def test_what_breaks_later_costs_nothing_that_was_asked_before(runner: BoxRunner, submission: MakeSubmission) -> None:
-    with pytest.raises(Crashed):
-        _first_box(runner, submission, 2.0, 7.0)
+def test_who_may_not_be_asked_ahead_is_not(runner: BoxRunner, submission: MakeSubmission) -> None:
+    for _ in range(2):
+        Asked(runner, submission, 1.0, 2.0, 3.0)
     with runner.open(submission(CODE), Limits(), 0) as box:
         assert box.call("work.py", "f", 1.0) == 2.0
-        box.begin_check(ahead=True)
-        assert box.call("work.py", "f", 2.0) == 4.0
-        with pytest.raises(Crashed):
-            box.call("work.py", "f", 7.0)
+        assert (box.was_asked_ahead, box.printed) == (False, _printed(1.0))
 
 
-def test_what_takes_too_long_is_ended_as_ever(runner: BoxRunner, submission: MakeSubmission) -> None:
-    # The second time it is another question that waits for the one that was asked ahead, and is not to blame.
-    for then, fault in ((8.0, TimedOut), (2.0, Killed)):
-        with runner.open(submission(CODE), Limits(cpu_seconds=1), 0) as box:
-            box.call("work.py", "f", 1.0)
-            box.begin_check(ahead=True)
-            with pytest.raises(fault):
-                box.call("work.py", "f", then)
-
-
-def test_work_that_is_asked_less_does_not_shorten_what_is_asked(runner: BoxRunner, submission: MakeSubmission) -> None:
-    _first_box(runner, submission, 2.0, 3.0)
-    _first_box(runner, submission, 2.0)
-    with runner.open(submission(CODE), Limits(), 0) as box:
-        box.call("work.py", "f", 1.0)
-        box.begin_check(ahead=True)
-        box.call("work.py", "f", 2.0)
-        assert box.call("work.py", "seen") == [1.0, 2.0, 3.0]
-
-
-def test_another_question_is_not_to_blame_for_what_was_asked_ahead(
+def test_code_that_may_keep_something_never_runs_where_questions_lie(
     runner: BoxRunner, submission: MakeSubmission
 ) -> None:
-    with pytest.raises(Crashed):
-        _first_box(runner, submission, 2.0, 7.0)
-    with runner.open(submission(CODE), Limits(), 0) as box:
-        box.call("work.py", "f", 1.0)
-        box.begin_check(ahead=True)
-        with pytest.raises(Killed):  # which is tried again
-            box.call("work.py", "f", 5.0)
-        with pytest.raises(Crashed, match="its box has ended") as found:
-            box.call("work.py", "f", 5.0)
-        assert not isinstance(found.value, Killed)
+    for _ in range(2):
+        Asked(runner, submission, 1.0, 2.0, 3.0)
+    found = Asked(runner, submission, 1.0, code=KEEPS)
+    assert (found.ahead, found.printed) == (False, "1 asked 1.0\n")
+
+
+def test_neither_does_code_whose_other_file_may(runner: BoxRunner, submission: MakeSubmission) -> None:
+    def ahead(**files: str) -> bool:
+        with runner.open(submission(**files), Limits(), 0) as box:
+            box.may_be_asked_ahead = True
+            assert [box.call(file, "f", 1.0) for file in ("work.py", "other.py")] == [2.0, 2.0]
+            return box.was_asked_ahead
+
+    plain = {"work.py": CODE, "other.py": CODE}
+    assert [ahead(**plain) for _ in range(3)] == [False, False, True]
+    assert not ahead(**plain | {"other.py": KEEPS})
+
+
+def test_a_file_that_others_have_may_be_missing(runner: BoxRunner, submission: MakeSubmission, tmp_path: Path) -> None:
+    for _ in range(2):
+        with runner.open(submission(**{"work.py": CODE, "other.py": CODE}), Limits(), 0) as box:
+            box.may_be_asked_ahead = True
+            for file in ("work.py", "other.py"):
+                box.call(file, "f", 1.0)
+    (tmp_path / "work" / "other.py").unlink()
+    found = Asked(runner, submission, 1.0)
+    assert (found.ahead, found.answers) == (False, [2.0])
+
+
+def test_work_that_is_asked_less_or_otherwise_changes_nothing(runner: BoxRunner, submission: MakeSubmission) -> None:
+    for questions in ((1.0, 2.0, 3.0), (1.0, 2.0, 3.0), (1.0, 2.0), (1.0,), (1.0, 5.0), (1.0, 2.0, 3.0, 6.0)):
+        Asked(runner, submission, *questions)
+    assert Asked(runner, submission, 1.0).printed == _printed(1.0, 2.0, 3.0)
+
+
+def test_what_two_others_running_are_asked_takes_its_place(runner: BoxRunner, submission: MakeSubmission) -> None:
+    for questions in ((1.0, 2.0), (1.0, 2.0), (1.0, 5.0), (1.0, 5.0)):
+        Asked(runner, submission, *questions)
+    found = Asked(runner, submission, 1.0, 5.0)
+    assert (found.ahead, found.printed) == (True, _printed(1.0, 5.0))
+
+
+def test_what_ends_a_box_that_was_asked_ahead_is_nobodys_fault(runner: BoxRunner, submission: MakeSubmission) -> None:
+    """It is tried again, where the question that is to blame is asked by itself."""
+    for _ in range(2):
+        with pytest.raises(TimedOut):
+            Asked(runner, submission, 1.0, 8.0)
+    for questions in ((1.0, 8.0), (1.0, 5.0)):
+        with pytest.raises(Killed):
+            Asked(runner, submission, *questions)
 
 
 def test_code_that_may_ask_for_a_gpu_is_not_asked_ahead(runner: BoxRunner, submission: MakeSubmission) -> None:
     """Its box remembers that it did, and says so with every answer that follows."""
     submission(**{"other.py": 'device = "cuda"'})
-    _first_box(runner, submission, 2.0, 3.0)
-    with runner.open(submission(CODE), Limits(), 0) as box:
-        box.call("work.py", "f", 1.0)
-        box.begin_check(ahead=True)
-        assert box.call("work.py", "seen") == [1.0]
+    assert not any(Asked(runner, submission, 1.0, 2.0).ahead for _ in range(3))
+
+
+ATTEMPTS = """
+    import os, socket
+    def f(x):
+        found = []
+        for what in (lambda: open("here", "w"), lambda: open(os.path.join(os.environ["HOME"], "there"), "w"),
+                     lambda: open("/dev/shm/anywhere", "w"), lambda: os.mkdir("/tmp/anywhere"),
+                     lambda: os.unlink("work.py"), lambda: os.listdir("/proc"), lambda: open("/proc/1/environ"),
+                     lambda: open("/etc/passwd"), lambda: open({reference!r}), lambda: socket.socket(),
+                     lambda: os.fork()):
+            try:
+                what()
+                found.append("did it")
+            except OSError:
+                found.append("")
+        return found
+"""
+
+
+@pytest.mark.parametrize("without", [(), ("namespaces",)])
+def test_its_jail_is_that_of_any_box_and_it_can_write_nowhere(
+    submission: MakeSubmission, monkeypatch: pytest.MonkeyPatch, without: tuple[str, ...]
+) -> None:
+    """As if reading had been deceived."""
+    monkeypatch.setattr(ForkedBox, "_keeps_nothing", lambda *given: True)
+    code = ATTEMPTS.replace("{reference!r}", repr(str(Path(__file__).parents[2] / "reference" / "attention.py")))
+    with BoxRunner(without=without) as runner:
+        found = [Asked(runner, submission, 1.0, 2.0, code=code) for _ in range(3)]
+        assert found[2].ahead
+        tries = found[2].answers[0]
+        # Without a file system of its own it has the scratch folder of any box.
+        assert [place for place, what in enumerate(tries) if what] == ([1] if without else [])
+        assert runner.isolation.missing == without
+
+
+def _family(process: int) -> list[int]:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(member for child in map(int, children) for member in _family(child))]
+
+
+def _alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("without", [(), ("namespaces",)])
+def test_servers_end_when_others_take_their_place_and_with_the_runner(
+    submission: MakeSubmission, without: tuple[str, ...]
+) -> None:
+    before = set(_family(os.getpid()))
+    with BoxRunner(without=without) as runner:
+        Asked(runner, submission, 1.0, 2.0)
+        sizes = []
+        for last in (2.0, 3.0, 4.0):
+            for _ in range(2):
+                Asked(runner, submission, 1.0, last)
+            time.sleep(0.2)
+            sizes.append(sum(map(_alive, set(_family(os.getpid())) - before)))
+        family = set(_family(os.getpid())) - before
+    assert sizes == sizes[:1] * 3
+    deadline = time.monotonic() + 10
+    while any(map(_alive, family)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(map(_alive, family))

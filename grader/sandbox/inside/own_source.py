@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from . import student_machine
+from . import student_machine, whole_files
 from .magics import without_magics
 from .top_level import TopLevel
 
@@ -103,12 +103,16 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 class OwnLoader(importlib.machinery.SourceFileLoader):
-    """Loads a student's file and runs nothing of it but settings, until a name is asked for."""
+    """Loads a student's file and runs nothing of it but settings, until a name is asked for; all of it at once where
+    that comes to the same."""
 
-    program: Program
+    program: Program | None = None
 
     def exec_module(self, module: ModuleType) -> None:
-        student_machine.offer(self.get_data(self.path))
+        content = self.get_data(self.path)
+        student_machine.offer(content)
+        if whole_files.may_be_run(self.path) and _ran(content, self.path, module):
+            return
         self.program = Program(self.path, module)
         if "__getattr__" in self.program.names:  # nobody but itself can say what it is asked for
             self.program.provide(self.program.names)
@@ -122,6 +126,7 @@ class OwnLoader(importlib.machinery.SourceFileLoader):
         return code
 
     def _left_out(self, name: str) -> Any:
+        assert self.program is not None
         if name == "__all__" and name not in self.program.names:  # asked for by a star
             self.program.provide(_words)
         elif name in self.program.names:
@@ -129,6 +134,18 @@ class OwnLoader(importlib.machinery.SourceFileLoader):
             if name in self.program.values:
                 return self.program.values[name]
         raise AttributeError(f"{os.path.basename(self.path)} has no '{name}'")
+
+
+def _ran(content: bytes, path: str, module: ModuleType) -> bool:
+    """Whether all of it ran. If not, nothing has happened."""
+    before = dict(vars(module))
+    try:
+        exec(compile(content, path, "exec", dont_inherit=True), vars(module))
+    except Exception:  # IPython's lines, say: it is run piece by piece then, which also tells what is wrong
+        vars(module).clear()
+        vars(module).update(before)
+        return False
+    return True
 
 
 class _Finder(importlib.abc.MetaPathFinder):

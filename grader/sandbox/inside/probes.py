@@ -16,6 +16,7 @@ from .drawn_parameters import run_drawn
 from .model_probe import variant_in_model
 from .pretended_gpu import parameters_on_a_gpu
 from .purity import library_names, what_it_may_keep
+from .read_ahead import read_code
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
@@ -137,6 +138,7 @@ PROBES: dict[str, Probe] = {
         library_names,
         names_used,
         parameters_on_a_gpu,
+        read_code,
         rotate,
         run_configured,
         run_drawn,

@@ -15,7 +15,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterator
 
-from . import notebook_part, own_source
+from . import notebook_part, own_source, whole_files
 from .pure_imports import Imports, Keeps, own_modules
 from .pure_names import NUMBERS, NUMBERS_TOO
 from .pure_orders import gone_through, handed_over
@@ -42,6 +42,18 @@ def what_it_may_keep(file: str) -> str:
     if path not in _found:
         _found[path] = _what_it_may_keep(file)
     return _found[path]
+
+
+def know(file: str, found: str) -> None:
+    """What another process found by reading it."""
+    _found[os.path.abspath(file)] = found
+
+
+def may_be_run_whole(file: str) -> bool:
+    """Whether a file that keeps nothing holds functions alone."""
+    path = os.path.abspath(file)
+    body = [node for node in own_source.parse(path).body if not _runs_alone(node)]
+    return whole_files.holds_functions_alone(path, body, _read_for[path][path].imports.libraries.values())
 
 
 def library_names(file: str) -> list[str] | None:

@@ -54,7 +54,7 @@ def _provided(file: str, name: str) -> set[str]:
     """Run what the name needs. Returns all names of the file, run or not."""
     for is_last in (False, True):
         loader = getattr(loaded[file], "__loader__", None)
-        if not isinstance(loader, own_source.OwnLoader):
+        if not isinstance(loader, own_source.OwnLoader) or loader.program is None:
             break
         try:
             loader.program.provide({name})

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import kept_modules, own_source, purity, script_files, student_code, student_machine, wire
+from . import kept_modules, own_source, purity, script_files, student_code, student_machine, whole_files, wire
 from .calls import WrongSignature
 from .probes import PROBES, Probe, latest
 from .student_code import Absent, ImportFailed, describe
@@ -49,6 +49,7 @@ def forget(home: str, path: list[str]) -> None:
     kept_modules.forget()
     script_files.placed.clear()
     own_source.forget()
+    whole_files.forget()
     latest.clear()
     sys.path[:] = path
     for folder in [one for one in sys.path_importer_cache if home and one.startswith(home)]:
@@ -60,28 +61,58 @@ def serve(descriptor: int) -> None:
         respond(descriptor, request)
 
 
+def respond_to_all(descriptor: int, requests: list[dict[str, Any]]) -> None:
+    """Answer requests that were there before the box was, in as few writes as may be: each wakes the grader."""
+    outbox = _Outbox(descriptor)
+    for request in requests:
+        _respond(outbox, request)
+    outbox.empty()
+
+
 def respond(descriptor: int, request: dict[str, Any]) -> None:
     """Answer a request, or each of several that came in one."""
+    respond_to_all(descriptor, [request])
+
+
+def send(descriptor: int, reply: dict[str, Any]) -> None:
+    outbox = _Outbox(descriptor)
+    outbox.put(_packed(reply))
+    outbox.empty()
+
+
+class _Outbox:
+    """Answers that wait to be written, each as it was when it was given: the next call may change it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._waiting = bytearray()
+
+    def put(self, buffers: list[wire.Bytes]) -> None:
+        self._waiting += b"".join(buffers)
+        if len(self._waiting) > wire.MAX_TOGETHER_BYTES:
+            self.empty()
+
+    def empty(self) -> None:
+        view = memoryview(self._waiting)
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+        self._waiting = bytearray()
+
+
+def _respond(outbox: _Outbox, request: dict[str, Any]) -> None:
     each = request.pop("each", None)
     if each is None:
-        send(descriptor, answer(request))
+        outbox.put(_packed(answer(request)))
         return
-    waiting, arrays = bytearray(), wire.ArrayFrame()
+    arrays = wire.ArrayFrame()
     probe, begins = PROBES[request.pop("probe")], request.pop("begins", False)
     for one in each:
         found = _answered(probe, {**request, **one}, begins)
         begins = False
         if not arrays.takes(found):
-            waiting += b"".join([*arrays.pack(), *_packed(found)])  # as it is now: the next call may change it
+            outbox.put([*arrays.pack(), *_packed(found)])
             arrays = wire.ArrayFrame()
-        if len(waiting) > wire.MAX_TOGETHER_BYTES:
-            _write(descriptor, [waiting])
-            waiting = bytearray()
-    _write(descriptor, [waiting, *arrays.pack()])
-
-
-def send(descriptor: int, reply: dict[str, Any]) -> None:
-    _write(descriptor, _packed(reply))
+    outbox.put(arrays.pack())
 
 
 def _packed(reply: dict[str, Any]) -> list[wire.Bytes]:
@@ -89,12 +120,6 @@ def _packed(reply: dict[str, Any]) -> list[wire.Bytes]:
         return wire.pack(reply)
     except wire.Unsendable as error:
         return wire.pack({"unsendable": str(error)})
-
-
-def _write(descriptor: int, buffers: list[wire.Bytes]) -> None:
-    view = memoryview(b"".join(buffers))  # one write: each wakes the grader
-    while view:
-        view = view[os.write(descriptor, view) :]
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,9 @@ It reads requests from its control socket: {"open": {...}} with two descriptors 
 answers {"opened": id} with a descriptor by which the grader can kill and watch the box. When a box ends, it says
 {"ended": id, ...} with how. When the grader hangs up it exits, and all boxes with it.
 
+On {"prepare": true}, with a control socket and a file of questions, it parts: the new server holds these questions, and
+every box of its answers them without having been asked. Only code that keeps nothing is run in such a box.
+
 Boxes that need no heavy library are forked ten times as quickly from a server without. Where there is one to load, two
 come from the one process that was begun: they part when all else has been loaded.
 """
@@ -23,11 +26,24 @@ import socket
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TextIO
 
 import numpy as np
 
-from . import jail, landlock, later_modules, namespaces, rehearsal, seccomp, stand_ins, syscalls, worker
+from . import (
+    jail,
+    landlock,
+    later_modules,
+    namespaces,
+    read_ahead,
+    rehearsal,
+    seccomp,
+    stand_ins,
+    syscalls,
+    wire,
+    worker,
+)
 
 _MESSAGE_BYTES = 1 << 16
 _WIRE, _SHARED = 3, 4  # descriptors in a box: its channel to the grader; the rules of Landlock, until they are enforced
@@ -35,6 +51,7 @@ _ASIDE = 64  # above those
 _PRINTED = (1, 2)  # standard output and error
 _streams: list[TextIO] = []  # on these, for every box
 _COPIED_BYTES = 1 << 16  # at a time
+_GARBAGE = 20_000  # objects before anybody looks for some, in boxes that end within milliseconds; elsewhere 700
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -81,12 +98,17 @@ def main(settings: dict[str, Any]) -> None:
     gc.enable()
     control.send(json.dumps({"isolated": isolated}).encode())
     asked, received = _Server(control).run(isolated)
+    questions: list[dict[str, Any]] = []
+    if asked is _PREPARE:
+        control, questions = _prepared(control, received, isolated)
+        asked, received = _Server(control).run(isolated)
     if asked is None:
         os._exit(0)  # there is nothing to put away, and taking torch apart takes half a second
+    assert isinstance(asked, _Asked)
     control.detach()
     _keep_only(*received, *(() if shared is None else (shared,)))
     received.clear()
-    _become_box(asked, settings, isolated, shared is not None)
+    _become_box(asked, settings, isolated, shared is not None, questions)
 
 
 def _told(control: socket.socket) -> dict[str, Any]:
@@ -114,16 +136,37 @@ class _Asked:
 
     seed: int
     copy: bool
+    read: dict[str, tuple[str, bool]]  # files, and what was found by reading them
     confinement: dict[str, Any]
+
+
+_PREPARE = object()
+
+
+def _prepared(
+    control: socket.socket, received: list[int], isolated: bool
+) -> tuple[socket.socket, list[dict[str, Any]]]:
+    """The control socket of a server that has just parted from another, and the questions it holds."""
+    namespaces.die_with_parent()
+    control.close()
+    own, written = socket.socket(fileno=received[0]), received[1]
+    questions = list(iter(partial(wire.read_question, written), None))
+    os.close(written)
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)
+    own.send(json.dumps({"isolated": isolated}).encode())
+    return own, questions
 
 
 class _Server:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._boxes: dict[int, tuple[int, int]] = {}  # descriptor of the process -> (box id, process id)
+        self._parted: list[int] = []  # servers that were forked from this one
 
-    def run(self, isolated: bool) -> tuple[_Asked | None, list[int]]:
-        """Fork boxes until the grader hangs up. In a new box, returns what it is to be, and its descriptors.
+    def run(self, isolated: bool) -> tuple[object, list[int]]:
+        """Fork boxes until the grader hangs up. In a new box, returns what it is to be, and its descriptors; in a new
+        server that is to be prepared, that.
 
         It returns, so that nothing of all this is left where the box could look: how many boxes there were before it
         would tell which check it is for.
@@ -139,12 +182,26 @@ class _Server:
                     message, received, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
                     if not message:
                         return None, []
-                    request = json.loads(message)["open"]
+                    request = json.loads(message).get("open")
+                    if request is None:
+                        if not self._parts(received):
+                            return _PREPARE, received
+                        continue
                     number = request.pop("id")
                     child = namespaces.fork_into_own_process_namespace() if isolated else os.fork()
                     if child == 0:
                         return _Asked(**request), received
                     selector.register(self._watch(number, child, received), selectors.EVENT_READ)
+
+    def _parts(self, received: list[int]) -> bool:
+        """Fork another server, in which this is false."""
+        self._parted = [one for one in self._parted if os.waitpid(one, os.WNOHANG)[0] == 0]
+        child = os.fork()
+        if child:
+            self._parted.append(child)
+            for descriptor in received:
+                os.close(descriptor)
+        return child != 0
 
     def _watch(self, number: int, child: int, received: list[int]) -> int:
         watch = os.pidfd_open(child)
@@ -163,11 +220,13 @@ class _Server:
         os.close(watch)
 
 
-def _become_box(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool) -> None:
+def _become_box(
+    asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool, questions: list[dict[str, Any]]
+) -> None:
     """Never returns: whatever happens, this process must not go on as a second fork server."""
     try:
         try:
-            layers = _settle_in(asked, settings, isolated, guarded)
+            layers = _settle_in(asked, settings, isolated, guarded, writes=not questions)
         except jail.NotSafe as error:
             worker.send(_WIRE, {"refused": str(error)})
             os._exit(1)
@@ -175,15 +234,17 @@ def _become_box(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded
             worker.send(_WIRE, {"broken": f"{type(error).__name__}: {error}"})
             os._exit(1)
         worker.send(_WIRE, {"layers": layers})
+        worker.respond_to_all(_WIRE, questions)
         worker.serve(_WIRE)
     finally:
         os._exit(0)
 
 
-def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool) -> list[str]:
+def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool, writes: bool) -> list[str]:
+    """Put the jail on, at the place where the student's code is. Code that keeps nothing `writes` nothing."""
     namespaces.die_with_parent()
     confinement = jail.Confinement(**asked.confinement)
-    jail.enter_scratch(confinement, isolated)
+    jail.enter_scratch(confinement, isolated and writes)
     home = confinement.submission
     if asked.copy:  # small enough to give the student a copy to write into, as at home
         home = os.path.join(confinement.scratch, "submission")
@@ -195,10 +256,12 @@ def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded:
     worn = jail.put_on(
         confinement, _SHARED if guarded else None, settings["installation"], isolated, settings["unsafe"]
     )
+    read_ahead.take_over(asked.read)
     worker.seed(asked.seed)
     if (logging := sys.modules.get("logging")) is not None:
         vars(logging)["_startTime"] = time.time()  # not the fork server's
-    gc.collect()  # its counters begin alike in every box
+    if writes:
+        gc.collect()  # its counters begin alike in every box
     return worn
 
 

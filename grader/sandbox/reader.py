@@ -1,0 +1,71 @@
+"""Has students' code read where none of it runs: by a box that serves many submissions.
+
+A box of the student's own would copy the pages of memory that reading touches, which takes twice as long as reading.
+Its jail is that of any box. A file can at worst end it, or keep it busy until its limits end it; then that file was not
+read, which is what is found of it, and the next file has a new box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import StudentFault
+from grader.model import Limits
+from grader.sandbox.box_endings import Asked, value_of
+from grader.sandbox.channel import Question
+from grader.sandbox.fork_server import ForkServer
+from grader.sandbox.inside import wire
+from grader.sandbox.opening import confined, opened, scratch_in
+from grader.sandbox.scratch import remove
+
+_FILES = 200  # that one box reads: in case reading leaves something behind, and its limits hold for all of them
+_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What reading a file tells, under the names of the box's own probes."""
+
+    what_it_may_keep: str
+    library_names: list[str] | None = None
+    may_be_run_whole: bool = False
+
+
+class Reader:
+    """Reads files of one submission after the other. Forked from the server that their own boxes come from: what a name
+    means depends on what is loaded."""
+
+    def __init__(self, server: ForkServer, workspace: Path, reach: Path, number: int) -> None:
+        """`reach` is the folder that holds all submissions."""
+        server.wait_until_ready()
+        scratch = scratch_in(workspace, server, number)
+        self._scratch = None if server.isolated else scratch
+        request = {"id": number, "seed": 0, "copy": False, "read": {}, "confinement": confined(reach, scratch, _LIMITS)}
+        self._channel, _ = opened(server, request, _LIMITS, self._scratch)
+        self._submission: object = None
+        self._left = _FILES
+        self.is_spent = False
+
+    def read(self, home: Path, file: str, submission: object) -> Reading:
+        """A file of this submission, which lies at `home`."""
+        is_another = submission is not self._submission
+        frame = wire.pack_question({"probe": "read_code", "file": file, "home": str(home), "is_another": is_another})
+        self._submission, self._left = submission, self._left - 1
+        self.is_spent = self._left <= 0
+        try:
+            (reply,) = self._channel.ask_each(Question(frame, 1, file), Asked(file))
+            match value_of(reply, Asked(file)):
+                case [str(kept), None, False]:
+                    return Reading(kept)
+                case ["", list(names), bool(whole)] if all(isinstance(name, str) for name in names):
+                    return Reading("", names, whole)
+            raise ValueError("no reading")
+        except (StudentFault, ValueError) as fault:
+            self.is_spent = True
+            return Reading(type(fault).__name__)
+
+    def close(self) -> None:
+        self._channel.close()
+        if self._scratch is not None:
+            remove(self._scratch)

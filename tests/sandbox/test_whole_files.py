@@ -1,0 +1,95 @@
+"""Files of functions are run as they stand, in a box that was told so; what they give is what they give elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.sandbox.inside import purity, read_ahead, student_code, whole_files, worker
+from tests.sandbox.test_purity import KEEPS_NOTHING
+
+WHOLE = {
+    "functions": "def f(x):\n    return g(x) + 1\ndef g(x, y=2, *z, **w):\n    return x + y\n",
+    "a constant and a docstring": '"""Work."""\nimport numpy as np\nTWO = 2.0\ndef f(x):\n    return TWO * np.abs(x)\n',
+    "a trial of its own": "def f(x):\n    return x\nif __name__ == '__main__':\n    print(1 / 0)\n",
+    "a future": "from __future__ import annotations\nimport math\ndef f(x):\n    return math.sqrt(x)\n",
+}
+IN_PIECES = {
+    "a value that takes time": "import numpy as np\nI = np.eye(3)\ndef f(x):\n    return x\n",
+    "a default that is computed": "def f(x, y=1 + 1):\n    return x\n",
+    "an annotation": "import numpy as np\ndef f(x: np.ndarray):\n    return x\n",
+    "a class": "class A:\n    pass\ndef f(x):\n    return x\n",
+    "a library that is not loaded": "import matplotlib.pyplot as plt\ndef f(x):\n    return x\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    path = list(sys.path)
+    monkeypatch.chdir(tmp_path)
+    worker.forget(str(tmp_path), path)
+    yield
+    worker.forget(str(tmp_path), path)
+
+
+def _written(code: str) -> tuple[str, bool]:
+    """What a reader says of it, for a box."""
+    Path("work.py").write_text(textwrap.dedent(code))
+    kept, _, whole = read_ahead.read_code("work.py", os.getcwd(), True)
+    purity.forget()
+    return kept, whole
+
+
+@pytest.mark.parametrize("code", WHOLE.values(), ids=list(WHOLE))
+def test_files_of_functions_are_run_as_they_stand(code: str) -> None:
+    assert _written(code) == ("", True)
+
+
+@pytest.mark.parametrize("code", IN_PIECES.values(), ids=list(IN_PIECES))
+def test_what_takes_time_or_can_go_wrong_is_run_if_it_is_needed(code: str) -> None:
+    kept, whole = _written(code)
+    assert not whole
+    read_ahead.take_over({"work.py": (kept, whole)})
+    assert student_code.attribute("work.py", "f")(4) == 4
+
+
+def test_a_file_that_python_would_take_for_the_program_is_not() -> None:
+    assert whole_files.holds_functions_alone("/home/work.py", [], [])
+    assert not whole_files.holds_functions_alone("/home/__main__.py", [], [])
+
+
+def _names(told: dict[str, tuple[str, bool]], path: list[str]) -> Any:
+    worker.forget(os.getcwd(), path)
+    read_ahead.take_over(told)
+    with pytest.raises(student_code.Absent) as absent:
+        student_code.attribute("work.py", "nobody_has_this")
+    return absent.value.names
+
+
+@pytest.mark.parametrize("code", [*WHOLE.values(), *KEEPS_NOTHING.values()])
+def test_it_gives_the_names_that_it_gives_in_pieces(code: str) -> None:
+    told, path = _written(code), list(sys.path)
+    if told[1]:
+        assert _names({"work.py": told}, path) == _names({}, path)
+
+
+def test_what_cannot_be_run_as_it_stands_is_run_in_pieces() -> None:
+    """Reading does not say so of lines of IPython's; if it did, nothing would be lost."""
+    Path("work.py").write_text("%matplotlib inline\ndef f(x):\n    return 2 * x\n")
+    read_ahead.take_over({"work.py": ("", True)})
+    assert student_code.attribute("work.py", "f")(4) == 8
+
+
+def test_a_fault_is_shown_where_it_is() -> None:
+    told = _written("def f(x):\n    return 1 / x\n")
+    read_ahead.take_over({"work.py": told})
+    with pytest.raises(ZeroDivisionError) as raised:
+        student_code.attribute("work.py", "f")(0)
+    shown = student_code.describe(raised.value)
+    assert (told, shown["file"], shown["line"]) == (("", True), "work.py", 2)
