@@ -70,6 +70,7 @@ class ForkedBox(Asking):
         request = {
             "id": self._number,
             "seed": self._seed,
+            "draws": prepared is None or any(map(self._draws, prepared.files)),
             # Code that keeps nothing writes nothing.
             "copy": prepared is None and self._submission.size_bytes <= _COPIED_MB * 2**20,
             "read": self._runner.found_by_reading(self._submission),
@@ -90,6 +91,9 @@ class ForkedBox(Asking):
         if prepared is None or self._runner.may_want_a_gpu(self._submission, server):
             return None  # all later answers would tell of a GPU, and nobody could say which question's code wanted it
         return prepared if all(self._keeps_nothing(file, server) for file in prepared.files) else None
+
+    def _draws(self, file: str) -> bool:
+        return self._runner.read(self._submission, file).draws
 
     def _keeps_nothing(self, file: str, server: ForkServer) -> bool:
         if not (self._submission.folder / file).is_file():  # where others have one

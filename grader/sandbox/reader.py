@@ -7,6 +7,7 @@ read, which is what is found of it, and the next file has a new box.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,12 @@ class Reading:
     library_names: list[str] | None = None
     may_be_run_whole: bool = False
 
+    @property
+    def draws(self) -> bool:
+        """Whether it may draw random numbers: only code that keeps nothing has all its names written out."""
+        names = self.library_names
+        return names is None or any("random" in name or name.startswith("torch") for name in names)
+
 
 class Reader:
     """Reads files of one submission after the other. Forked from the server that their own boxes come from: what a name
@@ -41,31 +48,38 @@ class Reader:
         server.wait_until_ready()
         scratch = scratch_in(workspace, server, number)
         self._scratch = None if server.isolated else scratch
-        request = {"id": number, "seed": 0, "copy": False, "read": {}, "confinement": confined(reach, scratch, _LIMITS)}
+        confinement = confined(reach, scratch, _LIMITS)
+        request = {"id": number, "seed": 0, "draws": False, "copy": False, "read": {}, "confinement": confinement}
         self._channel, _ = opened(server, request, _LIMITS, self._scratch)
         self._submission: object = None
         self._left = _FILES
         self.is_spent = False
 
-    def read(self, home: Path, file: str, submission: object) -> Reading:
-        """A file of this submission, which lies at `home`."""
+    def read(self, home: Path, files: Sequence[str], submission: object) -> dict[str, Reading]:
+        """These files of a submission, which lies at `home`. If one keeps it from reading, only the first is tried."""
+        file, *others = files
         is_another = submission is not self._submission
-        frame = wire.pack_question({"probe": "read_code", "file": file, "home": str(home), "is_another": is_another})
-        self._submission, self._left = submission, self._left - 1
+        asked = {"probe": "read_code", "file": file, "others": others, "home": str(home), "is_another": is_another}
+        self._submission, self._left = submission, self._left - len(files)
         self.is_spent = self._left <= 0
         try:
-            (reply,) = self._channel.ask_each(Question(frame, 1, file), Asked(file))
-            match value_of(reply, Asked(file)):
-                case [str(kept), None, False]:
-                    return Reading(kept)
-                case ["", list(names), bool(whole)] if all(isinstance(name, str) for name in names):
-                    return Reading("", names, whole)
-            raise ValueError("no reading")
-        except (StudentFault, ValueError) as fault:
+            question = Question(wire.pack_question(asked), 1, file)
+            (reply,) = self._channel.ask_each(question, Asked(file))
+            return dict(zip(files, map(_reading, value_of(reply, Asked(file))), strict=True))
+        except (StudentFault, TypeError, ValueError) as fault:
             self.is_spent = True
-            return Reading(type(fault).__name__)
+            return {file: Reading(type(fault).__name__)}
 
     def close(self) -> None:
         self._channel.close()
         if self._scratch is not None:
             remove(self._scratch)
+
+
+def _reading(found: object) -> Reading:
+    match found:
+        case [str(kept), None, False]:
+            return Reading(kept)
+        case ["", list(names), bool(whole)] if all(isinstance(name, str) for name in names):
+            return Reading("", names, whole)
+    raise ValueError("this is no reading")

@@ -181,8 +181,14 @@ class BoxRunner:
                     reader.close()
                 reader = Reader(server, self.workspace, home.parent, _unlike_any_other())
                 self._readers[server, home.parent] = reader
-            self._read[file] = reader.read(home, file, submission)
+            self._read |= reader.read(home, self._to_read(submission, file, server), submission)
         return self._read[file]
+
+    def _to_read(self, submission: Submission, file: str, server: ForkServer) -> list[str]:
+        """This file, and others that most likely will be asked about: they are read in one go."""
+        likely = (one for one in self.usual.files if one != file and one not in self._read)
+        there = (one for one in likely if (submission.folder / one).is_file())
+        return [file, *(one for one in there if self.server_for(submission, one) is server)]
 
     def found_by_reading(self, submission: Submission) -> dict[str, tuple[str, bool]]:
         """Its files that were read, and what a box may know of them."""

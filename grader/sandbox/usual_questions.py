@@ -27,10 +27,7 @@ class Prepared:
 
     server: ForkServer
     questions: list[Question]
-
-    @property
-    def files(self) -> set[str]:
-        return {question.file for question in self.questions}
+    files: frozenset[str]  # whose code they ask
 
 
 class UsualQuestions:
@@ -57,10 +54,17 @@ class UsualQuestions:
     def _prepare(self, questions: list[Question], server: ForkServer) -> None:
         first = questions[0]
         ended = self._prepared.pop(first, None)
-        self._prepared[first] = Prepared(server.parted(_written(questions)), questions)
+        self._prepared[first] = Prepared(
+            server.parted(_written(questions)), questions, frozenset(one.file for one in questions)
+        )
         for one in filter(None, (ended, _shorten(self._prepared, _SERVERS))):
             one.server.hang_up()
             one.server.wait_until_ended()
+
+    @property
+    def files(self) -> list[str]:
+        """Whose code is usually asked, always in the same order."""
+        return sorted({file for prepared in self._prepared.values() for file in prepared.files})
 
     @property
     def servers(self) -> list[ForkServer]:

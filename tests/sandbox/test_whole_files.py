@@ -41,7 +41,7 @@ def _as_in_a_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 def _written(code: str) -> tuple[str, bool]:
     """What a reader says of it, for a box."""
     Path("work.py").write_text(textwrap.dedent(code))
-    kept, _, whole = read_ahead.read_code("work.py", os.getcwd(), True)
+    ((kept, _, whole),) = read_ahead.read_code("work.py", [], os.getcwd(), True)
     purity.forget()
     return kept, whole
 

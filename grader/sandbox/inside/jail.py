@@ -11,6 +11,7 @@ import resource
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from . import landlock, namespaces, seccomp, syscalls
 from .libc import check_zero, prctl, syscall
@@ -61,7 +62,16 @@ def outermost(folders: list[str]) -> list[str]:
     return [folder for path, folder in real.items() if not any(path.startswith(f"{other}/") for other in real)]
 
 
-def put_on(box: Confinement, shared: int | None, installation: list[str], isolated: bool, unsafe: bool) -> list[str]:
+@dataclass(frozen=True)
+class Reach:
+    """What boxes of a fork server may open beside their submission."""
+
+    shared: int | None  # rules of Landlock; none where there is no Landlock
+    installation: list[str]
+    is_narrow: bool = False  # only the submission, to be read: all that its code needs is in memory
+
+
+def put_on(box: Confinement, reach: Reach, isolated: bool, unsafe: bool) -> list[str]:
     """Give up, for good, everything the student's code has no need of. Returns the layers that are on.
 
     Raises NotSafe if a required layer cannot be had, unless `unsafe`.
@@ -70,7 +80,7 @@ def put_on(box: Confinement, shared: int | None, installation: list[str], isolat
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("limits", lambda: _limit(box)),
         ("no_new_privs", _give_up_privileges),
-        ("landlock", lambda: _wall_off(box, shared, installation, isolated)),
+        ("landlock", lambda: _wall_off(box, reach, isolated)),
         ("seccomp", seccomp.install),
     )
     for layer, put in steps:
@@ -97,7 +107,7 @@ def put_on_for_reading(cpu_seconds: int, memory_mb: int) -> list[str]:
 
 
 def _limit(box: Confinement) -> None:
-    address_space = _address_space_in_use() + box.memory_mb * 2**20
+    address_space = address_space_in_use() + box.memory_mb * 2**20
     # The grader watches processor time itself and is exact. The kernel counts in whole ticks, and on a busy machine
     # takes a process to have run for all of a tick it only shared: its limit is a backstop in case the grader is gone.
     limits = {
@@ -113,7 +123,9 @@ def _limit(box: Confinement) -> None:
         resource.setrlimit(kind, (limit, limit))
 
 
-def _address_space_in_use() -> int:
+@lru_cache(maxsize=1)
+def address_space_in_use() -> int:
+    """Asked before boxes are forked: they begin with as much."""
     statm = os.open("/proc/self/statm", os.O_RDONLY)
     try:
         return int(os.read(statm, _STATM_BYTES).split()[0]) * resource.getpagesize()
@@ -128,17 +140,22 @@ def _give_up_privileges() -> None:
     check_zero(syscall(_CAPSET[_MACHINE], header, none), "capset")
 
 
-def _wall_off(box: Confinement, shared: int | None, installation: list[str], isolated: bool) -> None:
-    if shared is None:
+def _wall_off(box: Confinement, reach: Reach, isolated: bool) -> None:
+    if reach.shared is None:
         raise OSError("this kernel has no Landlock")
     if not isolated and landlock.abi() < landlock.TRUNCATION_IS_GUARDED_SINCE:
         raise OSError("this kernel's Landlock lets files be emptied, and there is no read-only mount to make up for it")
-    own = [(path, landlock.READ) for path in (*installation, box.submission)]
-    own += [(path, landlock.WRITE) for path in (box.scratch, *_DEVICES)]
-    # Both hold, in whatever order: the short one first, because the kernel copies what it has for each that follows.
-    for made in (landlock.ruleset(own), shared):
-        landlock.enforce(made)
-        os.close(made)
+    if reach.is_narrow:
+        made = [landlock.ruleset([(box.submission, landlock.READ)])]
+        os.close(reach.shared)  # more than a thousand rules: this one allows less than any of them
+    else:
+        own = [(path, landlock.READ) for path in (*reach.installation, box.submission)]
+        own += [(path, landlock.WRITE) for path in (box.scratch, *_DEVICES)]
+        # Both hold, in whatever order: the short one first, because the kernel copies what it has for each to come.
+        made = [landlock.ruleset(own), reach.shared]
+    for ruleset in made:
+        landlock.enforce(ruleset)
+        os.close(ruleset)
 
 
 def enter_scratch(box: Confinement, isolated: bool) -> None:

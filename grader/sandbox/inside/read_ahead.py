@@ -9,13 +9,17 @@ from . import own_source, purity, whole_files
 Found = tuple[str, list[str] | None, bool]
 
 
-def read_code(file: str, home: str, is_another: bool) -> Found:
-    """By what a file may keep something, the names of libraries in it, and whether it may be run as it stands; in a
-    process that reads one submission after the other. This one lies at `home`."""
+def read_code(file: str, others: list[str], home: str, is_another: bool) -> list[Found]:
+    """What these files tell, in a process that reads one submission after the other. This one lies at `home`."""
     if is_another:
         purity.forget()
         own_source.forget()
         os.chdir(home)
+    return [_read(one) for one in (file, *others)]
+
+
+def _read(file: str) -> Found:
+    """By what it may keep something, the names of libraries in it, and whether it may be run as it stands."""
     kept = purity.what_it_may_keep(file)
     return kept, purity.library_names(file), not kept and purity.may_be_run_whole(file)
 

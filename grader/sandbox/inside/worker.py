@@ -15,12 +15,18 @@ from .probes import PROBES, Probe, latest
 from .student_code import Absent, ImportFailed, describe
 
 _seeded: list[int] = []
+_pattern_caches: list[Any] = []  # of einops
 
 
 def seed(number: int) -> None:
     """Students' own random numbers are the same in every run."""
     _seeded[:] = [number]
     _begin_anew(number)
+
+
+def seed_nothing() -> None:
+    """For code that draws no random numbers: to seed takes longer than most answers."""
+    _seeded.clear()
 
 
 def _begin_anew(number: int) -> None:
@@ -32,10 +38,10 @@ def _begin_anew(number: int) -> None:
 
 def _forget_patterns() -> None:
     """Which patterns einops has seen decides, in odd cases, whether it takes one."""
-    if (einops := sys.modules.get("einops.einops")) is not None:
-        for function in vars(einops).values():
-            if hasattr(function, "cache_clear"):
-                function.cache_clear()
+    if not _pattern_caches and (einops := sys.modules.get("einops.einops")) is not None:
+        _pattern_caches.extend(one for one in vars(einops).values() if hasattr(one, "cache_clear"))
+    for function in _pattern_caches:
+        function.cache_clear()
 
 
 def forget(home: str, path: list[str]) -> None:
@@ -100,14 +106,14 @@ class _Outbox:
 
 
 def _respond(outbox: _Outbox, request: dict[str, Any]) -> None:
-    each = request.pop("each", None)
-    if each is None:
+    if "each" not in request:
         outbox.put(_packed(answer(request)))
         return
-    arrays = wire.ArrayFrame()
-    probe, begins = PROBES[request.pop("probe")], request.pop("begins", False)
-    for one in each:
-        found = _answered(probe, {**request, **one}, begins)
+    # What was asked stays in the request: in a box, to free what the fork server has read would copy memory.
+    shared = {name: value for name, value in request.items() if name not in ("each", "probe", "begins")}
+    arrays, probe, begins = wire.ArrayFrame(), PROBES[request["probe"]], request.get("begins", False)
+    for one in request["each"]:
+        found = _answered(probe, {**shared, **one}, begins)
         begins = False
         if not arrays.takes(found):
             outbox.put([*arrays.pack(), *_packed(found)])
@@ -128,10 +134,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 def _answered(probe: Probe, request: dict[str, Any], begins: bool) -> dict[str, Any]:
     if begins:  # another check, and the same random numbers as for the first
-        seed(*_seeded)
+        if _seeded:
+            seed(*_seeded)
         latest.clear()
         _forget_patterns()
-    if (stream := request.pop("stream", None)) is not None:  # chance is the question's own, whatever was asked before
+    stream = request.pop("stream", None)
+    if stream is not None and _seeded:  # chance is the question's own, whatever was asked before
         _begin_anew(_seeded[0] ^ stream)
     found = _found(probe, request)
     if student_machine.stands_in():

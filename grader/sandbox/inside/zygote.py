@@ -26,7 +26,7 @@ import socket
 import sys
 import time
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TextIO
 
 import numpy as np
@@ -91,6 +91,8 @@ def main(settings: dict[str, Any]) -> None:
         # Process 1, if isolated, and so is every box: they inherit the compiled filter.
         seccomp.compiled(os.getpid(), syscalls.ALLOWED)
     _make_streams()
+    jail.address_space_in_use()
+    _greeting((*(jail.OPTIONAL if isolated else ()), *jail.REQUIRED))  # of most boxes
     # Keeps the collector from touching, and so copying, every page in every box. What is garbage by now stays: to look
     # for it takes a twentieth of the time that torch takes to load.
     gc.freeze()
@@ -135,6 +137,7 @@ class _Asked:
     """What a box is to be."""
 
     seed: int
+    draws: bool  # whether its code may draw random numbers
     copy: bool
     read: dict[str, tuple[str, bool]]  # files, and what was found by reading them
     confinement: dict[str, Any]
@@ -154,6 +157,8 @@ def _prepared(
     os.close(written)
     gc.freeze()
     gc.set_threshold(_GARBAGE)
+    jail.address_space_in_use.cache_clear()
+    jail.address_space_in_use()
     own.send(json.dumps({"isolated": isolated}).encode())
     return own, questions
 
@@ -233,11 +238,16 @@ def _become_box(
         except Exception as error:  # no student byte has run yet, so this is the grader's fault: say so
             worker.send(_WIRE, {"broken": f"{type(error).__name__}: {error}"})
             os._exit(1)
-        worker.send(_WIRE, {"layers": layers})
+        os.write(_WIRE, _greeting(tuple(layers)))
         worker.respond_to_all(_WIRE, questions)
         worker.serve(_WIRE)
     finally:
         os._exit(0)
+
+
+@lru_cache(maxsize=4)
+def _greeting(layers: tuple[str, ...]) -> bytes:
+    return b"".join(wire.pack({"layers": list(layers)}))
 
 
 def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool, writes: bool) -> list[str]:
@@ -253,11 +263,15 @@ def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded:
         except OSError:  # it does not fit: then it can be read, but not written to
             home = confinement.submission
     os.chdir(home)
-    worn = jail.put_on(
-        confinement, _SHARED if guarded else None, settings["installation"], isolated, settings["unsafe"]
-    )
+    # A heavy library loads more of itself while it is used.
+    is_narrow = not writes and not any(name in sys.modules for name in settings["heavy"])
+    reach = jail.Reach(_SHARED if guarded else None, settings["installation"], is_narrow)
+    worn = jail.put_on(confinement, reach, isolated, settings["unsafe"])
     read_ahead.take_over(asked.read)
-    worker.seed(asked.seed)
+    if asked.draws:
+        worker.seed(asked.seed)
+    else:
+        worker.seed_nothing()
     if (logging := sys.modules.get("logging")) is not None:
         vars(logging)["_startTime"] = time.time()  # not the fork server's
     if writes:
