@@ -16,6 +16,7 @@ from grader.answers import answer_to
 from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, cause_for_staff
 from grader.from_pages import from_pages
+from grader.known_streams import generator
 from grader.model import Answer, Box, Check, Outcome, Problem, Rubric, Status, is_code
 from grader.quoting import quote
 from grader.sharing import BoxInTurn, has_its_own_box, may_share
@@ -80,7 +81,7 @@ class _Student:
         # By visibility: what a public check tells must not be what a hidden one asked.
         place, kept = self._asking.place(f"{self._check.visibility} {name}"), self._box.in_common
         if place not in kept:
-            kept[place] = make(np.random.default_rng(self._asking.draw.questions(place)))
+            kept[place] = make(generator(self._asking.draw.questions(place)))
         return kept[place]
 
 
@@ -175,7 +176,7 @@ class Asking:
         return self.shared[self._drawn(place).integers(len(self.shared))]
 
     def _drawn(self, place: str) -> np.random.Generator:
-        return np.random.default_rng(self.draw.questions(self.place(place)))
+        return generator(self.draw.questions(self.place(place)))
 
     def place(self, name: str) -> str:
         """What random numbers of the problem follow from, but for seed and secret."""

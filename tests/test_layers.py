@@ -25,6 +25,7 @@ LAYERS = [
         "grader.quoting",
         "grader.draw",
         "grader.kept_question",
+        "grader.known_streams",
         "grader.secret",
         "grader.shown",
         "grader.suggestions",
