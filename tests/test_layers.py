@@ -60,6 +60,7 @@ LAYERS = [
         "grader.rubric_files",
         "grader.rubric_forms",
         "grader.sharing",
+        "grader.turns",
         "grader.submission",
         "grader.work",
     },
