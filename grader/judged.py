@@ -11,8 +11,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from grader.answers import answer_to
@@ -44,7 +45,7 @@ class Judging:
     def __init__(self, submission: Submission, sheet: Callable[[], Answers | StudentFault]) -> None:
         self._submission = submission
         self._sheet = sheet
-        self._known: dict[str, str] = {}
+        self._known: dict[str, str] = dict(getattr(submission, "digests", {}))  # where its copying took them
         self._sources: dict[str, str] = {}
 
     def of(self, problem: Problem, chosen: str) -> _Entry:
@@ -104,9 +105,25 @@ class Judging:
 
     @cached_property
     def _files(self) -> list[str]:
-        top = os.path.join(self._submission.folder, "")
-        found = (os.path.join(above, name) for above, _, names in os.walk(top) for name in names)
-        return sorted(path.removeprefix(top).replace(os.sep, "/") for path in found if os.path.isfile(path))
+        found, waiting = list[str](), [(os.fspath(self._submission.folder), "")]
+        while waiting:
+            here, above = waiting.pop()
+            with suppress(OSError), os.scandir(here) as listing:
+                for entry in listing:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, f"{above}{entry.name}/"))
+                    elif entry.is_file():
+                        found.append(f"{above}{entry.name}")
+        return sorted(found)
+
+    @cached_property
+    def _codes(self) -> dict[str, list[str]]:
+        """Files of code by the name that an import has for them."""
+        by_name: dict[str, list[str]] = {}
+        for path in self._files:
+            if is_code(path) and "#" not in path:
+                by_name.setdefault(path.rpartition("/")[2].removesuffix(".py"), []).append(path)
+        return by_name
 
     def _digest_of(self, path: str) -> str:
         """Taken once, and only of what is asked for: beside it may lie gigabytes of weights."""
@@ -117,16 +134,12 @@ class Judging:
 
     def _used_by(self, path: str) -> set[str]:
         """A file of code and those of the submission that it names in imports or in quotes, and what these name."""
-        by_name: dict[str, list[str]] = {}
-        for other in self._files:
-            if is_code(other) and "#" not in other:
-                by_name.setdefault(PurePosixPath(other).stem, []).append(other)
         used, waiting = {path}, [path]
         while waiting:
             source = self._source(waiting.pop())
             words = {word for line in _IMPORT.findall(source) for word in re.findall(r"\w+", line)}
             for name in words | set(_QUOTED_NAME.findall(source)):
-                new = [other for other in by_name.get(name, ()) if other not in used]
+                new = [other for other in self._codes.get(name, ()) if other not in used]
                 used.update(new)
                 waiting += new
         return used
@@ -225,8 +238,9 @@ def _definitions(source: str, shown: str, names: list[str]) -> list[_Entry]:
 
 def _definition(source: str, name: str) -> _Entry | None:
     """Found by scanning: student code is neither run nor parsed outside the box."""
-    plain = _LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source)
-    heads = list(re.finditer(rf"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b", plain))
+    has_long_ones = '"""' in source or "'''" in source
+    plain = _LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source) if has_long_ones else source
+    heads = list(_heading(name).finditer(plain))
     if not heads:
         return None
     start = heads[-1].start()  # of two, Python takes the last
@@ -235,6 +249,11 @@ def _definition(source: str, name: str) -> _Entry | None:
     ending = _NEXT_STATEMENT.search(plain, heads[-1].end())
     text = source[start : ending.start() if ending else None].rstrip()
     return {"name": name, "line": source.count("\n", 0, start) + 1, "text": text}
+
+
+@lru_cache(maxsize=256)  # a rubric asks everybody for the same names
+def _heading(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b")
 
 
 def _capped(text: str) -> _Entry:
