@@ -87,10 +87,11 @@ class OpenedSubmission:
 
     def _with_choices(self, rubric: Rubric) -> OpenedSubmission:
         chosen: dict[str, tuple[str, ...]] = {}
+        all_fitting: dict[str, list[str]] = {}
         material: dict[str, str] = {}
-        for file in files_asked(rubric):
+        for file in rubric.files_asked:
             names = rubric.definitions.get(file, frozenset())
-            fitting = self._fitting(file, anywhere=True)
+            fitting = all_fitting[file] = self._fitting(file, anywhere=True)
             own = [path for path in fitting if not is_course_material(path, rubric.course_material)]
             if not own:  # work may be done there, too
                 own = [path for path in fitting if not names or "written" in states(self.folder / path, names).values()]
@@ -107,7 +108,7 @@ class OpenedSubmission:
         ]
         notes = [f"{_shown(path)} is course material and was passed over" for path in theirs]
         for file, paths in chosen.items():
-            others = [path for path in self._fitting(file, anywhere=True) if path not in (*paths, *material)]
+            others = [path for path in all_fitting[file] if path not in (*paths, *material)]
             if len(paths) == 1 and not f"/{paths[0]}".lower().endswith((f"/{file}".lower(), f"#{file}".lower())):
                 notes.append(f"{_shown(paths[0])} was taken for {file}; hand it in under that name")
             if others and len(paths) == 1 and file not in self.places:
@@ -122,7 +123,8 @@ class OpenedSubmission:
     def _fitting(self, file: str, *, anywhere: bool = False) -> list[str]:
         """Files of this name. File systems that ignore case hand in Attention.py for attention.py; only where nothing
         has the name, what was plainly meant to have it."""
-        fitting = [path for path in self.files if f"/{path}".lower().endswith(f"/{file}".lower())]
+        ending = f"/{file}".lower()
+        fitting = [path for path in self.files if f"/{path}".lower().endswith(ending)]
         if not fitting and not self.parts.get(file):
             return [path for path in self.files if is_nearly(path, file)]
         if anywhere:
@@ -154,14 +156,6 @@ class OpenedSubmission:
         if path.stat().st_size > MAX_READ_BYTES:
             raise WrongKind(f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read")
         return path.read_bytes()
-
-
-def files_asked(rubric: Rubric) -> list[str]:
-    """Every file that students may hand in."""
-    asked = [file for problem in rubric.problems for check in problem.every_check for file in check.files]
-    for problem in rubric.problems:
-        asked += [*problem.later.files, *(file for one in problem.alternatives for file in (*one.files, *one.beside))]
-    return list(dict.fromkeys(asked))
 
 
 def _shown(path: str) -> str:

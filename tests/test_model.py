@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -28,6 +29,16 @@ def test_a_rubric_knows_what_each_file_of_code_is_asked_to_define() -> None:
     asked = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml").definitions
     assert "attention" in asked["attention.py"]
     assert all(file.endswith(".py") and names for file, names in asked.items())
+
+
+def test_what_a_rubric_asks_for_is_found_once_and_anew_for_another() -> None:
+    whole = load_rubric(REPOSITORY / "rubrics" / "nlp-a5.yaml")
+    assert whole.files_asked is whole.files_asked
+    assert whole.definitions is whole.definitions
+    some = replace(whole, problems=whole.problems[-1:])
+    assert set(some.files_asked) < set(whole.files_asked)
+    assert set(some.definitions) < set(whole.definitions)
+    assert replace(some, problems=whole.problems).files_asked == whole.files_asked
 
 
 def test_limits_that_nobody_sets_stay_as_they_are() -> None:
