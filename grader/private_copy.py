@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import shutil
 import stat
 from collections import Counter
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from grader.archives import Bounds, BrokenArchive, Content, Member, members
 from grader.errors import UsageError
@@ -31,6 +32,8 @@ _VIRTUAL_ENVIRONMENT = "pyvenv.cfg"  # the file that makes a folder one, whateve
 
 # Does not wait for the other end of a pipe, and does not follow what has become a link. Windows has neither flag.
 _WARILY = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+_ANEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+_CHUNK_BYTES = 1 << 20
 
 
 class Outgrown(Exception):
@@ -40,9 +43,13 @@ class Outgrown(Exception):
 class Copy:
     """Files taken over one by one, counted as they come."""
 
-    def __init__(self, target: Path, source: Path, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, target: Path, source: Path, most_bytes: int = MAX_BYTES, *, hashes: bool = False) -> None:
+        """With `hashes` the digest of each file is taken as it passes by; elsewhere there may be gigabytes of weights,
+        which nobody asks for."""
         self.folder = target
         self.source = source
+        self._hashes = hashes
+        self.digests: dict[str, str] = {}
         self._most_bytes = most_bytes
         self.files: dict[str, None] = {}
         self.size_bytes = 0
@@ -50,7 +57,8 @@ class Copy:
         self._left_out = 0
         self._seen = 0
         self._claimed_bytes = 0
-        self._made: set[str] = set()  # folders of the copy
+        self._top = os.fspath(target)
+        self._made = {self._top: None}  # folders of the copy
 
     def take_folder(self) -> None:
         waiting = [(os.fspath(self.source), "")]
@@ -75,9 +83,9 @@ class Copy:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append((entry.path, relative))
                 else:
-                    self._take_file(entry.path, relative)
+                    self._take_file(entry, relative)
 
-    def _take_file(self, original: str, relative: str) -> None:
+    def _take_file(self, original: os.DirEntry[str], relative: str) -> None:
         try:
             stream = _opened(original)
         except OSError:
@@ -87,7 +95,7 @@ class Copy:
             self._leave_out(relative, "is a link or no ordinary file")
             return
         with stream:
-            self._claim(os.fstat(stream.fileno()).st_size)
+            self._claim(stream.size)
             self._take(relative, stream)
 
     def take_archive(self) -> None:
@@ -164,16 +172,35 @@ class Copy:
             raise Outgrown
 
     def _take(self, relative: str, stream: Content) -> None:
-        target = os.path.join(self.folder, relative)
-        if (parent := os.path.dirname(target)) not in self._made:
+        target = os.path.join(self._top, relative)
+        if "/" in relative and (parent := os.path.dirname(target)) not in self._made:
             os.makedirs(parent, exist_ok=True)
-            self._made.add(parent)
-        with open(target, "wb") as copy:
-            while chunk := stream.read(1 << 20):
+            self._made[parent] = None
+        digest = hashlib.sha256() if self._hashes else None
+        copy = os.open(target, _ANEW, 0o666)  # most files are one chunk: a buffer would cost more calls than it saves
+        try:
+            while chunk := stream.read(_CHUNK_BYTES):
                 self.size_bytes += len(chunk)
                 self._hold_against_bounds(self.size_bytes)  # it may grow while it is read
-                copy.write(chunk)
+                if digest:
+                    digest.update(chunk)
+                while (written := os.write(copy, chunk)) < len(chunk):
+                    chunk = chunk[written:]
+        finally:
+            os.close(copy)
         self.files[relative] = None
+        if digest:
+            self.digests[relative] = digest.hexdigest()
+
+    def remove(self) -> None:
+        """What was copied, and whatever else lies there by now."""
+        try:
+            for file in self.files:
+                os.unlink(os.path.join(self._top, file))
+            for folder in reversed(self._made):
+                os.rmdir(folder)
+        except OSError:
+            shutil.rmtree(self.folder)
 
     def _count(self, relative: str) -> None:
         """Every file, folder and link counts, kept or not: each costs time."""
@@ -198,12 +225,43 @@ class Copy:
         return [*self.notes, f"{more} more were left out"] if more > 0 else list(self.notes)
 
 
-def _opened(path: str) -> IO[bytes] | None:
-    """The file; None if it is a link, a device or a pipe. Its kind is looked at again once it is open."""
-    if not stat.S_ISREG(os.lstat(path).st_mode):
+class _Opened:
+    """A file that is read from its beginning to its end."""
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = os.open(path, _WARILY)
+        found = os.fstat(self._descriptor)
+        self.is_ordinary, self.size = stat.S_ISREG(found.st_mode), found.st_size
+        self._left: int | None = found.st_size  # -1 once all came; None once more did than there should be
+
+    def read(self, most: int, /) -> bytes:
+        """One byte more than is left is asked for: if it does not come, that was all, and nobody need ask again."""
+        if self._left is None:
+            return os.read(self._descriptor, most)
+        asked = min(most, self._left + 1)
+        chunk = os.read(self._descriptor, asked) if asked else b""
+        if len(chunk) > self._left:
+            self._left = None
+        elif len(chunk) < asked and len(chunk) == self._left:
+            self._left = -1
+        else:
+            self._left -= len(chunk)
+        return chunk
+
+    def __enter__(self) -> _Opened:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        os.close(self._descriptor)
+
+
+def _opened(entry: os.DirEntry[str]) -> _Opened | None:
+    """The file; None if it is a link, a device or a pipe. The listing says so; once it is open, it is looked at again:
+    it may have become one."""
+    if not entry.is_file(follow_symlinks=False):
         return None
-    stream = os.fdopen(os.open(path, _WARILY), "rb")
-    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+    stream = _Opened(entry.path)
+    if stream.is_ordinary:
         return stream
-    stream.close()
-    return None
+    with stream:
+        return None

@@ -55,6 +55,7 @@ class OpenedSubmission:
     course_material: tuple[str, ...] = ()
     students: tuple[str, ...] = ()  # who handed it in together, says submission.yaml
     student: str = ""  # whose work it is, says submission.yaml: at home nothing else knows
+    digests: dict[str, str] = field(default_factory=dict)  # SHA-256 of files, where it was taken while they were copied
 
     @property
     def own_files(self) -> tuple[str, ...]:
@@ -81,9 +82,14 @@ class OpenedSubmission:
             parts[file] = tuple(parts_holding(file, names, asked, self.folder, surely=surely))
             if place is not None and parts[file]:
                 places[file] = parts[file][0]
-        made = (part for several in parts.values() for part in several)
-        files = tuple(dict.fromkeys((*self.files, *made)))
-        return replace(self, files=files, places=places, parts=parts)._with_choices(rubric)
+        made = dict.fromkeys(part for several in parts.values() for part in several)
+        return replace(
+            self,
+            files=tuple(dict.fromkeys((*self.files, *made))),
+            digests={file: digest for file, digest in self.digests.items() if file not in made},
+            places=places,
+            parts=parts,
+        )._with_choices(rubric)
 
     def _with_choices(self, rubric: Rubric) -> OpenedSubmission:
         chosen: dict[str, tuple[str, ...]] = {}
@@ -167,9 +173,10 @@ def open_submission(path: Path, room: Path | None = None) -> Iterator[OpenedSubm
     """Copy what was handed in to a folder of its own, which goes away afterwards; below `room`, if it fits there."""
     if not os.path.exists(path):  # Path's own raises where a name is too long
         raise UsageError(f"{quote(str(path))}: there is no such submission{_neighbours(path)}")
-    is_archive = path.is_file() and path.name.lower().endswith(ENDINGS)
-    is_notebook = path.is_file() and path.name.lower().endswith(NOTEBOOK)
-    if path.is_file() and not is_archive and not is_notebook:
+    is_file = path.is_file()
+    is_archive = is_file and path.name.lower().endswith(ENDINGS)
+    is_notebook = is_file and path.name.lower().endswith(NOTEBOOK)
+    if is_file and not is_archive and not is_notebook:
         given, folder = quote(str(path)), quote(str(path.parent))
         raise UsageError(f"{given} is a file; give the folder it is in ({folder}), or a .zip, .tar.gz or .ipynb")
     take = Copy.take_archive if is_archive else Copy.take_notebook if is_notebook else Copy.take_folder
@@ -204,8 +211,8 @@ def _small_copy(path: Path, take: Callable[[Copy], None], room: Path, stack: Exi
     with ExitStack() as made, suppress(Outgrown, UsageError, OSError):
         if shutil.disk_usage(room).free < _SPARE_BYTES:
             return None
-        folder = made.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX, dir=room))
-        copy = Copy(Path(folder), path, SMALL_BYTES)
+        copy = Copy(Path(tempfile.mkdtemp(prefix=_PREFIX, dir=room)), path, SMALL_BYTES, hashes=True)
+        made.callback(copy.remove)
         take(copy)
         stack.push(made.pop_all())
         return copy
@@ -221,7 +228,9 @@ def _neighbours(path: Path) -> str:
 
 def _describe(copy: Copy) -> OpenedSubmission:
     """The name is the folder's or archive's: nobody hands in under another's name by writing it into a file."""
-    name = copy.source.resolve().name
+    name = copy.source.name
+    if name in ("", "..") or copy.source.is_symlink():  # only then another name may stand behind it
+        name = copy.source.resolve().name
     for ending in (*ENDINGS, NOTEBOOK):
         name = name.removesuffix(ending)
     notes = copy.all_notes()
@@ -248,6 +257,7 @@ def _describe(copy: Copy) -> OpenedSubmission:
         pages=declared.get("pages", {}),
         students=students,
         student=quote(str(student or "").strip(), _STUDENT_CHARACTERS),
+        digests=copy.digests,
     )
 
 
