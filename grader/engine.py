@@ -34,6 +34,7 @@ from grader.turns import turns_of
 from grader.work import Work
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
+_LETS_OTHERS_FOLLOW = (Status.PASSED, Status.REVIEW)  # where a check builds on one that found this, it is tried
 
 Progress = Callable[[Problem, Check], None]
 Finished = Callable[[ProblemResult], None]
@@ -122,22 +123,24 @@ def _grade_checks(
     checks = (*(alternative.checks if alternative else ()), *problem.checks)
     results = {result.check.id: result for result in before}
     turns, patience = turns_of(checks), work.patience()
+    has_lost = any(result.outcome.status not in _LETS_OTHERS_FOLLOW for result in before)
 
     asking = Asking(rubric, problem, work, draw, turns, alternative.beside if alternative else ())
     with asking.begun():
         for check in turns.order:
             progress(problem, check)
             began, timed_out = time.perf_counter(), False
-            outcome = blocked(check, turns.gates[check.id], results.values())
+            outcome = blocked(check, turns.gates[check.id], results.values()) if has_lost else None
             if outcome is None:
                 # Code that has run out of time twice does so by itself: other checks need no second try.
                 attempts = 1 if work.slow_in else _ATTEMPTS
                 outcome, timed_out = asking.judge(check, attempts)
                 work.took(time.perf_counter() - began, timed_out, problem, check)
+            has_lost = has_lost or outcome.status not in _LETS_OTHERS_FOLLOW
             results[check.id] = CheckResult(
                 check=check,
                 outcome=as_shown(outcome, check, draw.seed),
-                points=check.points if outcome.score == 1 else check.points * outcome.score,
+                points=check.points if outcome.status is Status.PASSED else check.points * outcome.score,
                 seconds=time.perf_counter() - began,
                 fault=outcome.detail if outcome.status is Status.UNGRADED else "",
                 timed_out=timed_out,
@@ -170,7 +173,7 @@ def blocked(check: Check, gates: Sequence[str], results: Iterable[CheckResult]) 
     if not gates and not check.needs:
         return None
     by_id = {result.check.id: result.outcome.status for result in results}
-    waiting = [needed for needed in (*gates, *check.needs) if by_id[needed] not in (Status.PASSED, Status.REVIEW)]
+    waiting = [needed for needed in (*gates, *check.needs) if by_id[needed] not in _LETS_OTHERS_FOLLOW]
     for needed in waiting:
         if by_id[needed] is Status.UNGRADED:
             return Outcome(Status.UNGRADED, Fraction(0), f"{needed} could not be graded, and this check builds on it")

@@ -273,7 +273,7 @@ def _source(place: Path) -> str:
 
 def _shown(path: str) -> str:
     """A part of a notebook goes by the notebook's name."""
-    return re.sub(r"(?<=\.ipynb)#.*", "", path)
+    return re.sub(r"(?<=\.ipynb)#.*", "", path) if "#" in path else path
 
 
 def _count_of_lines(place: Path) -> int:

@@ -53,7 +53,7 @@ def with_other_assignment(report: Report, submission: OpenedSubmission) -> Repor
     """The report; where the work was made for another assignment, with a note, and what earned nothing for a person."""
     rubric = report.rubric
     named = _named(rubric, submission)
-    suspicious = report.points <= _EARNED_LITTLE * report.max_points and len(rubric.problems) == len(rubric.parts)
+    suspicious = len(rubric.problems) == len(rubric.parts) and report.points <= _EARNED_LITTLE * report.max_points
     if named is None and not suspicious:
         return report
     own = _fit(rubric, submission)

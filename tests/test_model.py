@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.model import Answer, Limits, Piece, Status, scored
+from grader.model import Answer, Limits, Outcome, Piece, Status, failed, passed, scored
 from grader.rubric import load_rubric
 from grader.sandbox import BoxRunner
 from tests.conftest import REPOSITORY, MakeSubmission
@@ -18,6 +18,14 @@ from tests.conftest import REPOSITORY, MakeSubmission
 )
 def test_a_share_of_the_points_says_its_own_status(score: Fraction, status: Status) -> None:
     assert scored(Fraction(score), "so much").status is status
+
+
+@pytest.mark.parametrize(("status", "score"), [(Status.PASSED, 0), (Status.PARTIAL, 1), (Status.FAILED, 1)])
+def test_a_status_that_does_not_go_with_its_score_is_refused(status: Status, score: int) -> None:
+    for same in (Fraction(score), passed("").score if score else failed("").score):
+        with pytest.raises(ValueError, match="score"):
+            Outcome(status, same, "it says")
+    assert Outcome(Status.PASSED, Fraction(1), "it says") == passed("it says")
 
 
 def test_the_prose_of_an_answer_is_its_words_without_formulas() -> None:
