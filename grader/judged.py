@@ -18,6 +18,7 @@ from typing import Any
 
 from grader.answers import answer_to
 from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault
+from grader.found_once import FoundOnce
 from grader.from_pages import places_of
 from grader.model import Answer, Answers, Check, Piece, Problem, Submission, is_code
 
@@ -51,7 +52,7 @@ class Judging:
     def of(self, problem: Problem, chosen: str) -> _Entry:
         """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
         not hashed: an answer that moved down the page is the same answer."""
-        asked = _asked_for(problem, chosen)
+        asked = _asked.of((problem, chosen), lambda: _asked_for(problem, chosen))
         numbers = _own_numbers(problem)
         try:
             hashed, pieces = self._found(problem, asked)
@@ -169,7 +170,7 @@ class _Asked:
         own = self.files.setdefault(file, [])
         own += [name for name in names if name not in own]
 
-    @property
+    @cached_property
     def kind(self) -> str:
         if any(map(is_code, self.files)):
             return "code"
@@ -193,6 +194,9 @@ def _asked_for(problem: Problem, chosen: str) -> _Asked:
     # A check that names no file reads the answer, or the files beside an alternative.
     asked.answer = any(not check.files for check in checks) and not any(one.beside for one in alternatives)
     return asked
+
+
+_asked = FoundOnce[_Asked](64)  # problems and their alternatives; a rubric has some forty
 
 
 def _own_numbers(problem: Problem) -> list[Any]:

@@ -57,8 +57,8 @@ class Copy:
         self._left_out = 0
         self._seen = 0
         self._claimed_bytes = 0
-        self._top = os.fspath(target)
-        self._made = {self._top: None}  # folders of the copy
+        self._inside = os.path.join(target, "")
+        self._made: dict[str, None] = {}  # folders of the copy
 
     def take_folder(self) -> None:
         waiting = [(os.fspath(self.source), "")]
@@ -172,7 +172,7 @@ class Copy:
             raise Outgrown
 
     def _take(self, relative: str, stream: Content) -> None:
-        target = os.path.join(self._top, relative)
+        target = f"{self._inside}{relative}"
         if "/" in relative and (parent := os.path.dirname(target)) not in self._made:
             os.makedirs(parent, exist_ok=True)
             self._made[parent] = None
@@ -196,9 +196,10 @@ class Copy:
         """What was copied, and whatever else lies there by now."""
         try:
             for file in self.files:
-                os.unlink(os.path.join(self._top, file))
+                os.unlink(f"{self._inside}{file}")
             for folder in reversed(self._made):
                 os.rmdir(folder)
+            os.rmdir(self.folder)
         except OSError:
             shutil.rmtree(self.folder)
 
@@ -232,20 +233,17 @@ class _Opened:
         self._descriptor = os.open(path, _WARILY)
         found = os.fstat(self._descriptor)
         self.is_ordinary, self.size = stat.S_ISREG(found.st_mode), found.st_size
-        self._left: int | None = found.st_size  # -1 once all came; None once more did than there should be
+        self._left = self.size
+        self._ended = False
 
     def read(self, most: int, /) -> bytes:
         """One byte more than is left is asked for: if it does not come, that was all, and nobody need ask again."""
-        if self._left is None:
-            return os.read(self._descriptor, most)
-        asked = min(most, self._left + 1)
-        chunk = os.read(self._descriptor, asked) if asked else b""
-        if len(chunk) > self._left:
-            self._left = None
-        elif len(chunk) < asked and len(chunk) == self._left:
-            self._left = -1
-        else:
-            self._left -= len(chunk)
+        if self._ended:
+            return b""
+        asked = min(most, self._left + 1) if self._left >= 0 else most  # it may have grown
+        chunk = os.read(self._descriptor, asked)
+        self._left -= len(chunk)
+        self._ended = not self._left and len(chunk) < asked
         return chunk
 
     def __enter__(self) -> _Opened:

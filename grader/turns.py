@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
+from grader.found_once import FoundOnce
 from grader.model import Check, is_code
 from grader.sharing import gates_above, has_its_own_box, in_turn, may_share
 
@@ -14,7 +13,6 @@ class Turns:
     """The checks of a problem, in the order in which they are asked."""
 
     def __init__(self, checks: tuple[Check, ...]) -> None:
-        self.checks = checks
         self.order = tuple(in_turn(checks))
         self.gates = {check.id: gates_above(check, checks) for check in checks}
         self.asks_code = any(is_code(file) for check in checks for file in check.files)
@@ -30,15 +28,8 @@ class Turns:
         return check.id in self._sharing[keeps_nothing]
 
 
-_kept: OrderedDict[tuple[int, ...], Turns] = OrderedDict()
+_found = FoundOnce[Turns](_KEPT)
 
 
 def turns_of(checks: tuple[Check, ...]) -> Turns:
-    """Kept by who the checks are, not by what they say: with numbers of a student's own they are others. Whoever is
-    kept is held, so no other check can come to have its number."""
-    key = tuple(map(id, checks))
-    if (known := _kept.get(key)) is None:
-        known = _kept[key] = Turns(checks)
-        if len(_kept) > _KEPT:
-            _kept.popitem(last=False)
-    return known
+    return _found.of(checks, lambda: Turns(checks))

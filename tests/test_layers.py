@@ -18,6 +18,7 @@ LAYERS = [
         "grader.model",
         "grader.errors",
         "grader.exits",
+        "grader.found_once",
         "grader.notation",
         "grader.options",
         "grader.outcome",
