@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -46,7 +46,9 @@ class Judging:
     def __init__(self, submission: Submission, sheet: Callable[[], Answers | StudentFault]) -> None:
         self._submission = submission
         self._sheet = sheet
-        self._known: dict[str, str] = dict(getattr(submission, "digests", {}))  # where its copying took them
+        # What is known of files since they were copied.
+        self._known: dict[str, str] = dict(getattr(submission, "digests", {}))
+        self._contents: Mapping[str, bytes] = getattr(submission, "contents", {})
         self._sources: dict[str, str] = {}
 
     def of(self, problem: Problem, chosen: str) -> _Entry:
@@ -149,7 +151,7 @@ class Judging:
         """Read once, however many problems rest on it, unless there are many such files."""
         if (known := self._sources.get(path)) is not None:
             return known
-        source = _source(self._submission.folder / path)
+        source = _source(self._submission.folder / path, self._contents.get(path))
         if len(self._sources) < _KEPT_SOURCES:
             self._sources[path] = source
         return source
@@ -266,10 +268,12 @@ def _capped(text: str) -> _Entry:
     return {"text": text[:MAX_CHARACTERS], "left_out": len(text) - MAX_CHARACTERS}
 
 
-def _source(place: Path) -> str:
-    if place.stat().st_size > MAX_SOURCE_BYTES:
-        return ""
-    text = place.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+def _source(place: Path, content: bytes | None) -> str:
+    if content is None:
+        if place.stat().st_size > MAX_SOURCE_BYTES:
+            return ""
+        content = place.read_bytes()
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if ".ipynb#" in place.name:  # made by us, of the cells that hold what was asked for
         return "\n".join(cell["source"] for cell in json.loads(text)["cells"])
     return text

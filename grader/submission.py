@@ -56,6 +56,7 @@ class OpenedSubmission:
     students: tuple[str, ...] = ()  # who handed it in together, says submission.yaml
     student: str = ""  # whose work it is, says submission.yaml: at home nothing else knows
     digests: dict[str, str] = field(default_factory=dict)  # SHA-256 of files, where it was taken while they were copied
+    contents: dict[str, bytes] = field(default_factory=dict)  # of short ones, where it was kept then
 
     @property
     def own_files(self) -> tuple[str, ...]:
@@ -87,6 +88,7 @@ class OpenedSubmission:
             self,
             files=tuple(dict.fromkeys((*self.files, *made))),
             digests={file: digest for file, digest in self.digests.items() if file not in made},
+            contents={file: content for file, content in self.contents.items() if file not in made},
             places=places,
             parts=parts,
         )._with_choices(rubric)
@@ -158,7 +160,10 @@ class OpenedSubmission:
         return found[0]
 
     def read(self, file: str) -> bytes:
-        path = self.folder / self.find(file)
+        found = self.find(file)
+        if (known := self.contents.get(found)) is not None:
+            return known
+        path = self.folder / found
         if path.stat().st_size > MAX_READ_BYTES:
             raise WrongKind(f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read")
         return path.read_bytes()
@@ -211,7 +216,7 @@ def _small_copy(path: Path, take: Callable[[Copy], None], room: Path, stack: Exi
     with ExitStack() as made, suppress(Outgrown, UsageError, OSError):
         if shutil.disk_usage(room).free < _SPARE_BYTES:
             return None
-        copy = Copy(Path(tempfile.mkdtemp(prefix=_PREFIX, dir=room)), path, SMALL_BYTES, hashes=True)
+        copy = Copy(Path(tempfile.mkdtemp(prefix=_PREFIX, dir=room)), path, SMALL_BYTES, remembers=True)
         made.callback(copy.remove)
         take(copy)
         stack.push(made.pop_all())
@@ -258,18 +263,22 @@ def _describe(copy: Copy) -> OpenedSubmission:
         students=students,
         student=quote(str(student or "").strip(), _STUDENT_CHARACTERS),
         digests=copy.digests,
+        contents=copy.contents,
     )
 
 
 def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
     """What submission.yaml says, part by part: what cannot be understood is noted, and the rest still counts."""
-    path = copy.folder / DECLARATION
     if DECLARATION not in copy.files:
         return {}, []
     try:
-        if path.stat().st_size > MAX_DECLARATION_BYTES:
+        content = copy.contents.get(DECLARATION)
+        if content is None:
+            with (copy.folder / DECLARATION).open("rb") as stream:
+                content = stream.read(MAX_DECLARATION_BYTES + 1)
+        if len(content) > MAX_DECLARATION_BYTES:
             raise YamlError(1, f"longer than {MAX_DECLARATION_BYTES} bytes")
-        data = read(path.read_text(encoding="utf-8-sig")).data or {}
+        data = read(content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")).data or {}
     except UnicodeDecodeError:
         return {}, ["submission.yaml is not UTF-8 text; it was ignored"]
     except YamlError as error:

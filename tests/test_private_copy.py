@@ -91,7 +91,8 @@ def test_digests_are_those_of_the_files_in_the_copy(tmp_path: Path, zipped: bool
         work = tmp_path / "work.zip"
     with open_submission(work, tmp_path) as small, open_submission(work) as other:
         assert small.digests == {file: fingerprints.of_file(small.folder / file) for file in small.files}
-        assert other.digests == {}  # there may be gigabytes, of which nobody wants any
+        assert small.contents == {file: (small.folder / file).read_bytes() for file in small.files}
+        assert other.digests == other.contents == {}  # there may be gigabytes, of which nobody wants any
         assert fingerprints.of_submission(small) == fingerprints.of_submission(other)
 
 
@@ -108,7 +109,31 @@ def test_what_is_written_for_a_notebook_has_no_digest_from_before(tmp_path: Path
         ready = opened.for_rubric(rubric)
         assert part in opened.digests
         assert part not in ready.digests
+        assert part not in ready.contents
+        assert ready.read("attention.py") == (ready.folder / part).read_bytes() != b"x = 1\n"
         assert ready.digests["hw.ipynb"] == opened.digests["hw.ipynb"]
+
+
+def test_only_what_is_short_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    for size in (private_copy._SHORT_BYTES, private_copy._SHORT_BYTES + 1):
+        (tmp_path / "work" / f"{size}.txt").write_bytes(size * b"x")
+    with open_submission(tmp_path / "work", tmp_path) as opened:
+        assert [*opened.contents] == [f"{private_copy._SHORT_BYTES}.txt"]
+        assert {len(opened.read(file)) for file in opened.files} == {size, size - 1}
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_declaration_says_the_same_from_memory_and_from_the_disk(tmp_path: Path, ends: str, mark: str) -> None:
+    for number, text in enumerate(("rubric: r\nstudent: s\n", "rubric: r\nfiles: [\n", "# " + 16_384 * "x", "a: \xff")):
+        work = tmp_path / str(number)
+        work.mkdir()
+        encoded = (mark + text.replace("\n", ends)).encode("latin-1" if "\xff" in text and not mark else "utf-8")
+        (work / "submission.yaml").write_bytes(encoded)
+        with open_submission(work, tmp_path) as small, open_submission(work) as other:
+            assert bool(small.contents)
+            assert (small.rubric, small.student, small.notes) == (other.rubric, other.student, other.notes)
 
 
 @pytest.mark.parametrize("left", ["", "beside.txt", "deep/er/more.txt", "new/folder/more.txt"])
