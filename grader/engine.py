@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from fractions import Fraction
@@ -28,11 +28,13 @@ from grader.model import (
     Submission,
 )
 from grader.opinions import Asking
-from grader.sharing import BoxInTurn, gates_above, in_turn
+from grader.sharing import BoxInTurn
 from grader.shown import as_shown
+from grader.turns import turns_of
 from grader.work import Work
 
 _ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
+_LETS_OTHERS_FOLLOW = (Status.PASSED, Status.REVIEW)  # where a check builds on one that found this, it is tried
 
 Progress = Callable[[Problem, Check], None]
 Finished = Callable[[ProblemResult], None]
@@ -120,23 +122,25 @@ def _grade_checks(
     """The problem's own checks after those of the alternative; results found before them count too."""
     checks = (*(alternative.checks if alternative else ()), *problem.checks)
     results = {result.check.id: result for result in before}
-    order, patience = in_turn(checks), work.patience()
+    turns, patience = turns_of(checks), work.patience()
+    has_lost = any(result.outcome.status not in _LETS_OTHERS_FOLLOW for result in before)
 
-    asking = Asking(rubric, problem, work, draw, order, alternative.beside if alternative else ())
+    asking = Asking(rubric, problem, work, draw, turns, alternative.beside if alternative else ())
     with asking.begun():
-        for check in order:
+        for check in turns.order:
             progress(problem, check)
             began, timed_out = time.perf_counter(), False
-            outcome = blocked(check, gates_above(check, checks), list(results.values()))
+            outcome = blocked(check, turns.gates[check.id], results.values()) if has_lost else None
             if outcome is None:
                 # Code that has run out of time twice does so by itself: other checks need no second try.
                 attempts = 1 if work.slow_in else _ATTEMPTS
                 outcome, timed_out = asking.judge(check, attempts)
                 work.took(time.perf_counter() - began, timed_out, problem, check)
+            has_lost = has_lost or outcome.status not in _LETS_OTHERS_FOLLOW
             results[check.id] = CheckResult(
                 check=check,
                 outcome=as_shown(outcome, check, draw.seed),
-                points=check.points * outcome.score,
+                points=check.points if outcome.status is Status.PASSED else check.points * outcome.score,
                 seconds=time.perf_counter() - began,
                 fault=outcome.detail if outcome.status is Status.UNGRADED else "",
                 timed_out=timed_out,
@@ -164,10 +168,12 @@ def _alternatives(problem: Problem, work: Work) -> list[Alternative]:
     raise BoxLost(f"{problem.id}: the box that looks at what was handed in ended {_ATTEMPTS} times")
 
 
-def blocked(check: Check, gates: list[str], results: list[CheckResult]) -> Outcome | None:
+def blocked(check: Check, gates: Sequence[str], results: Iterable[CheckResult]) -> Outcome | None:
     """Skipped if a check it needs did not pass; ungraded if that was our fault. A gate is needed by all below it."""
+    if not gates and not check.needs:
+        return None
     by_id = {result.check.id: result.outcome.status for result in results}
-    waiting = [needed for needed in (*gates, *check.needs) if by_id[needed] not in (Status.PASSED, Status.REVIEW)]
+    waiting = [needed for needed in (*gates, *check.needs) if by_id[needed] not in _LETS_OTHERS_FOLLOW]
     for needed in waiting:
         if by_id[needed] is Status.UNGRADED:
             return Outcome(Status.UNGRADED, Fraction(0), f"{needed} could not be graded, and this check builds on it")

@@ -46,8 +46,10 @@ def names_of_folders(names: list[str]) -> list[str]:
     return names
 
 
-def is_course_material(path: str, folders: Iterable[str]) -> bool:
+def is_course_material(path: str, folders: Collection[str]) -> bool:
     """Whether it lies in one of these folders, in whatever case and with whatever between the words."""
+    if not folders or "/" not in path:
+        return False
     given = {_plain(folder) for folder in folders}
     return any(_plain(part) in given for part in PurePosixPath(path).parts[:-1])
 
@@ -63,6 +65,8 @@ def is_nearly(path: str, file: str) -> bool:
 
 def remaining(file: str, paths: Sequence[str], names: Collection[str], folder: Path) -> list[str]:
     """Those that may count, best place first; more than one if a person has to decide."""
+    if len(paths) < 2:
+        return list(paths)
     paths = sorted(paths, key=lambda path: (path.count("/"), path))
     kept = [path for at, path in enumerate(paths) if not any(_same(folder, path, other) for other in paths[:at])]
     if len(kept) > 1 and file.endswith(".py"):
@@ -107,7 +111,7 @@ def _imported_names(imported: re.Match[str]) -> set[str]:
 
 
 def _is_set_aside(path: str) -> bool:
-    return any(_SET_ASIDE.search(part) for part in PurePosixPath(path).parts[:-1])
+    return any(map(_SET_ASIDE.search, path.split("/")[:-1]))
 
 
 def states(path: Path, names: Collection[str]) -> dict[str, str]:

@@ -10,13 +10,15 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from grader.answers import answer_to
 from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault
+from grader.found_once import FoundOnce
 from grader.from_pages import places_of
 from grader.model import Answer, Answers, Check, Piece, Problem, Submission, is_code
 
@@ -44,13 +46,15 @@ class Judging:
     def __init__(self, submission: Submission, sheet: Callable[[], Answers | StudentFault]) -> None:
         self._submission = submission
         self._sheet = sheet
-        self._known: dict[str, str] = {}
+        # What is known of files since they were copied.
+        self._known: dict[str, str] = dict(getattr(submission, "digests", {}))
+        self._contents: Mapping[str, bytes] = getattr(submission, "contents", {})
         self._sources: dict[str, str] = {}
 
     def of(self, problem: Problem, chosen: str) -> _Entry:
         """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
         not hashed: an answer that moved down the page is the same answer."""
-        asked = _asked_for(problem, chosen)
+        asked = _asked.of((problem, chosen), lambda: _asked_for(problem, chosen))
         numbers = _own_numbers(problem)
         try:
             hashed, pieces = self._found(problem, asked)
@@ -104,9 +108,25 @@ class Judging:
 
     @cached_property
     def _files(self) -> list[str]:
-        top = os.path.join(self._submission.folder, "")
-        found = (os.path.join(above, name) for above, _, names in os.walk(top) for name in names)
-        return sorted(path.removeprefix(top).replace(os.sep, "/") for path in found if os.path.isfile(path))
+        found, waiting = list[str](), [(os.fspath(self._submission.folder), "")]
+        while waiting:
+            here, above = waiting.pop()
+            with suppress(OSError), os.scandir(here) as listing:
+                for entry in listing:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, f"{above}{entry.name}/"))
+                    elif entry.is_file():
+                        found.append(f"{above}{entry.name}")
+        return sorted(found)
+
+    @cached_property
+    def _codes(self) -> dict[str, list[str]]:
+        """Files of code by the name that an import has for them."""
+        by_name: dict[str, list[str]] = {}
+        for path in self._files:
+            if is_code(path) and "#" not in path:
+                by_name.setdefault(path.rpartition("/")[2].removesuffix(".py"), []).append(path)
+        return by_name
 
     def _digest_of(self, path: str) -> str:
         """Taken once, and only of what is asked for: beside it may lie gigabytes of weights."""
@@ -117,16 +137,12 @@ class Judging:
 
     def _used_by(self, path: str) -> set[str]:
         """A file of code and those of the submission that it names in imports or in quotes, and what these name."""
-        by_name: dict[str, list[str]] = {}
-        for other in self._files:
-            if is_code(other) and "#" not in other:
-                by_name.setdefault(PurePosixPath(other).stem, []).append(other)
         used, waiting = {path}, [path]
         while waiting:
             source = self._source(waiting.pop())
             words = {word for line in _IMPORT.findall(source) for word in re.findall(r"\w+", line)}
             for name in words | set(_QUOTED_NAME.findall(source)):
-                new = [other for other in by_name.get(name, ()) if other not in used]
+                new = [other for other in self._codes.get(name, ()) if other not in used]
                 used.update(new)
                 waiting += new
         return used
@@ -135,7 +151,7 @@ class Judging:
         """Read once, however many problems rest on it, unless there are many such files."""
         if (known := self._sources.get(path)) is not None:
             return known
-        source = _source(self._submission.folder / path)
+        source = _source(self._submission.folder / path, self._contents.get(path))
         if len(self._sources) < _KEPT_SOURCES:
             self._sources[path] = source
         return source
@@ -156,7 +172,7 @@ class _Asked:
         own = self.files.setdefault(file, [])
         own += [name for name in names if name not in own]
 
-    @property
+    @cached_property
     def kind(self) -> str:
         if any(map(is_code, self.files)):
             return "code"
@@ -180,6 +196,9 @@ def _asked_for(problem: Problem, chosen: str) -> _Asked:
     # A check that names no file reads the answer, or the files beside an alternative.
     asked.answer = any(not check.files for check in checks) and not any(one.beside for one in alternatives)
     return asked
+
+
+_asked = FoundOnce[_Asked](64)  # problems and their alternatives; a rubric has some forty
 
 
 def _own_numbers(problem: Problem) -> list[Any]:
@@ -225,8 +244,9 @@ def _definitions(source: str, shown: str, names: list[str]) -> list[_Entry]:
 
 def _definition(source: str, name: str) -> _Entry | None:
     """Found by scanning: student code is neither run nor parsed outside the box."""
-    plain = _LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source)
-    heads = list(re.finditer(rf"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b", plain))
+    has_long_ones = '"""' in source or "'''" in source
+    plain = _LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source) if has_long_ones else source
+    heads = list(_heading(name).finditer(plain))
     if not heads:
         return None
     start = heads[-1].start()  # of two, Python takes the last
@@ -237,16 +257,23 @@ def _definition(source: str, name: str) -> _Entry | None:
     return {"name": name, "line": source.count("\n", 0, start) + 1, "text": text}
 
 
+@lru_cache(maxsize=256)  # a rubric asks everybody for the same names
+def _heading(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b")
+
+
 def _capped(text: str) -> _Entry:
     if len(text) <= MAX_CHARACTERS:
         return {"text": text}
     return {"text": text[:MAX_CHARACTERS], "left_out": len(text) - MAX_CHARACTERS}
 
 
-def _source(place: Path) -> str:
-    if place.stat().st_size > MAX_SOURCE_BYTES:
-        return ""
-    text = place.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+def _source(place: Path, content: bytes | None) -> str:
+    if content is None:
+        if place.stat().st_size > MAX_SOURCE_BYTES:
+            return ""
+        content = place.read_bytes()
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if ".ipynb#" in place.name:  # made by us, of the cells that hold what was asked for
         return "\n".join(cell["source"] for cell in json.loads(text)["cells"])
     return text
@@ -254,7 +281,7 @@ def _source(place: Path) -> str:
 
 def _shown(path: str) -> str:
     """A part of a notebook goes by the notebook's name."""
-    return re.sub(r"(?<=\.ipynb)#.*", "", path)
+    return re.sub(r"(?<=\.ipynb)#.*", "", path) if "#" in path else path
 
 
 def _count_of_lines(place: Path) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -198,7 +199,7 @@ class Rubric:
     editions: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # other numberings → parts
     per_student: PerStudent = PerStudent()
 
-    @property
+    @cached_property
     def definitions(self) -> Mapping[str, frozenset[str]]:
         """For each file of code that students hand in, the names it is asked to define."""
         asked: dict[str, set[str]] = {}
@@ -210,6 +211,17 @@ class Rubric:
                 for file in alternative.files:
                     asked.setdefault(file, set()).update(alternative.defines)
         return {file: frozenset(names) for file, names in asked.items() if is_code(file) and names}
+
+    @cached_property
+    def files_asked(self) -> tuple[str, ...]:
+        """Every file that students may hand in."""
+        asked = [file for problem in self.problems for check in problem.every_check for file in check.files]
+        for problem in self.problems:
+            asked += [
+                *problem.later.files,
+                *(file for one in problem.alternatives for file in (*one.files, *one.beside)),
+            ]
+        return tuple(dict.fromkeys(asked))
 
 
 class Submission(Protocol):

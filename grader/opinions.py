@@ -16,11 +16,13 @@ from grader.answers import answer_to
 from grader.draw import Draw
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, cause_for_staff
 from grader.from_pages import from_pages
-from grader.model import Answer, Box, Check, Outcome, Problem, Rubric, Status, is_code
+from grader.known_streams import generator
+from grader.model import Answer, Box, Check, Outcome, Problem, Rubric, Status
 from grader.quoting import quote
-from grader.sharing import BoxInTurn, has_its_own_box, may_share
+from grader.sharing import BoxInTurn
 from grader.shown import concealed, from_fault, with_output
 from grader.stubs import not_started
+from grader.turns import Turns
 from grader.work import Work
 
 _PRINTED_CHARACTERS = 2000
@@ -61,7 +63,8 @@ class _Student:
 
     @property
     def shown_output(self) -> str:
-        return quote(self.printed, _PRINTED_CHARACTERS)
+        printed = self.printed
+        return quote(printed, _PRINTED_CHARACTERS) if printed else ""
 
     @property
     def lacked_a_gpu(self) -> bool:
@@ -88,7 +91,7 @@ class _Student:
         # By visibility: what a public check tells must not be what a hidden one asked.
         place, kept = self._asking.place(f"{self._check.visibility} {name}"), self._box.in_common
         if place not in kept:
-            kept[place] = make(np.random.default_rng(self._asking.draw.questions(place)))
+            kept[place] = make(generator(self._asking.draw.questions(place)))
         return kept[place]
 
 
@@ -100,29 +103,22 @@ class Asking:
     problem: Problem
     work: Work
     draw: Draw
-    order: Sequence[Check]
+    turns: Turns
     beside: tuple[str, ...] = ()
     shared: list[tuple[Check, Outcome]] = field(default_factory=list)  # found in boxes that others had asked
     # Alone: who tries again in each process must not keep what passes.
     failed: list[Check] = field(default_factory=list)
-
-    @property
-    def files(self) -> list[str]:
-        """The code that the problem's checks ask in boxes that others may ask, too."""
-        shared = (check for check in self.order if not has_its_own_box(check, keeps_nothing=True))
-        return list(dict.fromkeys(file for check in shared for file in check.files if is_code(file)))
 
     @cached_property
     def keeps_nothing(self) -> bool:
         """Whether the problem's code can keep nothing, so that no check is told from another by having come before."""
         if not self.work.shares_boxes or self.work.slow_in:
             return False
-        return self.work.keeps_nothing(self.files, self.work.limits(self.problem))
+        return self.work.keeps_nothing(self.turns.files, self.work.limits(self.problem))
 
     @cached_property
     def turn(self) -> BoxInTurn:
-        asks_code = any(is_code(file) for check in self.order for file in check.files)
-        return self.work.turn if asks_code else self.work.aside
+        return self.work.turn if self.turns.asks_code else self.work.aside
 
     @contextmanager
     def begun(self) -> Iterator[None]:
@@ -136,7 +132,7 @@ class Asking:
     def judge(self, check: Check, attempts: int) -> tuple[Outcome, bool]:
         """What the check finds, and whether it ran out of time."""
         keeps_nothing = self.keeps_nothing
-        shares = may_share(check, self.order, keeps_nothing) and self.work.shares_boxes and not self.work.slow_in
+        shares = self.turns.may_share(check, keeps_nothing) and self.work.shares_boxes and not self.work.slow_in
         if not shares or (self.failed and not keeps_nothing):
             self.turn.close()
             return self._alone(check, False, attempts)
@@ -159,7 +155,8 @@ class Asking:
         """That the box's code asked for a GPU is noted of public checks; who asked first, the box does not say."""
         if self.turn.box is None or not self.turn.box.lacked_a_gpu or check.visibility != "public":
             return False
-        return any(one.visibility == "hidden" for one in self.order[: self.order.index(check)])
+        order = self.turns.order
+        return any(one.visibility == "hidden" for one in order[: order.index(check)])
 
     def stands(self) -> bool:
         """Whether what was found in shared boxes may count: other processes find the same.
@@ -173,7 +170,7 @@ class Asking:
         if self.keeps_nothing:
             if self.draw.questions(f"{self.rubric.name}/{self.work.submission.name} read rightly") % _LOOKED_AT_AGAIN:
                 return True
-            return self._agrees(self.turn.elsewhere(self.work.limits(self.problem), self.files), "alone")
+            return self._agrees(self.turn.elsewhere(self.work.limits(self.problem), self.turns.files), "alone")
         check, shared = self._one_that_shared("alone")
         alone, _ = self._alone(check, False, 2)
         return _same(alone, shared) and self.work.shares_boxes
@@ -183,7 +180,7 @@ class Asking:
         return self.shared[self._drawn(place).integers(len(self.shared))]
 
     def _drawn(self, place: str) -> np.random.Generator:
-        return np.random.default_rng(self.draw.questions(self.place(place)))
+        return generator(self.draw.questions(self.place(place)))
 
     def place(self, name: str) -> str:
         """What random numbers of the problem follow from, but for seed and secret."""

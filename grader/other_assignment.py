@@ -14,7 +14,7 @@ from grader.errors import Ambiguous, RubricError, StudentFault
 from grader.fitting import states
 from grader.model import CheckResult, Outcome, ProblemResult, Report, Rubric, Status
 from grader.rubric import load_rubric, rubric_choices
-from grader.submission import OpenedSubmission, files_asked
+from grader.submission import OpenedSubmission
 
 _HARDLY_ANYTHING = 3  # files and answers; all samples but two have 3 to 28 for their own assignment
 _FAR_BETTER = 3  # times as many; samples with answers reach 3.3 and more for their own over the other assignment
@@ -44,14 +44,16 @@ def foresee_other_assignment(rubric: Rubric, submission: OpenedSubmission) -> No
 
 
 def _named(rubric: Rubric, submission: OpenedSubmission) -> str | None:
-    return submission.rubric if submission.rubric in rubric_choices() and submission.rubric != rubric.name else None
+    if submission.rubric in (None, rubric.name) or submission.rubric not in rubric_choices():
+        return None
+    return submission.rubric
 
 
 def with_other_assignment(report: Report, submission: OpenedSubmission) -> Report:
     """The report; where the work was made for another assignment, with a note, and what earned nothing for a person."""
     rubric = report.rubric
     named = _named(rubric, submission)
-    suspicious = report.points <= _EARNED_LITTLE * report.max_points and len(rubric.problems) == len(rubric.parts)
+    suspicious = len(rubric.problems) == len(rubric.parts) and report.points <= _EARNED_LITTLE * report.max_points
     if named is None and not suspicious:
         return report
     own = _fit(rubric, submission)
@@ -84,7 +86,7 @@ def _loaded(name: str) -> Rubric | None:
 
 def _fit(rubric: Rubric, handed_in: OpenedSubmission) -> _Fit:
     submission = handed_in.for_rubric(rubric)
-    asked = files_asked(rubric)
+    asked = rubric.files_asked
     files = sum(_is_there(file, rubric, submission) for file in asked)
     most = len(asked) + sum(map(on_the_sheet, rubric.problems))
     try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import shutil
 import stat
 from collections import Counter
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from grader.archives import Bounds, BrokenArchive, Content, Member, members
 from grader.errors import UsageError
@@ -31,6 +32,9 @@ _VIRTUAL_ENVIRONMENT = "pyvenv.cfg"  # the file that makes a folder one, whateve
 
 # Does not wait for the other end of a pipe, and does not follow what has become a link. Windows has neither flag.
 _WARILY = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+_ANEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+_CHUNK_BYTES = 1 << 20
+_SHORT_BYTES = 1 << 16  # code and answers of homework are shorter
 
 
 class Outgrown(Exception):
@@ -40,9 +44,14 @@ class Outgrown(Exception):
 class Copy:
     """Files taken over one by one, counted as they come."""
 
-    def __init__(self, target: Path, source: Path, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, target: Path, source: Path, most_bytes: int = MAX_BYTES, *, remembers: bool = False) -> None:
+        """With `remembers` each file's digest is taken as it passes by, and what is short is kept, so that nobody need
+        open it again. A copy that may be large does neither: there may be gigabytes that nobody asks for."""
         self.folder = target
         self.source = source
+        self._remembers = remembers
+        self.digests: dict[str, str] = {}
+        self.contents: dict[str, bytes] = {}
         self._most_bytes = most_bytes
         self.files: dict[str, None] = {}
         self.size_bytes = 0
@@ -50,7 +59,8 @@ class Copy:
         self._left_out = 0
         self._seen = 0
         self._claimed_bytes = 0
-        self._made: set[str] = set()  # folders of the copy
+        self._inside = os.path.join(target, "")
+        self._made: dict[str, None] = {}  # folders of the copy
 
     def take_folder(self) -> None:
         waiting = [(os.fspath(self.source), "")]
@@ -75,9 +85,9 @@ class Copy:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append((entry.path, relative))
                 else:
-                    self._take_file(entry.path, relative)
+                    self._take_file(entry, relative)
 
-    def _take_file(self, original: str, relative: str) -> None:
+    def _take_file(self, original: os.DirEntry[str], relative: str) -> None:
         try:
             stream = _opened(original)
         except OSError:
@@ -87,7 +97,7 @@ class Copy:
             self._leave_out(relative, "is a link or no ordinary file")
             return
         with stream:
-            self._claim(os.fstat(stream.fileno()).st_size)
+            self._claim(stream.size)
             self._take(relative, stream)
 
     def take_archive(self) -> None:
@@ -164,16 +174,39 @@ class Copy:
             raise Outgrown
 
     def _take(self, relative: str, stream: Content) -> None:
-        target = os.path.join(self.folder, relative)
-        if (parent := os.path.dirname(target)) not in self._made:
+        target = f"{self._inside}{relative}"
+        if "/" in relative and (parent := os.path.dirname(target)) not in self._made:
             os.makedirs(parent, exist_ok=True)
-            self._made.add(parent)
-        with open(target, "wb") as copy:
-            while chunk := stream.read(1 << 20):
+            self._made[parent] = None
+        chunks = []
+        copy = os.open(target, _ANEW, 0o666)  # most files are one chunk: a buffer would cost more calls than it saves
+        try:
+            while chunk := stream.read(_CHUNK_BYTES):
                 self.size_bytes += len(chunk)
                 self._hold_against_bounds(self.size_bytes)  # it may grow while it is read
-                copy.write(chunk)
+                if self._remembers:
+                    chunks.append(chunk)
+                while (written := os.write(copy, chunk)) < len(chunk):
+                    chunk = chunk[written:]
+        finally:
+            os.close(copy)
         self.files[relative] = None
+        if self._remembers:
+            content = b"".join(chunks)
+            self.digests[relative] = hashlib.sha256(content).hexdigest()
+            if len(content) <= _SHORT_BYTES:
+                self.contents[relative] = content
+
+    def remove(self) -> None:
+        """What was copied, and whatever else lies there by now."""
+        try:
+            for file in self.files:
+                os.unlink(f"{self._inside}{file}")
+            for folder in reversed(self._made):
+                os.rmdir(folder)
+            os.rmdir(self.folder)
+        except OSError:
+            shutil.rmtree(self.folder)
 
     def _count(self, relative: str) -> None:
         """Every file, folder and link counts, kept or not: each costs time."""
@@ -198,12 +231,40 @@ class Copy:
         return [*self.notes, f"{more} more were left out"] if more > 0 else list(self.notes)
 
 
-def _opened(path: str) -> IO[bytes] | None:
-    """The file; None if it is a link, a device or a pipe. Its kind is looked at again once it is open."""
-    if not stat.S_ISREG(os.lstat(path).st_mode):
+class _Opened:
+    """A file that is read from its beginning to its end."""
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = os.open(path, _WARILY)
+        found = os.fstat(self._descriptor)
+        self.is_ordinary, self.size = stat.S_ISREG(found.st_mode), found.st_size
+        self._left = self.size
+        self._ended = False
+
+    def read(self, most: int, /) -> bytes:
+        """One byte more than is left is asked for: if it does not come, that was all, and nobody need ask again."""
+        if self._ended:
+            return b""
+        asked = min(most, self._left + 1) if self._left >= 0 else most  # it may have grown
+        chunk = os.read(self._descriptor, asked)
+        self._left -= len(chunk)
+        self._ended = not self._left and len(chunk) < asked
+        return chunk
+
+    def __enter__(self) -> _Opened:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        os.close(self._descriptor)
+
+
+def _opened(entry: os.DirEntry[str]) -> _Opened | None:
+    """The file; None if it is a link, a device or a pipe. The listing says so; once it is open, it is looked at again:
+    it may have become one."""
+    if not entry.is_file(follow_symlinks=False):
         return None
-    stream = os.fdopen(os.open(path, _WARILY), "rb")
-    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+    stream = _Opened(entry.path)
+    if stream.is_ordinary:
         return stream
-    stream.close()
-    return None
+    with stream:
+        return None

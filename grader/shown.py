@@ -27,7 +27,8 @@ def concealed(outcome: Outcome) -> Outcome:
             evidence[name] = value
         elif isinstance(value, int | float) and outcome.status is not Status.PASSED:  # a pass would tell for free
             evidence[name] = type(value)(_clamped(value))
-    return replace(outcome, message=_rounded(outcome.message), evidence=evidence)
+    message = _rounded(outcome.message)
+    return Outcome(outcome.status, outcome.score, message, outcome.detail, evidence, outcome.revealing, outcome.trial)
 
 
 def from_fault(fault: StudentFault, check: Check) -> Outcome:
@@ -44,6 +45,8 @@ def with_output(outcome: Outcome, printed: str) -> Outcome:
 
 def as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
     """Hidden checks give away neither inputs nor expected values: their details end here, for all reports."""
+    if not outcome.detail and not outcome.revealing and outcome.trial is None:
+        return outcome  # there is nothing to give away, nor to add
     if check.visibility == "hidden" or outcome.status is Status.UNGRADED:
         return Outcome(outcome.status, outcome.score, outcome.message, evidence=outcome.evidence)
     message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message

@@ -55,6 +55,8 @@ class OpenedSubmission:
     course_material: tuple[str, ...] = ()
     students: tuple[str, ...] = ()  # who handed it in together, says submission.yaml
     student: str = ""  # whose work it is, says submission.yaml: at home nothing else knows
+    digests: dict[str, str] = field(default_factory=dict)  # SHA-256 of files, where it was taken while they were copied
+    contents: dict[str, bytes] = field(default_factory=dict)  # of short ones, where it was kept then
 
     @property
     def own_files(self) -> tuple[str, ...]:
@@ -81,16 +83,23 @@ class OpenedSubmission:
             parts[file] = tuple(parts_holding(file, names, asked, self.folder, surely=surely))
             if place is not None and parts[file]:
                 places[file] = parts[file][0]
-        made = (part for several in parts.values() for part in several)
-        files = tuple(dict.fromkeys((*self.files, *made)))
-        return replace(self, files=files, places=places, parts=parts)._with_choices(rubric)
+        made = dict.fromkeys(part for several in parts.values() for part in several)
+        return replace(
+            self,
+            files=tuple(dict.fromkeys((*self.files, *made))),
+            digests={file: digest for file, digest in self.digests.items() if file not in made},
+            contents={file: content for file, content in self.contents.items() if file not in made},
+            places=places,
+            parts=parts,
+        )._with_choices(rubric)
 
     def _with_choices(self, rubric: Rubric) -> OpenedSubmission:
         chosen: dict[str, tuple[str, ...]] = {}
+        all_fitting: dict[str, list[str]] = {}
         material: dict[str, str] = {}
-        for file in files_asked(rubric):
+        for file in rubric.files_asked:
             names = rubric.definitions.get(file, frozenset())
-            fitting = self._fitting(file, anywhere=True)
+            fitting = all_fitting[file] = self._fitting(file, anywhere=True)
             own = [path for path in fitting if not is_course_material(path, rubric.course_material)]
             if not own:  # work may be done there, too
                 own = [path for path in fitting if not names or "written" in states(self.folder / path, names).values()]
@@ -107,7 +116,7 @@ class OpenedSubmission:
         ]
         notes = [f"{_shown(path)} is course material and was passed over" for path in theirs]
         for file, paths in chosen.items():
-            others = [path for path in self._fitting(file, anywhere=True) if path not in (*paths, *material)]
+            others = [path for path in all_fitting[file] if path not in (*paths, *material)]
             if len(paths) == 1 and not f"/{paths[0]}".lower().endswith((f"/{file}".lower(), f"#{file}".lower())):
                 notes.append(f"{_shown(paths[0])} was taken for {file}; hand it in under that name")
             if others and len(paths) == 1 and file not in self.places:
@@ -122,7 +131,8 @@ class OpenedSubmission:
     def _fitting(self, file: str, *, anywhere: bool = False) -> list[str]:
         """Files of this name. File systems that ignore case hand in Attention.py for attention.py; only where nothing
         has the name, what was plainly meant to have it."""
-        fitting = [path for path in self.files if f"/{path}".lower().endswith(f"/{file}".lower())]
+        ending = f"/{file}".lower()
+        fitting = [path for path in self.files if f"/{path}".lower().endswith(ending)]
         if not fitting and not self.parts.get(file):
             return [path for path in self.files if is_nearly(path, file)]
         if anywhere:
@@ -150,18 +160,13 @@ class OpenedSubmission:
         return found[0]
 
     def read(self, file: str) -> bytes:
-        path = self.folder / self.find(file)
+        found = self.find(file)
+        if (known := self.contents.get(found)) is not None:
+            return known
+        path = self.folder / found
         if path.stat().st_size > MAX_READ_BYTES:
             raise WrongKind(f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read")
         return path.read_bytes()
-
-
-def files_asked(rubric: Rubric) -> list[str]:
-    """Every file that students may hand in."""
-    asked = [file for problem in rubric.problems for check in problem.every_check for file in check.files]
-    for problem in rubric.problems:
-        asked += [*problem.later.files, *(file for one in problem.alternatives for file in (*one.files, *one.beside))]
-    return list(dict.fromkeys(asked))
 
 
 def _shown(path: str) -> str:
@@ -173,9 +178,10 @@ def open_submission(path: Path, room: Path | None = None) -> Iterator[OpenedSubm
     """Copy what was handed in to a folder of its own, which goes away afterwards; below `room`, if it fits there."""
     if not os.path.exists(path):  # Path's own raises where a name is too long
         raise UsageError(f"{quote(str(path))}: there is no such submission{_neighbours(path)}")
-    is_archive = path.is_file() and path.name.lower().endswith(ENDINGS)
-    is_notebook = path.is_file() and path.name.lower().endswith(NOTEBOOK)
-    if path.is_file() and not is_archive and not is_notebook:
+    is_file = path.is_file()
+    is_archive = is_file and path.name.lower().endswith(ENDINGS)
+    is_notebook = is_file and path.name.lower().endswith(NOTEBOOK)
+    if is_file and not is_archive and not is_notebook:
         given, folder = quote(str(path)), quote(str(path.parent))
         raise UsageError(f"{given} is a file; give the folder it is in ({folder}), or a .zip, .tar.gz or .ipynb")
     take = Copy.take_archive if is_archive else Copy.take_notebook if is_notebook else Copy.take_folder
@@ -210,8 +216,8 @@ def _small_copy(path: Path, take: Callable[[Copy], None], room: Path, stack: Exi
     with ExitStack() as made, suppress(Outgrown, UsageError, OSError):
         if shutil.disk_usage(room).free < _SPARE_BYTES:
             return None
-        folder = made.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX, dir=room))
-        copy = Copy(Path(folder), path, SMALL_BYTES)
+        copy = Copy(Path(tempfile.mkdtemp(prefix=_PREFIX, dir=room)), path, SMALL_BYTES, remembers=True)
+        made.callback(copy.remove)
         take(copy)
         stack.push(made.pop_all())
         return copy
@@ -227,7 +233,9 @@ def _neighbours(path: Path) -> str:
 
 def _describe(copy: Copy) -> OpenedSubmission:
     """The name is the folder's or archive's: nobody hands in under another's name by writing it into a file."""
-    name = copy.source.resolve().name
+    name = copy.source.name
+    if name in ("", "..") or copy.source.is_symlink():  # only then another name may stand behind it
+        name = copy.source.resolve().name
     for ending in (*ENDINGS, NOTEBOOK):
         name = name.removesuffix(ending)
     notes = copy.all_notes()
@@ -254,18 +262,23 @@ def _describe(copy: Copy) -> OpenedSubmission:
         pages=declared.get("pages", {}),
         students=students,
         student=quote(str(student or "").strip(), _STUDENT_CHARACTERS),
+        digests=copy.digests,
+        contents=copy.contents,
     )
 
 
 def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
     """What submission.yaml says, part by part: what cannot be understood is noted, and the rest still counts."""
-    path = copy.folder / DECLARATION
     if DECLARATION not in copy.files:
         return {}, []
     try:
-        if path.stat().st_size > MAX_DECLARATION_BYTES:
+        content = copy.contents.get(DECLARATION)
+        if content is None:
+            with (copy.folder / DECLARATION).open("rb") as stream:
+                content = stream.read(MAX_DECLARATION_BYTES + 1)
+        if len(content) > MAX_DECLARATION_BYTES:
             raise YamlError(1, f"longer than {MAX_DECLARATION_BYTES} bytes")
-        data = read(path.read_text(encoding="utf-8-sig")).data or {}
+        data = read(content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")).data or {}
     except UnicodeDecodeError:
         return {}, ["submission.yaml is not UTF-8 text; it was ignored"]
     except YamlError as error:

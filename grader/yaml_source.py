@@ -89,8 +89,16 @@ def _composed(text: str) -> Any:
     """libyaml takes 5 ms for a rubric that takes PyYAML 120; what it refuses is read again, for the complaint."""
     if hasattr(yaml, "CSafeLoader"):
         with suppress(yaml.YAMLError, *_BAD_ESCAPES):
+            if _cannot_unfold(text):
+                return yaml.compose(text, Loader=yaml.CSafeLoader)
             return _composed_by(yaml.CSafeLoader, text)
     return _composed_by(yaml.SafeLoader, text)
+
+
+def _cannot_unfold(text: str) -> bool:
+    """Whether it is plain without reading it, as it is of what students write into submission.yaml: an alias has a
+    star, and whatever holds something else has one of these signs for itself."""
+    return "*" not in text and sum(map(text.count, "[{-:?")) <= _MAX_DEPTH
 
 
 def _composed_by(loader: Any, text: str) -> Any:

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader import yaml_source
 from grader.yaml_complaints import ESCAPE, complaint
 from grader.yaml_source import WrittenFloat, YamlError, as_written, read
 
@@ -84,6 +85,34 @@ def test_an_alias_bomb_is_refused_before_it_grows() -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(YamlError):
         read(text)
+
+
+SIGNS = st.lists(
+    st.sampled_from(["[", "]", "{", "}", "- ", "a: ", "? ", "b", ",", "\n", "\n  ", "&x ", "*x", "'", "--- "])
+)
+
+
+@given(SIGNS.map("".join))
+def test_what_is_plain_at_a_glance_is_read_as_it_was_event_by_event(text: str) -> None:
+    """A text of few signs is composed at once. That says the same as looking for what unfolds first."""
+    with pytest.MonkeyPatch.context() as patch:
+        at_a_glance = _read_or_refused(text)
+        patch.setattr(yaml_source, "_cannot_unfold", lambda _: False)
+        assert _read_or_refused(text) == at_a_glance
+
+
+def _read_or_refused(text: str) -> object:
+    try:
+        return read(text)
+    except YamlError as error:
+        return error.line, error.cause
+
+
+@pytest.mark.parametrize("level", ["[", "{", "- ", "{a: ", "? "])
+def test_no_depth_is_plain_at_a_glance_that_is_refused(level: str) -> None:
+    assert not yaml_source._cannot_unfold(21 * level)
+    assert not yaml_source._cannot_unfold("a: *b")
+    assert yaml_source._cannot_unfold("rubric: dl-hw3\nstudents: [ann-marie, bo]\n")
 
 
 def test_a_number_with_zeros_before_it_keeps_them() -> None:

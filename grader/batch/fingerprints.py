@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
@@ -24,10 +23,8 @@ Definition = dict[str, Any]
 
 def of_submission(submission: OpenedSubmission) -> str:
     """Every file's place and content, whatever archive or folder they came in."""
-    parts = []
-    for file in sorted(submission.files):
-        with open(os.path.join(submission.folder, file), "rb") as stream:
-            parts.append((file, hashlib.file_digest(stream, "sha256").hexdigest()))
+    known = submission.digests
+    parts = [(file, known.get(file) or of_file(submission.folder / file)) for file in sorted(submission.files)]
     return _digest({"files": parts, "notes": submission.notes})
 
 

@@ -13,7 +13,7 @@ from grader.alternatives import is_there, sheet_of
 from grader.errors import Missing, StudentFault
 from grader.model import Answers, Problem, Rubric, is_code
 from grader.release.handout import starter_folder
-from grader.submission import OpenedSubmission, files_asked
+from grader.submission import OpenedSubmission
 
 # Beside a kit's rubric: what the files of code were when they were given out. Copies of them would be found as a second
 # attention.py in what is handed in, by those who hand in the whole folder.
@@ -61,14 +61,14 @@ class Begun:
         if files := problem.later.files:
             untouched = {PurePosixPath(file).name for file in self.untouched}
             return any(is_there(file, self._submission) for file in files if file not in untouched)
-        asked = set(files_asked(self._rubric))
+        asked = set(self._rubric.files_asked)
         own = [file for file in self._submission.files if is_code(file) or file.endswith(".ipynb")]
         return any(file not in self.untouched and PurePosixPath(file).name not in asked for file in own)
 
     def asked_by(self, file: str) -> list[str]:
         """The parts that a file is known to be handed in for."""
         alone = {problem.id: replace(self._rubric, problems=(problem,)) for problem in self._rubric.problems}
-        return [part for part, rubric in alone.items() if PurePosixPath(file).name in files_asked(rubric)]
+        return [part for part, rubric in alone.items() if PurePosixPath(file).name in rubric.files_asked]
 
     @cached_property
     def _answers(self) -> Answers:

@@ -11,7 +11,7 @@ from grader.quoting import quote, visible
 from grader.sandbox.inside.notebook_part import is_part
 from grader.sandbox.inside.own_source import parse
 from grader.selfcheck.code_needed import code_needed
-from grader.submission import OpenedSubmission, files_asked
+from grader.submission import OpenedSubmission
 
 _WIDTH = 64  # characters of a line that is shown
 _INDENT = "    "
@@ -33,7 +33,7 @@ def syntax_faults(submission: OpenedSubmission, rubric: Rubric) -> dict[SyntaxFa
     """With the parts that cannot be checked because of each."""
     found: dict[SyntaxFault, list[str]] = {}
     for problem in rubric.problems:
-        for file in files_asked(replace(rubric, problems=(problem,))):
+        for file in replace(rubric, problems=(problem,)).files_asked:
             for fault in _faults_behind(file, submission):
                 if problem.id not in found.setdefault(fault, []):
                     found[fault].append(problem.id)

@@ -25,7 +25,7 @@ from grader.checks.functions.mistake_name import names_among
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import returned_for_each
 from grader.compare import ATOL, RTOL, Array, Difference, difference
-from grader.model import Outcome, Student, scored
+from grader.model import Outcome, Student, passed, scored
 from grader.registry import StudentFile, check
 from grader.suggestions import did_you_mean
 
@@ -174,16 +174,16 @@ def stays_finite_at_extreme_scores(
     inputs: ExtremeInputs = "column_attention",
 ) -> Outcome:
     """Scores of ±10⁴, two different ones of a query among them, give the right weights, not NaN, infinity or zero."""
-    right = reference_function(reference)
     extremes, cases = drawn(rng, _all_extremes, inputs)
     values = returned_for_each(student, file, function, cases)
 
     def wanted() -> list[Right]:
+        right = reference_function(reference)
         return [Right(right_values(right, reference, one.case), *one.tolerances) for one in extremes]
 
     if all_agree(values.together(), cases, reference, wanted):
-        return scored(Fraction(1), _HANDLED)
-    answers: list[_Answered] = []
+        return passed(_HANDLED)
+    right, answers = reference_function(reference), list[_Answered]()
     for extreme, got in zip(extremes, values, strict=True):
         want = right_values(right, reference, extreme.case)
         answers.append(_Answered(extreme, got, want, difference(got, want, *extreme.tolerances)))
@@ -191,7 +191,7 @@ def stays_finite_at_extreme_scores(
     # What is wrong with a mask, or any β but 1, however large the scores are, costs where usual scores are judged.
     usual = set(_causes(mistakes_in(reference), answers))
     if all(answer.extreme.asks_more for answer in wrong) and (usual or not wrong):
-        return scored(Fraction(1), _HANDLED)
+        return passed(_HANDLED)
     # Where a mask is asked for too, what is right without one counts for half.
     failing, kinds = ({answer.extreme.masked for answer in those} for those in (wrong, answers))
     found, case = wrong[0].found, wrong[0].extreme.case

@@ -145,9 +145,10 @@ def _recorded(student: Student, file: str, name: str, watched: KeptQuestion) -> 
 def _first_forbidden(
     mentions: Sequence[Any], forbidden: Sequence[str], allowed: Sequence[str]
 ) -> tuple[str, str, int] | None:
+    rules = tuple(forbidden), tuple(allowed)
     for mention in mentions:
         match mention:
-            case [str(name), str(source), int(line)] if _is_forbidden(name, tuple(forbidden), tuple(allowed)):
+            case [str(name), str(source), int(line)] if _is_forbidden(name, *rules):
                 return name, source, line
     return None
 

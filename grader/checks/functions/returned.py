@@ -24,6 +24,7 @@ class Returned(Iterator[Array]):
 
     def __init__(self, answers: Iterator[Any], cases: Cases, function: str) -> None:
         self._answers, self._cases, self._what = answers, iter(cases), f"{function}()"
+        self._first = cases[0]
 
     def __next__(self) -> Array:
         case = next(self._cases)
@@ -35,6 +36,13 @@ class Returned(Iterator[Array]):
     def together(self) -> Together | None:
         """All at once, if each is one array; before any was taken. They can still be taken one by one."""
         return self._answers.together() if isinstance(self._answers, Answers) else None
+
+    def together_or_given(self) -> Together | None:
+        """The same; code that ends its box is told with which kind of input, as where answers are taken one by one."""
+        try:
+            return self.together()
+        except (Crashed, WrongKind) as fault:
+            raise given(self._first, fault) from None
 
 
 def returned_for_each(student: Student, file: str, function: str, cases: Cases) -> Returned:

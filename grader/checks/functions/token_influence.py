@@ -140,11 +140,12 @@ def _finite_numbers(got: Together | None, cases: Cases) -> Array | None:
     """If all outputs have a column for each token, and no number is missing."""
     if got is None:
         return None
-    fits = all(
-        len(shape) == 2 and shape[1] == case.args[0].shape[1]
-        for case, shape in zip(cases, got.layout.shapes, strict=True)
-    )
-    numbers = got.numbers() if fits else None
+
+    def fits() -> bool:
+        shapes = zip(cases, got.layout.shapes, strict=True)
+        return all(len(shape) == 2 and shape[1] == case.args[0].shape[1] for case, shape in shapes)
+
+    numbers = got.numbers() if cases.once(("fits", got.layout), fits) else None
     return numbers if numbers is not None and np.isfinite(numbers).all() else None
 
 
