@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from grader.batch.causes import cause_of
@@ -38,24 +39,32 @@ class Finding:
     @property
     def item(self) -> str:
         """Its id says nothing: an idea's own name may give the answer away."""
-        return "i" + _digest([self.part, self.origin, self.text, str(self.points)])[:12]
+        return _item(self.part, self.origin, self.text, str(self.points))
+
+
+@lru_cache(maxsize=2048)  # a class has the same few items in every result
+def _item(part: str, origin: str, text: str, points: str) -> str:
+    return "i" + _digest([part, origin, text, points])[:12]
 
 
 def add_traits(base: sqlite3.Connection, result: int, definition: _Data, exact: _Data, report: _Data) -> None:
+    traits: list[tuple[Any, ...]] = []
+    items: list[tuple[Any, ...]] = []
+    found: list[tuple[Any, ...]] = []
     for problem in report["problems"]:
         part = problem["id"]
         judged = problem.get("judged", {})
-        asked = definition.get("problems", {}).get(part, {})
+        asked = _checks_asked(definition.get("problems", {}).get(part, {}), problem.get("chosen", ""))
         text, likeness, why = _likeness(problem, result, _labels(problem, asked))
-        kind = _kind(problem)
-        base.execute(
-            "INSERT INTO traits VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (result, part, *map(_storable, (problem.get("title", ""), kind, text, likeness, why, _beginning(judged)))),
-        )
+        said = (problem.get("title", ""), _kind(problem), text, likeness, why, _beginning(judged))
+        traits.append((result, part, *map(_storable, said)))
         for one in findings(problem, asked, exact["scores"]):
-            item = (one.item, part, one.origin, one.place, _storable(one.text), str(one.points))
-            base.execute("INSERT OR IGNORE INTO initial_items VALUES (?, ?, ?, ?, ?, ?)", item)
-            base.execute("INSERT OR IGNORE INTO findings VALUES (?, ?, ?, ?)", (result, part, one.item, int(one.found)))
+            item = one.item
+            items.append((item, part, one.origin, one.place, _storable(one.text), str(one.points)))
+            found.append((result, part, item, int(one.found)))
+    base.executemany("INSERT INTO traits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", traits)
+    base.executemany("INSERT OR IGNORE INTO initial_items VALUES (?, ?, ?, ?, ?, ?)", items)
+    base.executemany("INSERT OR IGNORE INTO findings VALUES (?, ?, ?, ?)", found)
 
 
 def findings(problem: _Data, asked: _Data, scores: Mapping[str, str]) -> Iterator[Finding]:
@@ -63,8 +72,8 @@ def findings(problem: _Data, asked: _Data, scores: Mapping[str, str]) -> Iterato
     part = problem["id"]
     for number, check in enumerate(problem["checks"]):
         place = 100 * number
-        worth = Fraction(str(check["max_points"]))
-        ideas, claims = _asked_for(asked, problem.get("chosen", ""), check["id"])
+        worth = _exactly(str(check["max_points"]))
+        ideas, claims = _asked_for(asked, check["id"])
         if ideas:
             yield from _of_prose(part, place, check, worth, ideas, claims)
         elif worth and check.get("asks"):
@@ -72,6 +81,9 @@ def findings(problem: _Data, asked: _Data, scores: Mapping[str, str]) -> Iterato
         if check["status"] in (Status.FAILED, Status.PARTIAL, Status.CRASHED, Status.MISSING):
             score = Fraction(scores.get(f"{part}/{check['id']}", "0"))
             yield Finding(part, MISTAKE, place + 50, _words(cause_of(check)), worth * score, True)
+
+
+_exactly = lru_cache(maxsize=256)(Fraction)  # of few numbers, each as text
 
 
 def _of_prose(
@@ -90,10 +102,14 @@ def _of_prose(
             yield Finding(part, MISTAKE, place + 50, _words(claim["label"]), -less, True)
 
 
-def _asked_for(asked: _Data, chosen: str, check: str) -> tuple[_Data, list[_Data]]:
-    known = dict(asked.get("checks", {}))
-    known |= asked.get("alternatives", {}).get(chosen, {}).get("checks", {})
-    parameters = known.get(check, {}).get("parameters", {})
+def _checks_asked(asked: _Data, chosen: str) -> _Data:
+    """What was asked of a part, by check; of its alternatives the one that was chosen."""
+    alternative = asked.get("alternatives", {}).get(chosen, {}).get("checks", {})
+    return {**asked.get("checks", {}), **alternative}
+
+
+def _asked_for(asked: _Data, check: str) -> tuple[_Data, list[_Data]]:
+    parameters = asked.get(check, {}).get("parameters", {})
     ideas = parameters.get("ideas") or []
     if not all(isinstance(idea, dict) and {"id", "label", "weight"} <= idea.keys() for idea in ideas):
         return {}, []
@@ -105,7 +121,7 @@ def _labels(problem: _Data, asked: _Data) -> dict[str, str]:
     """What people call the ideas and wrong claims of a part; their ids are for the code alone."""
     found: dict[str, str] = {}
     for check in problem["checks"]:
-        ideas, claims = _asked_for(asked, problem.get("chosen", ""), check["id"])
+        ideas, claims = _asked_for(asked, check["id"])
         found |= {one["id"]: one["label"] for one in [*ideas.get("list", ()), *claims]}
     return found
 

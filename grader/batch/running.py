@@ -124,10 +124,12 @@ def run_batch(
                     watch(tally)
 
                 for graded in jobs.grade(chosen, gradebook.latest, look):
+                    student = graded.handed_in.student
+                    who = _who(graded, roster) if graded.students is not None or student not in known else None
                     if graded.result is not None:
-                        gradebook.add(run, graded.result)
-                    if graded.students is not None or graded.handed_in.student not in known:
-                        gradebook.settings.note_hand_in(graded.handed_in.student, _who(graded, roster))
+                        gradebook.add(run, graded.result, who)
+                    elif who is not None:
+                        gradebook.settings.note_hand_in(student, who)
                     tally.count(graded)
                     look()
                 if isinstance(jobs, Jobs) and len(chosen) >= _MANY_PAGES:
