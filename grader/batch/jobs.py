@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import signal
 import sys
 import tempfile
@@ -13,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
-from grader.batch.grading import Graded, Grading, Plan
+from grader.batch.grading import Graded, Grading, Plan, Prepared
+from grader.batch.nursery import Nursery
 from grader.batch.pace import Pace
 from grader.errors import StaffFault
 
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 3  # two jobs can be lost to somebody's `kill`; a third would be the submission's own doing
 _FAREWELL_SECONDS = 10
-
-# Spawned, not forked: a job holds none of the parent's files, so that when the parent is killed it hears it at once.
-_context = multiprocessing.get_context("spawn")
 
 
 class JobsFault(StaffFault):
@@ -48,14 +44,14 @@ class _Refused:
     fault: StaffFault
 
 
-def _work(line: Connection, plan: Plan, workspace: str, memory: Path | None) -> None:
+def work(line: Connection, plan: Plan, ready: Prepared | None, workspace: str, memory: Path | None) -> None:
     """What a job does: grade what it is given until its connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what ends
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     tempfile.tempdir = workspace  # so that the parent can clear up behind a job that was killed
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            with Grading(plan, memory) as grading:
+            with Grading(plan, memory, ready) as grading:
                 while True:
                     match line.recv():
                         case (HandedIn() as handed_in, stored):
@@ -70,21 +66,18 @@ def _work(line: Connection, plan: Plan, workspace: str, memory: Path | None) -> 
 
 
 class _Job:
-    def __init__(self, plan: Plan, workspace: Path, memory: Path | None) -> None:
-        self.line, theirs = _context.Pipe()
-        self.process: SpawnProcess = _context.Process(target=_work, args=(theirs, plan, str(workspace), memory))
-        self.process.start()
-        theirs.close()
+    def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None) -> None:
+        self.line, self.process = nursery.job(workspace, memory)
         self.task: HandedIn | None = None
         self.given_at = 0.0
 
     def close(self) -> None:
         self.line.close()
         self.process.terminate()
-        self.process.join(_FAREWELL_SECONDS)
-        if self.process.is_alive():
+        if not self.process.ended(_FAREWELL_SECONDS):
             self.process.kill()
-            self.process.join()
+            self.process.ended()
+        self.process.close()
 
 
 class Jobs:
@@ -95,9 +88,14 @@ class Jobs:
     def __init__(self, plan: Plan, count: int, workspace: Path, memory: Path | None) -> None:
         """`workspace` is a folder on the disk, `memory` one in memory, if there is any. Whoever starts jobs clears up
         in both, since a job may be killed."""
-        self._begin = partial(_Job, plan, workspace, memory)
+        self._nursery = Nursery(plan)
+        self._begin = partial(_Job, self._nursery, workspace, memory)
         self.pace = Pace(count)
         self._jobs = [self._begin() for _ in range(count)]
+
+    def rubric_name(self) -> str:
+        """As jobs read it; empty if they cannot."""
+        return self._nursery.rubric_name()
 
     @property
     def at_work(self) -> tuple[str, ...]:
@@ -196,3 +194,4 @@ class Jobs:
             job.line.close()  # all at once, so that they end side by side
         for job in self._jobs:
             job.close()
+        self._nursery.close()
