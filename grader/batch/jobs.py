@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 3  # two jobs can be lost to somebody's `kill`; a third would be the submission's own doing
 _FAREWELL_SECONDS = 10
+_PAGES_AT_ONCE = 16  # of students, for a job to write: each handing over wakes two processes
 
 
 class JobsFault(StaffFault):
@@ -58,8 +60,9 @@ def work(line: Connection, plan: Plan, ready: Prepared | None, workspace: str, m
                             line.send(grading.grade_one(handed_in, stored))
                         case (HandedIn() as handed_in, stored, str(cause)):
                             line.send(grading.given_up(handed_in, cause))
-                        case files:  # of a student whose work is graded
-                            files.write()
+                        case several:  # files of students whose work is graded
+                            for files in several:
+                                files.write()
                             line.send(None)
         except StaffFault as fault:
             line.send(_Refused(fault))
@@ -144,32 +147,34 @@ class Jobs:
 
     def write(self, several: Iterable[StudentFiles]) -> Iterator[None]:
         """When all are graded: write students' files side by side, as jobs are free."""
-        writing: dict[Connection, StudentFiles] = {}
+        writing: dict[Connection, list[StudentFiles]] = {}
         free = deque(job.line for job in self._jobs)
-        for files in several:
+        waiting = iter(several)
+        while some := list(islice(waiting, _PAGES_AT_ONCE)):
             line = free.popleft()
-            writing[line] = files
+            writing[line] = some
             with contextlib.suppress(OSError):  # it is gone: waiting for its answer says so
-                line.send(files)
+                line.send(some)
             if not free:
                 yield from self._written(writing, free)
         while writing:
             yield from self._written(writing, free)
 
-    def _written(self, writing: dict[Connection, StudentFiles], free: deque[Connection]) -> Iterator[None]:
+    def _written(self, writing: dict[Connection, list[StudentFiles]], free: deque[Connection]) -> Iterator[None]:
         """Wait until somebody has done it. What a job had that ended is written here."""
         for line in wait(list(writing)):
             assert isinstance(line, Connection)
-            files = writing.pop(line)
+            some = writing.pop(line)
             try:
                 answer = line.recv()
             except (EOFError, OSError):
                 answer = None
-                files.write()
+                for files in some:
+                    files.write()
             if isinstance(answer, _Refused):
                 raise answer.fault
             free.append(line)
-            yield
+            yield from (None for _ in some)
 
     def _give(
         self, job: _Job, task: HandedIn, stored: Callable[[str], Result | None], lost: dict[HandedIn, int]
