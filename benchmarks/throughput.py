@@ -184,7 +184,7 @@ def _watch_memory(measured: _Measured, over: threading.Event) -> None:
         for process in filter(str.isdigit, os.listdir("/proc")):
             with suppress(OSError):  # it has ended since
                 parents[int(process)] = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-        jobs = [process for process, parent in parents.items() if parent == own]
+        jobs = [process for process, parent in parents.items() if parents.get(parent) == own]  # out of one process
         sizes = {"grader": _resident_mb(own), "job": max(map(_resident_mb, jobs), default=0.0)}
         for name, size in sizes.items():
             measured.largest_mb[name] = max(measured.largest_mb.get(name, 0.0), size)

@@ -8,9 +8,9 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from grader.batch.causes import cause_of
 from grader.model import Status
@@ -22,10 +22,10 @@ _WORDS = 300  # characters of an item made by the grader: two lines
 _BEGINNING = 240  # characters of an answer in a list
 
 _Data = Mapping[str, Any]
+_Asked = list[tuple[_Data, list[_Data]]]  # of each check the ideas it asks for, and the wrong claims it knows
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):  # every result has a dozen
     """An item that the grader made, and whether this answer has it."""
 
     part: str
@@ -35,36 +35,40 @@ class Finding:
     points: Fraction
     found: bool
 
-    @property
-    def item(self) -> str:
-        """Its id says nothing: an idea's own name may give the answer away."""
-        return "i" + _digest([self.part, self.origin, self.text, str(self.points)])[:12]
+
+@lru_cache(maxsize=2048)  # a class has the same few items in every result
+def _item(part: str, origin: str, text: str, points: str) -> str:
+    """Its id says nothing: an idea's own name may give the answer away."""
+    return "i" + _digest([part, origin, text, points])[:12]
 
 
 def add_traits(base: sqlite3.Connection, result: int, definition: _Data, exact: _Data, report: _Data) -> None:
+    traits: list[tuple[Any, ...]] = []
+    items: list[tuple[Any, ...]] = []
+    found: list[tuple[Any, ...]] = []
     for problem in report["problems"]:
         part = problem["id"]
         judged = problem.get("judged", {})
-        asked = definition.get("problems", {}).get(part, {})
-        text, likeness, why = _likeness(problem, result, _labels(problem, asked))
-        kind = _kind(problem)
-        base.execute(
-            "INSERT INTO traits VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (result, part, *map(_storable, (problem.get("title", ""), kind, text, likeness, why, _beginning(judged)))),
-        )
+        asked = _asked_of(problem, definition.get("problems", {}).get(part, {}))
+        text, likeness, why = _likeness(problem, result, _labels(asked))
+        said = (problem.get("title", ""), _kind(problem), text, likeness, why, _beginning(judged))
+        traits.append((result, part, *map(_storable, said)))
         for one in findings(problem, asked, exact["scores"]):
-            item = (one.item, part, one.origin, one.place, _storable(one.text), str(one.points))
-            base.execute("INSERT OR IGNORE INTO initial_items VALUES (?, ?, ?, ?, ?, ?)", item)
-            base.execute("INSERT OR IGNORE INTO findings VALUES (?, ?, ?, ?)", (result, part, one.item, int(one.found)))
+            points = str(one.points)
+            item = _item(part, one.origin, one.text, points)
+            items.append((item, part, one.origin, one.place, _storable(one.text), points))
+            found.append((result, part, item, int(one.found)))
+    base.executemany("INSERT INTO traits VALUES (?, ?, ?, ?, ?, ?, ?, ?)", traits)
+    base.executemany("INSERT OR IGNORE INTO initial_items VALUES (?, ?, ?, ?, ?, ?)", items)
+    base.executemany("INSERT OR IGNORE INTO findings VALUES (?, ?, ?, ?)", found)
 
 
-def findings(problem: _Data, asked: _Data, scores: Mapping[str, str]) -> Iterator[Finding]:
+def findings(problem: _Data, asked: _Asked, scores: Mapping[str, str]) -> Iterator[Finding]:
     """Of each check: prose gives an item for every idea, any other one for being passed; so is each mistake."""
     part = problem["id"]
-    for number, check in enumerate(problem["checks"]):
+    for number, (check, (ideas, claims)) in enumerate(zip(problem["checks"], asked, strict=True)):
         place = 100 * number
-        worth = Fraction(str(check["max_points"]))
-        ideas, claims = _asked_for(asked, problem.get("chosen", ""), check["id"])
+        worth = _exactly(str(check["max_points"]))
         if ideas:
             yield from _of_prose(part, place, check, worth, ideas, claims)
         elif worth and check.get("asks"):
@@ -72,6 +76,9 @@ def findings(problem: _Data, asked: _Data, scores: Mapping[str, str]) -> Iterato
         if check["status"] in (Status.FAILED, Status.PARTIAL, Status.CRASHED, Status.MISSING):
             score = Fraction(scores.get(f"{part}/{check['id']}", "0"))
             yield Finding(part, MISTAKE, place + 50, _words(cause_of(check)), worth * score, True)
+
+
+_exactly = lru_cache(maxsize=256)(Fraction)  # of few numbers, each as text
 
 
 def _of_prose(
@@ -90,10 +97,14 @@ def _of_prose(
             yield Finding(part, MISTAKE, place + 50, _words(claim["label"]), -less, True)
 
 
-def _asked_for(asked: _Data, chosen: str, check: str) -> tuple[_Data, list[_Data]]:
+def _asked_of(problem: _Data, asked: _Data) -> _Asked:
+    """What was asked by each check of the part; of its alternatives the one that was chosen."""
     known = dict(asked.get("checks", {}))
-    known |= asked.get("alternatives", {}).get(chosen, {}).get("checks", {})
-    parameters = known.get(check, {}).get("parameters", {})
+    known |= asked.get("alternatives", {}).get(problem.get("chosen", ""), {}).get("checks", {})
+    return [_asked_for(known.get(check["id"], {}).get("parameters", {})) for check in problem["checks"]]
+
+
+def _asked_for(parameters: _Data) -> tuple[_Data, list[_Data]]:
     ideas = parameters.get("ideas") or []
     if not all(isinstance(idea, dict) and {"id", "label", "weight"} <= idea.keys() for idea in ideas):
         return {}, []
@@ -101,13 +112,9 @@ def _asked_for(asked: _Data, chosen: str, check: str) -> tuple[_Data, list[_Data
     return ({"list": ideas, "need": parameters.get("need", 0)} if ideas else {}), claims
 
 
-def _labels(problem: _Data, asked: _Data) -> dict[str, str]:
+def _labels(asked: _Asked) -> dict[str, str]:
     """What people call the ideas and wrong claims of a part; their ids are for the code alone."""
-    found: dict[str, str] = {}
-    for check in problem["checks"]:
-        ideas, claims = _asked_for(asked, problem.get("chosen", ""), check["id"])
-        found |= {one["id"]: one["label"] for one in [*ideas.get("list", ()), *claims]}
-    return found
+    return {one["id"]: one["label"] for ideas, claims in asked for one in [*ideas.get("list", ()), *claims]}
 
 
 def _likeness(problem: _Data, result: int, labels: Mapping[str, str]) -> tuple[str, str, str]:
@@ -176,7 +183,7 @@ def _words(text: str) -> str:
 
 def _storable(text: str) -> str:
     """A lone surrogate is legal in Python only."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _digest(data: Any) -> str:

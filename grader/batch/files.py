@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +22,7 @@ from grader.report.class_page import class_page
 from grader.report.class_summary import needed_for_class_page
 from grader.report.exports.cells import harmless
 from grader.report.html import student_page
+from grader.report.indented_json import indented
 
 _RESERVED = ("index", "gradebook")
 _LONGEST_NAME_BYTES = 150
@@ -40,10 +40,8 @@ class StudentFiles:
     data: dict[str, Any]
 
     def write(self) -> None:
-        _write(
-            self.place.with_name(f"{self.place.name}.json"), json.dumps(self.data, ensure_ascii=False, indent=2) + "\n"
-        )
-        _write(self.place.with_name(f"{self.place.name}.html"), student_page(self.data, class_page="./index.html"))
+        _write(self.place, ".json", indented(self.data) + "\n")
+        _write(self.place, ".html", student_page(self.data, class_page="./index.html"))
 
 
 Writing = Callable[[Iterable[StudentFiles]], Iterable[None]]
@@ -83,9 +81,9 @@ def write_files(
 
     for _ in writing(of_students()):
         one_more()
-    _write(folder / "gradebook.csv", as_csv(rows))
+    _write(folder / "gradebook", ".csv", as_csv(rows))
     if reports:
-        _write(folder / "index.html", class_page(reports, titles[0], pages, list(everybody.notes())))
+        _write(folder / "index", ".html", class_page(reports, titles[0], pages, list(everybody.notes())))
     return len(pages)
 
 
@@ -133,14 +131,20 @@ def _harmless(cell: Any) -> Any:
     return harmless(cell) if isinstance(cell, str) else cell
 
 
-def _write(path: Path, text: str) -> None:
+def _write(place: Path, ending: str, text: str) -> None:
     """Whole or not at all: a reader never sees half a file, and a full disk leaves the old one."""
-    partial = path.with_name(f".{path.name}.partial")
+    content = text.encode()
+    folder, name = os.path.split(f"{place}{ending}")
+    whole, partial = os.path.join(folder, name), os.path.join(folder, f".{name}.partial")
     try:
-        with partial.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(partial, path)
+        file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            while content:  # once, as a rule
+                content = content[os.write(file, content) :]
+        finally:
+            os.close(file)
+        os.replace(partial, whole)
     except OSError as error:
-        partial.unlink(missing_ok=True)
-        reason = f"{path} cannot be written: {error.strerror}"
+        Path(partial).unlink(missing_ok=True)
+        reason = f"{whole} cannot be written: {error.strerror}"
         raise FilesFault(f"{reason}; the gradebook has it, and the same command writes it again") from None

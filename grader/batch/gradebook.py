@@ -12,11 +12,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from grader.batch.answer_traits import add_traits
-from grader.batch.course.settings_log import SettingsLog
+from grader.batch.course.settings_log import HandIn, SettingsLog
 from grader.batch.decision_log import DecisionLog
 from grader.batch.gradebook_file import GradebookFile
 from grader.batch.item_log import ItemLog
@@ -75,8 +76,9 @@ class Gradebook:
             row = self._base.execute(query).fetchone()
         return None if row is None else Run(row[0], row[1], row[2], tuple(json.loads(row[3])), *row[4:])
 
-    def add(self, run: int, result: Result) -> None:
-        definition = _sha256(result.definition)
+    def add(self, run: int, result: Result, hand_in: HandIn | None = None) -> None:
+        """A result and, where it is said, who is behind it: both or neither."""
+        definition, asked = _read_definition(result.definition)
         row = (
             *(run, _now(), result.student, result.name, result.how, result.submission_sha256),
             *(result.conditions_sha256, result.rubric_sha256, definition, int(result.settled)),
@@ -84,10 +86,12 @@ class Gradebook:
         )
         with self.file.faults_in_words(), self.file.transaction():
             self._base.execute("INSERT OR IGNORE INTO definitions VALUES (?, ?)", (definition, result.definition))
-            done = self._base.execute(f"INSERT INTO results VALUES (NULL, {', '.join('?' * len(row))})", row)
+            done = self._base.execute(_INSERT_RESULT, row)
             added = int(done.lastrowid or 0)
             self._base.executemany(INSERT_PART, part_rows(added, result.exact, result.report))
-            add_traits(self._base, added, json.loads(result.definition), result.exact, result.report)
+            add_traits(self._base, added, asked, result.exact, result.report)
+            if hand_in is not None:
+                self.settings.add_hand_in(result.student, hand_in)
 
     def latest(self, student: str) -> Result | None:
         with self.file.faults_in_words():
@@ -128,6 +132,7 @@ class Gradebook:
         self.close()
 
 
+_INSERT_RESULT = f"INSERT INTO results VALUES (NULL, {', '.join('?' * 12)})"
 _RESULTS = """
 SELECT student, name, how, submission_sha256, conditions_sha256, rubric_sha256, d.text, settled, exact, report
 FROM results r JOIN definitions d ON d.sha256 = r.definition
@@ -140,13 +145,18 @@ def _result(row: tuple[Any, ...]) -> Result:
     return Result(*values)
 
 
+_in_one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 def _as_text(data: Any) -> str:
     """JSON that any file and any database can hold: a lone surrogate is legal in Python only."""
-    return json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace").decode()
+    return _in_one_line(data).encode("utf-8", "replace").decode()
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+@lru_cache(maxsize=64)
+def _read_definition(text: str) -> tuple[str, dict[str, Any]]:
+    """Its hash, and what it says, which nobody changes. A class has few definitions, and each is long."""
+    return hashlib.sha256(text.encode()).hexdigest(), json.loads(text)
 
 
 def _now() -> str:

@@ -31,6 +31,7 @@ from grader.model import (
     Outcome,
     ProblemResult,
     Report,
+    Rubric,
     Status,
 )
 from grader.other_assignment import with_other_assignment
@@ -65,16 +66,31 @@ class Graded:
 Opened = Callable[[HandedIn], contextlib.AbstractContextManager[OpenedSubmission]]
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What a plan asks, once its rubric is read: the same for all who grade by it."""
+
+    rubric: Rubric  # of it the problems that are asked for
+    order: list[str]  # of all its problems
+    conditions: str  # as a hash
+
+
+def prepared(plan: Plan) -> Prepared:
+    whole = load_rubric(plan.rubric, plan.data)
+    rubric = only(whole, list(plan.problems))
+    conditions = fingerprints.of_conditions(rubric, plan.draw.seed, plan.draw.fingerprint)
+    return Prepared(rubric, [problem.id for problem in whole.problems], conditions)
+
+
 class Grading:
     """Grades submissions one after another, in boxes from one warm fork server."""
 
-    def __init__(self, plan: Plan, memory: Path | None = None) -> None:
-        """Small submissions are copied to a folder below `memory`, if there is any; they are gone when it is closed."""
-        whole = load_rubric(plan.rubric, plan.data)
-        self._rubric = only(whole, list(plan.problems))
-        self._order = [problem.id for problem in whole.problems]
+    def __init__(self, plan: Plan, memory: Path | None = None, ready: Prepared | None = None) -> None:
+        """Small submissions are copied to a folder below `memory`, if there is any; they are gone when it is closed.
+        `ready` is what the plan asks, if that is known."""
+        ready = ready or prepared(plan)
+        self._rubric, self._order, self._conditions = ready.rubric, ready.order, ready.conditions
         self._plan = plan
-        self._conditions = fingerprints.of_conditions(self._rubric, plan.draw.seed, plan.draw.fingerprint)
         libraries = dict.fromkeys(name for problem in self._rubric.problems for name in problem.libraries)
         self._stack = contextlib.ExitStack()
         self.room: Path | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import signal
 import sys
 import tempfile
@@ -12,14 +11,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
-from grader.batch.grading import Graded, Grading, Plan
+from grader.batch.grading import Graded, Grading, Plan, Prepared
+from grader.batch.nursery import Nursery
 from grader.batch.pace import Pace
 from grader.errors import StaffFault
 
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 3  # two jobs can be lost to somebody's `kill`; a third would be the submission's own doing
 _FAREWELL_SECONDS = 10
-
-# Spawned, not forked: a job holds none of the parent's files, so that when the parent is killed it hears it at once.
-_context = multiprocessing.get_context("spawn")
+_PAGES_AT_ONCE = 16  # of students, for a job to write: each handing over wakes two processes
 
 
 class JobsFault(StaffFault):
@@ -48,43 +46,41 @@ class _Refused:
     fault: StaffFault
 
 
-def _work(line: Connection, plan: Plan, workspace: str, memory: Path | None) -> None:
+def work(line: Connection, plan: Plan, ready: Prepared | None, workspace: str, memory: Path | None) -> None:
     """What a job does: grade what it is given until its connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what ends
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     tempfile.tempdir = workspace  # so that the parent can clear up behind a job that was killed
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            with Grading(plan, memory) as grading:
+            with Grading(plan, memory, ready) as grading:
                 while True:
                     match line.recv():
                         case (HandedIn() as handed_in, stored):
                             line.send(grading.grade_one(handed_in, stored))
                         case (HandedIn() as handed_in, stored, str(cause)):
                             line.send(grading.given_up(handed_in, cause))
-                        case files:  # of a student whose work is graded
-                            files.write()
+                        case several:  # files of students whose work is graded
+                            for files in several:
+                                files.write()
                             line.send(None)
         except StaffFault as fault:
             line.send(_Refused(fault))
 
 
 class _Job:
-    def __init__(self, plan: Plan, workspace: Path, memory: Path | None) -> None:
-        self.line, theirs = _context.Pipe()
-        self.process: SpawnProcess = _context.Process(target=_work, args=(theirs, plan, str(workspace), memory))
-        self.process.start()
-        theirs.close()
+    def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None) -> None:
+        self.line, self.process = nursery.job(workspace, memory)
         self.task: HandedIn | None = None
         self.given_at = 0.0
 
     def close(self) -> None:
         self.line.close()
         self.process.terminate()
-        self.process.join(_FAREWELL_SECONDS)
-        if self.process.is_alive():
+        if not self.process.ended(_FAREWELL_SECONDS):
             self.process.kill()
-            self.process.join()
+            self.process.ended()
+        self.process.close()
 
 
 class Jobs:
@@ -95,9 +91,14 @@ class Jobs:
     def __init__(self, plan: Plan, count: int, workspace: Path, memory: Path | None) -> None:
         """`workspace` is a folder on the disk, `memory` one in memory, if there is any. Whoever starts jobs clears up
         in both, since a job may be killed."""
-        self._begin = partial(_Job, plan, workspace, memory)
+        self._nursery = Nursery(plan)
+        self._begin = partial(_Job, self._nursery, workspace, memory)
         self.pace = Pace(count)
         self._jobs = [self._begin() for _ in range(count)]
+
+    def rubric_name(self) -> str:
+        """As jobs read it; empty if they cannot."""
+        return self._nursery.rubric_name()
 
     @property
     def at_work(self) -> tuple[str, ...]:
@@ -146,32 +147,34 @@ class Jobs:
 
     def write(self, several: Iterable[StudentFiles]) -> Iterator[None]:
         """When all are graded: write students' files side by side, as jobs are free."""
-        writing: dict[Connection, StudentFiles] = {}
+        writing: dict[Connection, list[StudentFiles]] = {}
         free = deque(job.line for job in self._jobs)
-        for files in several:
+        waiting = iter(several)
+        while some := list(islice(waiting, _PAGES_AT_ONCE)):
             line = free.popleft()
-            writing[line] = files
+            writing[line] = some
             with contextlib.suppress(OSError):  # it is gone: waiting for its answer says so
-                line.send(files)
+                line.send(some)
             if not free:
                 yield from self._written(writing, free)
         while writing:
             yield from self._written(writing, free)
 
-    def _written(self, writing: dict[Connection, StudentFiles], free: deque[Connection]) -> Iterator[None]:
+    def _written(self, writing: dict[Connection, list[StudentFiles]], free: deque[Connection]) -> Iterator[None]:
         """Wait until somebody has done it. What a job had that ended is written here."""
         for line in wait(list(writing)):
             assert isinstance(line, Connection)
-            files = writing.pop(line)
+            some = writing.pop(line)
             try:
                 answer = line.recv()
             except (EOFError, OSError):
                 answer = None
-                files.write()
+                for files in some:
+                    files.write()
             if isinstance(answer, _Refused):
                 raise answer.fault
             free.append(line)
-            yield
+            yield from (None for _ in some)
 
     def _give(
         self, job: _Job, task: HandedIn, stored: Callable[[str], Result | None], lost: dict[HandedIn, int]
@@ -196,3 +199,4 @@ class Jobs:
             job.line.close()  # all at once, so that they end side by side
         for job in self._jobs:
             job.close()
+        self._nursery.close()

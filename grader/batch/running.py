@@ -115,7 +115,7 @@ def run_batch(
         are_written = False
         try:
             with _graders(order, plan, len(chosen), workspace, memory) as jobs:
-                run = _begin_run(order, plan, gradebook)  # while jobs load the same
+                run = _begin_run(order, plan, gradebook, jobs)
                 watch(tally)
                 tally.pace = jobs.pace
 
@@ -124,10 +124,12 @@ def run_batch(
                     watch(tally)
 
                 for graded in jobs.grade(chosen, gradebook.latest, look):
+                    student = graded.handed_in.student
+                    who = _who(graded, roster) if graded.students is not None or student not in known else None
                     if graded.result is not None:
-                        gradebook.add(run, graded.result)
-                    if graded.students is not None or graded.handed_in.student not in known:
-                        gradebook.settings.note_hand_in(graded.handed_in.student, _who(graded, roster))
+                        gradebook.add(run, graded.result, who)
+                    elif who is not None:
+                        gradebook.settings.note_hand_in(student, who)
                     tally.count(graded)
                     look()
                 if isinstance(jobs, Jobs) and len(chosen) >= _MANY_PAGES:
@@ -144,13 +146,13 @@ def run_batch(
         return tally
 
 
-def _begin_run(order: Order, plan: Plan, gradebook: Gradebook) -> int:
-    """A typo in the rubric stops here, before anything is graded."""
-    rubric = _rubric_of(plan)
+def _begin_run(order: Order, plan: Plan, gradebook: Gradebook, jobs: Jobs | DaskJobs) -> int:
+    """A typo in the rubric stops here, before anything is graded. Who has read it already says what it is called."""
+    rubric = (jobs.rubric_name() if isinstance(jobs, Jobs) else "") or _rubric_of(plan).name
     data = str(plan.data) if plan.data else None
     place = str(order.submissions.resolve())
     asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint, place)
-    return gradebook.begin_run(asked, rubric.name, __version__)
+    return gradebook.begin_run(asked, rubric, __version__)
 
 
 def _rubric_of(plan: Plan) -> Rubric:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -27,8 +27,7 @@ _PAGE_CHARACTERS, _PAGE_LINES = 120_000, 3_000
 _PIECE_CHARACTERS, _PIECE_LINES = 20_000, 400
 
 
-@dataclass(frozen=True)
-class CodeLine:
+class CodeLine(NamedTuple):  # a page has hundreds
     number: int
     text: str
     named: bool  # by what a check said

@@ -12,9 +12,9 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from markupsafe import Markup, escape
 
 from grader.model import CAN_BE_OPENED, COULD_BE_GRADED, Status
 from grader.quoting import quote, visible
-from grader.report.answer_display import Space, own_work
+from grader.report.answer_display import CodeLine, Space, own_work
 from grader.report.circumstances import about_lateness, days_of
 from grader.report.drawing import drawn
 from grader.report.figures import DRAWN_KEYS, figures_in
@@ -41,6 +41,10 @@ _SHARED = (Status.SKIPPED, Status.MISSING)
 _FITS_A_PHONE = 30  # characters of a formula
 _FORMULA_KEYS = ("read_as", "read_as_latex", "canonical")
 
+# What a block of a page says of a check. Its seconds are no part of it, so that many students share one.
+_OF_A_BLOCK = ("id", "asks", "status", "points", "max_points", "message", "evidence", "visibility")
+_KEPT_BLOCKS = 512
+_LONGEST_KEPT = 4_000  # characters of what is said in one; what has a figure has more, and is hardly anybody else's
 _STEPS = (("previous", "before="), ("next", "after="))  # what the class's page does with its address
 
 # A sign and a word with every colour. The last is what the word means, for a student.
@@ -62,7 +66,7 @@ def student_page(data: Mapping[str, Any], *, said: str = "", class_page: str = "
     shown = [problem for problem in data["problems"] if not _is_left_out(problem)]
     asked = [problem for problem in shown if not problem.get("bonus")]
     lost = sorted(asked, key=lambda problem: problem["points"] - problem["max_points"])
-    found = [status for status in Status if status in _all_statuses(data)]
+    statuses = _all_statuses(data)
     space = Space()
     return rendered(
         "student.html",
@@ -78,12 +82,12 @@ def student_page(data: Mapping[str, Any], *, said: str = "", class_page: str = "
         review=[problem for problem in shown if problem["status"] == Status.REVIEW],
         ungraded=[problem for problem in shown if problem["status"] == Status.UNGRADED],
         hidden=any(check["visibility"] == "hidden" for problem in shown for check in problem["checks"]),
-        problems=[(problem, check_entries(problem), own_work(problem, space)) for problem in shown],
+        problems=[(problem, _check_blocks(problem), own_work(problem, space)) for problem in shown],
         left_out=[problem for problem in data["problems"] if problem not in shown],
         nothing=_nothing(data),
         late=about_lateness(data),
         days=days_of,
-        legend=[(status, _STATUSES[status][2]) for status in found],
+        legend=[(status, _STATUSES[status][2]) for status in Status if status in statuses],
         way=[(word, f"{class_page}#{step}{quote_address(data['submission'], safe='')}") for word, step in _STEPS],
         class_page=class_page,
     )
@@ -121,14 +125,37 @@ def worth_of(data: Mapping[str, Any]) -> str:
     return worth(data["max_points"], data.get("max_bonus", 0))
 
 
+def _check_blocks(problem: Mapping[str, Any]) -> list[Markup]:
+    """The entries of a part as a student's page shows them. Of most checks the same is said to most students, so a
+    block is drawn from its own words alone, and those words are what it is kept by."""
+    blocks = []
+    for same in _in_a_row(problem["checks"]):
+        about: dict[str, Any] = {"status": ""}
+        if _is_settled(problem, same[0]):
+            about = {"status": problem["status"], "decision": {"by": problem["decision"]["by"]}}
+        about["checks"] = [{name: check[name] for name in _OF_A_BLOCK if name in check} for check in same]
+        words = _said(about)
+        blocks.append(_kept_block(words) if len(words) <= _LONGEST_KEPT else _block(words))
+    return blocks
+
+
+_said = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _block(words: str) -> Markup:
+    problem = json.loads(words)
+    (entry,) = check_entries(problem)
+    return Markup(rendered("check.html", problem=problem, entry=entry))
+
+
+_kept_block = lru_cache(_KEPT_BLOCKS)(_block)
+
+
 def check_entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One entry per check; checks in a row that were left out, or found nothing, for the same reason share one. Where a
     person decided the part, none waits for one any more."""
-    entries, checks = [], problem["checks"]
-    for _, group in groupby(
-        enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] in _SHARED else pair[0])
-    ):
-        same = [check for _, check in group]
+    entries = []
+    for same in _in_a_row(problem["checks"]):
         evidence = same[0]["evidence"] if len(same) == 1 else {}
         figures = [drawn(figure) for figure in figures_in(evidence)]
         facts = [(_words(key), _fact(value)) for key, value in evidence.items() if _worth_saying(key, value, figures)]
@@ -139,6 +166,14 @@ def check_entries(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
         entry = {"check": same[0], "status": status, "names": names, "worth": worth, "settled": settled}
         entries.append({**entry, "figures": figures, "facts": facts, "formulas": _as_read(evidence)})
     return entries
+
+
+def _in_a_row(checks: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Those that share an entry."""
+    for _, group in groupby(
+        enumerate(checks), lambda pair: (pair[1]["message"], -1 if pair[1]["status"] in _SHARED else pair[0])
+    ):
+        yield [check for _, check in group]
 
 
 def _words(name: str) -> str:
@@ -219,6 +254,16 @@ def _lines(text: str) -> Markup:
     return escape(visible(text))
 
 
+def _rows(lines: Sequence[CodeLine]) -> Markup:
+    """Code in the same way, with its numbers. It is escaped as a whole, before any tag is put around a line."""
+    texts = str(_lines("\n".join(line.text for line in lines))).split("\n")
+    rows = (
+        f'<span class="row{" named" if line.named else ""}"><span class="at">{line.number:d}</span>{text}\n</span>'
+        for line, text in zip(lines, texts, strict=True)
+    )
+    return Markup("".join(rows))
+
+
 def sha256_of(text: str) -> str:
     """As a page's policy names a style or script."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
@@ -250,6 +295,7 @@ def templates(room: Path = TEMPLATES) -> Environment:
     environment = Environment(
         loader=FileSystemLoader([room, TEMPLATES]),
         bytecode_cache=_Compiled(),
+        auto_reload=False,  # nobody asks the disk, three times a page, whether a template has changed
         autoescape=True,
         finalize=harmless_value,
         undefined=StrictUndefined,
@@ -264,7 +310,7 @@ def templates(room: Path = TEMPLATES) -> Environment:
         "status": status_sign,
         "words": _words,
     }
-    environment.globals |= {"lines": _lines, "look": status_look, "sign": _sign}
+    environment.globals |= {"lines": _lines, "rows": _rows, "look": status_look, "sign": _sign}
     return environment
 
 

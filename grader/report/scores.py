@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from markupsafe import Markup
 
 from grader.report.svg import WIDTH, element, image, words_at
 
 
+@lru_cache(maxsize=256)  # of a class most have one of few scores
 def ring(share: float, points: str, of: str) -> Markup:
     """The score as a ring that closes at full marks."""
     full = 100 * min(max(share, 0.0), 1.0)

@@ -27,6 +27,7 @@ from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Gradebook
 from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.jobs import Jobs
+from grader.batch.nursery import Nursery
 from grader.batch.running import Order, Tally, rubric_of, run_batch
 from grader.errors import StaffFault, UsageError
 from grader.report.html import student_page
@@ -318,7 +319,7 @@ class _InThisProcess:
 
     bad: ClassVar[list[str]] = []
 
-    def __init__(self, plan: Plan | None, workspace: Path, memory: Path | None) -> None:
+    def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None) -> None:
         self.line, self._theirs = Pipe()
         self.task: HandedIn | None = None
         self.given_at = 0.0
@@ -359,9 +360,10 @@ def test_a_job_that_is_killed_leaves_nothing_in_memory(tmp_path: Path, monkeypat
     def kill_one(tally: Tally) -> None:
         copies = [*memory.glob("*/*/grader-submission-*/attention.py")]
         if tally.done and copies and not killed:
-            job = multiprocessing.active_children()[0]
-            os.kill(job.pid or 0, signal.SIGKILL)
-            killed.append(job.pid or 0)
+            nursery = multiprocessing.active_children()[0]
+            job = int(Path(f"/proc/{nursery.pid}/task/{nursery.pid}/children").read_text().split()[0])
+            os.kill(job, signal.SIGKILL)
+            killed.append(job)
 
     order = Order(tmp_path / "in", tmp_path / "out", 2, rubric=str(RUBRIC))
     assert run_batch(order, lambda found: None, kill_one).done == 8

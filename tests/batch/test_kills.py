@@ -19,11 +19,11 @@ from tests.conftest import REPOSITORY
 
 pytestmark = pytest.mark.long
 
-# KILLS=20 repeats the whole trial, which takes minutes; the suite makes a short one of it.
-KILLS = int(os.environ.get("KILLS", "5"))
+# KILLS=24 repeats the whole trial, which takes minutes; the suite makes a short one of it.
+KILLS = int(os.environ.get("KILLS", "6"))
 STUDENTS = 10 * KILLS
-# How far below the grader each kind of process is: grader → job → stand-in → fork server → box.
-DEPTH = {"grader": 0, "job": 1, "fork server": 3, "box": 4}
+# How far below the grader each kind of process is: grader → nursery → job → stand-in → fork server → box.
+DEPTH = {"grader": 0, "nursery": 1, "job": 2, "fork server": 4, "box": 5}
 
 
 def _children() -> dict[int, list[int]]:
@@ -68,7 +68,7 @@ def test_kills_at_random_moments_change_no_grade(tmp_path: Path) -> None:
     assert batch(tmp_path / "in", tmp_path / "undisturbed", "--jobs", "2").returncode == 0
     chance, killed, rounds = random.Random(7), list[str](), 0
     # More of what costs no new start; the grader itself often enough.
-    kinds = ["grader", "fork server", "box", "job", "box"] * (KILLS // 5)
+    kinds = ["grader", "fork server", "box", "job", "nursery", "box"] * (KILLS // 6)
     while kinds:  # a quick machine is done before every kill has had its moment: then the class is graded once more
         rounds += 1
         out = tmp_path / f"disturbed-{rounds}"

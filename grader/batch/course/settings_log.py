@@ -79,12 +79,16 @@ class SettingsLog:
         }
 
     def note_hand_in(self, student: str, found: HandIn) -> None:
+        with self._file.faults_in_words(), self._file.transaction():
+            self.add_hand_in(student, found)
+
+    def add_hand_in(self, student: str, found: HandIn) -> None:
+        """Within a transaction; what is as it was adds nothing."""
         members = json.dumps(as_rows(found.members), ensure_ascii=False)
         query = "SELECT members, came FROM hand_ins WHERE hand_in = ? ORDER BY id DESC LIMIT 1"
-        with self._file.faults_in_words(), self._file.transaction():
-            if self._file.base.execute(query, (student,)).fetchone() != (members, found.came):
-                row = (_now(), student, members, found.came)
-                self._file.base.execute("INSERT INTO hand_ins (at, hand_in, members, came) VALUES (?, ?, ?, ?)", row)
+        if self._file.base.execute(query, (student,)).fetchone() != (members, found.came):
+            row = (_now(), student, members, found.came)
+            self._file.base.execute("INSERT INTO hand_ins (at, hand_in, members, came) VALUES (?, ?, ?, ?)", row)
 
 
 def as_rows(people: Sequence[Person]) -> list[list[str]]:
