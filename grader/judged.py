@@ -47,8 +47,8 @@ class Judging:
         self._submission = submission
         self._sheet = sheet
         # What is known of files since they were copied.
-        self._known: dict[str, str] = dict(getattr(submission, "digests", {}))
-        self._contents: Mapping[str, bytes] = getattr(submission, "contents", {})
+        self._known: dict[str, str] = dict(submission.digests)
+        self._contents: Mapping[str, bytes] = submission.contents
         self._sources: dict[str, str] = {}
 
     def of(self, problem: Problem, chosen: str) -> _Entry:

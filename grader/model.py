@@ -251,6 +251,14 @@ class Submission(Protocol):
     def pages(self) -> Mapping[str, tuple[int, ...]]:
         """On which pages of a PDF parts are answered, says submission.yaml."""
 
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """SHA-256 of files, where that was taken while they were copied."""
+
+    @property
+    def contents(self) -> Mapping[str, bytes]:
+        """Of short files, where that was kept then."""
+
     def find(self, file: str) -> str:
         """The path, relative to `folder`, of the one file that goes by this name."""
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 3  # two jobs can be lost to somebody's `kill`; a third would be the submission's own doing
 _FAREWELL_SECONDS = 10
+_MANY_WAIT = 8  # for each job: then it has the next at hand, and waits for nobody; later none waits behind a slow one
 _PAGES_AT_ONCE = 16  # of students, for a job to write: each handing over wakes two processes
 
 
@@ -71,8 +72,8 @@ def work(line: Connection, plan: Plan, ready: Prepared | None, workspace: str, m
 class _Job:
     def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None) -> None:
         self.line, self.process = nursery.job(workspace, memory)
-        self.task: HandedIn | None = None
-        self.given_at = 0.0
+        self.tasks: deque[HandedIn] = deque()  # the one that it grades, and the next
+        self.began_at = 0.0
 
     def close(self) -> None:
         self.line.close()
@@ -103,7 +104,7 @@ class Jobs:
     @property
     def at_work(self) -> tuple[str, ...]:
         """The students whose work is being graded."""
-        return tuple(job.task.student for job in self._jobs if job.task)
+        return tuple(job.tasks[0].student for job in self._jobs if job.tasks)
 
     def grade(
         self,
@@ -118,30 +119,32 @@ class Jobs:
             if queue:
                 self._give(job, queue.popleft(), stored, lost)
         begun()
-        while queue or any(job.task for job in self._jobs):
+        while queue or any(job.tasks for job in self._jobs):
             for job in self._jobs:
-                if job.task is None and queue:  # it took the place of one that died
+                # One that took the place of one that died has none; others may have another at hand.
+                while queue and len(job.tasks) < (2 if len(queue) > _MANY_WAIT * len(self._jobs) else 1):
                     self._give(job, queue.popleft(), stored, lost)
-            busy = {job.line: job for job in self._jobs if job.task}
+            busy = {job.line: job for job in self._jobs if job.tasks}
             for line in wait(list(busy)):
                 assert isinstance(line, Connection)
                 job = busy[line]
-                assert job.task is not None
                 try:
                     answer = line.recv()
                 except (EOFError, OSError):
-                    lost[job.task] = lost.get(job.task, 0) + 1
-                    if lost[job.task] > 2 * _ATTEMPTS:  # this job could not even say that it gave up
+                    lost[job.tasks[0]] = lost.get(job.tasks[0], 0) + 1
+                    if lost[job.tasks[0]] > 2 * _ATTEMPTS:  # this job could not even say that it gave up
                         raise JobsFault("jobs end as soon as they begin, so nothing can be graded here") from None
-                    queue.appendleft(job.task)
+                    queue.extendleft(reversed(job.tasks))
                     self._replace(job)
                     continue
                 if isinstance(answer, _Refused):
                     raise answer.fault
+                now = time.monotonic()
                 if answer.result is not None and answer.result.how == "graded":
-                    self.pace.count(time.monotonic() - job.given_at)
-                job.task = None
-                if queue:  # before the answer is kept: no job waits for the disk
+                    self.pace.count(now - job.began_at)
+                job.tasks.popleft()
+                job.began_at = now
+                if queue and not job.tasks:  # before the answer is kept: no job waits for the disk
                     self._give(job, queue.popleft(), stored, lost)
                 yield answer
 
@@ -180,7 +183,9 @@ class Jobs:
         self, job: _Job, task: HandedIn, stored: Callable[[str], Result | None], lost: dict[HandedIn, int]
     ) -> None:
         known = stored(task.student)
-        job.task, job.given_at = task, time.monotonic()
+        job.tasks.append(task)
+        if len(job.tasks) == 1:
+            job.began_at = time.monotonic()
         with contextlib.suppress(OSError):  # it is gone: waiting for its answer says so
             if lost.get(task, 0) >= _ATTEMPTS:
                 job.line.send((task, known, f"{_ATTEMPTS} processes ended while they graded it"))

@@ -84,9 +84,12 @@ class Asking(ABC):
 
     def note(self, reply: Any, answered: tuple[str, str, Request], asked: Asked) -> Any:
         """The value in a reply; the first of all is remembered."""
-        self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
-        self._stands_in_for_a_gpu |= isinstance(reply, dict) and reply.get("stands_in_for_a_gpu") is True
-        value = box_endings.value_of(reply, asked)
+        if type(reply) is dict and len(reply) == 1 and "value" in reply:  # most are nothing else
+            value = reply["value"]
+        else:
+            self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
+            self._stands_in_for_a_gpu |= isinstance(reply, dict) and reply.get("stands_in_for_a_gpu") is True
+            value = box_endings.value_of(reply, asked)
         self._first = self._first or (*answered, value)
         return value
 

@@ -59,10 +59,11 @@ class ForkedBox(Asking):
         return self._runner.server_for(self._submission, self._submission.find(file)) is self._server
 
     def _open(self, first: Question) -> Channel:
-        linked = self._runner.within_reach(self._submission)
         server = self._server = self._runner.server_for(self._submission, first.file)
         prepared = self._prepared_for(first, server)
         self.was_asked_ahead = prepared is not None
+        # Who keeps nothing cannot look at dates.
+        place = self._runner.within_reach if prepared else self._runner.looks_new
         opening = prepared.server if prepared else server
         opening.wait_until_ready()
         scratch = scratch_in(self._runner.workspace, opening, self._number)
@@ -74,7 +75,7 @@ class ForkedBox(Asking):
             # Code that keeps nothing writes nothing.
             "copy": prepared is None and self._submission.size_bytes <= _COPIED_MB * 2**20,
             "read": self._runner.found_by_reading(self._submission),
-            "confinement": confined(linked, scratch, self._limits),
+            "confinement": confined(place(self._submission), scratch, self._limits),
         }
         channel, layers = opened(opening, request, self._limits, self._scratch)
         self._runner.saw_layers(layers)

@@ -13,10 +13,10 @@ from grader.sandbox.channel import Channel
 from grader.sandbox.fork_server import ForkServer
 
 
-def confined(submission: Path, scratch: Path, limits: Limits) -> dict[str, Any]:
+def confined(submission: str, scratch: Path, limits: Limits) -> dict[str, Any]:
     """What a box may use, as `inside/jail.py` has it."""
     return {
-        "submission": str(submission),
+        "submission": submission,
         "scratch": str(scratch),
         "cpu_seconds": limits.cpu_seconds,
         "memory_mb": limits.memory_mb,

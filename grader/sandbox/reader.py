@@ -43,7 +43,7 @@ class Reader:
     """Reads files of one submission after the other. Forked from the server that their own boxes come from: what a name
     means depends on what is loaded."""
 
-    def __init__(self, server: ForkServer, workspace: Path, reach: Path, number: int) -> None:
+    def __init__(self, server: ForkServer, workspace: Path, reach: str, number: int) -> None:
         """`reach` is the folder that holds all submissions."""
         server.wait_until_ready()
         scratch = scratch_in(workspace, server, number)
@@ -55,11 +55,11 @@ class Reader:
         self._left = _FILES
         self.is_spent = False
 
-    def read(self, home: Path, files: Sequence[str], submission: object) -> dict[str, Reading]:
+    def read(self, home: str, files: Sequence[str], submission: object) -> dict[str, Reading]:
         """These files of a submission, which lies at `home`. If one keeps it from reading, only the first is tried."""
         file, *others = files
         is_another = submission is not self._submission
-        asked = {"probe": "read_code", "file": file, "others": others, "home": str(home), "is_another": is_another}
+        asked = {"probe": "read_code", "file": file, "others": others, "home": home, "is_another": is_another}
         self._submission, self._left = submission, self._left - len(files)
         self.is_spent = self._left <= 0
         try:

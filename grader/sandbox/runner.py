@@ -114,7 +114,7 @@ class BoxRunner:
         self._linked: dict[Path, _Linked] = {}  # by the submission's folder
         self._mentioned: dict[tuple[Path, str], bool] = {}  # whether a file, or what it may import, names a heavy one
         self._wants_a_gpu: dict[Path, bool] = {}  # by the submission's folder
-        self._readers: dict[tuple[ForkServer, Path], Reader] = {}  # by the folder that holds what they read
+        self._readers: dict[tuple[ForkServer, str], Reader] = {}  # by the folder that holds what they read
         self._read_of: Submission | None = None
         self._read: dict[str, Reading] = {}  # its files
 
@@ -169,18 +169,19 @@ class BoxRunner:
         """What reading one of its files tells."""
         from grader.sandbox.reader import Reader  # as above
 
-        home = Path(self._within_reach(submission).folders[0])
+        home = self.within_reach(submission)
         if self._read_of is not submission:
             self._read_of, self._read = submission, {}
         if file not in self._read:
             self.start()
             server = self.server_for(submission, file)
-            reader = self._readers.get((server, home.parent))
+            above = os.path.dirname(home)
+            reader = self._readers.get((server, above))
             if reader is None or reader.is_spent:
                 if reader is not None:
                     reader.close()
-                reader = Reader(server, self.workspace, home.parent, _unlike_any_other())
-                self._readers[server, home.parent] = reader
+                reader = Reader(server, self.workspace, above, _unlike_any_other())
+                self._readers[server, above] = reader
             self._read |= reader.read(home, self._to_read(submission, file, server), submission)
         return self._read[file]
 
@@ -204,12 +205,16 @@ class BoxRunner:
             self._wants_a_gpu.clear()
         return self._linked[submission.folder]
 
-    def within_reach(self, submission: Submission) -> Path:
+    def within_reach(self, submission: Submission) -> str:
         """The submission's folder, where boxes may read it: what they may open is fixed before it is known."""
+        return self._within_reach(submission).folders[0]
+
+    def looks_new(self, submission: Submission) -> str:
+        """The same, as if nobody had read it before."""
         linked = self._within_reach(submission)
         above = [str(folder) for folder in (self.workspace, self._room) if folder is not None]
         _make_look_new([*above, *linked.folders, *linked.files])
-        return Path(linked.folders[0])
+        return linked.folders[0]
 
     def _placed(self, folder: Path) -> _Linked:
         if self._room is not None and folder.is_relative_to(self._room):
@@ -222,8 +227,10 @@ class BoxRunner:
             return False
         folder = submission.folder
         if folder not in self._wants_a_gpu:
-            codes = (Path(path) for path in self._linked[folder].files if path.endswith(".py"))
-            self._wants_a_gpu[folder] = any(asks_for_a_device(path.read_bytes()) for path in codes)
+            known, top = submission.contents, len(self._linked[folder].folders[0]) + 1
+            codes = (path for path in self._linked[folder].files if path.endswith(".py"))
+            contents = (known.get(path[top:]) or Path(path).read_bytes() for path in codes)
+            self._wants_a_gpu[folder] = any(map(asks_for_a_device, contents))
         return self._wants_a_gpu[folder]
 
     @property

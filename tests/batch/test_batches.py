@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import ClassVar
@@ -321,8 +322,8 @@ class _InThisProcess:
 
     def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None) -> None:
         self.line, self._theirs = Pipe()
-        self.task: HandedIn | None = None
-        self.given_at = 0.0
+        self.tasks: deque[HandedIn] = deque()
+        self.began_at = 0.0
         self._answering = threading.Thread(target=self._answer)
         self._answering.start()
 

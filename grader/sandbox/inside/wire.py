@@ -272,20 +272,26 @@ class Frames:
 
     def feed(self, data: Bytes) -> list[Any]:
         """The values completed by these bytes, in order."""
-        self._received += data
-        values, at, received = [], 0, len(self._received)
+        whole: Bytes = data  # most of what arrives is whole, and need not be copied first
+        if self._received:
+            self._received += data
+            whole = self._received
+        values, at, received = [], 0, len(whole)
         while received - at >= _HEAD.size:
-            magic, header_length, body_length = _HEAD.unpack_from(self._received, at)
+            magic, header_length, body_length = _HEAD.unpack_from(whole, at)
             _look_at_head(magic, header_length, body_length)
             start = at + _HEAD.size
             end = start + header_length + body_length
             if end > received:
                 break
-            header = bytes(self._received[start : start + header_length])
-            body = bytes(self._received[start + header_length : end])
+            header = bytes(whole[start : start + header_length])
+            body = bytes(whole[start + header_length : end])
             values.append(_READERS[magic](header, body))
             at = end
-        del self._received[:at]
+        if whole is data:
+            self._received += memoryview(data)[at:]
+        else:
+            del self._received[:at]
         return values
 
 
