@@ -37,6 +37,7 @@ RUBRIC = REPOSITORY / "rubrics" / "dl-hw3.yaml"
 MODEL = REPOSITORY / "submissions" / "ada"
 PYTEST_PROCESSES = 12  # each takes a second or more; their mean is steady long before that
 BARE_ROUNDS = 5
+_LOOKS_EVERY = 1.0  # seconds, at memory: to look at all processes takes milliseconds of what is being measured
 CORES = len(os.sched_getaffinity(0))
 
 TEST = """
@@ -69,7 +70,13 @@ def main() -> None:
     checks = sum(len(one.checks) for one in asked)
     libraries = tuple(dict.fromkeys(name for one in asked for name in one.libraries))
     print(f"dl-hw3 {', '.join(problems)}: {checks} checks, {CORES} cores, load {os.getloadavg()[0]:.1f}")
-    rounds = [_round(problems, libraries, sizes, jobs) for _ in range(arguments.rounds)]
+    with tempfile.TemporaryDirectory(prefix="throughput-") as temporary:
+        # Nothing is removed before the end: to make files takes the longer, the more were removed shortly before.
+        folder = Path(temporary)
+        classes = {size: class_of(folder / f"class-{size}", size) for size in sizes}
+        rounds = [
+            _round(problems, libraries, classes, jobs, folder / f"round-{number}") for number in range(arguments.rounds)
+        ]
     if len(rounds) > 1:
         print(f"medians of {len(rounds)} rounds, which took turns:")
         for what in rounds[0]:
@@ -80,31 +87,29 @@ def main() -> None:
 
 
 def _round(
-    problems: tuple[str, ...], libraries: tuple[str, ...], sizes: list[int], jobs: list[int]
+    problems: tuple[str, ...], libraries: tuple[str, ...], classes: dict[int, Path], jobs: list[int], folder: Path
 ) -> dict[str, float]:
     """Everything once. Prints what it finds, and returns it by name."""
-    with tempfile.TemporaryDirectory(prefix="throughput-") as temporary:
-        folder = Path(temporary)
-        seconds = _pytest(folder, TEST.format(problems=problems), 1)
-        both = _pytest(folder, TEST.format(problems=problems), CORES)
-        empty = _pytest(folder, EMPTY.format(imports="\n".join(f"import {name}" for name in libraries)), CORES)
-        bare = _bare(problems)
-        found = {
-            "pytest, one process per submission, one at a time, a second": 1 / seconds,
-            f"pytest, one process per submission, {CORES} at a time, a second": 1 / both,
-            f"an empty pytest process, {CORES} at a time, a second": 1 / empty,
-            "bare student compute, one core, a second": 1 / bare,
-        }
-        for what, figure in found.items():
-            print(f"{what}: {figure:.2f}")
-        for size in sizes:
-            submissions = class_of(folder / f"class-{size}", size)
-            for number in jobs:
-                measured = _grader(submissions, folder / f"out-{size}-{number}", number, problems)
-                ratios = _ratios(measured, seconds, both, bare)
-                print(_line(measured, ratios))
-                named = f"grader, {number} job{'s' if number > 1 else ''}, {size} submissions"
-                found |= {f"{named}, {what}": figure for what, figure in ratios.items()}
+    folder.mkdir()
+    seconds = _pytest(folder, TEST.format(problems=problems), 1)
+    both = _pytest(folder, TEST.format(problems=problems), CORES)
+    empty = _pytest(folder, EMPTY.format(imports="\n".join(f"import {name}" for name in libraries)), CORES)
+    bare = _bare(problems)
+    found = {
+        "pytest, one process per submission, one at a time, a second": 1 / seconds,
+        f"pytest, one process per submission, {CORES} at a time, a second": 1 / both,
+        f"an empty pytest process, {CORES} at a time, a second": 1 / empty,
+        "bare student compute, one core, a second": 1 / bare,
+    }
+    for what, figure in found.items():
+        print(f"{what}: {figure:.2f}")
+    for size, submissions in classes.items():
+        for number in jobs:
+            measured = _grader(submissions, folder / f"out-{size}-{number}", number, problems)
+            ratios = _ratios(measured, seconds, both, bare)
+            print(_line(measured, ratios))
+            named = f"grader, {number} job{'s' if number > 1 else ''}, {size} submissions"
+            found |= {f"{named}, {what}": figure for what, figure in ratios.items()}
     return found
 
 
@@ -179,7 +184,7 @@ def _all_there(found: Found, size: int) -> None:
 
 def _watch_memory(measured: _Measured, over: threading.Event) -> None:
     own = os.getpid()
-    while not over.wait(0.25):
+    while not over.wait(_LOOKS_EVERY):
         parents: dict[int, int] = {}
         for process in filter(str.isdigit, os.listdir("/proc")):
             with suppress(OSError):  # it has ended since
@@ -227,8 +232,8 @@ def _line(measured: _Measured, ratios: dict[str, float]) -> str:
     figures = "; ".join(f"{figure:.1f} {what}" for what, figure in ratios.items())
     return (
         f"grader, {measured.jobs} job{'s' if measured.jobs > 1 else ''}, {measured.size:5} submissions: {figures}; "
-        f"last quarter costs {last / first:.2f} × the first; grader {measured.largest_mb['grader']:.0f} MB, "
-        f"job {measured.largest_mb['job']:.0f} MB ({measured.at_half_mb:.0f} MB in the first half)"
+        f"last quarter costs {last / first:.2f} × the first; grader {measured.largest_mb.get('grader', 0):.0f} MB, "
+        f"job {measured.largest_mb.get('job', 0):.0f} MB ({measured.at_half_mb:.0f} MB in the first half)"
     )
 
 

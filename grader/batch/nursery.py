@@ -19,7 +19,6 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from multiprocessing.reduction import recv_handle, send_handle
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,9 +50,9 @@ def _tend(line: Connection, pickled: bytes) -> None:
     with contextlib.suppress(EOFError, OSError):
         line.send(ready.rubric.name if ready else "")
         while True:
-            places = line.recv()
+            given = line.recv()
             with Connection(recv_handle(line)) as theirs:
-                job = _fork.Process(target=_leave_and_work, args=(line, work, theirs, plan, ready, *places))
+                job = _fork.Process(target=_leave_and_work, args=(line, work, theirs, plan, ready, *given))
                 job.start()
             handle = os.pidfd_open(job.pid or 0)  # nobody else can have its number: it has not been waited for
             send_handle(line, handle, None)
@@ -119,24 +118,24 @@ class Nursery:
         self._begun()
         return self._said()
 
-    def job(self, workspace: Path, memory: Path | None) -> tuple[Connection, JobProcess]:
-        """A new one and the line to it, at once: it begins when the rubric is read. If the process ends before that,
-        so does the line."""
+    def job(self, *given: object) -> tuple[Connection, JobProcess]:
+        """A new one, which is `given` this, and the line to it, at once: it begins when the rubric is read. If the
+        process ends before that, so does the line."""
         line, theirs = _spawn.Pipe()
         job = JobProcess(self)
         with theirs:
             try:
-                self._ask_for(theirs, workspace, memory)
+                self._ask_for(theirs, given)
             except OSError:  # it is ending: so it is not there, although it does not look like that yet
                 self._end()
                 with contextlib.suppress(OSError):
-                    self._ask_for(theirs, workspace, memory)
+                    self._ask_for(theirs, given)
         self._awaited.append(job)
         return line, job
 
-    def _ask_for(self, theirs: Connection, workspace: Path, memory: Path | None) -> None:
+    def _ask_for(self, theirs: Connection, given: tuple[object, ...]) -> None:
         control = self._begun()
-        control.send((str(workspace), memory))
+        control.send(given)
         send_handle(control, theirs.fileno(), None)
 
     def wait_for(self, job: JobProcess) -> None:

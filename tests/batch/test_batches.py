@@ -320,8 +320,9 @@ class _InThisProcess:
 
     bad: ClassVar[list[str]] = []
 
-    def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None) -> None:
+    def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None, core: int | None) -> None:
         self.line, self._theirs = Pipe()
+        self.core = core
         self.tasks: deque[HandedIn] = deque()
         self.began_at = 0.0
         self._answering = threading.Thread(target=self._answer)

@@ -43,12 +43,16 @@ def _is_a_librarys(name: str) -> bool:
     loaded = str(getattr(sys.modules.get(name), "__file__", None) or "")
     if name in sys.stdlib_module_names or (name in sys.modules and not is_below_home(loaded)):
         return True
-    here = os.getcwd()
-    elsewhere = tuple(folder for folder in sys.path if not os.path.abspath(folder).startswith(here))
+    elsewhere = _not_below(os.getcwd(), tuple(sys.path))
     if (stems := _stems(elsewhere)) is not None and name not in stems:
         return False
     found = PathFinder.find_spec(name, list(elsewhere))  # libraries import some only once they need them
     return found is not None and found.loader is not None
+
+
+@lru_cache(maxsize=4)  # asked of every name in a submission
+def _not_below(here: str, path: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(folder for folder in path if not os.path.abspath(folder).startswith(here))
 
 
 @lru_cache(maxsize=4)  # the fork server finds them for all boxes
