@@ -20,7 +20,7 @@ class Turns:
         # The code that they ask in boxes that others may ask, too.
         self.files = list(dict.fromkeys(file for check in in_shared_boxes for file in check.files if is_code(file)))
         self._sharing = {
-            keeps_nothing: {check.id for check in checks if may_share(check, self.order, keeps_nothing)}
+            keeps_nothing: {check.id for check in self.order if may_share(check, self.order, keeps_nothing)}
             for keeps_nothing in (False, True)
         }
 

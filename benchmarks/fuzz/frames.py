@@ -18,7 +18,7 @@ from benchmarks.fuzz.structured import damaged_json
 from grader.model import Limits
 from grader.sandbox import box_endings
 from grader.sandbox.asking import packed
-from grader.sandbox.channel import Channel
+from grader.sandbox.channel import Channel, Question
 from grader.sandbox.inside import wire
 from grader.sandbox.inside.array_answers import ArrayAnswers
 
@@ -93,8 +93,8 @@ def _read_through_a_channel(data: bytes) -> bool:
     asked = box_endings.Asked("attention.py", "attention")
 
     def answers() -> Iterator[str]:
-        question = packed("call", "attention.py", {}, begins=False)
-        for answer in channel.ask_each(question + question, 2, asked):
+        frame = packed("call", "attention.py", {}, begins=False)
+        for answer in channel.ask_each(Question(frame + frame, 2, asked.file), asked):
             if isinstance(answer, ArrayAnswers):
                 answer.numbers()
                 yield from (f"an array of {array.dtype}" for array in answer)

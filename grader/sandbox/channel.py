@@ -80,12 +80,11 @@ class _Stopwatch:
     """How long answers have been awaited while the box neither computed nor waited for a processor.
 
     What it computed and how long it queued is looked up only where the time on the wall exceeds a limit: looking takes
-    longer than most answers. Whatever it does between two questions it does for the answers too.
+    longer than most answers. Whatever it does before the first question and between two it does for the answers too.
     """
 
     def __init__(self, process: _Process) -> None:
         self._process = process
-        self._others = process.cpu_seconds() + process.queued_seconds()
         self._awaited = 0.0
         self._begun = 0.0
 
@@ -101,7 +100,7 @@ class _Stopwatch:
         awaited = self._awaited + time.monotonic() - self._begun
         if awaited <= limit:
             return False
-        return awaited - (self._process.cpu_seconds() + self._process.queued_seconds() - self._others) > limit
+        return awaited - self._process.cpu_seconds() - self._process.queued_seconds() > limit
 
 
 class Channel:

@@ -59,6 +59,7 @@ class ForkedBox(Asking):
         return self._runner.server_for(self._submission, self._submission.find(file)) is self._server
 
     def _open(self, first: Question) -> Channel:
+        self._runner.within_reach(self._submission)  # before anything is known of it: what was is forgotten
         server = self._server = self._runner.server_for(self._submission, first.file)
         prepared = self._prepared_for(first, server)
         self.was_asked_ahead = prepared is not None

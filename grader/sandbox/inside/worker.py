@@ -99,6 +99,7 @@ class _Outbox:
             self.empty()
 
     def empty(self) -> None:
+        _flush()  # what the code printed comes before its answers
         view = memoryview(self._waiting)
         while view:
             view = view[os.write(self._descriptor, view) :]
@@ -158,8 +159,6 @@ def _found(probe: Probe, request: dict[str, Any]) -> dict[str, Any]:
         return {"raised": {**describe(error.__cause__ or error), "importing": True}}
     except BaseException as error:  # whatever the student's code raises, SystemExit and KeyboardInterrupt included
         return {"raised": {**describe(error), "importing": False}}
-    finally:
-        _flush()
 
 
 def _flush() -> None:
