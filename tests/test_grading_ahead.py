@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -71,6 +72,15 @@ WORK = {
         HEADS.replace("    size =", "    seen.append(C)\n    size =") + "seen = []\n",
     ),
 }
+# As a program it would run what nobody has read, where the questions of a class lie.
+WORK["calls itself the program"] = (
+    f"""__name__ = "__main__"
+{RIGHT.replace("return V @", "return 2 * V @")}
+if __name__ == "__main__":
+{textwrap.indent(RIGHT.partition("import numpy as np")[2], "    ")}
+""",
+    HEADS.replace("from attention import softargmax", RIGHT[RIGHT.index("def soft") : RIGHT.index("def att")]),
+)
 SLOW = {
     "loops for ever at one query": (
         RIGHT.replace(FIRST, f"{FIRST}    while Q.shape[1] == 1:\n        pass\n"),
@@ -117,7 +127,7 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 @pytest.mark.parametrize("name", [*WORK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_work_is_told_the_same_in_boxes_that_answer_before_they_are_asked(
-    runner: BoxRunner, submission: MakeSubmission, ahead: list[bool], name: str
+    runner: BoxRunner, submission: MakeSubmission, ahead: list[bool], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     code, heads = {**WORK, **SLOW}[name]
     right = submission(**{"attention.py": RIGHT, "multihead.py": HEADS})
@@ -132,8 +142,11 @@ def test_work_is_told_the_same_in_boxes_that_answer_before_they_are_asked(
     shared = _told(runner, work, True)
     if name in ("right", "overflows", "prints and is wrong", "ignores the mask", "loops for ever with a mask"):
         assert any(ahead)
-    if name.startswith("keeps"):
+    if name == "keeps what it was asked":
         assert not any(ahead)
+    if name == "calls itself the program":
+        assert shared[1] == 11
     ahead.clear()
+    monkeypatch.setattr(BoxRunner, "found_by_reading", lambda *given: {})  # so that no file is run as it stands
     assert shared == _told(runner, work, False)
     assert not any(ahead)

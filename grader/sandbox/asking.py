@@ -37,7 +37,7 @@ class Asking(ABC):
         self._submission = submission
         self.lacked_a_gpu = False
         self._stands_in_for_a_gpu = False
-        self._begins = False
+        self._begins = self._has_begun = False
         self._first: tuple[str, str, Request, Any] | None = None  # what was asked first, and what came back
         self._folder: str | None = None  # of the file that was asked last
         self.asks_together = True  # what a check asks in one go is sent, and answered, as one
@@ -76,6 +76,7 @@ class Asking(ABC):
         place, first = self._submission.find(file), requests[0]
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
         begins, self._begins, self._folder = self._begins, False, os.path.dirname(place)
+        self._has_begun = begins
         if isinstance(requests, KeptQuestions) and self.asks_together:
             frame = packed(probe, place, requests, begins)
         else:

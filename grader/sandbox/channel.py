@@ -34,6 +34,7 @@ class Question(NamedTuple):
     frame: bytes
     answers: int  # so many it asks for
     file: str
+    begins: bool = False  # a check: what was asked before is nothing to it
 
 
 class _OverLimit(Exception):
@@ -163,6 +164,9 @@ class Channel:
         frame = b""
         if self._ahead and self._ahead[0] == question:
             self._ahead.popleft()
+        elif self._is_ahead and self._ahead and not question.begins:
+            # It may be about what came just before (`latest_arguments`, chance), and the box has answered more since.
+            raise Killed(f"{asked} was asked after what the box had not been asked yet")
         else:
             self._drop(sum(one.answers for one in self._ahead), asked)
             self._ahead.clear()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.errors import BoxLost, Killed
 from grader.model import Limits, Submission
 from grader.sandbox.asking import Asking, Request
 from grader.sandbox.box_endings import Asked
@@ -35,6 +37,7 @@ class ForkedBox(Asking):
         self._server: ForkServer | None = None
         self._scratch: Path | None = None  # where the grader has to clear up
         self._questions: list[Question] = []
+        self._unseeded: frozenset[str] | None = None  # files whose code draws nothing, where nothing is seeded
 
     def probe_each(self, probe: str, file: str, requests: Sequence[Request]) -> Iterator[Any]:
         if probe not in _READ:
@@ -43,9 +46,11 @@ class ForkedBox(Asking):
         return iter([getattr(reading, probe)])
 
     def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
-        question = Question(frame, count, asked.file)
+        question = Question(frame, count, asked.file, self._has_begun)
         if self._channel is None:
             self._channel = self._open(question)
+        elif self._unseeded is not None and asked.file not in self._unseeded and self._draws(asked.file):
+            raise Killed(f"{asked} draws random numbers, and its box was made for code that draws none")
         self._questions.append(question)
         return self._channel.ask_each(question, asked)
 
@@ -78,6 +83,7 @@ class ForkedBox(Asking):
             "read": self._runner.found_by_reading(self._submission),
             "confinement": confined(place(self._submission), scratch, self._limits),
         }
+        self._unseeded = prepared.files if prepared is not None and not request["draws"] else None
         channel, layers = opened(opening, request, self._limits, self._scratch)
         self._runner.saw_layers(layers)
         if prepared is not None:
@@ -109,6 +115,7 @@ class ForkedBox(Asking):
             self._channel.close()
             self._channel = None
         if self.may_be_asked_ahead and self._questions and self._server is not None:
-            self._runner.usual.were(self._questions, self._server)
+            with contextlib.suppress(BoxLost):  # all is graded: who opens the next box is told
+                self._runner.usual.were(self._questions, self._server)
         if self._scratch is not None:
             remove(self._scratch)

@@ -227,8 +227,9 @@ class BoxRunner:
             return False
         folder = submission.folder
         if folder not in self._wants_a_gpu:
-            known, top = submission.contents, len(self._linked[folder].folders[0]) + 1
-            codes = (path for path in self._linked[folder].files if path.endswith(".py"))
+            linked = self._within_reach(submission)
+            known, top = submission.contents, len(linked.folders[0]) + 1
+            codes = (path for path in linked.files if path.endswith(".py"))
             contents = (known.get(path[top:]) or Path(path).read_bytes() for path in codes)
             self._wants_a_gpu[folder] = any(map(asks_for_a_device, contents))
         return self._wants_a_gpu[folder]

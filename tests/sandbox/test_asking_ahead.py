@@ -6,11 +6,12 @@ import os
 import textwrap
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from grader.errors import Killed, TimedOut
+from grader.errors import BoxLost, Crashed, Killed, TimedOut
 from grader.model import Limits
 from grader.sandbox import BoxRunner
 from grader.sandbox.forked_box import ForkedBox
@@ -39,7 +40,10 @@ class Asked:
     def __init__(self, runner: BoxRunner, submission: MakeSubmission, *questions: float, code: str = CODE) -> None:
         with runner.open(submission(code), Limits(cpu_seconds=2), 0) as box:
             box.may_be_asked_ahead = True
-            self.answers = [box.call("work.py", "f", x) for x in questions]
+            self.answers = []
+            for x in questions:
+                self.answers.append(box.call("work.py", "f", x))
+                box.begin_check()  # each is asked by another check
             self.printed = box.printed
             self.ahead = box.was_asked_ahead
 
@@ -60,6 +64,80 @@ def test_another_question_gets_its_own_answer(runner: BoxRunner, submission: Mak
         Asked(runner, submission, 1.0, 2.0, 3.0)
     found = Asked(runner, submission, 1.0, 5.0)
     assert (found.ahead, found.answers, found.printed) == (True, [2.0, 10.0], _printed(1.0, 2.0, 3.0, 5.0))
+
+
+def test_a_check_that_deviates_in_its_midst_is_asked_again_elsewhere(
+    runner: BoxRunner, submission: MakeSubmission
+) -> None:
+    """What it asks may be about what it asked before: by then, its box has answered others."""
+    for _ in range(2):
+        Asked(runner, submission, 1.0, 2.0, 3.0)
+    with runner.open(submission(CODE), Limits(), 0) as box:
+        box.may_be_asked_ahead = True
+        box.call("work.py", "f", 1.0)
+        with pytest.raises(Killed):
+            box.probe("latest_arguments", "work.py", calls=1)
+
+
+DRAWS = "import numpy as np\ndef f(x):\n    return x + np.random.rand()\n"
+
+
+def test_code_that_draws_is_not_asked_where_nothing_is_seeded(runner: BoxRunner, submission: MakeSubmission) -> None:
+    files = {"work.py": CODE, "other.py": DRAWS}
+    for _ in range(2):
+        Asked(runner, submission, 1.0)
+    with runner.open(submission(**files), Limits(), 0) as box:
+        box.may_be_asked_ahead = True
+        box.call("work.py", "f", 1.0)
+        assert box.was_asked_ahead
+        box.begin_check()
+        with pytest.raises(Killed):
+            box.call("other.py", "f", 1.0)
+
+
+def test_chance_is_that_of_any_box(runner: BoxRunner, submission: MakeSubmission) -> None:
+    found = [Asked(runner, submission, 1.0, 2.0, code=DRAWS) for _ in range(3)]
+    assert [one.ahead for one in found] == [False, False, True]
+    assert found[0].answers == found[1].answers == found[2].answers
+
+
+def test_names_in_greek_are_no_reason_to_be_asked_twice(runner: BoxRunner, submission: MakeSubmission) -> None:
+    code = "def f(x):\n    β = 2\n    return β * x\n"
+    found = [Asked(runner, submission, 1.0, code=code) for _ in range(3)]
+    assert [(one.ahead, one.answers) for one in found] == [(False, [2.0]), (False, [2.0]), (True, [2.0])]
+
+
+def test_code_can_go_as_deep_as_in_any_box(runner: BoxRunner, submission: MakeSubmission) -> None:
+    code = submission("def f(x):\n    return 0.0 if x <= 0 else 1.0 + f(x - 1)\n")
+
+    def reached() -> tuple[bool, list[float]]:
+        deep = []
+        with runner.open(code, Limits(), 0) as box:
+            box.may_be_asked_ahead = True
+            for depth in range(950, 1000):
+                with suppress(Crashed):
+                    deep.append(box.call("work.py", "f", depth))
+                box.begin_check()
+            return box.was_asked_ahead, deep
+
+    (first, deep), _, (last, ahead) = (reached() for _ in range(3))
+    assert (first, last) == (False, True)
+    assert 950 in deep
+    assert 999 not in deep
+    assert ahead == deep
+
+
+def test_a_server_that_is_gone_when_all_is_graded_costs_nothing(runner: BoxRunner, submission: MakeSubmission) -> None:
+    Asked(runner, submission, 1.0)
+    with runner.open(submission(CODE), Limits(), 0) as box:
+        box.may_be_asked_ahead = True
+        assert box.call("work.py", "f", 1.0) == 2.0
+        (server,) = runner._servers.values()
+        server._process.kill()
+        server._process.wait()
+    with pytest.raises(BoxLost):  # which is tried again
+        Asked(runner, submission, 3.0)
+    assert Asked(runner, submission, 3.0).answers == [6.0]
 
 
 def test_another_beginning_is_no_reason_to_ask_the_same(runner: BoxRunner, submission: MakeSubmission) -> None:
@@ -197,7 +275,9 @@ def test_servers_end_when_others_take_their_place_and_with_the_runner(
             time.sleep(0.2)
             sizes.append(sum(map(_alive, set(_family(os.getpid())) - before)))
         family = set(_family(os.getpid())) - before
+        zombies = [one for one in family if not _alive(one)]
     assert sizes == sizes[:1] * 3
+    assert len(zombies) <= 1, "the last one that was replaced is buried when the next is made"
     deadline = time.monotonic() + 10
     while any(map(_alive, family)) and time.monotonic() < deadline:
         time.sleep(0.02)

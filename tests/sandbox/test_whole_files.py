@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.inside import purity, read_ahead, student_code, whole_files, worker
+from grader.sandbox.inside import purity, read_ahead, student_code, worker
 from tests.sandbox.test_purity import KEEPS_NOTHING
 
 WHOLE = {
     "functions": "def f(x):\n    return g(x) + 1\ndef g(x, y=2, *z, **w):\n    return x + y\n",
     "a constant and a docstring": '"""Work."""\nimport numpy as np\nTWO = 2.0\ndef f(x):\n    return TWO * np.abs(x)\n',
-    "a trial of its own": "def f(x):\n    return x\nif __name__ == '__main__':\n    print(1 / 0)\n",
     "a future": "from __future__ import annotations\nimport math\ndef f(x):\n    return math.sqrt(x)\n",
 }
 IN_PIECES = {
+    "a trial of its own, which nobody reads": "def f(x):\n    return x\nif __name__ == '__main__':\n    print(1 / 0)\n",
     "a value that takes time": "import numpy as np\nI = np.eye(3)\ndef f(x):\n    return x\n",
     "a default that is computed": "def f(x, y=1 + 1):\n    return x\n",
     "an annotation": "import numpy as np\ndef f(x: np.ndarray):\n    return x\n",
@@ -59,9 +59,28 @@ def test_what_takes_time_or_can_go_wrong_is_run_if_it_is_needed(code: str) -> No
     assert student_code.attribute("work.py", "f")(4) == 4
 
 
-def test_a_file_that_python_would_take_for_the_program_is_not() -> None:
-    assert whole_files.holds_functions_alone("/home/work.py", [], [])
-    assert not whole_files.holds_functions_alone("/home/__main__.py", [], [])
+def test_what_it_imports_counts() -> None:
+    Path("helper.py").write_text("BIG = 3 ** 3 ** 2\ndef g(x):\n    return x\n")
+    assert _written("from helper import g\ndef f(x):\n    return g(x)\n") == ("", False)
+    Path("helper.py").write_text("def g(x):\n    return x\n")
+    assert _written("from helper import g\ndef f(x):\n    return g(x)\n") == ("", True)
+    Path("helper.py").write_text("from work import h\ndef g(x):\n    return x\n")
+    assert not _written("from helper import g\ndef f(x):\n    return g(x)\ndef h(x):\n    return x\n")[1]
+
+
+@pytest.mark.parametrize("name", ["__name__", "__builtins__", "__getattr__"])
+def test_names_that_mean_something_to_python_are_not_to_be_had(name: str) -> None:
+    """As `__main__`, a file would run what nobody has read."""
+    for code in (f"{name} = '__main__'", f"def {name}(x):\n    return x"):
+        assert _written(f"{code}\ndef f(x):\n    return x\nif __name__ == '__main__':\n    f = print\n")[0] != ""
+
+
+def test_nobody_is_warned_of_what_is_not_needed(recwarn: pytest.WarningsRecorder) -> None:
+    told = _written("def f(x):\n    return x\ndef other(x):\n    return [1, 2][x, 3]\n")
+    recwarn.clear()
+    read_ahead.take_over({"work.py": told})
+    assert student_code.attribute("work.py", "f")(4) == 4
+    assert (told, len(recwarn)) == (("", True), 0)
 
 
 def _names(told: dict[str, tuple[str, bool]], path: list[str]) -> Any:

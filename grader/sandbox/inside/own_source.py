@@ -13,6 +13,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from types import CodeType, ModuleType
 from typing import Any
@@ -140,7 +141,10 @@ def _ran(content: bytes, path: str, module: ModuleType) -> bool:
     """Whether all of it ran. If not, nothing has happened."""
     before = dict(vars(module))
     try:
-        exec(compile(content, path, "exec", dont_inherit=True), vars(module))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # about what nobody needs; of what is needed it is said piece by piece
+            code = compile(content, path, "exec", dont_inherit=True)
+        exec(code, vars(module))
     except Exception:  # IPython's lines, say: it is run piece by piece then, which also tells what is wrong
         vars(module).clear()
         vars(module).update(before)

@@ -50,10 +50,15 @@ def know(file: str, found: str) -> None:
 
 
 def may_be_run_whole(file: str) -> bool:
-    """Whether a file that keeps nothing holds functions alone."""
-    path = os.path.abspath(file)
-    body = [node for node in own_source.parse(path).body if not _runs_alone(node)]
-    return whole_files.holds_functions_alone(path, body, _read_for[path][path].imports.libraries.values())
+    """Whether a file that keeps nothing, and all that it imports, hold functions alone."""
+    top, read = os.path.abspath(file), _read_for[os.path.abspath(file)]
+    imported = {one.imports.file_of(module) for one in read.values() for module in one.imports.followed}
+    if top in imported:  # in a circle: half of it would be there when another asks for the rest
+        return False
+    return all(
+        whole_files.holds_functions_alone(own_source.parse(path).body, known.imports.libraries.values())
+        for path, known in read.items()
+    )
 
 
 def library_names(file: str) -> list[str] | None:
@@ -119,6 +124,8 @@ def _read(path: str, own: dict[str, list[str]]) -> Known:
     statements = Statements(known)
     for node in nodes:
         if names := _given_by(node, known):
+            if any(name.startswith("__") for name in names):  # __name__, by which a main guard runs; __builtins__
+                raise Keeps(f"another {names[0]}")
             known.gives.update(names)
             statements.look(node, TOP)
     known.kinds.look_at_what_is_taken_over()

@@ -7,7 +7,6 @@ first. Which files these are is told by reading, before there is a box.
 from __future__ import annotations
 
 import ast
-import os
 import sys
 from collections.abc import Iterable
 
@@ -27,10 +26,10 @@ def may_be_run(path: str) -> bool:
     return path in _whole
 
 
-def holds_functions_alone(path: str, body: list[ast.stmt], libraries: Iterable[str]) -> bool:
-    """Whether this file, which keeps nothing, is one. What it names of libraries has to be loaded by now."""
-    loaded = all(name.partition(".")[0] in sys.modules for name in libraries)
-    return loaded and os.path.basename(path) != "__main__.py" and all(map(_only_defines, body))
+def holds_functions_alone(body: list[ast.stmt], libraries: Iterable[str]) -> bool:
+    """Whether this file, which keeps nothing, is one. What it names of libraries has to be loaded by now. What stands
+    below a main guard nobody has read, so there must be none."""
+    return all(name.partition(".")[0] in sys.modules for name in libraries) and all(map(_only_defines, body))
 
 
 def _only_defines(node: ast.stmt) -> bool:

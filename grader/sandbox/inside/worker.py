@@ -62,7 +62,9 @@ def forget(home: str, path: list[str]) -> None:
         del sys.path_importer_cache[folder]
 
 
-def serve(descriptor: int) -> None:
+def serve(descriptor: int, ahead: list[dict[str, Any]]) -> None:
+    """Those that were there before the box was are answered from as deep a stack as others."""
+    respond(descriptor, *ahead)
     while (request := wire.read_question(descriptor)) is not None:
         respond(descriptor, request)
 
@@ -75,9 +77,9 @@ def respond_to_all(descriptor: int, requests: list[dict[str, Any]]) -> None:
     outbox.empty()
 
 
-def respond(descriptor: int, request: dict[str, Any]) -> None:
-    """Answer a request, or each of several that came in one."""
-    respond_to_all(descriptor, [request])
+def respond(descriptor: int, *requests: dict[str, Any]) -> None:
+    """Answer requests, or each of several that came in one."""
+    respond_to_all(descriptor, list(requests))
 
 
 def send(descriptor: int, reply: dict[str, Any]) -> None:

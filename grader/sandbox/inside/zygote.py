@@ -59,6 +59,7 @@ def main(settings: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the grader decides what ends
     gc.disable()  # nothing that is being loaded is garbage, and looking for it takes torch a fifth longer
     np.random.default_rng(0).normal(size=(2, 2)) @ np.eye(2)  # numpy puts some of its loading off to the first use
+    importlib.import_module("unicodedata")  # Python itself loads it for a name such as β, which a box may not any more
     settings = _told(control)
     sys.path[:] = settings["path"]
     isolated = "namespaces" not in settings["without"] and namespaces.available()
@@ -186,6 +187,7 @@ class _Server:
                         continue
                     message, received, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
                     if not message:
+                        self._end_boxes()
                         return None, []
                     request = json.loads(message).get("open")
                     if request is None:
@@ -216,6 +218,12 @@ class _Server:
         socket.send_fds(self._control, [json.dumps({"opened": number}).encode()], [watch])
         return watch
 
+    def _end_boxes(self) -> None:
+        """Nobody else would wait for them, if this server parted from another."""
+        for _, process in self._boxes.values():
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
     def _bury(self, watch: int) -> None:
         box, process = self._boxes.pop(watch)
         _, status, usage = os.wait4(process, 0)
@@ -239,8 +247,7 @@ def _become_box(
             worker.send(_WIRE, {"broken": f"{type(error).__name__}: {error}"})
             os._exit(1)
         os.write(_WIRE, _greeting(tuple(layers)))
-        worker.respond_to_all(_WIRE, questions)
-        worker.serve(_WIRE)
+        worker.serve(_WIRE, questions)
     finally:
         os._exit(0)
 
