@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import textwrap
@@ -36,6 +37,7 @@ def _as_in_a_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     worker.forget(str(tmp_path), path)
     yield
     worker.forget(str(tmp_path), path)
+    gc.enable()  # a reader does without
 
 
 def _written(code: str) -> tuple[str, bool]:
