@@ -69,9 +69,13 @@ class Box(CodeInABox, Protocol):
     may_be_asked_ahead: bool  # it may answer what boxes are usually asked, before anybody does: it makes no difference
     was_asked_ahead: bool
     lost_answers: bool  # it ended while it answered several as one, and some may have been answered before that
-    in_common: dict[
-        str, Any
-    ]  # what the checks that ask it keep for each other, outside of it and as long as it is there
+    # What the checks that ask it keep for each other, outside of it and as long as it is there.
+    in_common: dict[str, Any]
+
+    @property
+    def is_spoiled(
+        self,
+    ) -> bool: ...  # something was not answered only because it was asked ahead: nothing in it counts
 
     def begin_check(self) -> None:
         """What is asked from here on belongs to another check: the code's own random numbers begin anew."""
@@ -217,10 +221,8 @@ class Rubric:
         """Every file that students may hand in."""
         asked = [file for problem in self.problems for check in problem.every_check for file in check.files]
         for problem in self.problems:
-            asked += [
-                *problem.later.files,
-                *(file for one in problem.alternatives for file in (*one.files, *one.beside)),
-            ]
+            asked += problem.later.files
+            asked += (file for one in problem.alternatives for file in (*one.files, *one.beside))
         return tuple(dict.fromkeys(asked))
 
 
@@ -252,12 +254,10 @@ class Submission(Protocol):
         """On which pages of a PDF parts are answered, says submission.yaml."""
 
     @property
-    def digests(self) -> Mapping[str, str]:
-        """SHA-256 of files, where that was taken while they were copied."""
+    def digests(self) -> Mapping[str, str]: ...  # SHA-256 of files, where that was taken while they were copied
 
     @property
-    def contents(self) -> Mapping[str, bytes]:
-        """Of short files, where that was kept then."""
+    def contents(self) -> Mapping[str, bytes]: ...  # of short files, where that was kept then
 
     def find(self, file: str) -> str:
         """The path, relative to `folder`, of the one file that goes by this name."""

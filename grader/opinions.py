@@ -209,6 +209,9 @@ class Asking:
         except Exception as fault:  # whatever it is, the second opinion says whose it is
             self.turn.close(fault)
             return None
+        if box.is_spoiled:  # the check took what was not answered for an answer
+            self.turn.close()
+            return None
         if outcome.status is Status.PASSED or not student.saw_inputs:
             return outcome
         return None
@@ -230,7 +233,7 @@ class Asking:
                 student = _Student(box, self, check)
                 outcome = self._found(check, student)
                 self.turn.was_asked = student.saw_inputs
-                if box.was_asked_ahead and outcome.status is not Status.PASSED:
+                if box.was_asked_ahead and (outcome.status is not Status.PASSED or box.is_spoiled):
                     raise _AskedAhead
                 if not shares and self.work.shares_boxes and student.saw_inputs and not self.keeps_nothing:
                     self.work.shares_boxes = self._agrees(box, check.id)

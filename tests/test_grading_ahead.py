@@ -5,12 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader.engine import grade
-from grader.model import Submission
+from grader.errors import Crashed
+from grader.model import Check, Limits, Outcome, Problem, Rubric, Submission, failed, passed
 from grader.report.json_report import as_data
 from grader.sandbox import BoxRunner
 from grader.sandbox.forked_box import ForkedBox
@@ -150,3 +153,31 @@ def test_work_is_told_the_same_in_boxes_that_answer_before_they_are_asked(
     monkeypatch.setattr(BoxRunner, "found_by_reading", lambda *given: {})  # so that no file is run as it stands
     assert shared == _told(runner, work, False)
     assert not any(ahead)
+
+
+def _takes_no_answer_for_a_pass(student: Any, rng: Any) -> Outcome:
+    """What it asks next follows from what was answered, and it makes something of a crash, as some checks do."""
+    try:
+        found = student.call("work.py", "f", student.call("work.py", "f", 1.0) + 1)
+    except Crashed:
+        return passed("it crashes")
+    return passed("right") if found == 6.0 else failed("wrong")
+
+
+def test_what_was_not_answered_in_a_box_that_was_asked_ahead_earns_nothing(
+    runner: BoxRunner, submission: MakeSubmission, ahead: list[bool]
+) -> None:
+    check = Check("a", _takes_no_answer_for_a_pass, {}, "It works.", Fraction(1), files=("work.py",))
+    more = Check("b", _takes_no_answer_for_a_pass, {}, "It works.", Fraction(1), files=("work.py",))
+    problem = Problem("1", "One", Fraction(2), (check, more), Limits(cpu_seconds=5))
+    rubric = Rubric("r", "R", Fraction(2), (problem,), Path("r.yaml"), "0" * 64)
+
+    def points(code: str) -> Fraction:
+        (result,) = grade(rubric, submission(code), runner, DRAW).problems
+        return result.points
+
+    assert [points("def f(x):\n    return 2 * x\n") for _ in range(3)] == [2, 2, 2]
+    assert any(ahead)
+    ahead.clear()
+    assert points("def f(x):\n    return 3 * x\n") == 0
+    assert any(ahead)

@@ -45,6 +45,10 @@ class Asking(ABC):
         self.lost_answers = False
         self.in_common: dict[str, Any] = {}
 
+    @property
+    def is_spoiled(self) -> bool:
+        return False
+
     def begin_check(self) -> None:
         self._begins = True
 

@@ -133,6 +133,7 @@ class Channel:
         self._owed = 0
         self._ahead: deque[Question] = deque()  # that the box holds, and nobody has asked yet
         self._is_ahead = False  # what it answers now, it was not asked
+        self.is_spoiled = False  # something was not answered for that reason alone: checks may make something of it
         self._unsent = memoryview(b"")
         self._wall_seconds = _JAIL_SECONDS
         self.printed = bytearray()
@@ -166,6 +167,7 @@ class Channel:
             self._ahead.popleft()
         elif self._is_ahead and self._ahead and not question.begins:
             # It may be about what came just before (`latest_arguments`, chance), and the box has answered more since.
+            self.is_spoiled = True
             raise Killed(f"{asked} was asked after what the box had not been asked yet")
         else:
             self._drop(sum(one.answers for one in self._ahead), asked)
@@ -198,6 +200,7 @@ class Channel:
             if not self._is_ahead:
                 raise
             # How many of its answers had been sent by then is chance. So nothing is to blame, and all is asked again.
+            self.is_spoiled = True
             raise Killed(f"{asked} was not asked alone, and its box ended") from fault
 
     def _answered(self, frame: bytes, asked: Asked) -> Any:

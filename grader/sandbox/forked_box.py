@@ -50,9 +50,14 @@ class ForkedBox(Asking):
         if self._channel is None:
             self._channel = self._open(question)
         elif self._unseeded is not None and asked.file not in self._unseeded and self._draws(asked.file):
+            self._channel.is_spoiled = True
             raise Killed(f"{asked} draws random numbers, and its box was made for code that draws none")
         self._questions.append(question)
         return self._channel.ask_each(question, asked)
+
+    @property
+    def is_spoiled(self) -> bool:
+        return self._channel is not None and self._channel.is_spoiled
 
     @property
     def printed(self) -> str:
