@@ -25,10 +25,12 @@ KINDS = {
         *("|b1", "|i1", "|u1"),
     )
 }
+_CODES = {id(kind): code for code, kind in KINDS.items()}  # of numpy's own dtypes, which writes it anew each time
 _REAL = ("<f4", "<f8")  # in the order in which they stand in a body
 _MAX_ARRAYS = 10_000
 _MAX_DIMENSIONS = 32
 _MAX_LENGTH = 64 * 2**20
+MAX_TOGETHER_BYTES = 2**20  # of several answers in one frame; what is more goes at once
 _LAYOUTS_KEPT = 256
 _LONGEST_KEPT = 1 << 14  # bytes of a header
 
@@ -126,11 +128,34 @@ class ArrayAnswers:
         return parts[0].astype(np.float64) if len(parts) == 1 else np.concatenate(parts, dtype=np.float64)
 
 
-def pack(described: Sequence[Described], contents: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """Header and body for arrays that were taken down one after the other, each as it was then."""
-    header = f"[{', '.join([_written(code, shape) for code, shape in described])}]".encode()
-    codes = [code for code, _ in described]
-    return header, b"".join([contents[place] for place in _in_body(codes)] if len(set(codes)) > 1 else contents)
+class TakenDown:
+    """Answers that are arrays, taken down one after the other, each as it was then."""
+
+    def __init__(self) -> None:
+        self._described: list[Described] = []
+        self._contents: list[bytes] = []
+        self.nbytes = 0
+
+    def takes(self, answer: dict[str, Any]) -> bool:
+        """Whether it is such an answer, and now taken down."""
+        array = answer.get("value") if len(answer) == 1 else None
+        if type(array) is not np.ndarray:
+            return False
+        dtype, nbytes = array.dtype, array.nbytes
+        code = _CODES.get(id(dtype)) or dtype.str
+        if code not in KINDS or not 0 < nbytes <= MAX_TOGETHER_BYTES or self.nbytes > MAX_TOGETHER_BYTES:
+            return False
+        self._described.append((code, array.shape))
+        self._contents.append(array.tobytes())
+        self.nbytes += nbytes
+        return True
+
+    def packed(self) -> tuple[bytes, bytes]:
+        """Header and body."""
+        header = f"[{', '.join([_written(code, shape) for code, shape in self._described])}]".encode()
+        codes = [code for code, _ in self._described]
+        ordered = [self._contents[place] for place in _in_body(codes)] if len(set(codes)) > 1 else self._contents
+        return header, b"".join(ordered)
 
 
 @lru_cache(maxsize=1024)

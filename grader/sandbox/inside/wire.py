@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from . import array_answers, pickled_questions
-from .array_answers import KINDS, ArrayAnswers, BadAnswers
+from . import pickled_questions
+from .array_answers import KINDS, ArrayAnswers, BadAnswers, TakenDown
 
 Bytes = bytes | bytearray | memoryview
 
@@ -38,11 +38,7 @@ MAX_ITEMS = 100_000
 MAX_DIMENSIONS = 32
 MAX_INTEGER_BITS = 1024
 
-MAX_TOGETHER_BYTES = 2**20  # of several answers in one frame; what is more goes at once
-
 DTYPES = frozenset(KINDS)
-_CODES = {id(kind): code for code, kind in KINDS.items()}  # of numpy's own dtypes, which writes it anew each time
-
 
 _REAL = (int, float, np.integer, np.floating)
 
@@ -75,33 +71,12 @@ def _pack_array(array: np.ndarray[Any, Any]) -> list[Bytes]:
     return [_HEAD.pack(_ARRAY, len(header), array.nbytes), header, array.tobytes()]
 
 
-class ArrayFrame:
-    """Takes answers down that are arrays, for one frame."""
-
-    def __init__(self) -> None:
-        self._described: list[tuple[str, tuple[int, ...]]] = []
-        self._contents: list[bytes] = []
-        self.nbytes = 0
-
-    def takes(self, answer: dict[str, Any]) -> bool:
-        """Whether it is such an answer, which is taken down as it is now."""
-        array = answer.get("value") if len(answer) == 1 else None
-        if type(array) is not np.ndarray:
-            return False
-        dtype, nbytes = array.dtype, array.nbytes
-        code = _CODES.get(id(dtype)) or dtype.str
-        if code not in DTYPES or not 0 < nbytes <= MAX_TOGETHER_BYTES or self.nbytes > MAX_TOGETHER_BYTES:
-            return False
-        self._described.append((code, array.shape))
-        self._contents.append(array.tobytes())
-        self.nbytes += nbytes
-        return True
-
-    def pack(self) -> list[Bytes]:
-        if not self._contents:
-            return []
-        header, body = array_answers.pack(self._described, self._contents)
-        return [_HEAD.pack(_ARRAYS, len(header), len(body)), header, body]
+def pack_arrays(taken: TakenDown) -> list[Bytes]:
+    """One frame for all of them; none for none."""
+    if not taken.nbytes:
+        return []
+    header, body = taken.packed()
+    return [_HEAD.pack(_ARRAYS, len(header), len(body)), header, body]
 
 
 def pack_question(question: dict[str, Any]) -> bytes:

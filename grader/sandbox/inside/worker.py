@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import kept_modules, own_source, purity, script_files, student_code, student_machine, whole_files, wire
+from .array_answers import MAX_TOGETHER_BYTES, TakenDown
 from .calls import WrongSignature
 from .probes import PROBES, Probe, latest
 from .student_code import Absent, ImportFailed, describe
@@ -97,7 +98,7 @@ class _Outbox:
 
     def put(self, buffers: list[wire.Bytes]) -> None:
         self._waiting += b"".join(buffers)
-        if len(self._waiting) > wire.MAX_TOGETHER_BYTES:
+        if len(self._waiting) > MAX_TOGETHER_BYTES:
             self.empty()
 
     def empty(self) -> None:
@@ -114,14 +115,14 @@ def _respond(outbox: _Outbox, request: dict[str, Any]) -> None:
         return
     # What was asked stays in the request: in a box, to free what the fork server has read would copy memory.
     shared = {name: value for name, value in request.items() if name not in ("each", "probe", "begins")}
-    arrays, probe, begins = wire.ArrayFrame(), PROBES[request["probe"]], request.get("begins", False)
+    arrays, probe, begins = TakenDown(), PROBES[request["probe"]], request.get("begins", False)
     for one in request["each"]:
         found = _answered(probe, {**shared, **one}, begins)
         begins = False
         if not arrays.takes(found):
-            outbox.put([*arrays.pack(), *_packed(found)])
-            arrays = wire.ArrayFrame()
-    outbox.put(arrays.pack())
+            outbox.put([*wire.pack_arrays(arrays), *_packed(found)])
+            arrays = TakenDown()
+    outbox.put(wire.pack_arrays(arrays))
 
 
 def _packed(reply: dict[str, Any]) -> list[wire.Bytes]:
