@@ -128,10 +128,13 @@ def _nested(depth: int) -> Any:
         ({"~": "dict", "items": [[1, 2]]}, 0, "not a pair"),
         ({"~": "complex", "parts": [10**400, 0]}, 0, "out of range|larger than"),
         (2**1024, 0, "an integer larger"),
+        ([1.5, "x", 2**1024], 0, "an integer larger"),
+        ({"~": "tuple", "items": [2**1024]}, 0, "an integer larger"),
         (_nested(33), 0, "deeper nesting"),
         ({"~": "tuple", "items": [_nested(32)]}, 0, "deeper nesting"),
         ({"~": "dict", "items": [["key", _nested(32)]]}, 0, "deeper nesting"),
         ([0] * wire.MAX_ITEMS, 0, "more items"),
+        ([[0] * (wire.MAX_ITEMS // 2)] * 2, 0, "more items"),
     ],
 )
 def test_a_frame_that_promises_too_much_is_refused(encoded: Any, body: int, said: str) -> None:
@@ -141,7 +144,7 @@ def test_a_frame_that_promises_too_much_is_refused(encoded: Any, body: int, said
 
 def test_a_frame_may_hold_what_its_limits_say() -> None:
     assert _frame(_nested(32)) == _nested(32)
-    assert _frame(2**1024 - 1) == 2**1024 - 1
+    assert _frame([2**1024 - 1, None, True, 0.5, "x", []]) == [2**1024 - 1, None, True, 0.5, "x", []]
     assert len(_frame([0] * (wire.MAX_ITEMS - 1))) == wire.MAX_ITEMS - 1
     assert _frame(_array(shape=[1] * 32, at=8), bytes(16)).shape == (1,) * 32
     assert _frame({"~": "tuple", "items": [1, {"~": "dict", "items": [["k", 2]]}]}) == (1, {"k": 2})
