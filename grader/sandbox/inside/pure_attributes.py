@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Of a value: where it lies in memory, memory as it was left, a file, a frame, text, a class's own affairs.
 _REVEALING = re.compile(
@@ -31,6 +32,7 @@ _OF_TEXT = {
 _OF_ARRAYS = {"choose", "choice", "permutation", "permuted"}  # also of numpy's generators
 
 
+@lru_cache(maxsize=1024)  # a class uses the same few
 def reveals(name: str, is_own: bool) -> bool:
     return bool(_INHERITED.fullmatch(name)) or (not is_own and bool(_REVEALING.fullmatch(name)))
 

@@ -8,6 +8,7 @@ from collections import Counter
 from .trees import is_read, walk
 
 _ORDERED_AS_MADE = {"list", "tuple", "sorted", "len", "enumerate", "zip", "dict", "iter"}  # go through what they get
+GOING_THROUGH = {ast.For, ast.comprehension, ast.Call, ast.Compare}
 
 
 def in_any_order(node: ast.AST) -> ast.AST | None:

@@ -21,8 +21,10 @@ _PLAIN = (
     *(ast.Expr, ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Return, ast.Pass, ast.Break, ast.Continue),
     *(ast.Delete, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Dict, ast.ListComp, ast.DictComp, ast.List),
     *(ast.GeneratorExp, ast.comprehension, ast.Subscript, ast.Slice, ast.Starred, ast.Tuple, ast.keyword),
-    *(ast.operator, ast.boolop, ast.unaryop, ast.cmpop),
 )
+_ALWAYS_PLAIN = frozenset(_PLAIN) - {ast.Expr, ast.Return}  # whatever they hold; most nodes are, so they are told first
+_KINDS_OF_SIGNS = (ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+_SIGNS = frozenset(sign for kind in _KINDS_OF_SIGNS for sign in kind.__subclasses__())
 _METHODS = {  # Python calls these where their names say; others it calls unseen
     *("__init__", "__len__", "__getitem__", "__call__", "__repr__", "__str__", "__iter__", "__next__", "__contains__"),
     *("__add__", "__mul__", "__sub__", "__neg__", "__truediv__", "__matmul__"),
@@ -54,6 +56,11 @@ class Statements:
 
     def look(self, node: ast.AST, scope: Scope) -> None:
         """Raise Keeps if anything in it may keep something."""
+        if type(node) in _ALWAYS_PLAIN:
+            for one in children(node):
+                if type(one) not in _SIGNS:
+                    self.look(one, scope)
+            return
         match node:
             case ast.Name(id=name):
                 self._name(name, scope)
@@ -230,17 +237,9 @@ class Statements:
             case function:
                 self.look(function, scope)
         for keyword in node.keywords:
-            if keyword.arg == "where" or (keyword.arg is None and not self._is_defined_here(node.func)):
+            if keyword.arg == "where" or (keyword.arg is None and not self._known.defines(node.func)):
                 raise Keeps(f"a call with {keyword.arg or 'what is not written out'}")
         self._look_at_all((*node.args, *node.keywords), scope)
-
-    def _is_defined_here(self, function: ast.expr) -> bool:
-        match function:
-            case ast.Name(id=name) if name in self._known.gives and self._known.bound[name] == 1:
-                return True
-            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
-                return True
-        return self._imports.of_own(function) is not None
 
     def _in_order(self, inside: ast.AST, node: ast.Call, scope: Scope) -> None:
         """Letters, which the grader hands over, are sorted alike wherever they lie; functions, tensors and numbers that

@@ -19,8 +19,9 @@ _NUMBERS = {"float", "int", "bool", "abs", "round", "min", "max"}
 class Known:
     """The names of one file."""
 
-    def __init__(self, imports: Imports) -> None:
+    def __init__(self, imports: Imports, body: list[ast.stmt]) -> None:
         self.imports = imports
+        self.body = body  # of the file
         self.kinds = Kinds()
         self.gives: set[str] = set()  # functions, classes, and values that never change
         self.numbers: set[str] = set()  # of these values, numbers and texts
@@ -38,6 +39,15 @@ class Known:
     def called(self, function: ast.AST) -> str:
         """The name by which something is called: a library's, or as it is written."""
         return self.imports.dotted(function) or (function.id if isinstance(function, ast.Name) else "")
+
+    def defines(self, function: ast.expr) -> bool:
+        """Whether it is a function of theirs: of this file, of a class above, or of another file."""
+        match function:
+            case ast.Name(id=name) if name in self.gives and self.bound[name] == 1:
+                return True
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
+                return True
+        return self.imports.of_own(function) is not None
 
     def note(self, attribute: str, is_own: bool) -> None:
         """What an attribute may be: a text, or an array's way to make another of whatever it is given."""

@@ -18,11 +18,13 @@ from collections.abc import Iterator
 from . import notebook_part, own_source, whole_files
 from .pure_imports import Imports, Keeps, own_modules
 from .pure_names import NUMBERS, NUMBERS_TOO
-from .pure_orders import gone_through, handed_over
+from .pure_orders import GOING_THROUGH, gone_through, handed_over
 from .pure_statements import TOP, Statements
 from .pure_values import Known
 from .scopes import is_main_guard
 from .trees import is_read, walk
+
+_BINDING = {ast.Name, ast.arg, ast.FunctionDef, ast.Import, ast.ImportFrom, ast.ClassDef}
 
 # Files and folders are read as they were when they were first asked about.
 _found: dict[str, str] = {}
@@ -56,8 +58,7 @@ def may_be_run_whole(file: str) -> bool:
     if top in imported:  # in a circle: half of it would be there when another asks for the rest
         return False
     return all(
-        whole_files.holds_functions_alone(own_source.parse(path).body, known.imports.libraries.values())
-        for path, known in read.items()
+        whole_files.holds_functions_alone(known.body, known.imports.libraries.values()) for known in read.values()
     )
 
 
@@ -67,10 +68,10 @@ def library_names(file: str) -> list[str] | None:
     if what_it_may_keep(file):
         return None
     found = set[str]()
-    for path, known in _read_for[os.path.abspath(file)].items():
+    for known in _read_for[os.path.abspath(file)].values():
         imports = known.imports
         found.update(imports.libraries.values())
-        for statement in own_source.parse(path).body:
+        for statement in known.body:
             for node in () if _runs_alone(statement) else walk(statement):
                 if isinstance(node, ast.Attribute) and imports.of_own(node) is None:
                     found.add(imports.dotted(node) or node.attr)
@@ -111,8 +112,8 @@ def _what_it_may_keep(file: str) -> str:
 
 def _read(path: str, own: dict[str, list[str]]) -> Known:
     """The names of one file. Raises Keeps if it may keep something."""
-    known = Known(Imports(own))
-    nodes = [node for node in own_source.parse(path).body if not _runs_alone(node)]
+    known = Known(Imports(own), own_source.parse(path).body)
+    nodes = [node for node in known.body if not _runs_alone(node)]
     known.bound = Counter(name for node in nodes for name in _binds(node, known))
     for name in (*known.imports.libraries, *known.imports.modules, *known.imports.names, *known.classes):
         if known.bound[name] > 1 or name.startswith("__"):  # what it means depends on the place
@@ -155,7 +156,10 @@ def _runs_alone(node: ast.stmt) -> bool:
 def _binds(node: ast.AST, known: Known) -> Iterator[str]:
     """Every name that is bound anywhere; imports and classes are noted by the way."""
     for one in walk(node):
-        known.gone_through.update(gone_through(one))
+        if type(one) in GOING_THROUGH:
+            known.gone_through.update(gone_through(one))
+        elif type(one) not in _BINDING:
+            continue
         match one:
             case ast.Name(id=name) if is_read(one):
                 known.mentioned[name] += 1

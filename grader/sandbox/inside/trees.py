@@ -9,7 +9,11 @@ import ast
 
 _BELOW = "_below"
 _NEVER_NODES = {"ctx", "id", "attr", "arg", "asname", "kind", "level", "module", "is_async", "simple", "type_comment"}
-_fields: dict[type, tuple[str, ...]] = {}  # those that may hold nodes, of each kind
+_KINDS = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)]
+# Those fields that may hold nodes, of each kind.
+_FIELDS = {kind: tuple(name for name in kind._fields if name not in _NEVER_NODES) for kind in _KINDS}
+_FIELDS[ast.Constant] = ()
+LEAVES = frozenset(kind for kind, fields in _FIELDS.items() if not fields)  # half of all nodes: names, numbers, signs
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -19,15 +23,13 @@ def children(node: ast.AST) -> list[ast.AST]:
         return kept
     found: list[ast.AST] = []
     node.__dict__[_BELOW] = found
-    kind = type(node)
-    if kind not in _fields:
-        _fields[kind] = tuple(name for name in kind._fields if name not in _NEVER_NODES)
-    for name in _fields[kind]:
+    for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
+        if type(value) is list:
+            if value:  # most are empty
+                found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST):
             found.append(value)
-        elif isinstance(value, list):
-            found += [one for one in value if isinstance(one, ast.AST)]
     return found
 
 
@@ -35,8 +37,9 @@ def walk(node: ast.AST) -> list[ast.AST]:
     """The node and all below, level by level."""
     found = [node]
     for one in found:  # grows meanwhile
-        kept = one.__dict__.get(_BELOW)  # as `children` does, without a call for each node
-        found += children(one) if kept is None else kept
+        if type(one) not in LEAVES:
+            kept = one.__dict__.get(_BELOW)  # as `children` does, without a call for each node
+            found += children(one) if kept is None else kept
     return found
 
 
