@@ -100,11 +100,29 @@ def test_it_gives_the_names_that_it_gives_in_pieces(code: str) -> None:
         assert _names({"work.py": told}, path) == _names({}, path)
 
 
-def test_what_cannot_be_run_as_it_stands_is_run_in_pieces() -> None:
-    """Reading does not say so of lines of IPython's; if it did, nothing would be lost."""
-    Path("work.py").write_text("%matplotlib inline\ndef f(x):\n    return 2 * x\n")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%matplotlib inline\ndef f(x):\n    return 2 * x\n",
+        "from .helper import g\ndef f(x):\n    return g(x)\n",
+        "BROKEN = 1 / 0\ndef f(x):\n    return 2 * x\n",
+    ],
+)
+def test_what_cannot_be_run_as_it_stands_is_run_in_pieces(code: str) -> None:
+    """Reading does not say of these that it can; if it did, nothing would be lost."""
+    Path("work.py").write_text(code)
+    Path("helper.py").write_text("def g(x):\n    return 2 * x\n")
     read_ahead.take_over({"work.py": ("", True)})
     assert student_code.attribute("work.py", "f")(4) == 8
+
+
+def test_another_file_that_imports_it_gets_the_same_module() -> None:
+    told = _written("def f(x):\n    return x\n")
+    Path("later.py").write_text("import work\ndef same(f):\n    return work.f is f\n")
+    read_ahead.take_over({"work.py": told})
+    f = student_code.attribute("work.py", "f")
+    assert (told, f.__module__) == (("", True), "work")
+    assert student_code.attribute("later.py", "same")(f)
 
 
 def test_a_fault_is_shown_where_it_is() -> None:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from . import student_machine, whole_files
+from . import later_modules, student_machine, whole_files
 from .magics import without_magics
 from .top_level import TopLevel
 
@@ -158,6 +158,23 @@ def _ran(content: bytes, path: str, module: ModuleType) -> bool:
         vars(module).update(before)
         return False
     return True
+
+
+def as_whole(name: str, path: str) -> ModuleType | None:
+    """A file that may be run as it stands, as a module of this name; None if it is to be run piece by piece. Its code
+    keeps nothing, so it does not ask how it was loaded: to make all that importlib makes takes as long as to run it."""
+    if not whole_files.may_be_run(path):
+        return None
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        content = os.read(descriptor, os.fstat(descriptor).st_size)
+    finally:
+        os.close(descriptor)
+    student_machine.offer(content)
+    module = ModuleType(name)
+    module.__file__ = path
+    later_modules.enter(name, module)
+    return module if _ran(content, path, module) else None
 
 
 class _Finder(importlib.abc.MetaPathFinder):

@@ -37,17 +37,20 @@ _ready: dict[tuple[str, str], ModuleType] = {}  # what a name needs has run, in 
 
 def attribute(file: str, name: str) -> Any:
     """`name` from the student's file, given relative to the submission."""
-    module = load(file)
+    module = loaded.get(file)
+    if module is None:
+        module = load(file)
     if _ready.get((file, name)) is not module:
-        names = _provided(file, name)
-        if not hasattr(loaded[file], name):
-            known = sorted(key for key in {*vars(module), *names} if not key.startswith("_"))
+        names, before = _provided(file, name), module
+        module = loaded[file]
+        if not hasattr(module, name):
+            known = sorted(key for key in {*vars(before), *names} if not key.startswith("_"))
             raise Absent(known[:20])
-        _ready[file, name] = loaded[file]
+        _ready[file, name] = module
     try:
-        return getattr(loaded[file], name)
+        return getattr(module, name)
     except AttributeError:  # it was there before
-        raise Absent(sorted(key for key in vars(loaded[file]) if not key.startswith("_"))[:20]) from None
+        raise Absent(sorted(key for key in vars(module) if not key.startswith("_"))[:20]) from None
 
 
 def _provided(file: str, name: str) -> set[str]:
@@ -120,6 +123,8 @@ def _import(path: str) -> ModuleType:
     if dotted != name:
         _search_first(top)
         return importlib.import_module(dotted)
+    if (whole := own_source.as_whole(name, path)) is not None:
+        return whole
     spec = importlib.util.spec_from_file_location(name, path, loader=own_source.OwnLoader(name, path))
     assert spec is not None
     assert spec.loader is not None
