@@ -68,6 +68,7 @@ class Box(CodeInABox, Protocol):
     asks_together: bool  # whether several questions may be sent, and answered, as one
     may_be_asked_ahead: bool  # it may answer what boxes are usually asked, before anybody does: it makes no difference
     was_asked_ahead: bool
+    does_less: bool  # it writes nothing and opens its submission alone, which is enough for code that keeps nothing
     lost_answers: bool  # it ended while it answered several as one, and some may have been answered before that
     # What the checks that ask it keep for each other, outside of it and as long as it is there.
     in_common: dict[str, Any]

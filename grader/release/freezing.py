@@ -40,7 +40,7 @@ class _Reference:
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
         yield self
 
-    asks_together = lost_answers = may_be_asked_ahead = was_asked_ahead = is_spoiled = False
+    asks_together = lost_answers = may_be_asked_ahead = was_asked_ahead = does_less = is_spoiled = False
 
     def begin_check(self) -> None:
         """It draws no random numbers."""

@@ -41,7 +41,7 @@ class Asking(ABC):
         self._first: tuple[str, str, Request, Any] | None = None  # what was asked first, and what came back
         self._folder: str | None = None  # of the file that was asked last
         self.asks_together = True  # what a check asks in one go is sent, and answered, as one
-        self.may_be_asked_ahead = self.was_asked_ahead = False
+        self.may_be_asked_ahead = self.was_asked_ahead = self.does_less = False
         self.lost_answers = False
         self.in_common: dict[str, Any] = {}
 

@@ -73,8 +73,10 @@ class ForkedBox(Asking):
         server = self._server = self._runner.server_for(self._submission, first.file)
         prepared = self._prepared_for(first, server)
         self.was_asked_ahead = prepared is not None
+        self.does_less |= self.was_asked_ahead
+        files = prepared.files if prepared else frozenset(self._runner.found_by_reading(self._submission))
         # Who keeps nothing cannot look at dates.
-        place = self._runner.within_reach if prepared else self._runner.looks_new
+        place = self._runner.within_reach if self.does_less else self._runner.looks_new
         opening = prepared.server if prepared else server
         opening.wait_until_ready()
         scratch = scratch_in(self._runner.workspace, opening, self._number)
@@ -82,13 +84,13 @@ class ForkedBox(Asking):
         request = {
             "id": self._number,
             "seed": self._seed,
-            "draws": prepared is None or any(map(self._draws, prepared.files)),
-            # Code that keeps nothing writes nothing.
-            "copy": prepared is None and self._submission.size_bytes <= _COPIED_MB * 2**20,
+            "draws": not self.does_less or any(map(self._draws, files)),
+            "writes": not self.does_less,
+            "copy": not self.does_less and self._submission.size_bytes <= _COPIED_MB * 2**20,
             "read": self._runner.found_by_reading(self._submission),
             "confinement": confined(place(self._submission), scratch, self._limits),
         }
-        self._unseeded = prepared.files if prepared is not None and not request["draws"] else None
+        self._unseeded = None if request["draws"] else files
         channel, layers = opened(opening, request, self._limits, self._scratch)
         self._runner.saw_layers(layers)
         if prepared is not None:

@@ -49,7 +49,15 @@ class Reader:
         scratch = scratch_in(workspace, server, number)
         self._scratch = None if server.isolated else scratch
         confinement = confined(reach, scratch, _LIMITS)
-        request = {"id": number, "seed": 0, "draws": False, "copy": False, "read": {}, "confinement": confinement}
+        request = {
+            "id": number,
+            "seed": 0,
+            "draws": False,
+            "writes": True,
+            "copy": False,
+            "read": {},
+            "confinement": confinement,
+        }
         self._channel, _ = opened(server, request, _LIMITS, self._scratch)
         self._submission: object = None
         self._left = _FILES

@@ -6,6 +6,7 @@ and numbers that the kernel hands out to the whole machine.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -64,7 +65,7 @@ LOOKS_AROUND = """
         frame = sys._getframe()
         while "asked" not in frame.f_locals:
             frame = frame.f_back
-        return frame.f_locals["asked"].confinement[key]
+        return getattr(frame.f_locals["asked"].confinement, key)
 
     def requests():
         found = [d for d in gc.get_objects() if isinstance(d, dict) and (d.keys() & {"probe", "id", "ended", "opened"})]
@@ -133,6 +134,31 @@ def test_two_checks_look_the_same_from_inside(runner: BoxRunner, submission: Mak
 
 def _plain(text: str) -> str:
     return CLOCKS.sub("…", RANDOM.sub("…", text))
+
+
+def test_no_box_leaves_flags_on_a_descriptor_for_the_next(runner: BoxRunner, submission: MakeSubmission) -> None:
+    """What several boxes had open by one description, such as a standard input of the fork server's, would hand a note
+    from one to the next."""
+    code = """
+        import fcntl
+        def flags(notes):
+            found = []
+            for number in range(64):
+                try:
+                    found.append([number, fcntl.fcntl(number, fcntl.F_GETFL)])
+                except OSError:
+                    pass
+            for number, before in found:
+                fcntl.fcntl(number, fcntl.F_SETFL, before | notes)
+            return found
+    """
+    work = submission(code)
+    seen = []
+    for notes in (os.O_APPEND | os.O_NONBLOCK, 0):
+        with runner.open(work, Limits(), 0) as student:
+            seen.append(student.call("work.py", "flags", notes))
+    assert seen[0] == seen[1]
+    assert {0, 1, 2} <= {number for number, _ in seen[0]}
 
 
 @pytest.mark.slow

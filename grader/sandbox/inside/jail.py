@@ -10,8 +10,8 @@ import os
 import resource
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from . import landlock, namespaces, seccomp, syscalls
 from .libc import check_zero, prctl, syscall
@@ -34,8 +34,7 @@ class NotSafe(Exception):
     """A required layer cannot be had; the text says which and why."""
 
 
-@dataclass(frozen=True)
-class Confinement:
+class Confinement(NamedTuple):
     """What one box may use."""
 
     submission: str
@@ -62,8 +61,7 @@ def outermost(folders: list[str]) -> list[str]:
     return [folder for path, folder in real.items() if not any(path.startswith(f"{other}/") for other in real)]
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """What boxes of a fork server may open beside their submission."""
 
     shared: int | None  # rules of Landlock; none where there is no Landlock
@@ -158,8 +156,12 @@ def _wall_off(box: Confinement, reach: Reach, isolated: bool) -> None:
         os.close(ruleset)
 
 
-def enter_scratch(box: Confinement, isolated: bool) -> None:
-    if isolated:
-        namespaces.mount_scratch(box.scratch, box.scratch_mb)
-        namespaces.hide_other_processes()
-    os.environ["HOME"] = os.environ["TMPDIR"] = box.scratch
+def tell_of_scratch(folder: str) -> None:
+    """The fork server's environment is that of its next box, and of the one after it, if that has the same folder."""
+    if os.environ.get("HOME") != folder:
+        os.environ["HOME"] = os.environ["TMPDIR"] = folder
+
+
+def mount_scratch(box: Confinement) -> None:
+    namespaces.mount_scratch(box.scratch, box.scratch_mb)
+    namespaces.hide_other_processes()

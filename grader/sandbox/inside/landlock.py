@@ -9,6 +9,7 @@ import os
 import stat
 import struct
 from collections.abc import Iterable
+from functools import cache
 
 from .libc import check_zero, syscall
 
@@ -32,6 +33,7 @@ TRUNCATION_IS_GUARDED_SINCE = 3
 Rules = Iterable[tuple[str, int]]
 
 
+@cache  # a fork server asks for all its boxes
 def abi() -> int:
     """The kernel's Landlock version, 0 if there is none."""
     return max(0, syscall(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION))

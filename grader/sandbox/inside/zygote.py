@@ -20,14 +20,13 @@ import importlib
 import json
 import os
 import resource
-import selectors
+import select
 import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -133,15 +132,15 @@ def _finish_loading_torch() -> None:
     layer(torch.ones(1, 2)).sum().backward()
 
 
-@dataclass(frozen=True)
-class _Asked:
+class _Asked(NamedTuple):
     """What a box is to be."""
 
     seed: int
     draws: bool  # whether its code may draw random numbers
+    writes: bool  # or open what is not its submission's
     copy: bool
     read: dict[str, tuple[str, bool]]  # files, and what was found by reading them
-    confinement: dict[str, Any]
+    confinement: jail.Confinement
 
 
 _PREPARE = object()
@@ -177,28 +176,30 @@ class _Server:
         It returns, so that nothing of all this is left where the box could look: how many boxes there were before it
         would tell which check it is for.
         """
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._control, selectors.EVENT_READ)
-            while True:
-                for key, _ in selector.select():
-                    if key.fileobj is not self._control:
-                        selector.unregister(key.fileobj)
-                        self._bury(key.fd)
-                        continue
-                    message, received, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
-                    if not message:
-                        self._end_boxes()
-                        return None, []
-                    request = json.loads(message).get("open")
-                    if request is None:
-                        if not self._parts(received):
-                            return _PREPARE, received
-                        continue
-                    number = request.pop("id")
-                    child = namespaces.fork_into_own_process_namespace() if isolated else os.fork()
-                    if child == 0:
-                        return _Asked(**request), received
-                    selector.register(self._watch(number, child, received), selectors.EVENT_READ)
+        poll = select.poll()  # `selectors` would leave something to be closed in every box
+        poll.register(self._control, select.POLLIN)
+        while True:
+            for descriptor, _ in poll.poll():
+                if descriptor in self._boxes:
+                    poll.unregister(descriptor)
+                    self._bury(descriptor)
+                    continue
+                message, received, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
+                if not message:
+                    self._end_boxes()
+                    return None, []
+                request = json.loads(message).get("open")
+                if request is None:
+                    if not self._parts(received):
+                        return _PREPARE, received
+                    continue
+                number = request.pop("id")
+                asked = _Asked(**{**request, "confinement": jail.Confinement(**request["confinement"])})
+                jail.tell_of_scratch(asked.confinement.scratch)
+                child = namespaces.fork_into_own_process_namespace() if isolated else os.fork()
+                if child == 0:
+                    return asked, received
+                poll.register(self._watch(number, child, received), select.POLLIN)
 
     def _parts(self, received: list[int]) -> bool:
         """Fork another server, in which this is false."""
@@ -239,7 +240,7 @@ def _become_box(
     """Never returns: whatever happens, this process must not go on as a second fork server."""
     try:
         try:
-            layers = _settle_in(asked, settings, isolated, guarded, writes=not questions)
+            layers = _settle_in(asked, settings, isolated, guarded)
         except jail.NotSafe as error:
             worker.send(_WIRE, {"refused": str(error)})
             os._exit(1)
@@ -257,11 +258,12 @@ def _greeting(layers: tuple[str, ...]) -> bytes:
     return b"".join(wire.pack({"layers": list(layers)}))
 
 
-def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool, writes: bool) -> list[str]:
-    """Put the jail on, at the place where the student's code is. Code that keeps nothing `writes` nothing."""
+def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool) -> list[str]:
+    """Put the jail on, at the place where the student's code is."""
     namespaces.die_with_parent()
-    confinement = jail.Confinement(**asked.confinement)
-    jail.enter_scratch(confinement, isolated and writes)
+    confinement = asked.confinement
+    if isolated and asked.writes:
+        jail.mount_scratch(confinement)
     home = confinement.submission
     if asked.copy:  # small enough to give the student a copy to write into, as at home
         home = os.path.join(confinement.scratch, "submission")
@@ -271,7 +273,7 @@ def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded:
             home = confinement.submission
     os.chdir(home)
     # A heavy library loads more of itself while it is used.
-    is_narrow = not writes and not any(name in sys.modules for name in settings["heavy"])
+    is_narrow = not asked.writes and not any(name in sys.modules for name in settings["heavy"])
     reach = jail.Reach(_SHARED if guarded else None, settings["installation"], is_narrow)
     worn = jail.put_on(confinement, reach, isolated, settings["unsafe"])
     read_ahead.take_over(asked.read)
@@ -281,7 +283,7 @@ def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded:
         worker.seed_nothing()
     if (logging := sys.modules.get("logging")) is not None:
         vars(logging)["_startTime"] = time.time()  # not the fork server's
-    if writes:
+    if asked.writes:
         gc.collect()  # its counters begin alike in every box
     return worn
 
@@ -329,7 +331,7 @@ def _make_streams() -> None:
 
 def _keep_only(wire: int, output: int, *shared: int) -> None:
     """Standard streams, and these descriptors by the same numbers in every box; nothing else of the fork server's."""
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # its own: boxes that share one could set flags for each other
     for descriptor in _PRINTED:
         os.dup2(output, descriptor)
     aside = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ASIDE) for descriptor in (wire, *shared)]
