@@ -150,7 +150,9 @@ def _grade_checks(
         work.share_nothing(patience)
         return _grade_checks(rubric, problem, alternative, before, work, draw, progress)
     in_order = [*before, *(results[check.id] for check in checks)]
-    points = sum((result.points for result in in_order), Fraction(0))
+    # All that each is worth, as most work gets, need not be added up.
+    is_full = not before and all(result.points is result.check.points for result in in_order)
+    points = turns.points if is_full else sum((result.points for result in in_order), Fraction(0))
     chosen = alternative.name if alternative else ""
     return ProblemResult(problem, status_of(in_order, points, problem.points), points, tuple(in_order), chosen)
 

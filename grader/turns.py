@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from grader.found_once import FoundOnce
 from grader.model import Check, is_code
 from grader.sharing import gates_above, has_its_own_box, in_turn, may_share
@@ -14,6 +16,7 @@ class Turns:
 
     def __init__(self, checks: tuple[Check, ...]) -> None:
         self.order = tuple(in_turn(checks))
+        self.points = sum((check.points for check in checks), Fraction(0))
         self.gates = {check.id: gates_above(check, checks) for check in checks}
         self.asks_code = any(is_code(file) for check in checks for file in check.files)
         in_shared_boxes = (check for check in self.order if not has_its_own_box(check, keeps_nothing=True))

@@ -22,7 +22,7 @@ _WORDS = 300  # characters of an item made by the grader: two lines
 _BEGINNING = 240  # characters of an answer in a list
 
 _Data = Mapping[str, Any]
-_Asked = list[tuple[_Data, list[_Data]]]  # of each check the ideas it asks for, and the wrong claims it knows
+_AskedOfChecks = list[tuple[_Data, list[_Data]]]  # of each the ideas it asks for, and the wrong claims it knows
 
 
 class Finding(NamedTuple):  # every result has a dozen
@@ -42,18 +42,36 @@ def _item(part: str, origin: str, text: str, points: str) -> str:
     return "i" + _digest([part, origin, text, points])[:12]
 
 
-def add_traits(base: sqlite3.Connection, result: int, definition: _Data, exact: _Data, report: _Data) -> None:
+class Asked:
+    """What a rubric asked by each check of its parts; found once for a class."""
+
+    def __init__(self, definition: _Data) -> None:
+        self._problems: _Data = definition.get("problems", {})
+        self._found: dict[tuple[str, ...], _AskedOfChecks] = {}  # by the part, what was chosen in it, and its checks
+
+    def of(self, problem: _Data) -> _AskedOfChecks:
+        """Of its alternatives the one that was chosen."""
+        part, chosen, checks = problem["id"], problem.get("chosen", ""), [check["id"] for check in problem["checks"]]
+        if (part, chosen, *checks) not in self._found:
+            asked = self._problems.get(part, {})
+            known = asked.get("checks", {}) | asked.get("alternatives", {}).get(chosen, {}).get("checks", {})
+            found = [_asked_for(known.get(check, {}).get("parameters", {})) for check in checks]
+            self._found[part, chosen, *checks] = found
+        return self._found[part, chosen, *checks]
+
+
+def add_traits(base: sqlite3.Connection, result: int, asked: Asked, exact: _Data, report: _Data) -> None:
     traits: list[tuple[Any, ...]] = []
     items: list[tuple[Any, ...]] = []
     found: list[tuple[Any, ...]] = []
     for problem in report["problems"]:
         part = problem["id"]
         judged = problem.get("judged", {})
-        asked = _asked_of(problem, definition.get("problems", {}).get(part, {}))
-        text, likeness, why = _likeness(problem, result, _labels(asked))
+        asked_here = asked.of(problem)
+        text, likeness, why = _likeness(problem, result, _labels(asked_here))
         said = (problem.get("title", ""), _kind(problem), text, likeness, why, _beginning(judged))
         traits.append((result, part, *map(_storable, said)))
-        for one in findings(problem, asked, exact["scores"]):
+        for one in findings(problem, asked_here, exact["scores"]):
             points = str(one.points)
             item = _item(part, one.origin, one.text, points)
             items.append((item, part, one.origin, one.place, _storable(one.text), points))
@@ -63,7 +81,7 @@ def add_traits(base: sqlite3.Connection, result: int, definition: _Data, exact: 
     base.executemany("INSERT OR IGNORE INTO findings VALUES (?, ?, ?, ?)", found)
 
 
-def findings(problem: _Data, asked: _Asked, scores: Mapping[str, str]) -> Iterator[Finding]:
+def findings(problem: _Data, asked: _AskedOfChecks, scores: Mapping[str, str]) -> Iterator[Finding]:
     """Of each check: prose gives an item for every idea, any other one for being passed; so is each mistake."""
     part = problem["id"]
     for number, (check, (ideas, claims)) in enumerate(zip(problem["checks"], asked, strict=True)):
@@ -97,13 +115,6 @@ def _of_prose(
             yield Finding(part, MISTAKE, place + 50, _words(claim["label"]), -less, True)
 
 
-def _asked_of(problem: _Data, asked: _Data) -> _Asked:
-    """What was asked by each check of the part; of its alternatives the one that was chosen."""
-    known = dict(asked.get("checks", {}))
-    known |= asked.get("alternatives", {}).get(problem.get("chosen", ""), {}).get("checks", {})
-    return [_asked_for(known.get(check["id"], {}).get("parameters", {})) for check in problem["checks"]]
-
-
 def _asked_for(parameters: _Data) -> tuple[_Data, list[_Data]]:
     ideas = parameters.get("ideas") or []
     if not all(isinstance(idea, dict) and {"id", "label", "weight"} <= idea.keys() for idea in ideas):
@@ -112,7 +123,7 @@ def _asked_for(parameters: _Data) -> tuple[_Data, list[_Data]]:
     return ({"list": ideas, "need": parameters.get("need", 0)} if ideas else {}), claims
 
 
-def _labels(asked: _Asked) -> dict[str, str]:
+def _labels(asked: _AskedOfChecks) -> dict[str, str]:
     """What people call the ideas and wrong claims of a part; their ids are for the code alone."""
     return {one["id"]: one["label"] for ideas, claims in asked for one in [*ideas.get("list", ()), *claims]}
 
@@ -177,6 +188,7 @@ def _why(read: list[Any], ideas: list[Any], failed: list[Any], labels: Mapping[s
     return quote("; ".join(said) or "passes every check", 400)
 
 
+@lru_cache(maxsize=512)  # what checks ask, and few mistakes
 def _words(text: str) -> str:
     return quote(text, _WORDS)
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from grader.batch.answer_traits import add_traits
+from grader.batch.answer_traits import Asked, add_traits
 from grader.batch.course.settings_log import HandIn, SettingsLog
 from grader.batch.decision_log import DecisionLog
 from grader.batch.gradebook_file import GradebookFile
@@ -154,9 +154,9 @@ def _as_text(data: Any) -> str:
 
 
 @lru_cache(maxsize=64)
-def _read_definition(text: str) -> tuple[str, dict[str, Any]]:
-    """Its hash, and what it says, which nobody changes. A class has few definitions, and each is long."""
-    return hashlib.sha256(text.encode()).hexdigest(), json.loads(text)
+def _read_definition(text: str) -> tuple[str, Asked]:
+    """Its hash, and what it asks. A class has few definitions, and each is long."""
+    return hashlib.sha256(text.encode()).hexdigest(), Asked(json.loads(text))
 
 
 def _now() -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.batch.answer_traits import add_traits
+from grader.batch.answer_traits import Asked, add_traits
 from grader.batch.part_rows import INSERT_PART, part_rows_of_text
 from grader.errors import StaffFault, UsageError
 
@@ -182,7 +182,7 @@ class GradebookFile:
         for result, text, exact, report in self.base.execute(
             "SELECT r.id, d.text, exact, report FROM results r JOIN definitions d ON d.sha256 = r.definition"
         ):
-            add_traits(self.base, result, json.loads(text), json.loads(exact), json.loads(report))
+            add_traits(self.base, result, Asked(json.loads(text)), json.loads(exact), json.loads(report))
         self._only_add(_REVIEW_ONLY_ADDED)
 
     def _know_settings(self) -> None:

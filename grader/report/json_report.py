@@ -77,8 +77,13 @@ def _check(result: CheckResult) -> dict[str, Any]:
     }
 
 
+_ALWAYS_PLAIN = frozenset({str, int, bool, type(None)})
+
+
 def _plain(value: Any) -> Any:
     """Evidence as JSON has it; what is not finite becomes text, because JSON has no NaN."""
+    if type(value) in _ALWAYS_PLAIN:  # most of it
+        return value
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
