@@ -8,8 +8,10 @@
 All run in one go on the same submissions and the same checks (dl-hw3's implementation part). The pytest process calls
 the same check functions on the student's module in its own process, with no box. "An empty pytest process" imports what
 the problems need and tests nothing: no process for each submission can be quicker. "Bare" imports the student's files
-and makes the same calls, and nothing else. With several rounds everything takes turns, so that what else the machine
-does falls on all alike. All may keep the bytecode of what they import.
+and makes the same calls, and nothing else, again and again in a process that is warm; it is measured right before and
+right after the grader, on as many cores at once as that has jobs, and its median counts. "The least" is the quickest of
+its first five rounds on an idle machine, a moment that no batch has five hundred times. With several rounds everything
+takes turns, so that what else the machine does falls on all alike. All may keep the bytecode of what they import.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 RUBRIC = REPOSITORY / "rubrics" / "dl-hw3.yaml"
 MODEL = REPOSITORY / "submissions" / "ada"
 PYTEST_PROCESSES = 12  # each takes a second or more; their mean is steady long before that
-BARE_ROUNDS = 5
+LEAST_OF = 5  # rounds of bare code
+BARE_SECONDS = 2.0  # some two hundred rounds of 2.1 and 2.2
 _LOOKS_EVERY = 1.0  # seconds, at memory: to look at all processes takes milliseconds of what is being measured
 CORES = len(os.sched_getaffinity(0))
 
@@ -94,19 +97,22 @@ def _round(
     seconds = _pytest(folder, TEST.format(problems=problems), 1)
     both = _pytest(folder, TEST.format(problems=problems), CORES)
     empty = _pytest(folder, EMPTY.format(imports="\n".join(f"import {name}" for name in libraries)), CORES)
-    bare = _bare(problems)
+    least = min(_bare(problems, 1, 0.0)[:LEAST_OF])
     found = {
         "pytest, one process per submission, one at a time, a second": 1 / seconds,
         f"pytest, one process per submission, {CORES} at a time, a second": 1 / both,
         f"an empty pytest process, {CORES} at a time, a second": 1 / empty,
-        "bare student compute, one core, a second": 1 / bare,
+        f"bare student compute, one core, the least of {LEAST_OF}, a second": 1 / least,
     }
     for what, figure in found.items():
         print(f"{what}: {figure:.2f}")
     for size, submissions in classes.items():
         for number in jobs:
+            cores = min(CORES, number)
+            before = _bare(problems, cores, BARE_SECONDS)
             measured = _grader(submissions, folder / f"out-{size}-{number}", number, problems)
-            ratios = _ratios(measured, seconds, both, bare)
+            bare = statistics.median(before + _bare(problems, cores, BARE_SECONDS))
+            ratios = {**_ratios(measured, seconds, both), **_times_bare(measured, cores, bare, least)}
             print(_line(measured, ratios))
             named = f"grader, {number} job{'s' if number > 1 else ''}, {size} submissions"
             found |= {f"{named}, {what}": figure for what, figure in ratios.items()}
@@ -139,13 +145,17 @@ def _pytest(folder: Path, test: str, at_a_time: int) -> float:
     return (time.perf_counter() - began) / PYTEST_PROCESSES
 
 
-def _bare(problems: tuple[str, ...]) -> float:
-    """Seconds per submission for its imports and calls alone, in a process that has the libraries loaded."""
-    code = f"from benchmarks.plain_student import bare_seconds; print(bare_seconds({problems!r}, {BARE_ROUNDS}))"
+def _bare(problems: tuple[str, ...], at_once: int, for_seconds: float) -> list[float]:
+    """Seconds per submission for its imports and calls alone, in processes that have the libraries loaded."""
+    code = f"from benchmarks.plain_student import bare_seconds; print(*bare_seconds({problems!r}, {for_seconds}))"
     environment = {**os.environ, "PYTHONPATH": f"{MODEL}:{REPOSITORY}", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=MODEL, env=environment, capture_output=True, text=True, check=True)
-    return float(done.stdout)
+    processes = [
+        subprocess.Popen(command, cwd=MODEL, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(at_once)
+    ]
+    said = [process.communicate()[0] for process in processes]
+    assert not any(process.returncode for process in processes)
+    return [float(one) for line in said for one in line.split()]
 
 
 @dataclass
@@ -205,19 +215,30 @@ def _resident_mb(process: int) -> float:
     return 0.0
 
 
-def _ratios(measured: _Measured, seconds: float, both: float, bare: float) -> dict[str, float]:
-    first, last = _first_and_last(measured)
-    each, running = measured.seconds / measured.size, (first + last) / 2
-    cores = min(CORES, measured.jobs)
+def _ratios(measured: _Measured, seconds: float, both: float) -> dict[str, float]:
+    each, running = _seconds_each(measured)
     return {
         "with its start, a second": 1 / each,
         "running, a second": 1 / running,
         "× pytest": seconds / each,
         f"× {CORES} pytests": both / each,
         f"running, × {CORES} pytests": both / running,
+    }
+
+
+def _times_bare(measured: _Measured, cores: int, bare: float, least: float) -> dict[str, float]:
+    each, running = _seconds_each(measured)
+    return {
+        "bare compute beside it, for each core, a second": 1 / bare,
         "times the bare compute, for each core": cores * each / bare,
         "running, times the bare compute, for each core": cores * running / bare,
+        "running, times the least of bare compute, for each core": cores * running / least,
     }
+
+
+def _seconds_each(measured: _Measured) -> tuple[float, float]:
+    """With the start, and once it runs."""
+    return measured.seconds / measured.size, sum(_first_and_last(measured)) / 2
 
 
 def _first_and_last(measured: _Measured) -> tuple[float, float]:
