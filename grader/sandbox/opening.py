@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,14 @@ def confined(submission: str, scratch: Path, limits: Limits) -> dict[str, Any]:
 
 
 def scratch_in(workspace: Path, server: ForkServer, number: int) -> Path:
-    """With namespaces every box mounts a file system of its own here, unseen by the others and gone with it."""
-    scratch = workspace / ("scratch" if server.isolated else f"scratch-{number}")
-    scratch.mkdir(mode=0o700, exist_ok=True)
-    return scratch
+    """With namespaces every box mounts a file system of its own, unseen by the others and gone with it."""
+    return _made(workspace / ("scratch" if server.isolated else f"scratch-{number}"))
+
+
+@lru_cache(maxsize=4)  # all boxes with namespaces have the same
+def _made(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def opened(

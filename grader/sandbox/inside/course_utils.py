@@ -5,17 +5,17 @@ It stands in under every name that a script may import it by: `utils`, `src.util
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
 import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 from .later_modules import later
 
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class _Finder:
     top = ""  # of the submission
 
     def find_spec(
@@ -23,10 +23,14 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         package, _, name = fullname.rpartition(".")
         if fullname == "src":
-            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+            return self._spec(fullname, is_package=True)
         if name == "utils" and (not package or is_ours(sys.modules.get(package)) or self._is_the_students(path)):
-            return importlib.machinery.ModuleSpec(fullname, self)
+            return self._spec(fullname, is_package=False)
         return None
+
+    def _spec(self, fullname: str, is_package: bool) -> importlib.machinery.ModuleSpec:
+        loader: Any = self  # no importlib.abc.Loader: with that, shutil, bz2 and lzma would be loaded for every box
+        return importlib.machinery.ModuleSpec(fullname, loader, is_package=is_package)
 
     def _is_the_students(self, path: Sequence[str] | None) -> bool:
         return any(f"{folder}{os.sep}".startswith(self.top + os.sep) for folder in path or ())

@@ -8,7 +8,6 @@ from __future__ import annotations
 import __future__
 
 import ast
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
@@ -177,7 +176,7 @@ def as_whole(name: str, path: str) -> ModuleType | None:
     return module if _ran(content, path, module) else None
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Finds what Python's own finder finds; where that is a student's file, it is loaded as one."""
 
     def find_spec(

@@ -6,7 +6,6 @@ import builtins
 import contextlib
 import io
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -55,7 +54,8 @@ def _move_to_a_copy() -> None:
         for name in names:
             path = os.path.join(folder, name)
             if os.path.getsize(path) <= _CARRIED_BYTES:
-                shutil.copyfile(path, os.path.join(copy, path))
+                with open(path, "rb") as source, open(os.path.join(copy, path), "wb") as target:
+                    target.write(source.read())
     os.chdir(copy)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import builtins
 import dis
-import importlib.abc
 import importlib.machinery
 import os
 import sys
@@ -152,7 +151,7 @@ def _importing() -> tuple[str, bool]:
     return frame.f_code.co_filename, any(entry.start <= frame.f_lasti < entry.end for entry in covered)
 
 
-class _Loader(importlib.abc.Loader):
+class _Loader:
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         inert = spec.name.partition(".")[0] in _INERT
         return _InertModule(spec.name) if inert else _NamedModule(spec.name)
@@ -174,10 +173,11 @@ def _is_own_package(name: str) -> bool:
 
 
 def _stand_in(fullname: str) -> importlib.machinery.ModuleSpec:
-    return importlib.machinery.ModuleSpec(fullname, _Loader(), is_package=True)
+    loader: Any = _Loader()  # no importlib.abc.Loader: with that, shutil, bz2 and lzma would be loaded for every box
+    return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
 
 
-class _Hiding(importlib.abc.MetaPathFinder):
+class _Hiding:
     """Before Python's own finders: keeps from students' code what is installed here and not allowed."""
 
     def __init__(self, allowed: Iterable[str]) -> None:
@@ -198,7 +198,7 @@ class _Hiding(importlib.abc.MetaPathFinder):
         return _stand_in(fullname)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Last in line: whatever can really be imported is."""
 
     def find_spec(
