@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote as quote_address
 
+import jinja2
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
@@ -269,12 +270,27 @@ def sha256_of(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+_OPTIONS: dict[str, Any] = {
+    "autoescape": True,
+    "finalize": harmless_value,
+    "undefined": StrictUndefined,
+    "trim_blocks": True,
+    "lstrip_blocks": True,
+}
+
+
 class _Compiled(FileSystemBytecodeCache):
     """Compiled templates, kept where Python keeps what it compiles, if one may write there: compiling takes as long as
     a hundred pages."""
 
     def __init__(self) -> None:
         super().__init__(str(TEMPLATES / "__pycache__"))
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """What was compiled by another jinja, or with other options, is another file: whether values are escaped is
+        compiled in."""
+        options = [f"{option}={getattr(value, '__qualname__', value)}" for option, value in _OPTIONS.items()]
+        return super().get_cache_key(" ".join([jinja2.__version__, *options, name]), filename)
 
     def load_bytecode(self, bucket: Bucket) -> None:
         try:
@@ -296,11 +312,7 @@ def templates(room: Path = TEMPLATES) -> Environment:
         loader=FileSystemLoader([room, TEMPLATES]),
         bytecode_cache=_Compiled(),
         auto_reload=False,  # nobody asks the disk, three times a page, whether a template has changed
-        autoescape=True,
-        finalize=harmless_value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        **_OPTIONS,
     )
     sheets = dict.fromkeys([TEMPLATES / "style.css", *sorted(room.glob("*.css"))])
     style = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)

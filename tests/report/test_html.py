@@ -365,6 +365,17 @@ def test_templates_are_compiled_once_for_all_processes(tmp_path: Path, monkeypat
             file.write_bytes(damaged)
             assert drawn_anew() == page
             assert file.read_bytes() == whole
+    generate = jinja2.Environment._generate
     monkeypatch.setattr(jinja2.Environment, "_generate", lambda *_: pytest.fail("it was compiled before"))
     assert drawn_anew() == page
+    monkeypatch.setattr(jinja2.Environment, "_generate", generate)
+    monkeypatch.setitem(html._OPTIONS, "trim_blocks", False)
+    assert drawn_anew() != page, "what was compiled with other options must not be taken"
+    monkeypatch.undo()
     templates.cache_clear()
+
+
+def test_templates_of_another_jinja_are_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = html._Compiled().get_cache_key("student.html")
+    monkeypatch.setattr(jinja2, "__version__", "3.99")
+    assert html._Compiled().get_cache_key("student.html") != key
