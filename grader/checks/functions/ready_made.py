@@ -31,10 +31,12 @@ _LIBRARIES = ("numpy", "torch", "einops")  # all that code which keeps nothing m
 
 @dataclass(frozen=True)
 class _Watched:
-    """Runs to be watched: all of them, or few where reading tells what is used."""
+    """Runs to be watched: few where reading tells what is used, otherwise all; and with other inputs, a mask say, which
+    lead code to other lines. Work that cannot take those yet is judged by the checks that ask for them."""
 
     all: KeptQuestion
     few: KeptQuestion
+    others: KeptQuestion | None = None
 
 
 @check(asked_first=True)  # code that counts its calls would know which ones are watched
@@ -47,15 +49,22 @@ def writes_it_out(
     forbidden: list[str],
     allowed: list[str] = [],  # noqa: B006 - read only
     inputs: Inputs | None = None,
+    inputs_too: Inputs | None = None,
 ) -> Outcome:
     """It is written out: nothing that it reaches is a library's ready-made function for it."""
-    watched = drawn(rng, _calls, function, inputs) if inputs else None
+    watched = drawn(rng, _calls, function, inputs, inputs_too) if inputs else None
     return _judged(student, file, function, (forbidden, allowed), watched)
 
 
-def _calls(rng: np.random.Generator, function: str, inputs: str) -> _Watched:
-    requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, maker_of(inputs))]
-    return _Watched(*(KeptQuestion(name=function, run_as="call", requests=some) for some in (requests, requests[::5])))
+def _calls(rng: np.random.Generator, function: str, inputs: str, inputs_too: str | None) -> _Watched:
+    def watched(name: str, step: int = 1) -> KeptQuestion:
+        return KeptQuestion(name=function, run_as="call", requests=requests[name][::step])
+
+    requests = {
+        name: [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, maker_of(name))]
+        for name in filter(None, (inputs, inputs_too))
+    }
+    return _Watched(watched(inputs), watched(inputs, 5), watched(inputs_too) if inputs_too else None)
 
 
 @check(asked_first=True)  # code that counts its calls would know which ones are watched
@@ -87,8 +96,8 @@ def _judged(
 ) -> Outcome:
     # Read inside a box: a hostile file can crash a parser, and then only that box is lost.
     if _is_plain(named := student.probe("library_names", file), *rules):
-        runs = watched and (watched.few if _are_allowed_whole(named, rules[1]) else watched.all)
-        calls, _ = _recorded(student, file, name, runs) if runs else ([], False)
+        is_few = _are_allowed_whole(named, rules[1])
+        calls, _ = _recorded(student, file, name, watched, is_few)
         if not _first_forbidden(calls, *rules):
             return _nothing_ready_made(rules)
     match student.probe("names_used", file, name=name):
@@ -96,7 +105,7 @@ def _judged(
             pass
         case _:
             raise Crashed(f"{file} could not be read")
-    calls, finished = _recorded(student, file, name, watched.all) if watched else ([], False)
+    calls, finished = _recorded(student, file, name, watched)
     read, seen = _first_forbidden(taken, *rules), _first_forbidden(calls, *rules)
     if seen or (read and not finished):
         used, source, line = read or seen or ("", "", 0)
@@ -130,8 +139,19 @@ def _are_allowed_whole(named: Sequence[str], allowed: Sequence[str]) -> bool:
     return all(_fits(f"{library}.any", allowed) for library in _LIBRARIES if library in roots)
 
 
-def _recorded(student: Student, file: str, name: str, watched: KeptQuestion) -> tuple[list[Any], bool]:
-    """What a run called, and whether it ran to its end. One that does not is judged by the checks that come later."""
+def _recorded(
+    student: Student, file: str, name: str, watched: _Watched | None, is_few: bool = False
+) -> tuple[list[Any], bool]:
+    """What runs called, and whether they ran to their end. What does not is judged by the checks that come later."""
+    if watched is None:
+        return [], False
+    if is_few:
+        return _calls_of(student, file, name, watched.few)
+    calls, finished = _calls_of(student, file, name, watched.all)
+    return calls + (_calls_of(student, file, name, watched.others)[0] if watched.others else []), finished
+
+
+def _calls_of(student: Student, file: str, name: str, watched: KeptQuestion) -> tuple[list[Any], bool]:
     try:
         (answer,) = student.probe_each("calls_made", file, [watched])
     except StudentFault:
