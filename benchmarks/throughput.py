@@ -97,7 +97,7 @@ def _round(
     seconds = _pytest(folder, TEST.format(problems=problems), 1)
     both = _pytest(folder, TEST.format(problems=problems), CORES)
     empty = _pytest(folder, EMPTY.format(imports="\n".join(f"import {name}" for name in libraries)), CORES)
-    least = min(_bare(problems, 1, 0.0)[:LEAST_OF])
+    least = min(bare_rounds(problems, 1, 0.0)[:LEAST_OF])
     found = {
         "pytest, one process per submission, one at a time, a second": 1 / seconds,
         f"pytest, one process per submission, {CORES} at a time, a second": 1 / both,
@@ -109,9 +109,9 @@ def _round(
     for size, submissions in classes.items():
         for number in jobs:
             cores = min(CORES, number)
-            before = _bare(problems, cores, BARE_SECONDS)
+            before = bare_rounds(problems, cores, BARE_SECONDS)
             measured = _grader(submissions, folder / f"out-{size}-{number}", number, problems)
-            bare = statistics.median(before + _bare(problems, cores, BARE_SECONDS))
+            bare = statistics.median(before + bare_rounds(problems, cores, BARE_SECONDS))
             ratios = {**_ratios(measured, seconds, both), **_times_bare(measured, cores, bare, least)}
             print(_line(measured, ratios))
             named = f"grader, {number} job{'s' if number > 1 else ''}, {size} submissions"
@@ -145,7 +145,7 @@ def _pytest(folder: Path, test: str, at_a_time: int) -> float:
     return (time.perf_counter() - began) / PYTEST_PROCESSES
 
 
-def _bare(problems: tuple[str, ...], at_once: int, for_seconds: float) -> list[float]:
+def bare_rounds(problems: tuple[str, ...], at_once: int, for_seconds: float) -> list[float]:
     """Seconds per submission for its imports and calls alone, in processes that have the libraries loaded."""
     code = f"from benchmarks.plain_student import bare_seconds; print(*bare_seconds({problems!r}, {for_seconds}))"
     environment = {**os.environ, "PYTHONPATH": f"{MODEL}:{REPOSITORY}", "OMP_NUM_THREADS": "1"}

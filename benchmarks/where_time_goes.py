@@ -1,49 +1,44 @@
-"""Where the processor time of one submission goes in `grader batch`: job, fork server, boxes, gradebook, page; and,
-inside a box, each kind of question.
+"""Where the processor time of one submission goes in `grader batch`: job, fork servers and reader, boxes, gradebook,
+page; how much of each the kernel takes; and what the student's code takes by itself.
 
     python -m benchmarks.where_time_goes                # dl-hw3 2.1 and 2.2 of ada, forty times
-    python -m benchmarks.where_time_goes --count 20
+    python -m benchmarks.where_time_goes --count 20     # at most 80: then readers are replaced, and counted as boxes
 
 Processor time of each process, kernel included, as lower quartiles: what else runs on the machine makes single figures
-larger, never smaller. The questions of a box are played again in forks of a warm process without a jail; pages of
-memory that a fork copies are counted with the question that touches them first.
+larger, never smaller. The kernel's share is that of all submissions together, since it counts in ticks. The student's
+code by itself is what `throughput` calls bare: its files and all calls, again and again in a process that is warm.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
-import json
 import os
 import pickle
-import shutil
+import resource
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from benchmarks.throughput import MODEL, RUBRIC, class_of
+from benchmarks.throughput import BARE_SECONDS, RUBRIC, bare_rounds, class_of
 from grader.batch.files import write_files
 from grader.batch.finding import find_submissions
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.grading import Graded, Grading, Plan
 from grader.draw import Draw
-from grader.sandbox import channel, fork_server, reader, rehearsed_code
-from grader.sandbox.inside import rehearsal, wire, worker
+from grader.sandbox import fork_server, reader
 from grader.submission import room_in_memory
 
 PROBLEMS = ("2.1", "2.2")
 WARM = 4  # submissions that are graded before any is measured
-ROUNDS = 30
 _A_BOX_ENDS_IN = 0.5  # seconds, on a busy machine
 
 _ended: list[float] = []  # processor seconds of boxes
-_asked: list[bytes] = []
 _readers: set[int] = set()  # boxes in which code is read, for many submissions
-_receive, _ask_each, _opened = fork_server.ForkServer._receive, channel.Channel.ask_each, reader.opened
+_receive, _opened = fork_server.ForkServer._receive, reader.opened
 
 
 def _receive_and_note(self: fork_server.ForkServer) -> tuple[dict[str, Any], list[int]]:
@@ -58,29 +53,23 @@ def _open_and_note(server: fork_server.ForkServer, request: dict[str, Any], *giv
     return _opened(server, request, *given)
 
 
-def _ask_and_note(self: channel.Channel, question: channel.Question, *given: Any) -> Iterator[Any]:
-    _asked.append(question.frame)
-    return _ask_each(self, question, *given)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=40)
     count = parser.parse_args().count
     setattr(fork_server.ForkServer, "_receive", _receive_and_note)  # noqa: B010 - mypy lets no method be replaced
-    setattr(channel.Channel, "ask_each", _ask_and_note)  # noqa: B010 - the same
     setattr(reader, "opened", _open_and_note)  # noqa: B010 - the same
     with tempfile.TemporaryDirectory(prefix="where-time-goes-") as temporary:
         folder = Path(temporary)
-        results = _grade(folder, count)
-        _keep(folder, results)
-        print(f"beside other work: load {os.getloadavg()[0]:.0f}")
-        _replay(folder)
+        by_itself = bare_rounds(PROBLEMS, 1, BARE_SECONDS)
+        _keep(folder, _grade(folder, count))
+        _show("the student's code by itself", by_itself)
+    print(f"beside other work: load {os.getloadavg()[0]:.0f}")
 
 
 def _grade(folder: Path, count: int) -> list[Graded]:
     found = find_submissions(class_of(folder / "class", WARM + count), folder)
-    own, servers, results, one_box = [], [], list[Graded](), list[bytes]()
+    own, servers, results = [], [], list[Graded]()
     plan = Plan(RUBRIC, None, PROBLEMS, Draw(0, None), False)
     with room_in_memory() as memory, Grading(plan, memory) as grading:
         for handed_in in found.submissions[:WARM]:
@@ -88,18 +77,21 @@ def _grade(folder: Path, count: int) -> list[Graded]:
         time.sleep(_A_BOX_ENDS_IN)
         processes = _below(os.getpid())
         _ended.clear()
+        share_of_job, share_of_servers, share_of_boxes = (
+            _Share(_own),
+            _Share(_of(processes)),
+            _Share(_below_of(processes)),
+        )
         for handed_in in found.submissions[WARM:]:
-            _asked.clear()
-            began, before, boxes = time.process_time(), sum(map(_spent, processes)), len(_ended)
+            began, before = time.process_time(), sum(map(_spent, processes))
             results.append(grading.grade_one(handed_in, None))
             own.append(time.process_time() - began)
             servers.append(sum(map(_spent, processes)) - before)
-            one_box = list(_asked) if len(_ended) - boxes <= 1 else one_box
         time.sleep(_A_BOX_ENDS_IN)
-    (folder / "asked").write_bytes(pickle.dumps(one_box))
-    _show("the job's process", own)
-    _show("its fork servers and reader", servers)
-    _show("one box", _ended)
+        shares = [share.of_the_kernel() for share in (share_of_job, share_of_servers, share_of_boxes)]
+    _show("the job's process", own, shares[0])
+    _show("its fork servers and reader", servers, shares[1])
+    _show("one box", _ended, shares[2])
     mean = 1000 * sum(_ended) / count
     print(f"{'boxes of one submission':30} {mean:6.2f} ms, the mean of {len(_ended) / count:.2f} boxes")
     return results
@@ -108,56 +100,61 @@ def _grade(folder: Path, count: int) -> list[Graded]:
 def _keep(folder: Path, results: list[Graded]) -> None:
     kept, pages = [], [0.0]
     with Gradebook(folder / "out", new=True) as gradebook:
-        run = gradebook.begin_run(Run("", None, 0, PROBLEMS, ""), "dl-hw3", "0")
+        run, share = gradebook.begin_run(Run("", None, 0, PROBLEMS, ""), "dl-hw3", "0"), _Share(_own)
         for graded in results:
             began = time.process_time()
             handed_over: Graded = pickle.loads(pickle.dumps(graded))  # as it comes from a job
             assert handed_over.result is not None
             gradebook.add(run, handed_over.result)
             kept.append(time.process_time() - began)
+        _show("the gradebook", kept, share.of_the_kernel())
+        share = _Share(_own)
         write_files(gradebook, folder / "out", lambda: pages.append(time.process_time()))
-    _show("the gradebook", kept)
-    _show("page and JSON of a student", [after - before for before, after in pairwise(pages[1:])])
+    _show(
+        "page and JSON of a student", [after - before for before, after in pairwise(pages[1:])], share.of_the_kernel()
+    )
 
 
-def _replay(folder: Path) -> None:
-    """The questions of the last box that was alone, in forks of this process."""
-    home, rehearsed = folder / "home", folder / "rehearsed"
-    shutil.copytree(MODEL, home)
-    rehearsed.mkdir()
-    for name, text in rehearsed_code.FILES.items():
-        (rehearsed / name).write_text(text)
-    rehearsal.rehearse(str(rehearsed))
-    frames: list[bytes] = pickle.loads((folder / "asked").read_bytes())
-    gc.collect()
-    gc.freeze()
-    rounds = [_in_a_fork(home, frames) for _ in range(ROUNDS)]
-    for what in rounds[0]:
-        _show(f"in a box: {what}", [one[what] for one in rounds])
+class _Spent(NamedTuple):
+    """Any unit: only shares are taken of it."""
+
+    user: float
+    kernel: float
 
 
-def _in_a_fork(home: Path, frames: list[bytes]) -> dict[str, float]:
-    reading, writing = os.pipe()
-    if (child := os.fork()) == 0:
-        os.chdir(home)
-        nowhere, spent = os.open(os.devnull, os.O_WRONLY), dict[str, float]()
-        for frame in frames:
-            (home.parent / "frame").write_bytes(frame)
-            source = os.open(home.parent / "frame", os.O_RDONLY)
-            began = time.process_time()
-            question = wire.read_question(source)
-            what, read = question["probe"], time.process_time()
-            worker.respond(nowhere, question)
-            spent["reading questions"] = spent.get("reading questions", 0.0) + read - began
-            spent[what] = spent.get(what, 0.0) + time.process_time() - read
-            os.close(source)
-        os.write(writing, json.dumps(spent).encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as file:
-        measured: dict[str, float] = json.load(file)
-    os.waitpid(child, 0)
-    return measured
+class _Share:
+    """Of what is spent from here on, how much by the kernel."""
+
+    def __init__(self, spent: Callable[[], _Spent]) -> None:
+        self._look, self._began = spent, spent()
+
+    def of_the_kernel(self) -> float:
+        now = self._look()
+        kernel, user = now.kernel - self._began.kernel, now.user - self._began.user
+        return kernel / (kernel + user) if kernel + user else 0.0
+
+
+def _own() -> _Spent:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return _Spent(used.ru_utime, used.ru_stime)
+
+
+def _of(processes: list[int]) -> Callable[[], _Spent]:
+    return lambda: _ticks(processes, 11)
+
+
+def _below_of(processes: list[int]) -> Callable[[], _Spent]:
+    """Of their children that have ended and been waited for."""
+    return lambda: _ticks(processes, 13)
+
+
+def _ticks(processes: list[int], first: int) -> _Spent:
+    user = kernel = 0
+    for process in processes:
+        with suppress(OSError):  # it has ended
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            user, kernel = user + int(fields[first]), kernel + int(fields[first + 1])
+    return _Spent(user, kernel)
 
 
 def _below(process: int) -> list[int]:
@@ -172,9 +169,10 @@ def _spent(process: int) -> float:
     return 0.0
 
 
-def _show(what: str, seconds: list[float]) -> None:
+def _show(what: str, seconds: list[float], kernel: float | None = None) -> None:
     ordered = sorted(1000 * one for one in seconds)
-    print(f"{what:30} {ordered[len(ordered) // 4]:6.2f} ms, median {ordered[len(ordered) // 2]:.2f}")
+    share = "" if kernel is None else f", {kernel:.0%} of it the kernel's"
+    print(f"{what:30} {ordered[len(ordered) // 4]:6.2f} ms, median {ordered[len(ordered) // 2]:.2f}{share}")
 
 
 if __name__ == "__main__":
