@@ -133,6 +133,24 @@ def test_what_the_students_code_has_put_on_the_path_stays_hers(boxes: BoxRunner,
     assert found.status is Status.PASSED, found.message
 
 
+def test_code_that_ends_the_watching_in_one_run_is_watched_in_the_next(
+    boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    code = """
+        import sys
+        import numpy as np
+        def f(x):
+            if x:
+                sys.setprofile(None)
+            return np.trace(np.eye(2))
+    """
+    with boxes.open(submission(code), Limits(), seed=0) as student:
+        requests = [{"args": [x], "kwargs": {}} for x in (1, 0)]
+        told = student.probe("calls_made", "work.py", name="f", run_as="call", requests=requests)
+    assert told["finished"]
+    assert any("trace" in name for name, _, _ in told["calls"])
+
+
 def test_more_files_than_are_read_is_for_a_person(boxes: BoxRunner, submission: MakeSubmission) -> None:
     chain = {f"m{n}.py": f"import m{n + 1}\ndef f(x): return m{n + 1}.f(x)" for n in range(300)}
     found = _read_only(boxes, submission, **{"a.py": "from m0 import f", **chain})

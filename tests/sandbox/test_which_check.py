@@ -161,6 +161,30 @@ def test_no_box_leaves_flags_on_a_descriptor_for_the_next(runner: BoxRunner, sub
     assert {0, 1, 2} <= {number for number, _ in seen[0]}
 
 
+def test_no_box_finds_where_earlier_ones_wrote(runner: BoxRunner, submission: MakeSubmission) -> None:
+    """What the fork server puts into its own environment, libc keeps for ever: names of folders would count boxes."""
+    code = """
+        import ctypes, os, re
+        def folders():
+            libc = ctypes.CDLL(None)
+            libc.sbrk.restype = ctypes.c_void_p
+            reading, writing = os.pipe()
+            pages, at = [], libc.sbrk(0) - 4096
+            while libc.write(writing, ctypes.c_void_p(at), 4096) == 4096:  # down to where nothing is mapped
+                pages.insert(0, os.read(reading, 4096))
+                at -= 4096
+            named = re.findall(rb"(?:TMPDIR|HOME)=[^\\0]*(scratch[-0-9]*)", b"".join(pages))
+            return [len(pages), len(set(named))]
+    """
+    work = submission(code)
+    seen = []
+    for _ in range(4):
+        with runner.open(work, Limits(), 0) as student:
+            seen.append(student.call("work.py", "folders"))
+    assert min(pages for pages, _ in seen) > 100, "it should have looked through the heap"
+    assert len({count for _, count in seen}) == 1
+
+
 @pytest.mark.slow
 def test_nothing_in_a_box_is_as_old_as_the_fork_server(submission: MakeSubmission) -> None:
     """With the time of the first box, the time now would tell how far the grader has come."""

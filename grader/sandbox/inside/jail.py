@@ -157,7 +157,7 @@ def _wall_off(box: Confinement, reach: Reach, isolated: bool) -> None:
 
 
 def tell_of_scratch(folder: str) -> None:
-    """The fork server's environment is that of its next box, and of the one after it, if that has the same folder."""
+    """Said by the fork server, it holds for all boxes to come."""
     if os.environ.get("HOME") != folder:
         os.environ["HOME"] = os.environ["TMPDIR"] = folder
 

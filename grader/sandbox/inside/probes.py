@@ -102,8 +102,8 @@ def calls_made(file: str, name: str, run_as: str, requests: list[dict[str, Any]]
     recorder, finished = recording.Recorder(), False
     with contextlib.suppress(BaseException):  # a student's code may raise anything, SystemExit included
         student_code.attribute(file, name)  # what runs at the import (a demo, say) is not recorded
-        with recorder:
-            for request in requests:
+        for request in requests:
+            with recorder:  # anew: the run before may have ended it
                 PROBES[run_as](file, name, **request)
         finished = True
     return {"calls": recorder.calls, "finished": finished}

@@ -195,7 +195,8 @@ class _Server:
                     continue
                 number = request.pop("id")
                 asked = _Asked(**{**request, "confinement": jail.Confinement(**request["confinement"])})
-                jail.tell_of_scratch(asked.confinement.scratch)
+                if isolated:  # all boxes have the same
+                    jail.tell_of_scratch(asked.confinement.scratch)
                 child = namespaces.fork_into_own_process_namespace() if isolated else os.fork()
                 if child == 0:
                     return asked, received
@@ -262,7 +263,9 @@ def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded:
     """Put the jail on, at the place where the student's code is."""
     namespaces.die_with_parent()
     confinement = asked.confinement
-    if isolated and asked.writes:
+    if not isolated:  # not before: libc never forgets, and names of folders would tell how many boxes there were
+        jail.tell_of_scratch(confinement.scratch)
+    elif asked.writes:
         jail.mount_scratch(confinement)
     home = confinement.submission
     if asked.copy:  # small enough to give the student a copy to write into, as at home
