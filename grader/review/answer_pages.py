@@ -22,7 +22,7 @@ from grader.review.handed_in_files import NotShown
 from grader.review.leases import LeasedByAnother
 from grader.review.page_templates import exact
 from grader.review.refs import Ref
-from grader.review.visit import NotThere, Visit, address_of_part, key_of
+from grader.review.visit import NotThere, Visit, key_of
 
 _CHANGED = "one of these answers was graded again, or decided by somebody else meanwhile; look at it again"
 _OTHERS = 12  # of a group, beside the answer that is shown
@@ -41,7 +41,7 @@ def _to_next(visit: Visit, after: Ref | None, said: str, *, back: bool = False) 
     found = visit.desk.next(part, after, back=back)
     if found is None or found == after:
         nothing = "No other answer to this part is open for you." if after else "Nothing of this part is open for you."
-        return visit.to(f"{address_of_part(part)}/groups", f"{said} {nothing}".strip())
+        return visit.to(f"{visit.address_of_part(part)}/groups", f"{said} {nothing}".strip())
     return visit.to(visit.address(found), said)
 
 

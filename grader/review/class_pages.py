@@ -11,7 +11,7 @@ from grader.errors import UsageError
 from grader.report.points import shown
 from grader.review.double_marking import Difference
 from grader.review.refs import Ref
-from grader.review.visit import NotThere, Visit, address_of_part
+from grader.review.visit import NotThere, Visit
 
 _LAST_ID = 2**63 - 1  # of a row in SQLite
 
@@ -43,15 +43,15 @@ def undo(visit: Visit) -> Response:
     """Back to what was decided, which is open again."""
     act = visit.desk.undo()
     if act is None:
-        return visit.to("/", "There is nothing left that you could undo.")
+        return visit.to(f"{visit.root}/", "There is nothing left that you could undo.")
     students = {one.student for one in act.decisions}
     if not act.decisions:
-        return visit.to("/", f"Undone: {act.kind}.")
+        return visit.to(f"{visit.root}/", f"Undone: {act.kind}.")
     first = act.decisions[0]
     if len(students) == 1:
         return visit.to(visit.address(Ref(first.student, first.part)), f"Undone: {act.kind} of this answer.")
     said = f"Undone: {act.kind} of {len(act.decisions)} answers to {first.part}."
-    return visit.to(f"{address_of_part(first.part)}/groups", said)
+    return visit.to(f"{visit.address_of_part(first.part)}/groups", said)
 
 
 def agreement(visit: Visit) -> Response:
@@ -78,7 +78,7 @@ def settle(visit: Visit) -> Response:
     if points is None:
         raise UsageError("type the points that are to stand")
     visit.desk.settle(visit.ref, points=points, comment=visit.typed("comment").strip())
-    return visit.to("/agreement", f"Settled: {shown(points)} of {shown(visit.part.worth)}.")
+    return visit.to(f"{visit.root}/agreement", f"Settled: {shown(points)} of {shown(visit.part.worth)}.")
 
 
 def requests(visit: Visit) -> Response:
@@ -107,4 +107,4 @@ def answer_request(visit: Visit) -> Response:
     if not reply:
         raise UsageError("the student reads the reply: write one")
     visit.desk.answer_request(number, reply, points=visit.typed_points("points"))
-    return visit.to("/requests", "The request is answered.")
+    return visit.to(f"{visit.root}/requests", "The request is answered.")

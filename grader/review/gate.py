@@ -1,15 +1,14 @@
 """The gate before every page: which host, which person, which site a request comes from, and what browsers are told.
 
-Nothing behind it is reached without a token, and no form without the word that only our own pages hold. What is refused
-gets one line.
+Nothing behind it is reached without the secret path and a session, and no form without the form token that only our own
+pages hold. What is refused gets one line.
 """
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 from markupsafe import Markup
@@ -18,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from grader.review.reviewers import Reviewers
+from grader.review.reviewers import Reviewers, whose
 
 MAX_BODY = 2**20  # a decision on a group of a thousand has 200 KB
 _MAX_FIELDS = 20_000
@@ -40,9 +39,10 @@ _HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 _OUR_OWN = ("same-origin", "none")  # Sec-Fetch-Site: our pages, or a person who typed the address
-_WELCOME = Markup(
-    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
-    '<title>Review</title><p><a href="/">To the review</a></p>'
+_NO_SESSION = "Open the address that `grader review` printed: it holds your token."
+LEADS_ON = Markup(
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">'
+    '<title>Review</title><p><a href="{address}">To the review</a></p>'
 )
 
 
@@ -81,26 +81,34 @@ class Gate:
             raise Refused(405, "Only pages and forms.")
         if len(request.url.path) > _MAX_PATH:
             raise Refused(414, "No address here is that long.")
+        root = self._reviewers.path
+        if not hmac.compare_digest(scope["path"][: len(root) + 1].encode("utf-8", "replace"), f"{root}/".encode()):
+            raise Refused(403, _NO_SESSION)
         if request.method != "POST" and "token" in request.query_params:
             return self._welcomed(request.query_params["token"])
-        name = self._reviewers.who(_cookies(headers).get(self._cookie, ""))
+        sessions = self._reviewers.by_session
+        name = next(filter(None, (whose(value, sessions) for value in _cookies(headers, self._cookie))), None)
         if name is None:
-            raise Refused(403, "Open the address that `grader review` printed: it holds your token.")
+            raise Refused(403, _NO_SESSION)
         if request.method == "POST":
             _refuse_other_sites(request)
             scope.setdefault("state", {})["form"] = await self._form(request, name)
         elif headers.get("sec-fetch-site", "none") not in _OUR_OWN and headers.get("sec-fetch-dest") != "document":
             raise Refused(403, "Another site asked for this.")
         scope.setdefault("state", {})["reviewer"] = name
+        scope["root_path"] = root  # routes and templates need not know it
         return self._inner
 
     def _welcomed(self, token: str) -> Response:
         """A page that leads on, not a redirect: a cookie for our own pages only is not sent along the redirect of
         somebody who came from a mail or a chat."""
-        if self._reviewers.who(token) is None:
+        if (name := whose(token, self._reviewers.by_token)) is None:
             raise Refused(403, "This token is not known here; `grader review` prints the one that is.")
-        response = HTMLResponse(_WELCOME)
-        response.set_cookie(self._cookie, token, httponly=True, samesite="strict", path="/")
+        root = self._reviewers.path
+        response = HTMLResponse(LEADS_ON.format(address=f"{root}/"))
+        session = self._reviewers.session(name)
+        # Browsers send cookies to every port of a host, but only below their path, which no other server can guess.
+        response.set_cookie(self._cookie, session, httponly=True, samesite="strict", path=root)
         return response
 
     def _is_ours(self, host: str) -> bool:
@@ -138,11 +146,12 @@ def _refuse_other_sites(request: Request) -> None:
         raise Refused(403, "Another site sent this form, so nothing was done.")
 
 
-def _cookies(headers: Headers) -> Mapping[str, str]:
-    try:
-        return {key: morsel.value for key, morsel in SimpleCookie(headers.get("cookie", "")).items()}
-    except CookieError:
-        return {}
+def _cookies(headers: Headers, name: str) -> Iterator[str]:
+    """All of that name: servers on other ports can set one, too, which must not hide ours."""
+    for pair in ";".join(headers.getlist("cookie")).split(";"):
+        key, _, value = pair.strip().partition("=")
+        if key == name:
+            yield value
 
 
 def _with_headers(send: Send) -> Send:

@@ -13,7 +13,7 @@ from grader.report.points import shown
 from grader.report.typesetting import typeset
 from grader.review.grouping import Group
 from grader.review.refs import Ref
-from grader.review.visit import Visit, address_of_part, key_of
+from grader.review.visit import Visit, key_of
 
 _PER_PAGE = 30  # groups; in prose many answers stand alone
 _DIGITS = 7
@@ -51,7 +51,7 @@ def join(visit: Visit) -> Response:
     if len(chosen) < 2:
         raise UsageError("tick two groups or more to join them")
     visit.desk.join(part, chosen)
-    return visit.to(f"{address_of_part(part)}/groups", f"{len(chosen)} groups are one now.")
+    return visit.to(f"{visit.address_of_part(part)}/groups", f"{len(chosen)} groups are one now.")
 
 
 def items(visit: Visit) -> Response:
@@ -67,7 +67,7 @@ def change_item(visit: Visit) -> Response:
         raise UsageError("an item needs words and points, such as 0.5 or -1")
     if abs(points) > visit.part.worth:
         raise UsageError(f"{part} is worth {shown(visit.part.worth)} points, so no item can be {shown(points)}")
-    place = f"{address_of_part(part)}/items"
+    place = f"{visit.address_of_part(part)}/items"
     if not (item := visit.typed("item")):
         visit.desk.add_item(part, text, points)
         return visit.to(place, "The item is there.")
@@ -104,6 +104,6 @@ def accept_in_bulk(visit: Visit) -> Response:
     act = visit.desk.accept_found(part, seen)
     accepted = sum((one.points or Fraction(0) for one in act.decisions), Fraction(0))
     return visit.to(
-        f"{address_of_part(part)}/groups",
+        f"{visit.address_of_part(part)}/groups",
         f"{len(act.decisions)} answers accepted as found, {shown(accepted)} points in all. Undo takes it back.",
     )

@@ -1,4 +1,4 @@
-"""Who may come in. Each reviewer has a token; it is shown once in an address, and a cookie carries it from then on."""
+"""Who may review. Each reviewer has a token, which an address holds. It buys a session, which a cookie holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from grader.errors import UsageError
@@ -19,23 +19,31 @@ _MOST_READ = 2**16
 _OTHERS_MAY_READ = 0o044
 
 
-@dataclass(frozen=True)
 class Reviewers:
-    by_token: dict[str, str]  # token → name
+    """`path`: every page lies below it. It follows from the tokens, so a page has the same address after a restart."""
 
-    def who(self, token: str) -> str | None:
-        """Whose token it is. Every one is compared, each in constant time: how long it takes tells nothing."""
-        given, found = token.encode("utf-8", "replace"), None
-        for known, name in self.by_token.items():
-            if hmac.compare_digest(known.encode(), given):
-                found = name
-        return found
+    def __init__(self, by_token: Mapping[str, str]) -> None:
+        self.by_token = by_token  # token → name
+        self.by_session = {secrets.token_urlsafe(24): name for name in by_token.values()}  # new at each start
+        self.path = "/" + hashlib.sha256("\n".join(["path", *sorted(by_token)]).encode()).hexdigest()[:32]
+
+    def session(self, name: str) -> str:
+        return next(session for session, owner in self.by_session.items() if owner == name)
 
     def form_token(self, name: str) -> str:
         """What each form of this reviewer carries, and no other site can know. It follows from the token, so that a
         form that was open while the server was started anew can still be sent."""
         token = next(token for token, known in self.by_token.items() if known == name)
         return hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()
+
+
+def whose(secret: str, owners: Mapping[str, str]) -> str | None:
+    """Every secret is compared, each in constant time, so the time taken reveals nothing."""
+    sent, name = secret.encode("utf-8", "replace"), None
+    for known, owner in owners.items():
+        if hmac.compare_digest(known.encode(), sent):
+            name = owner
+    return name
 
 
 def one_reviewer(name: str, grades: Path) -> Reviewers:
@@ -49,10 +57,15 @@ def one_reviewer(name: str, grades: Path) -> Reviewers:
     token = kept if _LEAST_TOKEN <= len(kept) <= _MOST_TOKEN and kept.isprintable() else secrets.token_urlsafe(24)
     if token != kept:
         with contextlib.suppress(OSError):  # where nothing can be kept, it is new at each start
-            path.unlink(missing_ok=True)
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-                file.write(token)
+            write_secret(path, token)
     return Reviewers({token: name})
+
+
+def write_secret(path: Path, text: str) -> None:
+    """A new file that only its owner can read."""
+    path.unlink(missing_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def read_reviewers(path: Path) -> Reviewers:

@@ -9,11 +9,14 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Iterator
+from pathlib import Path
 
 import uvicorn
 
 from grader.errors import UsageError
 from grader.review.application import application
+from grader.review.gate import LEADS_ON
+from grader.review.reviewers import write_secret
 from grader.review.visit import Room
 
 USUAL_PORT = 8765  # the same at every start where it is free, so that an open tab goes on working
@@ -33,7 +36,7 @@ def serve(room: Room, *, host: str, port: int | None, browser: bool) -> None:
     with _listening(host, port) as listener:
         number = listener.getsockname()[1]
         known_as = socket.gethostname() if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
-        place = f"http://{known_as}:{number}"
+        place = f"http://{known_as}:{number}{room.reviewers.path}"
         addresses = {name: f"{place}/?token={token}" for token, name in room.reviewers.by_token.items()}
         for name, address in addresses.items():
             print(f"{name}: {address}", flush=True)
@@ -45,15 +48,23 @@ def serve(room: Room, *, host: str, port: int | None, browser: bool) -> None:
         quiet = uvicorn.Config(
             app, lifespan="off", ws="none", log_level="warning", access_log=False, server_header=False
         )
+        page = room.grades.resolve() / "review.open.html"
         if browser:
-            threading.Thread(target=_open_browser, args=tuple(addresses.values())[:1], daemon=True).start()
-        with contextlib.suppress(KeyboardInterrupt):
+            _open_browser(page, next(iter(addresses.values())))
+        try:
             uvicorn.Server(quiet).run(sockets=[listener])
+        except KeyboardInterrupt:
+            pass
+        finally:
+            page.unlink(missing_ok=True)
 
 
-def _open_browser(address: str) -> None:
-    with contextlib.suppress(webbrowser.Error, OSError):
-        webbrowser.open(address)
+def _open_browser(page: Path, address: str) -> None:
+    """By a page that leads to the address: every user of the machine can read the browser's command line, so the token
+    must not be on it. The page is not in /tmp, which browsers in a container do not see."""
+    with contextlib.suppress(OSError):  # the address is printed, too
+        write_secret(page, LEADS_ON.format(address=address))
+        threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
 
 
 @contextlib.contextmanager

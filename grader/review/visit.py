@@ -69,6 +69,7 @@ class Visit:
     def __init__(self, room: Room, request: Request, gradebook: Gradebook) -> None:
         self.room, self.request, self.gradebook = room, request, gradebook
         self.reviewer: str = request.state.reviewer
+        self.root: str = request.scope["root_path"]
         self._aliases: dict[str, dict[Ref, str]] = {}
         self.desk = Desk(gradebook, self.reviewer, double=room.double)
 
@@ -125,6 +126,7 @@ class Visit:
 
     def page(self, template: str, status: int = 200, *, fault: str = "", **values: Any) -> Response:
         shared = {
+            "root": self.root,
             "token": self._token,
             "reviewer": self.reviewer,
             "names": self.room.names,
@@ -166,16 +168,15 @@ class Visit:
         return view.checks if self.room.names else without_names(view.checks, view.pieces)
 
     def address(self, ref: Ref) -> str:
-        return f"{address_of_part(ref.part)}/answers/{key_of(ref.student)}"
+        return f"{self.address_of_part(ref.part)}/answers/{key_of(ref.student)}"
+
+    def address_of_part(self, part: str) -> str:
+        return f"{self.root}/parts/{quote_address(part, safe='')}"
 
 
 def key_of(student: str) -> str:
     """Stands for a student in addresses: names are hidden, and a reviewer who looks for one can ask for them."""
     return hashlib.sha256(f"review of {student}".encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def address_of_part(part: str) -> str:
-    return f"/parts/{quote_address(part, safe='')}"
 
 
 def visited(room: Room, handler: Callable[[Visit], Response]) -> Callable[[Request], Response]:
@@ -193,7 +194,8 @@ def visited(room: Room, handler: Callable[[Visit], Response]) -> Callable[[Reque
                     return visit.page("fault.html", 409, fault=_line(cause), fields=_sent(request))
         except StaffFault as cause:  # the gradebook itself: it is locked, or gone
             page = templates().get_template("alone.html")
-            return HTMLResponse(page.render(fault=_line(cause), fields=_sent(request)), 503)
+            values = {"root": request.scope["root_path"], "fault": _line(cause), "fields": _sent(request)}
+            return HTMLResponse(page.render(values), 503)
 
     return endpoint
 

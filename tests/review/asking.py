@@ -13,20 +13,21 @@ from grader.review.reviewers import Reviewers
 from grader.review.visit import Room
 
 TOKEN = "t" * 32
-COOKIE = {"cookie": f"grader-review={TOKEN}"}
 OURS = {"host": "127.0.0.1:8765", "origin": "http://127.0.0.1:8765", "sec-fetch-site": "same-origin"}
 REVIEWERS = Reviewers({TOKEN: "Kim"})
+COOKIE = {"cookie": f"grader-review={REVIEWERS.session('Kim')}"}
 
 Answered = tuple[int, dict[str, str], str]  # status, headers, page
 Ask = Callable[..., Answered]
 
 
 def asker(room: Room) -> Ask:
-    """ask(method, path, headers, body): what the application answers."""
+    """ask(method, path, headers, body): what the application answers. Addresses stand without the secret path."""
     app = application(room, frozenset({"localhost"}), "grader-review")
 
-    def asked(method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Answered:
+    def asked(method: str, path: str, headers: dict[str, str], body: bytes = b"", root: str | None = None) -> Answered:
         path, _, query = path.partition("?")
+        path = (REVIEWERS.path if root is None else root) + path
         scope = {
             "type": "http",
             "method": method,
@@ -46,7 +47,10 @@ def asker(room: Room) -> Ask:
 
         asyncio.run(app(scope, receive, send))
         given = {key.decode(): value.decode() for key, value in sent[0]["headers"]}
-        return sent[0]["status"], given, b"".join(one.get("body", b"") for one in sent[1:]).decode(errors="replace")
+        page = b"".join(one.get("body", b"") for one in sent[1:]).decode(errors="replace")
+        if "location" in given:
+            given["location"] = given["location"].removeprefix(REVIEWERS.path)
+        return sent[0]["status"], given, page.replace(f'="{REVIEWERS.path}/', '="/')
 
     return asked
 

@@ -34,9 +34,11 @@ class Server:
 
 
 @contextmanager
-def served(grades: Path, *options: str | Path) -> Iterator[Server]:
-    command = [sys.executable, "-m", "grader", "review", str(grades), "--no-browser", "--port", "0", *map(str, options)]
-    process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def served(grades: Path, *options: str | Path, browser: str = "") -> Iterator[Server]:
+    """`browser`: the command that opens a page."""
+    opens, environment = ("--browser", ENVIRONMENT | {"BROWSER": browser}) if browser else ("--no-browser", ENVIRONMENT)
+    command = [sys.executable, "-m", "grader", "review", str(grades), opens, "--port", "0", *map(str, options)]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     addresses = {}
     for line in process.stdout:
@@ -59,10 +61,14 @@ class Client:
     """One reviewer who speaks HTTP."""
 
     def __init__(self, address: str) -> None:
-        base, _, token = address.partition("/?token=")
-        self.host = base.removeprefix("http://")
+        self.host, _, rest = address.removeprefix("http://").partition("/")
+        self._root, _, query = f"/{rest}".partition("/?")
         self._connection = http.client.HTTPConnection(self.host, timeout=30)
-        self._headers = {"Cookie": f"grader-review-{self.host.rpartition(':')[2]}={token}"}
+        self._headers: dict[str, str] = {}
+        self._connection.request("GET", f"{self._root}/?{query}")
+        welcome = self._connection.getresponse()
+        self._headers["Cookie"] = (welcome.headers["Set-Cookie"] or "").partition(";")[0]
+        welcome.read()
 
     def get(self, path: str) -> tuple[int, str]:
         status, body, place = self._ask("GET", path, None, {})
@@ -76,9 +82,10 @@ class Client:
         )
 
     def _ask(self, method: str, path: str, body: str | None, more: Mapping[str, str]) -> tuple[int, str, str]:
-        self._connection.request(method, path, body, self._headers | dict(more))
+        self._connection.request(method, self._root + path, body, self._headers | dict(more))
         answer = self._connection.getresponse()
-        return answer.status, answer.read().decode(), answer.headers.get("Location", "")
+        place = answer.headers.get("Location", "").removeprefix(self._root)
+        return answer.status, answer.read().decode().replace(f'="{self._root}/', '="/'), place
 
     def form_token(self) -> str:
         found = _FORM_TOKEN.search(self.get("/help")[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from http.cookies import SimpleCookie
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -10,6 +12,7 @@ import pytest
 from grader.review.application import DONE, SHOWN
 from grader.review.gate import MAX_BODY
 from grader.review.handed_in_files import HandedInFiles
+from grader.review.reviewers import Reviewers
 from grader.review.visit import Room
 from tests.review.asking import COOKIE, OURS, REVIEWERS, TOKEN, Ask, asker
 from tests.review.made_classes import essays
@@ -32,16 +35,34 @@ def test_without_a_token_nothing_is_shown(ask: Ask) -> None:
                 assert (status, said.count("\n")) == (403, 1), place
 
 
-def test_a_token_is_given_once_and_then_lives_in_a_cookie(ask: Ask) -> None:
+def test_a_token_buys_a_session_that_a_cookie_holds(ask: Ask) -> None:
     status, headers, page = ask("GET", f"/parts/1.a?token={TOKEN}", OURS)
     assert status == 200
-    assert TOKEN not in page
-    cookie = headers["set-cookie"]
-    assert cookie.startswith(f"grader-review={TOKEN};")
-    assert "HttpOnly" in cookie
-    assert "samesite=strict" in cookie.lower()
-    assert ask("GET", "/static/keys.js", OURS | COOKIE)[0] == 200
+    assert TOKEN not in page + headers["set-cookie"]
+    (cookie,) = SimpleCookie(headers["set-cookie"]).values()
+    assert (cookie["httponly"], cookie["samesite"].lower()) == (True, "strict")
+    assert ask("GET", "/static/keys.js", OURS | {"cookie": f"grader-review={cookie.value}"})[0] == 200
     assert ask("GET", f"/?token={TOKEN[1:]}", OURS | COOKIE)[0] == 403
+
+
+def test_no_other_port_gets_the_cookie(ask: Ask) -> None:
+    """Browsers send cookies to every port of a host: this one only below a path that cannot be guessed."""
+    (cookie,) = SimpleCookie(ask("GET", f"/?token={TOKEN}", OURS)[1]["set-cookie"]).values()
+    assert re.fullmatch("/[0-9a-f]{32}", cookie["path"])
+    for root in ("", "/", f"/{'0' * 32}", cookie["path"][:-1], f"/static{cookie['path']}", f"/{'é' * 32}"):
+        for place in ("/", "/static/keys.js", f"/?token={TOKEN}"):
+            assert ask("GET", place, OURS | COOKIE, root=root)[0] == 403, root + place
+    foreign = f"grader-review=set-by-another-port; {COOKIE['cookie']}; grader-review=; =; grader-review"
+    assert ask("GET", "/static/keys.js", OURS | {"cookie": foreign})[0] == 200
+
+
+def test_a_session_ends_with_the_server(tmp_path: Path) -> None:
+    first, second = Reviewers({TOKEN: "Kim"}), Reviewers({TOKEN: "Kim"})
+    assert first.session("Kim") != second.session("Kim")
+    assert (first.path, first.form_token("Kim")) == (second.path, second.form_token("Kim"))  # an open page goes on
+    ask = asker(Room(tmp_path, second, HandedInFiles(None)))
+    assert ask("GET", "/static/keys.js", OURS | {"cookie": f"grader-review={first.session('Kim')}"})[0] == 403
+    assert ask("GET", "/static/keys.js", OURS | {"cookie": f"grader-review={second.session('Kim')}"})[0] == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example:8765", "127.0.0.1.evil.example", "", "localhost.evil.example:8765"])

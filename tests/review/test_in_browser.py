@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -32,6 +33,12 @@ def entered(browser: Browser, server: Server, who: str = "Kim", *, width: int = 
     page.goto(server.addresses[who])
     page.wait_for_url(f"{server.base}/")
     return page
+
+
+def place_of_link(page: Page, server: Server, name: str) -> str:
+    """Where a link leads, below the server's address."""
+    link = page.get_by_role("link", name=name, exact=True).get_attribute("href")
+    return urljoin(server.base, link).removeprefix(server.base)
 
 
 def press(page: Page, *keys: str) -> None:
@@ -251,9 +258,9 @@ def test_every_view_fits_and_is_accessible(
     with served(class_of_300, "--by", "Kim", "--names", "--submissions", samples[1]) as server:
         page = entered(browser, server)
         page.goto(f"{server.base}/parts/2.e/groups")
-        code = page.get_by_role("link", name="alice", exact=True).get_attribute("href")
+        code = place_of_link(page, server, "alice")
         page.goto(f"{server.base}/parts/1.b.i/groups")
-        pdf = page.get_by_role("link", name="pat", exact=True).get_attribute("href")
+        pdf = place_of_link(page, server, "pat")
         for view in [*views, code, pdf, "/agreement", "/requests?all=1", "/help", "/parts/9", "/nowhere"]:
             page.set_viewport_size(phone)
             page.goto(f"{server.base}{view}")
@@ -307,7 +314,7 @@ def test_hostile_answers_do_nothing(
         page.on("dialog", lambda dialog: foreign.append(dialog.message))
         page.goto(f"{server.base}/requests")
         expect(page.locator(".written").first).to_contain_text("</textarea></div><script>")
-        link = page.get_by_role("link", name="<script>alert(1)</script>").get_attribute("href")
+        link = place_of_link(page, server, "<script>alert(1)</script>")
         for view in (link, "/parts/1.a.i/groups", "/parts/1.a.i/accept", "/"):
             page.goto(f"{server.base}{view}")
             page.wait_for_selector("html[data-ready]")

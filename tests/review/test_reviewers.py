@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 from typer.testing import CliRunner
 
 from grader.errors import UsageError
 from grader.review import commands
-from grader.review.reviewers import one_reviewer, read_reviewers
+from grader.review.reviewers import one_reviewer, read_reviewers, whose
 from tests.batch.classes import ENVIRONMENT
+from tests.batch.clusters import until
 from tests.batch.test_gradebook import a_result, book, keep
+from tests.review.made_classes import essays
+from tests.review.serving import served
 
 __all__ = ["book"]
 TOKENS = {"Kim": "k" * 16, "Lee: the second": "l" * 32}
@@ -29,8 +35,9 @@ def _written(folder: Path, text: str, mode: int = 0o600) -> Path:
 def test_each_reviewer_has_a_token_of_their_own(tmp_path: Path) -> None:
     lines = [f"{name}: {token}" for name, token in TOKENS.items()]
     people = read_reviewers(_written(tmp_path, "\n".join(["# tokens", "", *lines])))
-    assert {people.who(token): token for token in TOKENS.values()} == TOKENS
-    assert [people.who(token) for token in ("", "k", "k" * 17, "ключ")] == [None] * 4
+    assert {whose(token, people.by_token): token for token in TOKENS.values()} == TOKENS
+    assert [whose(token, people.by_token) for token in ("", "k", "k" * 17, "ключ")] == [None] * 4
+    assert {whose(people.session(name), people.by_session) for name in TOKENS} == set(TOKENS)
     assert people.form_token("Kim") != people.form_token("Lee: the second")
 
 
@@ -105,3 +112,24 @@ def test_a_folder_without_grades_is_said_so(tmp_path: Path) -> None:
     done = CliRunner().invoke(commands.app, ["review", str(tmp_path)])
     assert (done.exit_code, done.output.count("\n")) == (2, 1)
     assert "there is no gradebook" in done.output
+
+
+def test_the_browsers_command_line_holds_no_token(tmp_path: Path) -> None:
+    """Every user of the machine can read it."""
+    essays(tmp_path / "grades", 1)
+    seen = tmp_path / "command-line"
+    opener = tmp_path / "opener"
+    opener.write_text(f'#!/bin/sh\necho "$@" > {seen}.partial\nmv {seen}.partial {seen}\n')
+    opener.chmod(0o700)
+    with served(tmp_path / "grades", "--by", "Kim", browser=f"{opener} %s") as server:
+        until(60, seen.exists)
+        token, path = server.address.rpartition("=")[2], urlsplit(server.base).path
+        words = seen.read_text()
+        assert token not in words
+        assert path not in words
+        page = Path(url2pathname(urlsplit(words.strip()).path))
+        assert page.stat().st_mode & 0o777 == 0o600
+        assert server.address in page.read_text()
+        server.process.send_signal(signal.SIGINT)
+        server.process.wait(timeout=60)
+        assert not page.exists()
