@@ -15,6 +15,7 @@ import uvicorn
 
 from grader.errors import UsageError
 from grader.review.application import application
+from grader.review.connections import BACKLOG, LimitedConnection
 from grader.review.gate import LEADS_ON
 from grader.review.reviewers import write_secret
 from grader.review.visit import Room
@@ -46,7 +47,14 @@ def serve(room: Room, *, host: str, port: int | None, browser: bool) -> None:
         print("Ctrl-C ends it; what was decided is in the gradebook.", flush=True)
         app = application(room, _names(host), f"grader-review-{number}")
         quiet = uvicorn.Config(
-            app, lifespan="off", ws="none", log_level="warning", access_log=False, server_header=False
+            app,
+            http=LimitedConnection,
+            backlog=BACKLOG,
+            lifespan="off",
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
         )
         page = room.grades.resolve() / "review.open.html"
         if browser:

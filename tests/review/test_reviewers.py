@@ -114,6 +114,7 @@ def test_a_folder_without_grades_is_said_so(tmp_path: Path) -> None:
     assert "there is no gradebook" in done.output
 
 
+@pytest.mark.slow
 def test_the_browsers_command_line_holds_no_token(tmp_path: Path) -> None:
     """Every user of the machine can read it."""
     essays(tmp_path / "grades", 1)
