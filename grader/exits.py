@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +23,15 @@ def exit_code(report: Report, fail_under: float | None) -> int:
     return EXIT_BELOW if fail_under is not None and report.points < fail_under else 0
 
 
+def private(path: str, flags: int) -> int:
+    """For `open`: a new file is for its owner alone, since grades are not for other users of the machine."""
+    return os.open(path, flags, 0o600)
+
+
 def write_text(file: str, text: str, what: str) -> None:
     try:
-        Path(file).write_text(text, encoding="utf-8")
+        with open(file, "w", encoding="utf-8", opener=private) as stream:
+            stream.write(text)
     except OSError as error:
         raise UsageError(f"{file}: {what} cannot be written: {error.strerror}") from None
 

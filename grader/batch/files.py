@@ -137,7 +137,7 @@ def _write(place: Path, ending: str, text: str) -> None:
     folder, name = os.path.split(f"{place}{ending}")
     whole, partial = os.path.join(folder, name), os.path.join(folder, f".{name}.partial")
     try:
-        file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             while content:  # once, as a rule
                 content = content[os.write(file, content) :]

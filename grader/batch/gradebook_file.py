@@ -6,6 +6,7 @@ One submission, one act of a person: one transaction. What was confirmed is on t
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -117,7 +118,9 @@ class GradebookFile:
             raise UsageError(f"{self.path}: there is no gradebook; `grader batch` makes one")
         with self.faults_in_words():
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(0o700, parents=True, exist_ok=True)
+                if not self.path.exists():  # other users of the machine read nothing, nor what SQLite puts beside it
+                    os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             except OSError as error:
                 raise GradebookFault(f"{folder}: no grades can be kept here: {error.strerror}") from None
             self.base = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)

@@ -196,7 +196,7 @@ def _who(graded: Graded, roster: Collection[str]) -> HandIn:
 def _alone_in(out: Path) -> Iterator[None]:
     """Two batches into one gradebook would grade everything twice; the lock goes with the process, however it ends."""
     try:
-        lock = os.open(out / "gradebook.lock", os.O_CREAT | os.O_RDWR, 0o644)
+        lock = os.open(out / "gradebook.lock", os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
         raise GradebookFault(f"{out}: no grades can be kept here: {error.strerror}") from None
     try:

@@ -74,7 +74,7 @@ def _share(text: str) -> float:
 
 def _prepare(out: Path) -> None:
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{quote(str(out))}: no page can be written here: {error.strerror}") from None
 

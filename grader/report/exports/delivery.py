@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from grader.errors import UsageError
+from grader.exits import private
 from grader.quoting import quote
 from grader.report.exports import gradescope_results, moodle
 from grader.report.exports.canvas import canvas
@@ -73,7 +74,7 @@ def deliver(exported: Exported, out: Path) -> None:
         if len(exported.texts) == 1 and not out.is_dir():
             _write(out, next(iter(exported.texts.values())))
             return
-        out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(0o700, parents=True, exist_ok=True)
         for name, text in exported.texts.items():
             _write(out / name, text)
     except OSError as error:
@@ -81,4 +82,5 @@ def deliver(exported: Exported, out: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_bytes(text.encode("utf-8", "replace"))
+    with open(path, "wb", opener=private) as file:
+        file.write(text.encode("utf-8", "replace"))
