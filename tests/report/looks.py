@@ -50,6 +50,33 @@ _CUT_OFF = """() => {
   return cut;
 }"""
 
+# Ids of parts (1.a.ii) that stand on two lines, or that a box or the screen hides in part; and how many there are.
+_BROKEN_IDS = """() => {
+  const broken = [];
+  let count = 0;
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    for (const id of text.data.matchAll(/(?<![\\w.])\\d+(\\.[a-z]+)+(?![\\w.])/g)) {
+      const range = document.createRange();
+      range.setStart(text, id.index);
+      range.setEnd(text, id.index + id[0].length);
+      const lines = [...range.getClientRects()];
+      const boxes = [];
+      for (let one = text.parentElement; one; one = one.parentElement) boxes.push(one);
+      if (!lines.length || boxes.some((one) => getComputedStyle(one).clipPath !== "none")) continue;
+      count += 1;
+      const hidden = boxes.some((one) => {
+        const box = one.getBoundingClientRect();
+        return getComputedStyle(one).overflowX !== "visible" &&
+          lines.some((line) => line.left < box.left - 1 || line.right > box.right + 1);
+      });
+      if (new Set(lines.map((line) => Math.round(line.top))).size > 1 || hidden ||
+        lines.some((line) => line.left < 0 || line.right > innerWidth)) broken.push(id[0]);
+    }
+  }
+  return [count, broken];
+}"""
+
 
 def needs_no_sideways_scroll(page: Page, name: str) -> None:
     """Kept as a picture where that is asked for."""
@@ -64,6 +91,12 @@ def fits(page: Page, name: str) -> None:
     needs_no_sideways_scroll(page, name)
     assert page.evaluate(_BROKEN_WORDS) == [], name
     assert page.evaluate(_CUT_OFF) == [], name
+
+
+def part_ids_are_whole(page: Page, name: str, at_least: int = 1) -> None:
+    """1.a.ii that is broken reads as 1.a.i."""
+    count, broken = page.evaluate(_BROKEN_IDS)
+    assert (count >= at_least, broken) == (True, []), name
 
 
 def no_serious_finding(page: Page) -> None:

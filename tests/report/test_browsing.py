@@ -13,7 +13,7 @@ from grader.report.class_page import class_page
 from grader.report.class_summary import needed_for_class_page
 from grader.report.html import student_page
 from tests.batch.classes import RUBRIC, grader, make_class
-from tests.report.looks import fits, needs_no_sideways_scroll, no_serious_finding
+from tests.report.looks import fits, needs_no_sideways_scroll, no_serious_finding, part_ids_are_whole
 from tests.report.made_reports import Data, checked, problem, report
 from tests.report.test_browser import BROWSER
 from tests.report.test_html import every_kind_of_check
@@ -184,6 +184,33 @@ def _looks_right(page: Page, name: str) -> None:
     else:
         fits(page, name)
         no_serious_finding(page)
+
+
+def test_ids_of_parts_are_whole_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    ids = [
+        f"{number}.{letter}.{roman}" for number in (1, 12) for letter in "am" for roman in ("i", "ii", "iii", "viii")
+    ]
+    judged = {"sha256": "0" * 64, "kind": "answer", "pieces": WORK[:1]}
+    statuses = ("failed", "review", "ungraded", "passed")
+    parts = [
+        problem(id_, checked(status=status), status=status) | {"judged": judged}
+        for id_, status in zip(ids, statuses * 4, strict=True)
+    ]
+    reports = [report(f"student {number}", *parts) for number in range(9)]
+    pages = {
+        "a-student": student_page(reports[0], class_page="./index.html"),
+        "a-self-check": student_page(reports[0], said="0 of 16 points"),
+        "a-class": class_page([needed_for_class_page(one) for one in reports], "A class", {}),
+    }
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
+        for width in (PHONE, 320, DESK):
+            page = opened(browser, width)
+            page.goto((tmp_path / f"{name}.html").as_uri())
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            needs_no_sideways_scroll(page, name)
+            part_ids_are_whole(page, f"{name} {width}", at_least=2 * len(ids))
+            page.context.close()
 
 
 def test_passed_parts_are_folded_until_they_are_asked_for(browser: Browser, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from grader.batch.gradebook import Gradebook, Result, Run
 from grader.batch.rulings import PartState
-from tests.report.looks import fits, no_serious_finding
+from tests.report.looks import fits, no_serious_finding, part_ids_are_whole
 from tests.report.test_browser import BROWSER, asked
 from tests.review.sample_class import with_answer
 from tests.review.serving import Server, served
@@ -267,6 +267,7 @@ def test_every_view_fits_and_is_accessible(
             for size in (phone, desk):
                 page.set_viewport_size(size)
                 fits(page, f"review-{view}".replace("/", "-"))
+                part_ids_are_whole(page, view, at_least=view != "/nowhere")
                 if view == pdf or (view != "/nowhere" and size is desk):
                     no_serious_finding(page)
         page.goto(f"{server.base}{pdf}")
