@@ -59,12 +59,10 @@ def serve(room: Room, *, host: str, port: int | None, browser: bool) -> None:
         page = room.grades.resolve() / "review.open.html"
         if browser:
             _open_browser(page, next(iter(addresses.values())))
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(quiet).run(sockets=[listener])
-        except KeyboardInterrupt:
-            pass
-        finally:
-            page.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            page.unlink()
 
 
 def _open_browser(page: Path, address: str) -> None:
