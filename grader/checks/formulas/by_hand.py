@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
@@ -47,7 +48,7 @@ def _by_hand(
     answer: Answer, tokens: dict[int, three_tokens.Combination], targets: dict[int, three_tokens.Combination], seed: int
 ) -> Verdict:
     statements = read_statements(answer, three_tokens.VOCABULARY)
-    found = _found(statements)
+    found = _found(statements, tokens)
     if isinstance(found, Verdict):
         return found
     judged = [
@@ -65,7 +66,7 @@ def _reaches(
     seed: int,
 ) -> Verdict:
     """Whether the outputs tend to their targets with three matrices."""
-    matrices = _matrices(offered, statements)
+    matrices = _matrices(offered, statements, tokens)
     if isinstance(matrices, Verdict):
         return matrices
     texts = [f"{name} = {plain(matrix)}" for name, matrix in matrices.items()]
@@ -93,7 +94,7 @@ def _question(name: str) -> AskedName:
     return AskedName(name, expected=three_tokens.EXPECTED, may_be_bare=False)
 
 
-def _found(statements: Statements) -> dict[str, Proposed] | Verdict:
+def _found(statements: Statements, tokens: dict[int, three_tokens.Combination]) -> dict[str, Proposed] | Verdict:
     """The equations for the three matrices, or why one is not there."""
     proposals = {name: found_for(_question(name), statements) for name in _NAMES}
     found = {name: one for name, one in proposals.items() if isinstance(one, Proposed)}
@@ -103,17 +104,19 @@ def _found(statements: Statements) -> dict[str, Proposed] | Verdict:
         return found
     if not found:
         return next(iter(missing.values()))
-    matrices = _matrices(found, statements)
+    matrices = _matrices(found, statements, tokens)
     if isinstance(matrices, Verdict):
         return matrices
     return unread[0] if unread else wrong(f"{' and '.join(missing)} is not given", next(iter(missing.values())).message)
 
 
-def _matrices(offered: Mapping[str, Proposed], statements: Statements) -> dict[str, Expression] | Verdict:
+def _matrices(
+    offered: Mapping[str, Proposed], statements: Statements, tokens: dict[int, three_tokens.Combination]
+) -> dict[str, Expression] | Verdict:
     """The matrices that were proposed, or what is wrong with one of them."""
     found: dict[str, Expression] = {}
     for name, proposed in offered.items():
-        one = settled(proposed, _question(name), statements)
+        one = settled(proposed, _question(name), statements, functools.partial(three_tokens.sampled, tokens))
         if isinstance(one, Verdict):
             return one
         if one.shape == UNSIZED:

@@ -149,7 +149,7 @@ def _heads(
         contradictions = [
             one
             for name, proposed in found.items()
-            if isinstance(one := settled(proposed, _head(name), statements), Verdict)
+            if isinstance(one := settled(proposed, _head(name), statements, setting.sampled), Verdict)
         ]
         return [*contradictions, *unread, wrong("only one of the two queries is given", missing[0].message)][0]
     judged = [
@@ -168,7 +168,7 @@ def _pair(
     """What two queries do as two heads."""
     found: dict[str, tuple[Typed, Query]] = {}
     for name, proposed in pair.items():
-        one = settled(proposed, _head(name), statements)
+        one = settled(proposed, _head(name), statements, setting.sampled)
         if isinstance(one, Verdict):
             return one
         found[name] = (one, _query(one, statements, setting))

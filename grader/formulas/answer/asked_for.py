@@ -137,8 +137,11 @@ def _unreadable(question: AskedName, faults: list[str]) -> Verdict:
     return undecided(f"the formula for {question.name} could not be read", faults[0], {"unreadable": faults[:5]})
 
 
-def settled(found: Proposed, question: AskedName, statements: Statements) -> Typed | Verdict:
-    """What an equation says, with its shape; or why it says nothing, or two things."""
+def settled(found: Proposed, question: AskedName, statements: Statements, sample: identity.Sample) -> Typed | Verdict:
+    """What an equation says, with its shape; or why it says nothing, or two things.
+
+    The members of a chain are compared on values from `sample`: a step may use what the question defines (x_2 = u_a).
+    """
     if not found.members:
         return _unreadable(question, [str(fault) for fault in found.faults])
     unread = f"the formula for {question.name} could not be read"
@@ -146,7 +149,9 @@ def settled(found: Proposed, question: AskedName, statements: Statements) -> Typ
         members = [statements.expanded(member) for member in found.members]
         last = typed(members[-1], statements.vocabulary, question.expected)
         rng = np.random.default_rng(0)
-        if any(not identity.agree(last, member, statements.vocabulary, rng).holds for member in members[:-1]):
+        if any(
+            not identity.agree(last, member, statements.vocabulary, rng, sample=sample).holds for member in members[:-1]
+        ):
             detail = f"{found.place}: '{quote(found.text, 80)}' equates things that are not equal"
             message = f"the chain of equations for {question.name} contradicts itself"
             return wrong(message, detail) if len(found.chains) == 1 else undecided(message, detail, {"unclear": True})

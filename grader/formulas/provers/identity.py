@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations
 
@@ -18,6 +18,8 @@ _DRAWS = 6
 _RTOL = 1e-10  # float64 on numbers of order one, with room for a few hundred roundings
 _NUMBERS = (0.4, 2.2)  # positive, as scales and sizes are, and near 1, so that exp of a few stays small
 _MAX_RENAMINGS = 120  # of free letters: five letters in any order
+# (free letters, rng) → values of every symbol for which the hypotheses of the question hold
+Sample = Callable[[Sequence[Symbol], np.random.Generator], Values]
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,23 @@ class Agreement:
 
 
 @np.errstate(all="ignore")  # what is infinite is judged, not warned of
-def agree(found: Typed, key: Expression, vocabulary: Vocabulary, rng: np.random.Generator, axis: int = 0) -> Agreement:
-    """Compare with the key under every fair renaming of free letters."""
+def agree(
+    found: Typed,
+    key: Expression,
+    vocabulary: Vocabulary,
+    rng: np.random.Generator,
+    axis: int = 0,
+    sample: Sample | None = None,
+) -> Agreement:
+    """Compare with the key under every fair renaming of free letters, for any values or for those of `sample`."""
     want = typed(key, vocabulary, found.shape)
     if want.shape != found.shape:
         return Agreement(False)
     own, keys = vocabulary.free(found.expression), vocabulary.free(want.expression)
-    draws = [_drawn(vocabulary, [*own, *keys], rng, number, axis) for number in range(_DRAWS)]
+    letters = [*own, *keys]
+    draws = [
+        sample(letters, rng) if sample else _drawn(vocabulary, letters, rng, number, axis) for number in range(_DRAWS)
+    ]
     best = Agreement(False, float("inf"))
     for names in _renamings(own, keys):
         agreement = _compared(found.expression, _renamed(want.expression, names), draws)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -50,25 +50,37 @@ def outputs(
     rng: np.random.Generator,
 ) -> Outputs:
     """Each token's output at norms from 4 to 32, where the free letters grow as the norm does."""
-    basis = np.linalg.qr(rng.standard_normal((_SIZE, 4)))[0].T  # (4, D)
+    basis = _basis(rng)
     errors: dict[int, list[float]] = {token: [] for token in targets}
     for beta in NORMS:
-        u = dict(zip(_LABELS, beta * basis, strict=True))
-        x = {number: _combined(parts, u) for number, parts in tokens.items()}
-        arrays = {f"u_{label}": vector[:, None] for label, vector in u.items()}
-        arrays |= {f"x_{number}": vector[:, None] for number, vector in x.items()} | {"β": np.array([[beta]])}
-        values = Values({"D": _SIZE}, arrays, scalars=dict.fromkeys(free, beta))
+        values = _values(tokens, beta * basis, beta, dict.fromkeys(free, beta))
         K, Q, V = (evaluate(matrices[name], values) for name in ("K", "Q", "V"))
-        X = np.stack(list(x.values()), axis=1)  # (D, tokens)
+        X = np.hstack([values.arrays[f"x_{number}"] for number in tokens])  # (D, tokens)
         C = V @ X @ softmax((K @ X).T @ (Q @ X), 0)
         for token, parts in targets.items():
-            wanted = _combined(parts, u)
-            errors[token].append(float(np.abs(C[:, list(x).index(token)] - wanted).max() / beta))
+            wanted = _combined(parts, beta * basis)
+            errors[token].append(float(np.abs(C[:, [list(tokens).index(token)]] - wanted).max() / beta))
     return Outputs({token: tuple(found) for token, found in errors.items()})
 
 
-def _combined(parts: Combination, u: Mapping[str, Array]) -> Array:
-    total = np.zeros(_SIZE)
+def sampled(tokens: Mapping[int, Combination], free: Sequence[Symbol], rng: np.random.Generator) -> Values:
+    """Values of the question's symbols: orthogonal u's of norm β, the tokens made of them, and any free letters."""
+    beta = float(rng.uniform(1.5, 3))
+    return _values(tokens, beta * _basis(rng), beta, {symbol: float(rng.uniform(0.4, 2.2)) for symbol in free})
+
+
+def _basis(rng: np.random.Generator) -> Array:
+    return np.linalg.qr(rng.standard_normal((_SIZE, len(_LABELS))))[0]  # (D, 4)
+
+
+def _values(tokens: Mapping[int, Combination], u: Array, beta: float, scalars: Mapping[Symbol, float]) -> Values:
+    arrays = {f"u_{label}": u[:, [place]] for place, label in enumerate(_LABELS)}
+    arrays |= {f"x_{number}": _combined(parts, u) for number, parts in tokens.items()}
+    return Values({"D": _SIZE}, arrays | {"β": np.array([[beta]])}, scalars=scalars)
+
+
+def _combined(parts: Combination, u: Array) -> Array:
+    total = np.zeros((_SIZE, 1))
     for label, factor in parts.items():
-        total = total + float(factor) * u[label]
+        total = total + float(factor) * u[:, [_LABELS.index(label)]]
     return total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,13 @@ class Setting:
         places = {label: place for place, label in enumerate(self.labels)}
         families = dict.fromkeys(self.families, keys)
         return Values({"d": keys.shape[1], "n": len(keys)}, families=families, labels=places, scalars=scalars)
+
+    def sampled(self, free: Sequence[Symbol], rng: np.random.Generator) -> Values:
+        """Values of the question's symbols: the known keys are orthonormal, random keys and values can be anything."""
+        keys = np.linalg.qr(rng.standard_normal((self.n + 2, self.n)))[0].T
+        values = self.values(keys, {symbol: float(rng.uniform(0.4, 2.2)) for symbol in free})
+        others = {name: rng.standard_normal(keys.shape) for name in (*self.families, "v") if name != self.known}
+        return replace(values, families={**values.families, **others})
 
 
 @dataclass(frozen=True)
