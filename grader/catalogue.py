@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import importlib.machinery
-import importlib.util
 import pkgutil
 import traceback
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 
 import grader.checks
 from grader.errors import RubricError
+from grader.module_files import load_module
 from grader.quoting import quote
 from grader.registry import Definition, definitions_in
 from grader.rubric_files import own_checks
@@ -113,24 +112,10 @@ def _line_in(path: Path, error: Exception) -> int:
     )
 
 
-class _AsItIsNow(importlib.machinery.SourceFileLoader):
-    """Python's own cache goes by seconds and sizes: who swaps two letters and tries again would get the old code."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
-        return code
-
-
 def _load_file(path: Path) -> ModuleType:
-    name = name_beside(path)
-    spec = importlib.util.spec_from_file_location(name, path, loader=_AsItIsNow(name, str(path)))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        return load_module(name_beside(path), path)
     except Exception as error:  # the author's file: name it, whatever it raised
         cause = error.msg if isinstance(error, SyntaxError) else str(error)
         where = f"{path}:{_line_in(path, error)}"
         raise RubricError([f"{where}: cannot be imported: {type(error).__name__}: {quote(cause)}"]) from error
-    return module

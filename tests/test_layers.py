@@ -19,6 +19,7 @@ LAYERS = [
         "grader.errors",
         "grader.exits",
         "grader.found_once",
+        "grader.module_files",
         "grader.notation",
         "grader.options",
         "grader.outcome",

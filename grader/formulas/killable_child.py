@@ -20,9 +20,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO
 
 from grader.errors import cause_for_staff
+from grader.module_files import file_of, load_module
 
 CPU_SECONDS = 2.0  # the slowest honest formula takes a tenth of it
 _WALL_SECONDS = 60.0  # a machine with many others on it; processor time is what decides
@@ -101,7 +104,8 @@ def in_killable_child(function: Callable[..., Any], *args: Any, cpu_seconds: flo
     """What the function returns, computed in a child with bounded time; TookTooLong if it was killed for it."""
     start()
     assert _server is not None
-    match _server.ask(pickle.dumps((function.__module__, function.__qualname__, args, cpu_seconds))):
+    request = (function.__module__, file_of(function), function.__qualname__, pickle.dumps(args), cpu_seconds)
+    match _server.ask(pickle.dumps(request)):
         case ("found", value):
             return value
         case ("killed", _):
@@ -143,15 +147,34 @@ def _serve() -> None:
 
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a stray print must not end up among the answers
+    can_fork = hasattr(os, "fork")
     while True:
         try:
             request = _receive(asked)
         except EOFError:
             return
-        module, name, args, cpu_seconds = pickle.loads(request)
-        function = getattr(importlib.import_module(module), name)
-        can_fork = hasattr(os, "fork")
-        _send(answers, _in_a_child(function, args, cpu_seconds) if can_fork else pickle.dumps(_reply(function, args)))
+        module, file, name, arguments, cpu_seconds = pickle.loads(request)
+        try:
+            function = getattr(_module(module, file), name)
+            args = pickle.loads(arguments)
+        except Exception as error:  # in a rubric's own checks.py, perhaps
+            cause = f"the process that judges formulas cannot load {module}.{name}: {cause_for_staff(error)}"
+            _send(answers, pickle.dumps(("raised", cause)))
+            continue
+        _send(answers, _in_a_child(function, args, cpu_seconds) if can_fork else _reply(function, args))
+
+
+_loaded: dict[tuple[str, Path, int], ModuleType] = {}
+
+
+def _module(name: str, file: Path | None) -> ModuleType:
+    """The module that the grader has loaded, from the same file if it was loaded by path."""
+    if file is None:
+        return importlib.import_module(name)
+    version = (name, file, file.stat().st_mtime_ns)
+    if version not in _loaded:
+        _loaded[version] = load_module(name, file)
+    return _loaded[version]
 
 
 def _in_a_child(function: Callable[..., Any], args: tuple[Any, ...], cpu_seconds: float) -> bytes:
@@ -172,12 +195,12 @@ def _in_a_child(function: Callable[..., Any], args: tuple[Any, ...], cpu_seconds
     return pickle.dumps(("killed", status)) if status != 0 or not reply else reply
 
 
-def _reply(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, Any]:
+def _reply(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
     sys.setrecursionlimit(_RECURSION)
     try:
-        return "found", function(*args)
+        return pickle.dumps(("found", function(*args)))
     except Exception as error:  # ours, since students' mistakes are verdicts: the grader raises it
-        return "raised", cause_for_staff(error)
+        return pickle.dumps(("raised", cause_for_staff(error)))
 
 
 def _answer(function: Callable[..., Any], args: tuple[Any, ...], writing: int) -> None:
@@ -185,7 +208,7 @@ def _answer(function: Callable[..., Any], args: tuple[Any, ...], writing: int) -
         reply = _reply(function, args)
         signal.setitimer(signal.ITIMER_PROF, 0)
         with os.fdopen(writing, "wb") as stream:
-            stream.write(pickle.dumps(reply))
+            stream.write(reply)
     finally:
         os._exit(0)
 
