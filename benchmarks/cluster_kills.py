@@ -25,7 +25,8 @@ from pathlib import Path
 import psutil
 
 from tests.batch.classes import batch, contents, make_class
-from tests.batch.clusters import Cluster, cluster, kept_in, until, writing
+from tests.batch.clusters import Cluster, cluster, kept_in, writing
+from tests.waiting import until
 
 STUDENTS = 24
 # Twenty rounds; those that make everybody start anew are fewer.
@@ -129,7 +130,7 @@ def rounds_of_kills(tmp_path: Path, seed: int, asked: Sequence[str] = KINDS) -> 
                     writer.kill()
             assert sorted(kept_in(out)) == sorted(set(kept_in(out)))
             assert contents(out) == contents(tmp_path / "undisturbed")
-        until(90, lambda: not _grading(made))  # what killed writers had left on the workers is gone, too
+        until(lambda: not _grading(made))  # what killed writers had left on the workers is gone, too
 
 
 def _grading(made: Cluster) -> list[psutil.Process]:

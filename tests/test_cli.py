@@ -23,11 +23,12 @@ from grader.progress_bar import progress_bar
 from tests.conftest import REPOSITORY
 from tests.in_process import command
 from tests.schemas import REPORT
+from tests.waiting import PATIENCE_SECONDS
 
 
 def grader(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
     started = [sys.executable, "-m", "grader", *map(str, arguments)]
-    done = subprocess.run(started, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(started, cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
     assert "Traceback" not in done.stderr
     return done
 
@@ -273,7 +274,9 @@ def test_a_rubric_without_torch_never_loads_it(tmp_path: Path) -> None:
     done = grader("run", tmp_path, "--rubric", "dl-hw3", "--part", "2.1")
     assert "raised ValueError at attention.py:4" in " ".join(done.stdout.split())
     started = [sys.executable, "-X", "importtime", "-m", "grader", "run", "submissions/ada"]
-    traced = subprocess.run(started, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=True)
+    traced = subprocess.run(
+        started, cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+    )
     imported = {
         line.rpartition("|")[2].strip() for line in traced.stderr.splitlines() if line.startswith("import time:")
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import textwrap
-import time
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from grader.report.json_report import to_json
 from grader.sandbox import BoxRunner
 from grader.secret import Secret
 from tests.conftest import DRAW, MakeSubmission
+from tests.waiting import until
 
 
 def _check(function: Any, name: str = "", points: int = 1, **more: Any) -> Check:
@@ -357,9 +357,7 @@ def _kill_the_fork_server() -> None:
     boxes = Path(f"/proc/{server}/task/{server}/children").read_text().split()
     assert boxes
     os.kill(server, signal.SIGKILL)
-    until = time.monotonic() + 60
-    while any(_runs(box) for box in boxes) and time.monotonic() < until:
-        time.sleep(0.01)
+    until(lambda: not any(_runs(box) for box in boxes))
 
 
 def _runs(process: str) -> bool:

@@ -89,3 +89,16 @@ def _shape(token: tokenize.TokenInfo) -> str:
     if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
         return "name"
     return {tokenize.STRING: "text", tokenize.NUMBER: "number"}.get(token.type, token.string)
+
+
+def test_no_test_has_a_limit_of_time_of_its_own() -> None:
+    """It would bind on a busy machine; the one in tests/waiting.py is for all of them."""
+    own = re.compile(r"timeout[=(]\d+(?! \*)\b|\.(?:wait|join|communicate)\(\d|monotonic\(\) \+|deadline=\d")
+    places = (
+        f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()}"
+        for path in sorted((REPOSITORY / "tests").rglob("*.py"))
+        if path.name != "waiting.py"
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if own.search(line) and "assert not " not in line  # what should not come in a second comes later or never
+    )
+    assert not list(places)

@@ -344,11 +344,11 @@ def test_large_outputs_and_tangled_names_take_no_time(tmp_path: Path) -> None:
     book["cells"][0]["outputs"] = [picture]
     chain = "x0 = 1\n" + "".join(f"x{n} = x{n - 1} + f()\n" for n in range(1, 3_000))
     tangled = "def f(): return " + " + ".join(f"x{n}" for n in range(2_000)) + "\n" + chain
-    began = time.perf_counter()
+    began = time.process_time()
     assert _found(tmp_path, **{"hw3.ipynb": json.dumps(book)}) == "hw3.ipynb#attention.py"
     cells = notebook(tangled, "def attention(x): return x2999")
     assert _found(tmp_path / "2", **{"hw3.ipynb": cells}) == "hw3.ipynb#attention.py"
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 ANSWERS = the_rubric("rubrics/dl-hw3.yaml")

@@ -9,6 +9,7 @@ import sys
 
 from grader.progress_bar import progress_bar
 from tests.conftest import REPOSITORY
+from tests.waiting import PATIENCE_SECONDS
 
 WORK = """
 from rich.progress import TextColumn
@@ -24,7 +25,9 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY), "TERM": "xterm", "CO
 def test_a_terminal_sees_what_is_done_and_then_nothing_of_it() -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", WORK]
-    done = subprocess.run(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs, timeout=100, check=True)
+    done = subprocess.run(
+        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs, timeout=PATIENCE_SECONDS, check=True
+    )
     os.close(theirs)
     shown = b""
     try:
@@ -42,7 +45,9 @@ def test_a_terminal_sees_what_is_done_and_then_nothing_of_it() -> None:
 
 
 def test_a_file_sees_nothing() -> None:
-    done = subprocess.run([sys.executable, "-c", WORK], env=ENVIRONMENT, capture_output=True, timeout=100, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", WORK], env=ENVIRONMENT, capture_output=True, timeout=PATIENCE_SECONDS, check=True
+    )
     assert (done.stdout, done.stderr) == (b"done\n", b"")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY, sampled
+from tests.waiting import PATIENCE_SECONDS
 
 
 def _python(
@@ -17,7 +18,9 @@ def _python(
 ) -> subprocess.CompletedProcess[str]:
     own = {**os.environ, "PYTHONPATH": str(REPOSITORY), **environment}
     command = [sys.executable, *options, "-c", program]
-    return subprocess.run(command, cwd=cwd, env=own, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=own, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
 
 
 def _loading(folder: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -156,7 +159,7 @@ end = loading_process._end_what_nobody_took
 def ending():
     begun = list(loading_process._ahead)
     end()
-    print("ended:", [one.process.wait(10) for one in begun])
+    print("ended:", [one.process.wait() for one in begun])
 loading_process._end_what_nobody_took = ending
 sys.argv = ["grader", "run"]
 start.main()

@@ -25,7 +25,7 @@ Span = tuple[int, int, str]  # from, to, what was found there
 MAX_SOURCE = 1000  # characters of one formula: the longest in the samples has 180; one of these takes some 15 ms
 MAX_DEPTH = 24  # of braces and environments; the reader of formulas is recursive
 _INDENT = 80
-_SECONDS = 0.25  # for the formulas of one text; those that come later stand as they were written
+_CPU_SECONDS = 0.25  # for the formulas of one text; those that come later stand as they were written
 
 # Definitions make short sources long; rules and raises draw over what stands beside them.
 _REFUSED = re.compile(
@@ -62,7 +62,7 @@ _NAMESPACE = re.compile(r"^\{[^}]*\}")
 def typeset(text: str, marks: Sequence[Span] = ()) -> Markup:
     """The text line for line, formulas between $ and code between ` set as such, what was found marked in place."""
     text = visible(text)
-    ends = time.monotonic() + _SECONDS
+    ends = time.thread_time() + _CPU_SECONDS
     pieces: list[Markup] = []
     at = 0
     for found in _FORMULA.finditer(text):
@@ -90,7 +90,7 @@ def _set(found: re.Match[str], alone: bool, ends: float) -> Markup:
     if (code := found["code"]) is not None:
         return Markup("<code>{}</code>").format(code)
     source = found["math"].strip()
-    formula = mathml(source, alone) if time.monotonic() < ends else None
+    formula = mathml(source, alone) if time.thread_time() < ends else None
     if formula is None:
         return Markup('<code class="source">{}</code>').format(found[0])
     return Markup('<span class="formula" title="{}">{}</span>').format(source, formula)

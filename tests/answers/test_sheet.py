@@ -168,21 +168,21 @@ CRUMBS = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(deadline=2000, max_examples=150)
+@settings(max_examples=150)
 @given(st.text(max_size=300), FILES)
 def test_any_text_is_read_or_refused(text: str, file: str) -> None:
     _holds_together(text, file)
 
 
 @pytest.mark.slow
-@settings(deadline=2000, max_examples=400)
+@settings(max_examples=400)
 @given(st.lists(CRUMBS, max_size=60).map("".join), FILES)
 def test_any_markup_is_read_or_refused(text: str, file: str) -> None:
     _holds_together(text, file)
 
 
 @pytest.mark.slow
-@settings(deadline=2000, max_examples=300)
+@settings(max_examples=300)
 @given(st.sampled_from([MARKDOWN, LATEX, YAML]), st.data(), FILES)
 def test_damaged_sheets_are_read_or_refused(sheet: str, data: st.DataObject, file: str) -> None:
     for _ in range(data.draw(st.integers(1, 4))):

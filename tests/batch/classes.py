@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.batch.gradebook import Gradebook
 from tests.conftest import REPOSITORY
+from tests.waiting import PATIENCE_SECONDS
 
 RUBRIC = REPOSITORY / "tests" / "rubrics" / "small-class.yaml"
 COMMAND = [sys.executable, "-m", "grader"]
@@ -46,14 +47,14 @@ def make_class(folder: Path, size: int) -> None:
         (folder / name / "attention.py").write_text(code)
 
 
-def grader(*arguments: str | Path, cwd: Path = REPOSITORY, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+def grader(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [*COMMAND, *map(str, arguments)],
         cwd=cwd,
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr

@@ -9,7 +9,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,9 +17,9 @@ from distributed import Client
 
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC
 from tests.conftest import REPOSITORY
+from tests.waiting import PATIENCE_SECONDS
 
 DASK = [sys.executable, "-m", "dask"]
-START_SECONDS = 60
 # What ends a connection soon enough for a test; the defaults are made for large clusters.
 SOON = {
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s",
@@ -99,8 +98,8 @@ class Cluster:
             return subprocess.Popen(command, cwd=place, env=own, stdout=log, stderr=log, start_new_session=True)
 
     def wait_for(self, count: int, **security: object) -> None:
-        with Client(self.address, set_as_default=False, timeout=START_SECONDS, **security) as client:
-            client.wait_for_workers(count, timeout=START_SECONDS)
+        with Client(self.address, set_as_default=False, timeout=PATIENCE_SECONDS, **security) as client:
+            client.wait_for_workers(count, timeout=PATIENCE_SECONDS)
 
     def logs(self) -> str:
         return "".join(path.read_text(errors="replace") for path in self.folder.glob("*.log"))
@@ -139,7 +138,7 @@ def written(*arguments: object, **environment: str) -> subprocess.CompletedProce
     """The same, to its end."""
     process = writing(*arguments, **environment)  # type: ignore[arg-type]
     try:
-        out, err = process.communicate(timeout=240)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
     finally:
         process.kill()
     assert "Traceback" not in err, err
@@ -151,10 +150,3 @@ def kept_in(out: Path) -> list[str]:
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(out / "gradebook.db")) as base:
         return [student for (student,) in base.execute("SELECT student FROM results")]
     return []
-
-
-def until(seconds: float, condition: object) -> None:
-    end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end, "it has not come"
-        time.sleep(0.05)

@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import deque
 from multiprocessing import Pipe
 from pathlib import Path
@@ -35,6 +34,7 @@ from grader.report.html import student_page
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
 from tests.conftest import DRAW, REPOSITORY
 from tests.schemas import REPORT
+from tests.waiting import PATIENCE_SECONDS, until
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +194,13 @@ def test_no_student_chooses_the_rubric_for_a_class(tmp_path: Path) -> None:
         rubric_of(chosen)
 
 
+def _graded(out: Path) -> int:
+    if not (out / "gradebook.db").exists():
+        return 0
+    with Gradebook(out) as gradebook:
+        return len(gradebook.students())
+
+
 def _heeds_ctrl_c() -> None:
     """What is started in the background of a shell ignores Ctrl-C, and so do its children unless told otherwise."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -207,22 +214,13 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> No
     running = subprocess.Popen(
         command, env=ENVIRONMENT, cwd=REPOSITORY, text=True, start_new_session=True, preexec_fn=_heeds_ctrl_c, **pipes
     )  # type: ignore[call-overload]
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and running.poll() is None:
-        time.sleep(0.05)
-        if (tmp_path / "out" / "gradebook.db").exists():
-            with Gradebook(tmp_path / "out") as gradebook:
-                if len(gradebook.students()) >= 3:
-                    break
+    until(lambda: _graded(tmp_path / "out") >= 3 or running.poll() is not None)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does it: to all of them
-    said, complained = running.communicate(timeout=60)
+    said, complained = running.communicate(timeout=PATIENCE_SECONDS)
     assert running.returncode == 130
     assert "Traceback" not in complained
     assert "to go: the same command goes on" in said
-    deadline = time.monotonic() + 10
-    while (left := _in_session(running.pid)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not left
+    until(lambda: not _in_session(running.pid))
     done = batch(tmp_path / "in", tmp_path / "out")
     assert "60 of 60 submissions" in done.stdout
     assert "unchanged" in done.stdout

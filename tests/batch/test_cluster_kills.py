@@ -11,8 +11,9 @@ import pytest
 
 from benchmarks.cluster_kills import KINDS, rounds_of_kills
 from tests.batch.classes import RUBRIC, batch, contents, make_class
-from tests.batch.clusters import cluster, kept_in, until, writing, written
+from tests.batch.clusters import cluster, kept_in, writing, written
 from tests.conftest import EVERY_CASE
+from tests.waiting import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.long
 
@@ -37,9 +38,9 @@ def test_a_worker_that_loads_for_long_is_not_taken_for_dead(tmp_path: Path) -> N
         asked = ["--rubric", str(tmp_path / "rubric" / "small-class.yaml")]
         writer = writing(tmp_path / "in", tmp_path / "out", made.address, *asked)
         try:
-            until(90, _some(tmp_path / "out"))
+            until(_some(tmp_path / "out"))
             os.kill(made.worker_process("a"), signal.SIGKILL)
-            _, complained = writer.communicate(timeout=90)
+            _, complained = writer.communicate(timeout=PATIENCE_SECONDS)
         finally:
             writer.kill()
     assert (writer.returncode, complained) == (0, "")
@@ -49,14 +50,13 @@ def test_a_worker_that_loads_for_long_is_not_taken_for_dead(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_a_scheduler_that_stays_away_ends_the_batch_in_one_line_and_resume_goes_on(tmp_path: Path) -> None:
     make_class(tmp_path / "in", 12)
-    hasty = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
     with cluster(tmp_path / "machines", "a") as made:
-        writer = writing(tmp_path / "in", tmp_path / "out", made.address, **hasty)
+        writer = writing(tmp_path / "in", tmp_path / "out", made.address)
         try:
-            until(60, _some(tmp_path / "out"))
+            until(_some(tmp_path / "out"))
             assert made.scheduler is not None
             made.scheduler.kill()
-            said, complained = writer.communicate(timeout=60)
+            said, complained = writer.communicate(timeout=PATIENCE_SECONDS)
         finally:
             writer.kill()
     kept = len(kept_in(tmp_path / "out"))

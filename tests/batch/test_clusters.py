@@ -38,6 +38,7 @@ from grader.secret import Secret
 from tests.batch.classes import RIGHT, RUBRIC, batch, contents, grader, make_class
 from tests.batch.clusters import Cluster, cluster, written
 from tests.conftest import REPOSITORY
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.long
 
@@ -288,7 +289,7 @@ def test_the_secret_travels_over_tls_and_is_in_no_log_key_or_dashboard(
 
 
 def _page(address: str) -> str:
-    with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=10) as answer:
+    with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as answer:
         return str(answer.read(), "utf-8", "replace")
     return ""
 
@@ -315,7 +316,7 @@ def test_a_worker_that_nobody_asks_any_more_lets_its_process_rest(monkeypatch: p
 
     async def idle() -> float:
         began, watching = time.monotonic(), asyncio.ensure_future(plugin._rest_when_idle())
-        assert await asyncio.to_thread(rests.wait, 10)
+        assert await asyncio.to_thread(rests.wait, PATIENCE_SECONDS)
         watching.cancel()
         return time.monotonic() - began
 

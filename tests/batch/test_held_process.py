@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ from grader.batch.grading import Plan
 from grader.rubric import load_rubric
 from tests.batch.classes import RUBRIC, make_class
 from tests.conftest import DRAW
-
-_SECONDS = 20.0
+from tests.waiting import PATIENCE_SECONDS, until
 
 
 @pytest.fixture
@@ -64,9 +62,6 @@ def test_a_process_whose_worker_is_killed_leaves_nothing_in_memory(held: HeldPro
     assert held._process is not None
     assert held._line is not None
     held._line.close()  # which is all it hears of that
-    held._process.wait(_SECONDS)
-    until = time.monotonic() + _SECONDS
-    while (left := [*(tmp_path / "memory").iterdir()]) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert left == []
+    held._process.wait(PATIENCE_SECONDS)
+    until(lambda: not [*(tmp_path / "memory").iterdir()])
     held.close()

@@ -16,6 +16,7 @@ import pytest
 from grader.batch.gradebook import Gradebook
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, batch, contents, make_class
 from tests.conftest import REPOSITORY
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.long
 
@@ -102,7 +103,7 @@ def _on_a_disk(size: str, script: str) -> subprocess.CompletedProcess[str]:
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from grader.batch.running import Order, run_batch
 from grader.draw import Draw
 from grader.errors import RubricError, StaffFault
 from tests.batch.classes import RUBRIC, make_class
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 READERS = "import os\nfrom pathlib import Path\nwith open(Path(__file__).with_name('readers'), 'a') as file:\n"
@@ -97,10 +97,7 @@ def test_nothing_is_left_when_jobs_are_done_with(jobs: Jobs, tmp_path: Path) -> 
     _graded(jobs, tmp_path, 0, 1)
     processes = [_nursery(jobs), *_children(_nursery(jobs))]
     jobs.__exit__(None, None, None)
-    deadline = time.monotonic() + 5
-    while any(Path(f"/proc/{one}").exists() for one in processes) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(Path(f"/proc/{one}").exists() for one in processes)
+    until(lambda: not any(Path(f"/proc/{one}").exists() for one in processes))
 
 
 def test_a_rubric_that_cannot_be_read_is_told_as_ever(rubric: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from grader.proving.samples import write_stub
 from grader.rubric import load_rubric
 from grader.submission import open_submission
 from tests.conftest import EVERY_CASE, REPOSITORY, read_yaml
+from tests.waiting import PATIENCE_SECONDS
 
 RUBRIC = """\
 rubric: tiny
@@ -70,7 +71,9 @@ def proof_of(rubric: Path) -> Proof:
 
 def prove(rubric: Path, *more: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "grader", "rubric", "test", str(rubric), *more]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout + done.stderr
 

@@ -20,6 +20,7 @@ from grader.sandbox import BoxRunner
 from grader.submission import open_submission
 from tests.conftest import EVERY_CASE, REPOSITORY, read_yaml
 from tests.release.conftest import RUBRICS, Made
+from tests.waiting import PATIENCE_SECONDS
 
 SAMPLES: dict[str, Any] = {
     path.stem: read_yaml(path) for path in sorted((REPOSITORY / "tests" / "samples").glob("*.yaml"))
@@ -35,7 +36,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 def _run(command: list[Any], cwd: Path) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "GRADER_SECRET")}
-    return subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
 
 
 def _found_at_home(made: Made, python: Path, *submissions: Path) -> Found:

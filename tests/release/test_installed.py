@@ -14,6 +14,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.release.conftest import Made, python_with
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +68,7 @@ def _contents(wheel: Path) -> dict[str, bytes]:
 
 def run(python: Path, *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [python.with_name("grader"), *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
 
 
 def test_everything_that_is_not_code_is_in_the_wheel(wheel: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from grader.report.class_page import class_page
 from grader.report.html import student_page
 from tests.report.made_reports import Data, checked, problem, report
+from tests.waiting import PATIENCE_SECONDS
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
@@ -58,7 +59,7 @@ def _after_loading(page: str, folder: Path) -> str:
     file.write_text(page, encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile", "--no-first-run"]
     command = [BROWSER, *options, "--virtual-time-budget=2000", "--dump-dom", file.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True).stdout
 
 
 def _hostile_report(words: str) -> Data:

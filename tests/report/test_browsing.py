@@ -17,6 +17,7 @@ from tests.report.looks import fits, needs_no_sideways_scroll, no_serious_findin
 from tests.report.made_reports import Data, checked, problem, report
 from tests.report.test_browser import BROWSER
 from tests.report.test_html import every_kind_of_check
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = [
     pytest.mark.slow,
@@ -52,7 +53,7 @@ def browser() -> Iterator[Browser]:
 def opened(browser: Browser, width: int = DESK, **options: object) -> Page:
     context: BrowserContext = browser.new_context(viewport={"width": width, "height": 900}, **options)
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(1000 * PATIENCE_SECONDS)
     return page
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from tests.schemas import GRADESCOPE
 from tests.test_cli import grader
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,9 @@ def run(root: Path, python: str = sys.executable) -> tuple[dict[str, Any], str]:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     environment |= {"AUTOGRADER_ROOT": str(root), "GRADER_PYTHON": python}
     command = ["bash", root / "run_autograder"]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert done.returncode == 0, done.stderr
     results = json.loads((root / "results" / "results.json").read_text())
     GRADESCOPE.validate(results)

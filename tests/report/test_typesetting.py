@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 
 import pytest
@@ -101,3 +102,22 @@ def test_a_text_full_of_formulas_takes_no_time() -> None:
     shown = typeset(worst)
     assert time.process_time() - began < 2
     assert '<code class="source">' in shown
+
+
+def test_a_busy_machine_leaves_no_formula_unset() -> None:
+    done = threading.Event()
+
+    def compute() -> None:
+        while not done.is_set():
+            pass
+
+    busy = [threading.Thread(target=compute) for _ in range(12)]
+    for thread in busy:
+        thread.start()
+    try:
+        shown = typeset(" ".join(f"$\\frac{{x_{{{number}}}}}{{y}}$" for number in range(100)))
+    finally:
+        done.set()
+        for thread in busy:
+            thread.join()
+    assert shown.count("<mfrac>") == 100

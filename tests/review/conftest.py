@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from grader.batch.gradebook import Result
 from tests.report.test_browser import BROWSER
 from tests.review.sample_class import graded_samples, make_class
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +37,7 @@ def grades(class_of_300: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")  # of a session there can be only one, and other modules have theirs
 def browser() -> Iterator[Browser]:
-    expect.set_options(timeout=20_000)  # milliseconds: other tests run beside these
+    expect.set_options(timeout=1000 * PATIENCE_SECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         yield browser

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from tests.batch.classes import ENVIRONMENT
+from tests.waiting import PATIENCE_SECONDS
 
 _FORM_TOKEN = re.compile(r'name="form_token" value="([0-9a-f]+)"')
 _HIDDEN = re.compile(r'<input type="hidden" name="(version|member)" value="([^"]*)">')
@@ -63,7 +64,7 @@ class Client:
     def __init__(self, address: str) -> None:
         self.host, _, rest = address.removeprefix("http://").partition("/")
         self._root, _, query = f"/{rest}".partition("/?")
-        self._connection = http.client.HTTPConnection(self.host, timeout=30)
+        self._connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
         self._headers: dict[str, str] = {}
         self._connection.request("GET", f"{self._root}/?{query}")
         welcome = self._connection.getresponse()

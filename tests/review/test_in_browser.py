@@ -16,6 +16,7 @@ from tests.report.looks import fits, no_serious_finding, part_ids_are_whole
 from tests.report.test_browser import BROWSER, asked
 from tests.review.sample_class import with_answer
 from tests.review.serving import Server, served
+from tests.waiting import PATIENCE_SECONDS
 
 __all__ = ["asked"]  # a fixture
 pytestmark = [
@@ -29,7 +30,7 @@ def entered(browser: Browser, server: Server, who: str = "Kim", *, width: int = 
     """A reviewer's own browser, past the door."""
     context = browser.new_context(viewport={"width": width, "height": 900}, java_script_enabled=script)
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(1000 * PATIENCE_SECONDS)
     page.goto(server.addresses[who])
     page.wait_for_url(f"{server.base}/")
     return page

@@ -17,6 +17,7 @@ from grader.review.refs import Ref
 from tests.batch.classes import ENVIRONMENT
 from tests.conftest import REPOSITORY
 from tests.review.made_classes import decide, essays
+from tests.waiting import PATIENCE_SECONDS
 
 STUDENTS = 40
 # Take the next open one, hold it for a moment, decide it; nothing is printed before it is confirmed. Each waits after
@@ -63,7 +64,7 @@ def test_two_processes_that_race_share_the_answers_and_decide_none_twice(tmp_pat
     _go(racing)
     first = [one.stdout.readline().strip() for one in racing if one.stdout is not None]
     _go(racing)
-    rest = [one.communicate(timeout=60)[0].split() for one in racing]
+    rest = [one.communicate(timeout=PATIENCE_SECONDS)[0].split() for one in racing]
     assert [one.returncode for one in racing] == [0, 0]
     assert all(first)  # both got one
     assert sorted([*first, *rest[0], *rest[1]]) == sorted(f"s{number}" for number in range(STUDENTS))

@@ -21,6 +21,7 @@ from grader.sandbox.open_runner import OpenRunner
 from grader.submission import open_submission
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
 from tests.selfcheck.kits import SUMMARY, make_kit
+from tests.waiting import PATIENCE_SECONDS
 
 ORDINARY = Limits()
 
@@ -130,7 +131,7 @@ def test_a_system_without_the_means_of_linux_checks_without_a_box_and_says_so(tm
         env={**os.environ, "PYTHONPATH": f"{tmp_path / 'start'}{os.pathsep}{REPOSITORY}"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from grader.errors import Crashed, StudentFault, TimedOut, WrongKind
 from grader.model import Limits
 from grader.sandbox import BoxRunner
 from tests.conftest import REPOSITORY, MakeSubmission, sampled
+from tests.waiting import until
 
 ORDINARY = Limits(cpu_seconds=5, wall_seconds=30)
 
@@ -630,10 +630,7 @@ def test_no_process_is_left_behind(submission: MakeSubmission) -> None:
             student.call("work.py", "f")
     (zygote,) = set(_children(os.getpid())) - before
     family = [zygote, *_children(zygote)]
-    deadline = time.monotonic() + 10
-    while sum(len(_children(process)) for process in family) > 1 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert sum(len(_children(process)) for process in family) <= 1  # the stand-in's child is the fork server
+    until(lambda: sum(len(_children(process)) for process in family) <= 1)  # the stand-in's child is the fork server
     runner.close()
     assert not any(Path(f"/proc/{process}").exists() for process in family)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from grader.errors import BoxLost
 from grader.model import Limits
 from grader.sandbox import BoxRunner
 from tests.conftest import MakeSubmission
+from tests.waiting import until
 
 FILES = {
     "light.py": "import sys\ndef f(): return [name in sys.modules for name in ('numpy', 'tor' + 'ch')]\n",
@@ -37,13 +37,6 @@ def _runs(process: int) -> bool:
         return False
 
 
-def _ended(family: list[int]) -> bool:
-    deadline = time.monotonic() + 10
-    while any(map(_runs, family)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not any(map(_runs, family))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", [(), ("light.py",), ("heavy.py",), ("light.py", "heavy.py", "light.py")])
 def test_each_serves_its_own_and_all_end_together(submission: MakeSubmission, asked: tuple[str, ...]) -> None:
@@ -57,7 +50,7 @@ def test_each_serves_its_own_and_all_end_together(submission: MakeSubmission, as
         ready = {libraries for libraries, server in runner._servers.items() if server._ready}
         assert ready == {BOTH if file == "heavy.py" else LIGHT for file in asked}, "light code waits for no torch"
         family = _family(begun)
-    assert _ended(family)
+    until(lambda: not any(map(_runs, family)))
     assert not runner.workspace.exists()
 
 
@@ -73,6 +66,6 @@ def test_where_one_dies_the_other_ends_and_both_come_back(submission: MakeSubmis
         os.kill(begun, signal.SIGKILL)  # with it goes the one that has loaded torch
         with pytest.raises(BoxLost, match="is gone"), runner.open(work, Limits(), 0) as student:
             student.call("heavy.py", "f")
-        assert _ended(family)
+        until(lambda: not any(map(_runs, family)))
         with runner.open(work, Limits(), 0) as student:
             assert student.call("light.py", "f") == [True, False]
