@@ -179,3 +179,57 @@ def test_a_kit_holds_inputs_and_values_but_no_reference(
 def graded_at_home(rubric: Rubric, boxes: Runner, work: OpenedSubmission) -> Report:
     draw = Draw(0, None, at_home=True)
     return grade(for_student(rubric, work.name, draw), work, boxes, draw)
+
+
+TENSORS = """
+import numpy as np
+import torch
+
+from grader.checks.functions.inputs import Case
+from grader.rubric_functions import inputs
+
+
+@inputs
+def tensors(rng):
+    for n in (2, 3):
+        first, second = (torch.tensor(rng.normal(size=(n, 4))) for _ in range(2))
+        mask = torch.tensor([[True, False]] * n)
+        names = ("x", "steps", "state", "pair", "sizes")
+        state = {"hidden": second, 0: {"half": first.bfloat16().requires_grad_()}, "dtype": torch.float32}
+        yield Case(f"{n} tokens", (first, [first, [mask]], state, (first, np.eye(n)), [n, 4]), names=names)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "changed"),
+    [
+        ("return x + 1", ""),
+        ("y = x.clone(); y += 1; state = dict(state, hidden=y); return x * state['hidden']", ""),
+        ("x += 1", "x"),
+        ("x.clamp_(min=0)", "x"),
+        ("x.t_()", "x"),
+        ("steps[1][0].logical_not_()", "steps"),
+        ("steps.pop()", "steps"),
+        ("state['hidden'].mul_(2)", "state"),
+        ("state['hidden'] = state['hidden'] * 2", "state"),
+        ("state['seen'] = True", "state"),
+        ("state[0]['half'].data.zero_()", "state"),
+        ("pair[1][0, 0] = 7.0", "pair"),
+        ("sizes[0] = 9", "sizes"),
+    ],
+)
+def test_arguments_of_any_kind_that_are_changed_in_place_are_found(
+    code: str, changed: str, tmp_path: Path, torch_boxes: Runner, submission: Handed
+) -> None:
+    path = written(tmp_path)
+    (path.parent / "shrink" / "checks.py").write_text(TENSORS, encoding="utf-8")
+    path.write_text(
+        "{rubric: shrink, title: S, points: 1, problems: [{id: 1.a, title: T, points: 1, checks: [{check: "
+        "leaves_inputs_unchanged, points: 1, file: work.py, function: f, inputs: tensors}]}]}",
+        encoding="utf-8",
+    )
+    body = code if "return" in code else f"{code}; return x"
+    work = submission(f"import torch\ndef f(x, steps, state, pair, sizes): {body}\n")
+    outcome = graded(load_rubric(path), torch_boxes, work).problems[0].checks[0].outcome
+    assert outcome.status is (Status.FAILED if changed else Status.PASSED), outcome.message
+    assert not changed or f"changes its {changed} in place" in outcome.message

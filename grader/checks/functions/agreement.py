@@ -56,15 +56,3 @@ def places_of(layout: Layout) -> list[Array]:
         found[place] = np.arange(at, at + math.prod(shape)).reshape(shape)
         at += found[place].size
     return [found[place] for place in range(len(found))]
-
-
-def all_same(got: Together | None, cases: Cases, arrays: Callable[[], Sequence[Array]]) -> bool:
-    """Whether these arrays came, to the last bit."""
-    return got is not None and got.body == cases.once(("same", got.layout), lambda: _in_bytes(got.layout, arrays()))
-
-
-def _in_bytes(layout: Layout, arrays: Sequence[Array]) -> bytes | None:
-    """The body of a frame with these arrays; None if the layout is that of others."""
-    if layout.arrays != [(array.dtype.str, array.shape) for array in arrays]:
-        return None
-    return b"".join(arrays[place].tobytes() for place in layout.order)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dataset_probe, definitions, library_use, recording, student_code
+from . import dataset_probe, definitions, library_use, recording, student_code, wire
 from .calls import call_as_asked
 from .configured import run_configured, run_without_dropout
 from .drawn_parameters import run_drawn
@@ -34,13 +34,20 @@ def call(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> A
 
 def latest_arguments(file: str, calls: int) -> list[dict[str, Any]]:
     """The arguments of so many latest calls as they are now. Asked for afterwards, so that no call tells it will be."""
-    return list(latest)[-calls:]
+    return [{name: _sendable(given) for name, given in call.items()} for call in list(latest)[-calls:]]
 
 
-def latest_argument(file: str, call: int, place: int) -> Any:
-    """One of them; those by name stand behind the others. Calls are counted from the latest, which is -1."""
-    given = latest[call]
-    return [*given["args"], *given["kwargs"].values()][place]
+def _sendable(value: Any) -> Any:
+    """An argument as it can be sent: keys of a dict as text, an object that fits in no frame as its type's name."""
+    if isinstance(value, dict):
+        return {str(key): _sendable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sendable(item) for item in value]
+    try:
+        wire.pack(value)
+    except wire.Unsendable:
+        return type(value).__name__
+    return value
 
 
 def forward(
@@ -133,7 +140,6 @@ PROBES: dict[str, Probe] = {
         definition_states,
         draw_items,
         forward,
-        latest_argument,
         latest_arguments,
         library_names,
         names_used,

@@ -40,8 +40,6 @@ def rehearse(folder: str) -> None:
         _answer("call", each=[{"function": "scaled", **call} for call in calls])
     _answer("call", function="scaled", **calls[0])
     _answer("latest_arguments", begins=False, calls=1)
-    for _ in range(_TIMES):
-        _answer("latest_argument", begins=False, each=[{"call": -1, "place": place} for place in range(2)])
     _answer("definition_states", names=["scaled"])
     if "torch" not in sys.modules:  # most code that needs torch is not run as it stands
         for _ in range(_TIMES):
