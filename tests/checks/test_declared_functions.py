@@ -71,14 +71,48 @@ def test_every_function_that_can_be_declared_can_be_computed() -> None:
 )
 def test_a_typo_stops_at_load(given: str, complaint: str, tmp_path: Path) -> None:
     reading = f'{{name: g, symbols: {{w: d, d: size}}, equals: ["2 det(w)"], {given}}}'
-    check = f"{{check: formula_equals_the_key, points: 1, readings: [{reading}]}}"
-    (tmp_path / "f.yaml").write_text(
-        f"rubric: f\ntitle: F\npoints: 1\nproblems:\n  - {{id: '1', title: F, points: 1, checks: [{check}]}}\n"
-    )
     with pytest.raises(RubricError) as raised:
-        load_rubric(tmp_path / "f.yaml")
+        load_rubric(written(tmp_path, reading))
     assert "f.yaml:5: formula_equals_the_key: " in str(raised.value)
     assert complaint in str(raised.value)
+
+
+TOKENS_IN_ROWS = {"symbols": {"Q": "n×d", "K": "m×d", "V": "m×t", "n": "size", "d": "size", "m": "size", "t": "size"}}
+
+
+@pytest.mark.parametrize(("normalises", "axis"), [("each_row", 1), ("each_column", 0)])
+def test_a_softmax_goes_the_way_that_the_rubric_says(normalises: str, axis: int) -> None:
+    more = {**TOKENS_IN_ROWS, "softmax_normalises": normalises}
+    answers = {f"g = softmax(Q K^T, axis={axis}) V": P, f"g = softmax(Q K^T, axis={1 - axis}) V": F}
+    assert {text: judged(text, "softmax(Q K^T) V", **more) for text in answers} == answers
+    sums = "each row sums to one" if normalises == "each_row" else "each column sums to one"
+    assert judged(f"$g = \\operatorname{{softmax}}(Q K^\\top) V$ where {sums}.", "softmax(Q K^T) V", **more) is P
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("", "needs 'softmax_normalises' for 'softmax(Q K^T) V'"),
+        ("softmax_over: rows, ", "softmax_over' has no meaning here; did you mean 'softmax_normalises'?"),
+        ("softmax_normalises: rows, ", "should be 'each_row' or 'each_column', not 'rows'"),
+        ("softmax_normalises: , ", "needs 'softmax_normalises'"),
+    ],
+)
+def test_a_softmax_goes_no_way_that_the_rubric_does_not_say(given: str, complaint: str, tmp_path: Path) -> None:
+    symbols = "{Q: n×d, K: m×d, V: m×t, n: size, d: size, m: size, t: size}"
+    reading = f'{{name: g, {given}symbols: {symbols}, equals: ["softmax(Q K^T) V"]}}'
+    with pytest.raises(RubricError) as raised:
+        load_rubric(written(tmp_path, reading))
+    assert "f.yaml:5: formula_equals_the_key: " in str(raised.value)
+    assert complaint in str(raised.value)
+
+
+def written(folder: Path, reading: str) -> Path:
+    check = f"{{check: formula_equals_the_key, points: 1, readings: [{reading}]}}"
+    (folder / "f.yaml").write_text(
+        f"rubric: f\ntitle: F\npoints: 1\nproblems:\n  - {{id: '1', title: F, points: 1, checks: [{check}]}}\n"
+    )
+    return folder / "f.yaml"
 
 
 def test_authors_can_read_which_functions_there_are() -> None:

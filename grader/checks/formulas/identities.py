@@ -22,7 +22,7 @@ from grader.checks.formulas.key_variants import (
 from grader.checks.formulas.matrix_sizes import stated_of
 from grader.checks.formulas.readable import formula_can_be_read
 from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expression, of_alternatives
-from grader.formulas.answer.softmax_direction import directed, direction_said
+from grader.formulas.answer.softmax_direction import AXES, directed, direction_said
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.provers import identity
 from grader.formulas.provers.canonical_form import canonical
@@ -139,7 +139,7 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
 def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
     """With every key, then with every known mistake."""
     vocabulary = statements.vocabulary
-    axis = {"rows": 0, "columns": 1}[reading.softmax_over]
+    axis = AXES["row" if reading.softmax_normalises == "each_row" else "column"]
     formula = f"{reading.name} = {plain(found.expression)}"
     evidence: dict[str, Any] = {
         **as_read(found.expression, reading.name),

@@ -13,7 +13,7 @@ from grader.checks.formulas.formula_outcomes import Share
 from grader.formulas.answer import explaining
 from grader.formulas.answer.asked_for import AskedName, expression
 from grader.formulas.lexing.tokens import Unreadable
-from grader.formulas.syntax.expressions import Symbol, symbols_in
+from grader.formulas.syntax.expressions import Apply, Symbol, symbols_in, walk
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.model import Answer
@@ -56,7 +56,7 @@ class Reading(AskedFor):
     equals: Annotated[list[str], KeyToAFormula()]
     restates: list[str] = []  # what is true and no answer: the definition of what is asked
     given: dict[str, str] = {}  # equations the answer has to state for this reading to apply
-    softmax_over: Literal["rows", "columns"] = "rows"
+    softmax_normalises: Literal["each_row", "each_column"] | None = None  # needed where a key has a softmax
     called: Annotated[str, SaidInFeedback()] = ""
     results: dict[str, str] = {}  # sizes of what comes out, such as {H: t×n}; another that is stated costs half
     mistakes: list[KnownMistake] = []
@@ -146,9 +146,13 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
             *(mistake.equals for mistake in reading.mistakes),
         ):
             try:
-                typed(expression(key, vocabulary), vocabulary)
+                parts = walk(typed(expression(key, vocabulary), vocabulary).expression)
             except (Unreadable, Misfit) as fault:
                 raise ValueError(f"cannot read the key '{key}': {fault}") from None
+            is_open = reading.softmax_normalises is None
+            if is_open and any(isinstance(part, Apply) and part.function == "softmax" for part in parts):
+                choices = "each_row (every row sums to one) or each_column"
+                raise ValueError(f"needs 'softmax_normalises' for '{key}': {choices}")
     return readings
 
 
