@@ -145,6 +145,15 @@ def test_a_whole_homework_in_one_notebook_earns_all_points(boxes: BoxRunner, tmp
                 "%%writefile attention.py\ndef attention(x): return 0",
             ],
             ["from help_me import five\ndef attention(x): return x * five"],
+            [
+                "def add_to(C):\n    return lambda f: setattr(C, f.__name__, f)",
+                "class A:\n    pass\nclass B:\n    pass",
+                "@add_to(A)\ndef f(self, x): return g(x)\n@add_to(B)\ndef f(self, x): return 0",
+                "def g(x): return x * B().five",
+                "setattr(B, 'five', 4)\nB.five += 1",
+                "def attention(x): return A().f(x)",
+                "import functools\n@functools.cache\ndef slow(): return nowhere\nslow()",
+            ],
         ],
         3,
     ),
@@ -168,6 +177,10 @@ def test_old_notebooks_are_read_too(boxes: BoxRunner, tmp_path: Path) -> None:
         (
             ["for n in range(3):\n    scale = n", "def attention(x):\n    return scale"],
             "NameError at hw3.ipynb cell 2 line 2",
+        ),
+        (
+            ["x = 1", "def attention(a): return a\ndef other(b, b): pass"],
+            "SyntaxError at hw3.ipynb cell 2 line 2: duplicate argument 'b'",
         ),
         (["attention = 3"], "attention() in hw3.ipynb cannot be called as the assignment calls it"),
         (["def attention(a, b): return a"], "attention() in hw3.ipynb cannot be called as the assignment calls it"),

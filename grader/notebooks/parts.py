@@ -32,6 +32,7 @@ class _Statement:
     node: ast.stmt
     kind: Kind
     binds: frozenset[str]
+    changes: frozenset[str]  # names of what it changes in place
 
 
 class Definitions:
@@ -95,8 +96,8 @@ class _Needed:
 
     def complete(self) -> None:
         """Add what changes a kept thing in place, and star imports if they may hold what nothing else binds."""
-        for one in self._all:
-            if one.kind == "patch" and one.binds & self.names and one.at not in self._kept:
+        while changing := [one for one in self._all if one.changes & self.names and one.at not in self._kept]:
+            for one in changing:
                 for name, before in self._keep(one, None):
                     self.add(name, before)
         if any(name not in self._bound and not hasattr(builtins, name) for name in self.names):
@@ -129,11 +130,33 @@ class _Needed:
 def _statements(notebook: Notebook) -> list[_Statement]:
     nodes = [(cell, index, node) for cell, one in enumerate(notebook.cells) for index, node in enumerate(one.body)]
     defined = {node.name for _, _, node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    found = []
-    for at, (cell, index, node) in enumerate(nodes):
-        kind, binds = _binding(node, defined)
-        found.append(_Statement(at, cell, index, node, kind, frozenset(binds)))
-    return found
+    bindings = [_binding(node, defined) for _, _, node in nodes]
+    imported = {name for kind, binds in bindings if kind == "import" for name in binds}
+    return [
+        _Statement(at, cell, index, node, kind, frozenset(binds), frozenset(_changed(node, kind, binds) - imported))
+        for at, ((cell, index, node), (kind, binds)) in enumerate(zip(nodes, bindings, strict=True))
+    ]
+
+
+def _changed(node: ast.stmt, kind: Kind, binds: set[str]) -> set[str]:
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[first, *_])):
+            return {_root(first)}
+        case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as target):
+            return {_root(target)}
+        case ast.FunctionDef(decorator_list=decorators) | ast.ClassDef(decorator_list=decorators):
+            return {name for decorator in decorators for name in _completed_by(decorator)}
+    return binds if kind == "patch" else set()
+
+
+def _completed_by(decorator: ast.expr) -> set[str]:
+    """`@add_to_class(Encoder)` and `@Encoder.method` add to Encoder; `@timed` adds to nothing."""
+    if not isinstance(decorator, ast.Call):
+        return {_root(decorator)} if isinstance(decorator, ast.Attribute) else set()
+    given = [*decorator.args, *(keyword.value for keyword in decorator.keywords)]
+    return {inner.id for one in given for inner in ast.walk(one) if isinstance(inner, ast.Name)} | _completed_by(
+        decorator.func
+    )
 
 
 def _binding(node: ast.stmt, defined: set[str]) -> tuple[Kind, set[str]]:

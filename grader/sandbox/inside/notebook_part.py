@@ -28,11 +28,13 @@ def trees(file: str) -> list[tuple[str, ast.Module]]:
     with open(file, encoding="utf-8") as stored:
         part = json.load(stored)
     notebook = file.rpartition("#")[0]
-    return [(f"{notebook} cell {cell['cell']}", _kept(cell, set(part["names"]))) for cell in part["cells"]]
+    places = [f"{notebook} cell {cell['cell']}" for cell in part["cells"]]
+    return [(at, _kept(cell, set(part["names"]), at)) for at, cell in zip(places, part["cells"], strict=True)]
 
 
-def _kept(cell: dict[str, Any], names: set[str]) -> ast.Module:
+def _kept(cell: dict[str, Any], names: set[str], place: str) -> ast.Module:
     tree: ast.Module = ast.parse(cell["source"])
+    compile(tree, place, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)  # Jupyter would run none of it
     tree.body = [tree.body[index] for index in cell["keep"]]
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):  # `import numpy as np, torchvision` for the sake of np

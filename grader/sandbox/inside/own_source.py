@@ -8,12 +8,13 @@ from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import importlib.machinery
 import importlib.util
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -23,7 +24,6 @@ from .top_level import TopLevel
 
 _words: set[str] = set()  # in what has run: what a file that is imported by a star may be asked for
 _trees: dict[str, tuple[bytes, ast.Module]] = {}  # of files, and what they were made from
-_STRICT = [("error", None, Warning, None, 0)]
 _home: list[str] = []  # the top of the submission, once something of it is loaded
 
 
@@ -41,13 +41,31 @@ def parse(path: str) -> ast.Module:
 
 def _parsed(content: bytes, path: str) -> ast.Module:
     try:
-        return ast.parse(content, path)
+        return _that_compiles(content, path)
     except SyntaxError as error:  # only then: a line that begins with % may well continue an expression
         try:
-            return ast.parse(without_magics(importlib.util.decode_source(content)), path)
+            return _that_compiles(without_magics(importlib.util.decode_source(content)), path)
         except SyntaxError as other:
             # Where both have a mistake, the one that is no magic.
             raise (other if other.lineno != error.lineno else error) from None
+
+
+def _that_compiles(content: bytes | str, path: str) -> ast.Module:
+    """What is no program only as a whole (a stray `break`, an argument twice) is an error too, whatever is needed."""
+    tree = ast.parse(content, path)
+    with _filters([("ignore", None, Warning, None, 0)]):
+        compile(tree, path, "exec", dont_inherit=True)
+    return tree
+
+
+@contextlib.contextmanager
+def _filters(filters: list[Any]) -> Iterator[None]:
+    """For warnings; `catch_warnings` touches twenty times the memory."""
+    usual, warnings.filters = warnings.filters, filters
+    try:
+        yield
+    finally:
+        warnings.filters = usual
 
 
 class Program:
@@ -60,6 +78,7 @@ class Program:
         self._top = TopLevel(tree)
         self._ran: set[int] = set()
         self._tried: set[int] = set()
+        self._set_at: dict[str, int] = {}  # by which statement names got what they have
         # Nodes that are a future import have names; mypy does not see that the condition says so.
         names = (alias.name for node in tree.body if _is_future(node) for alias in node.names)  # type: ignore[attr-defined]
         self._flags = sum(getattr(__future__, name).compiler_flag for name in names if hasattr(__future__, name))
@@ -78,25 +97,34 @@ class Program:
     def provide(self, names: set[str]) -> None:
         """Run what these names need and has not run yet."""
         needed, tried = self._top.needed(names & self._top.bound)
-        needed -= self._ran
-        tried -= self._ran | self._tried
+        _words.update(names)
         for place in needed:
             _words.update(self._top.statements[place].identifiers)
-        self._ran |= needed
-        self._tried |= tried
-        body = [self._prepared(place, place in tried) for place in sorted(needed | tried)]
-        if body:
-            exec(
-                compile(ast.Module(body, []), self._path, "exec", flags=self._flags, dont_inherit=True),
-                vars(self._module),
-            )
+        for place in sorted(needed | tried):
+            if place not in (self._ran if place in needed else self._ran | self._tried):
+                self._run(place, place in needed)
 
-    def _prepared(self, place: int, may_fail: bool) -> ast.stmt:
-        node = self._top.statements[place].node
-        if not may_fail:
-            return node
-        handler = ast.copy_location(ast.ExceptHandler(None, None, [ast.copy_location(ast.Pass(), node)]), node)
-        return ast.copy_location(ast.Try([node], [handler], [], []), node)
+    def _run(self, place: int, is_needed: bool) -> None:
+        one, values = self._top.statements[place], vars(self._module)
+        code = compile(ast.Module([one.node], []), self._path, "exec", flags=self._flags, dont_inherit=True)
+        before = dict(values)
+        try:
+            exec(code, values)
+        except BaseException:  # a student's statement may raise anything, SystemExit included
+            if is_needed:
+                raise
+            if one.is_definition:  # which may need what is run later
+                return
+        else:
+            self._ran |= set() if one.is_star else {place}  # more may be asked of a star later
+        self._tried.add(place)
+        for name in [name for name in values if values[name] is not before.get(name, before)]:
+            if (
+                name in before and self._set_at.get(name, place) > place
+            ):  # the last statement in the file decides, whenever it ran
+                values[name] = before[name]
+            else:
+                self._set_at[name] = place
 
 
 def _is_future(node: ast.stmt) -> bool:
@@ -139,12 +167,9 @@ class OwnLoader(importlib.machinery.SourceFileLoader):
 
 def _compiled(content: bytes, path: str) -> CodeType:
     """Raises where Python would warn: maybe of what nobody needs. Of what is needed it is said piece by piece."""
-    usual, warnings.filters = warnings.filters, _STRICT  # `catch_warnings` touches twenty times the memory
-    try:
+    with _filters([("error", None, Warning, None, 0)]):
         code: CodeType = compile(content, path, "exec", dont_inherit=True)
         return code
-    finally:
-        warnings.filters = usual
 
 
 def _ran(content: bytes, path: str, module: ModuleType) -> bool:
@@ -185,7 +210,33 @@ class _Finder:
         if not _home:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        return None if spec is None else as_own(spec)
+        return in_other_letters(fullname, path) if spec is None else as_own(spec)
+
+
+class _SameModule:
+    """Gives the module of another name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return importlib.import_module(self._name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        return
+
+
+def in_other_letters(fullname: str, path: Sequence[str] | None) -> importlib.machinery.ModuleSpec | None:
+    """`import transformers`, where the student's file is Transformers.py: the grader takes it for that, too."""
+    package, _, name = fullname.rpartition(".")
+    if fullname in sys.stdlib_module_names:
+        return None
+    for folder in sys.path if path is None else path:
+        for file in sorted(os.listdir(folder)) if os.path.isdir(folder) and is_below_home(f"{folder}/{name}") else ():
+            if file.lower() == f"{name}.py".lower() and file != f"{name}.py":
+                loader: Any = _SameModule(f"{package}.{file[:-3]}".lstrip("."))
+                return importlib.machinery.ModuleSpec(fullname, loader)
+    return None
 
 
 def as_own(spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec | None:

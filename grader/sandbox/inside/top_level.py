@@ -24,6 +24,10 @@ _COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 _UNSEEN = {"exec", "eval", "globals"}
 _ALWAYS_THERE = {*dir(builtins), "__file__"}
 _WORDS: dict[type, str] = {ast.Name: "id", ast.Attribute: "attr", ast.alias: "name", ast.Constant: "value"}
+_Received = list[tuple[int | str, set[str]]]  # by place or name, the names that are passed on as they are
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_NAMESPACES = {"vars", "locals"}  # `locals()["attention"] = …`
+_FILLING = {"append", "extend", "insert", "add", "update", "setdefault", "register", "pop", "remove", "clear"}
 _SHOWING = {"print", "input", "display", "help", "exit", "quit", "breakpoint"}
 _DECORATING = {*sys.stdlib_module_names, "torch", "numpy"}  # and keep no list of what they decorate
 # Calls of these ask a value for something and leave it as it is.
@@ -88,6 +92,10 @@ class Statement:
     def is_star(self) -> bool:
         return isinstance(self.node, ast.ImportFrom) and self.node.names[0].name == "*"
 
+    def renames(self, names: set[str]) -> bool:
+        """`Block = EncoderBlock`: what is done to one is done to the other."""
+        return bool(self.binds) and isinstance(self.node, ast.Assign) and getattr(self.node.value, "id", None) in names
+
     @property
     def identifiers(self) -> set[str]:
         """Every word in it that may be a name, in other files too."""
@@ -100,7 +108,8 @@ class TopLevel:
 
     def __init__(self, tree: ast.Module) -> None:
         self.statements = [one for node in tree.body for one in _separate(node)]
-        self.bound = {name for one in self.statements for name in one.binds}
+        self._last = {name: place for place, one in enumerate(self.statements) for name in one.binds}
+        self.bound = set(self._last)
         self._defined: dict[str, ast.stmt] = {}
         self._imported: dict[str, str] = {}  # names, and the packages that they are from
         for one in self.statements:
@@ -119,16 +128,15 @@ class TopLevel:
         while grown:
             grown = False
             for place, one in enumerate(self.statements):
-                if place not in kept and self._is_needed(one, wanted):
+                if place not in kept and self._is_needed(place, one, wanted):
                     kept.add(place)
-                    wanted |= one.uses
+                    wanted |= one.uses | (one.binds if one.renames(wanted) else set())
                     grown = True
                     if one.uses & _UNSEEN - self.bound:
                         everything = {at for at, other in enumerate(self.statements) if not is_main_guard(other.node)}
                         return everything, set()
-        return kept, self._with_their_imports(
-            {place for place, one in enumerate(self.statements) if place not in kept and self._may_set(one, wanted)}
-        )
+        tried = {place for place, one in enumerate(self.statements) if place not in kept and self._may_set(one, wanted)}
+        return kept, self._with_their_imports(tried)
 
     def _with_their_imports(self, tried: set[int]) -> set[int]:
         """And with what they call; values that are left out they do without."""
@@ -141,72 +149,104 @@ class TopLevel:
                     found.add(place)
         return found
 
-    def _is_needed(self, one: Statement, wanted: set[str]) -> bool:
+    def _is_needed(self, place: int, one: Statement, wanted: set[str]) -> bool:
         if is_main_guard(one.node):
             return False
-        if one.is_star:  # it may hold what nothing else here binds
-            return any(name not in self.bound and not hasattr(builtins, name) for name in wanted)
+        if one.is_star:  # it may hold what nothing else binds, and bind again what is defined above it
+            above = {name for name in wanted & self._defined.keys() if self._last[name] < place}
+            return bool(above) or any(name not in self.bound and not hasattr(builtins, name) for name in wanted)
         if one.binds & wanted:
             return not self._is_a_trial(one.node)
         if one.is_import:
             return isinstance(one.node, ast.ImportFrom) and one.node.module == "__future__"
-        return _sets_the_path(one.node) or self._changes(one.node, wanted, one.uses)
+        return one.renames(wanted) or _sets_the_path(one.node) or self._changes(one.node, wanted, one.uses)
 
     def _is_a_trial(self, node: ast.stmt) -> bool:
-        """`attention = attention(Q, K, V, 1.0)`: the result of trying it out, under its name."""
+        """`attention = attention(Q, K, V, 1.0)`: the result of trying it out, under its name. A function that makes
+        functions is not tried out."""
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=called))):
-                return name == called and name in self._defined
+                defined = self._defined.get(name)
+                makes_one = isinstance(defined, ast.FunctionDef) and any(
+                    isinstance(inner, ast.FunctionDef | ast.Lambda) for inner in walk(defined)[1:]
+                )
+                return name == called and defined is not None and not makes_one
         return False
 
-    def _changes(self, node: ast.stmt, wanted: set[str], uses: set[str], seen: frozenset[str] = frozenset()) -> bool:
+    def _changes(self, node: ast.AST, wanted: set[str], uses: set[str], seen: frozenset[str] = frozenset()) -> bool:
         """Whether running it may change something wanted: an attribute, an item, a container, a global name."""
-        is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        if is_definition and not seen:
+        if isinstance(node, _DEFINITIONS) and not seen:
             return self._is_registered(node, wanted)
         own = wanted & uses
         for inner in walk(node):
             match inner:
+                case ast.For(target=ast.Name(id=name), iter=several) if own & _given_as_it_is(several):
+                    own = own | {name}
                 case ast.Global(names=names) if wanted.intersection(names):
                     return True
                 case ast.Attribute() | ast.Subscript() if not isinstance(inner.ctx, ast.Load):
-                    if _root(inner) in own:
+                    if _root(inner) in own | _NAMESPACES:
                         return True
                 case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in ("setattr", "delattr"):
                     if _root(first) in own or not isinstance(first, ast.Name):
                         return True
                 case ast.Call(func=ast.Name(id=name)) if name in _UNSEEN - self.bound:
                     return True
-                case ast.Call(func=ast.Name(id=name)) if name in self._defined and name not in seen:
-                    called = self._defined[name]
-                    reached = _all_used(called)
-                    if not isinstance(called, ast.ClassDef) and self._changes(called, wanted, reached, seen | {name}):
+                case ast.Call(func=ast.Name(id=name)) if name in self._defined:
+                    if self._changes_when_called(name, self._defined[name], _received(inner), wanted, seen):
                         return True
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name in own:
                     if name in self._values and method not in _ASKING:
                         return True
+                    if self._method_changes(name, method, wanted, seen):
+                        return True
+                    if name not in self.bound and method in _FILLING:  # a parameter
+                        return True
         return False
 
-    def _is_registered(self, node: ast.AST, wanted: set[str]) -> bool:
+    def _changes_when_called(
+        self, name: str, called: ast.stmt, received: _Received, wanted: set[str], seen: frozenset[str]
+    ) -> bool:
+        """Whether a function of the file may change something wanted, or what is wanted and passed to it."""
+        if name in seen or not isinstance(called, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        names = [one.arg for one in (*called.args.posonlyargs, *called.args.args)]
+        wanted_here = set(wanted)
+        for place, given in received:
+            if given & wanted:
+                wanted_here.add(names[place] if isinstance(place, int) and place < len(names) else str(place))
+                wanted_here |= {one.arg for one in (called.args.vararg, called.args.kwarg) if one is not None}
+        return self._changes(called, wanted_here, _all_used(called) | wanted_here - wanted, seen | {name})
+
+    def _method_changes(self, name: str, method: str, wanted: set[str], seen: frozenset[str]) -> bool:
+        """`EncoderBlock.attach(forward)`, of a class of the file."""
+        body = getattr(self._defined.get(name), "body", [])
+        found = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == method]
+        return any(self._changes_when_called(f"{name}.{method}", one, [(0, {name})], wanted, seen) for one in found)
+
+    def _is_registered(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, wanted: set[str]) -> bool:
         """A definition that a decorator or a base class of the student's own may put somewhere."""
-        assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        bases = {_root(base) for base in node.bases} if isinstance(node, ast.ClassDef) else set()
-        if any(name in wanted and name in self._defined for name in bases):
+        bases = [*node.bases, *(one.value for one in node.keywords)] if isinstance(node, ast.ClassDef) else []
+        if any(_root(base) in wanted and _root(base) in self._defined for base in bases):
             return True
-        for decorator in node.decorator_list:
-            name = _root(decorator.func if isinstance(decorator, ast.Call) else decorator)
-            if name in self._values & wanted:
+        for expression in (*bases, *node.decorator_list):
+            name = _root(expression)
+            if expression not in bases and name in self._values & wanted:
                 return True
             if name in self._defined:
                 uses = _all_used(self._defined[name])
                 if self._changes(self._defined[name], wanted, uses, frozenset({name})):
                     return True
-        return False
+        calls = [ast.Call(decorator, [], []) for decorator in node.decorator_list]
+        return any(self._changes(call, wanted, wanted, frozenset({node.name})) for call in calls)
 
     def _is_registered_elsewhere(self, node: ast.stmt) -> bool:
-        """By a decorator from another file, which may be the student's."""
-        decorators = getattr(node, "decorator_list", ())
-        return any(self._imported.get(_root(decorator), "torch") not in _DECORATING for decorator in decorators)
+        """By a decorator or base class from another file, which may be the student's."""
+        deciding = [*getattr(node, "decorator_list", ()), *getattr(node, "bases", ())]
+        return any(self._is_from_elsewhere(one) for one in deciding)
+
+    def _is_from_elsewhere(self, expression: ast.AST) -> bool:
+        return self._imported.get(_root(expression), "torch") not in _DECORATING
 
     def _may_set(self, one: Statement, wanted: set[str]) -> bool:
         """Calls of libraries outside loops (`torch.set_default_dtype(…)`, `sys.path.append(…)`), and imports for
@@ -225,7 +265,14 @@ class TopLevel:
             return False
         ready = wanted | self._imported.keys() | _ALWAYS_THERE - _SHOWING
         calls = [inner.func for inner in walk(one.node) if isinstance(inner, ast.Call)]
-        return one.uses <= ready - set(self._defined) and (
+        passed = {
+            name
+            for call in walk(one.node)
+            if isinstance(call, ast.Call) and self._is_from_elsewhere(call)
+            for _, given in _received(call)
+            for name in given & wanted
+        }
+        return one.uses <= ready - (self._defined.keys() - passed) and (
             any(_root(called) in self._imported for called in calls) or isinstance(one.node, ast.Assign)
         )
 
@@ -280,3 +327,17 @@ def _root(node: ast.AST) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _received(call: ast.Call) -> _Received:
+    by_place = [(place, _given_as_it_is(one)) for place, one in enumerate(call.args)]
+    return [*by_place, *((one.arg or "", _given_as_it_is(one.value)) for one in call.keywords)]
+
+
+def _given_as_it_is(expression: ast.AST) -> set[str]:
+    """`EncoderBlock`, `[EncoderBlock, Head]`, not `EncoderBlock(8)`: the names of what is no result of a call."""
+    if isinstance(expression, ast.Name):
+        return {expression.id}
+    if isinstance(expression, ast.Call | ast.Lambda):
+        return set()
+    return {name for inner in children(expression) for name in _given_as_it_is(inner)}
