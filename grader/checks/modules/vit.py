@@ -14,6 +14,7 @@ import numpy as np
 from grader.checks.modules.recovery import block_properties
 from grader.checks.modules.recovery.at_once import trained_at_once
 from grader.checks.modules.recovery.behaviour import left_to_a_person
+from grader.checks.modules.recovery.first_look import apart
 from grader.checks.modules.recovery.image_bench import ImageBench
 from grader.checks.modules.recovery.layers import mlps
 from grader.checks.modules.recovery.obligations import (
@@ -29,7 +30,7 @@ from grader.checks.modules.recovery.vit_stack import UNKNOWN, blocks_with_depth_
 from grader.checks.modules.recovery.vit_tokens import class_tokens, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.checks.modules.vit_at_once import learns_at_once, read_at_once
-from grader.checks.modules.vit_form import DEEP, NAME, ONE, vit_bench
+from grader.checks.modules.vit_form import DEEP, NAME, ONE, made_probable, vit_bench
 from grader.compare import difference
 from grader.errors import TimedOut
 from grader.model import Outcome, Status, Student, failed, passed
@@ -139,6 +140,9 @@ def vit_matches_its_equations(
     if isinstance(at_once, TimedOut):
         return _took_too_long(adds_blocks=True)
     bench = vit_bench(student, rng, file, name, ONE)
+    (logits,) = bench.run((ONE.images(apart(rng), 3),)).outputs
+    if logits.ndim and (wrong := made_probable(name, logits)):  # no formula is fitted to it
+        return wrong
     deep = vit_bench(student, rng, file, name, DEEP)
     blocks = blocks_with_depth_one(bench.values, deep.values, DEEP.depth)
     if blocks not in (None, 1):

@@ -51,7 +51,7 @@ def vit_gives_one_logit_per_class(
 ) -> Outcome:
     """Images → logits (B, classes) for any batch, each image by itself, repeatable, in float32 too, input untouched."""
     every = all_right_in_form(student, rng, file, name, _FORMS)
-    if every is None or any(_made_probable(name, logits) for logits in every) or _never_negative(name, every):
+    if every is None or any(made_probable(name, logits) for logits in every) or _never_negative(name, every):
         found = _logits(student, rng, file, name)
         if isinstance(found, Outcome):
             return found
@@ -75,13 +75,14 @@ def _logits(student: Student, rng: np.random.Generator, file: str, name: str) ->
                 if wrong := look(bench, (x,)):
                     return wrong
             (logits,) = bench.run((x,)).outputs
-        if wrong := _made_probable(name, logits):
+        if wrong := made_probable(name, logits):
             return wrong
         every.append(logits)
     return every
 
 
-def _made_probable(name: str, logits: Array) -> Outcome | None:
+def made_probable(name: str, logits: Array) -> Outcome | None:
+    """What a softmax behind the head gives; None if there is none."""
     for values, what in ((logits, "probabilities"), (np.exp(logits), "logarithms of probabilities")):
         if np.allclose(values.sum(axis=-1), 1, atol=1e-4) and (values >= 0).all():
             return failed(f"{name} returns {what}; logits are asked for, without a softmax behind the head")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
+from . import own_source
 from .scopes import Binding, Definition, Imported, Place, Scope, Value, collect
 from .stand_ins import KNOWN
 from .student_code import is_own, parsed
@@ -175,7 +176,9 @@ class Sources:
             yield from (os.path.relpath(found, ".") for found, _, _ in os.walk("."))
 
     def _own(self, stem: str) -> Own | None:
-        for path in (f"{stem}.py", os.path.join(stem, "__init__.py")):
+        folder, name = os.path.split(stem)
+        other_letters = os.path.join(folder, own_source.in_other_letters(name, folder) or name)
+        for path in (f"{stem}.py", os.path.join(stem, "__init__.py"), f"{other_letters}.py"):
             if os.path.isfile(path):
                 return Own(stem, self.top(os.path.normpath(path)))
         holds_code = os.path.isdir(stem or ".") and any(name.endswith(".py") for name in os.listdir(stem or "."))

@@ -210,7 +210,7 @@ class _Finder:
         if not _home:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        return in_other_letters(fullname, path) if spec is None else as_own(spec)
+        return written_otherwise(fullname, path) if spec is None else as_own(spec)
 
 
 class _SameModule:
@@ -226,17 +226,21 @@ class _SameModule:
         return
 
 
-def in_other_letters(fullname: str, path: Sequence[str] | None) -> importlib.machinery.ModuleSpec | None:
+def written_otherwise(fullname: str, path: Sequence[str] | None) -> importlib.machinery.ModuleSpec | None:
     """`import transformers`, where the student's file is Transformers.py: the grader takes it for that, too."""
     package, _, name = fullname.rpartition(".")
-    if fullname in sys.stdlib_module_names:
-        return None
     for folder in sys.path if path is None else path:
-        for file in sorted(os.listdir(folder)) if os.path.isdir(folder) and is_below_home(f"{folder}/{name}") else ():
-            if file.lower() == f"{name}.py".lower() and file != f"{name}.py":
-                loader: Any = _SameModule(f"{package}.{file[:-3]}".lstrip("."))
-                return importlib.machinery.ModuleSpec(fullname, loader)
+        if is_below_home(f"{folder}/{name}") and (other := in_other_letters(name, folder)):
+            loader: Any = _SameModule(f"{package}.{other}".lstrip("."))
+            return importlib.machinery.ModuleSpec(fullname, loader)
     return None
+
+
+def in_other_letters(name: str, folder: str) -> str:
+    """Which module lies in this folder whose name differs in nothing but capitals; none for a module of Python's."""
+    files = sorted(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else []
+    alike = (file[:-3] for file in files if file.lower() == f"{name}.py".lower() and file != f"{name}.py")
+    return "" if name in sys.stdlib_module_names else next(alike, "")
 
 
 def as_own(spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec | None:

@@ -193,7 +193,7 @@ class _Hiding:
         spec = importlib.machinery.PathFinder.find_spec(fullname)
         if spec is None or not (spec.origin or "").startswith(self._installed):
             return None
-        if (own := own_source.in_other_letters(fullname, None)) is not None:
+        if (own := own_source.written_otherwise(fullname, None)) is not None:
             return own
         if by[1] and package not in _INERT:
             raise _refusal(package)
