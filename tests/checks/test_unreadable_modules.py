@@ -80,3 +80,17 @@ def test_a_person_gets_what_was_shown_and_what_was_not(
     assert outcome.evidence["not_shown"] == not_shown
     assert "Its behaviour shows: " in outcome.message
     assert ("It does not show: " in outcome.message) == bool(not_shown)
+
+
+@pytest.mark.parametrize("seed", sampled(range(3), 3))
+@pytest.mark.parametrize("module", ["flat", "one tensor", "positions"])
+@pytest.mark.parametrize("last", ["softmax", "log_softmax"])
+def test_probabilities_are_named_whatever_the_seed(
+    torch_boxes: BoxRunner, submission: MakeSubmission, module: str, seed: int, last: str
+) -> None:
+    file, check, modules = KINDS["vit"]
+    code = modules[module].replace("return self.head(t[:, 0])", f"return self.head(t[:, 0]).{last}(-1)")
+    assert last in code
+    outcome = outcomes("vit", {file: code}, torch_boxes, submission, seed, only=check)[check]
+    assert outcome.status is Status.FAILED
+    assert "without a softmax behind the head" in outcome.message
