@@ -13,7 +13,10 @@ from grader.engine import grade
 from grader.errors import RubricError, UsageError
 from grader.model import Report, Rubric, Runner, Status
 from grader.personal import for_student, numbers_of
+from grader.release.decisions import decide
+from grader.release.handout import Handout
 from grader.release.kit import build_kit
+from grader.release.sources import Module
 from grader.rubric import load_rubric
 from grader.submission import OpenedSubmission, open_submission
 
@@ -174,6 +177,18 @@ def test_a_kit_holds_inputs_and_values_but_no_reference(
             load_rubric(tmp_path / "kit" / "rubric" / "shrink.yaml"), boxes, submission(**{"ridge.py": source})
         )
         assert report.problems[0].checks[1].outcome.status is status
+
+
+def test_inputs_that_cannot_be_frozen_stay_with_staff(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    code = path.parent / "shrink" / "checks.py"
+    exact = CODE.replace("rng.normal(size=n), 0.5)", "rng.normal(size=n), Fraction(1, 2))")
+    exact = exact.replace("lam * np.eye", "float(lam) * np.eye")
+    code.write_text(f"from fractions import Fraction\n{exact}")
+    rubric = load_rubric(path)
+    decisions = decide(rubric, Handout(), Module("checks", code), seed=0)
+    later = decisions[id(rubric.problems[0].checks[1])].later
+    assert later == "its inputs hold an object of type Fraction, which cannot be frozen"
 
 
 def graded_at_home(rubric: Rubric, boxes: Runner, work: OpenedSubmission) -> Report:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.catalogue import checks_as_named
 from grader.checks.functions.frozen import Question
+from grader.checks.functions.nested import UnsupportedValue
 from grader.draw import Draw, draw_at_home
 from grader.model import Check, Problem, Rubric
 from grader.registry import Definition, NamesAReference, defined
@@ -113,7 +114,10 @@ def _with_answers(decision: Decision, rubric: Rubric, reference: str, seed: int)
     def asked(draw: Draw) -> tuple[Question, ...] | None:
         return frozen_questions(rubric, decision.problem, decision.check, reference, draw)
 
-    at_home = asked(draw_at_home(seed))
+    try:
+        at_home = asked(draw_at_home(seed))
+    except UnsupportedValue as fault:
+        return replace(decision, later=f"its inputs hold {fault}, which cannot be frozen")
     if at_home is None:
         return replace(decision, later="it asks for more than values, so its answers cannot be frozen")
     graded = chain.from_iterable(asked(Draw(one, None)) or () for one in range(_GRADINGS))

@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.checks.functions.frozen import RIGHT, Question, in_short, named_apart
 from grader.checks.functions.ground_truth import mistakes_in, reference_function
+from grader.checks.functions.nested import Values, flat, plain, values_in
 from grader.draw import Draw
 from grader.engine import grade
 from grader.errors import RubricError
@@ -53,7 +54,7 @@ class _Reference:
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         self.asked.append((args, kwargs))
-        return np.array(self._right(*args, **kwargs))
+        return values_in(self._right(*args, **kwargs))
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         if probe == "what_it_may_keep":
@@ -81,12 +82,15 @@ def frozen_questions(
     if result.fault.startswith(_MoreThanValues.__name__):
         return None
     if result.outcome.status is not Status.PASSED:
-        raise RubricError([f"{problem.id} {check.id}: the reference {name} does not pass it: {result.outcome.message}"])
-    return tuple(Question(args, kwargs, _answers(name, args, kwargs)) for args, kwargs in student.asked)
+        why = result.fault or result.outcome.message
+        raise RubricError([f"{problem.id} {check.id}: the reference {name} does not pass it: {why}"])
+    return tuple(Question(plain(args), plain(kwargs), _answers(name, args, kwargs)) for args, kwargs in student.asked)
 
 
 def _answers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    right = np.asarray(reference_function(name)(*args, **kwargs))
+    def values_of(function: Callable[..., Any]) -> Values:
+        return values_in(function(*args, **kwargs))
+
     with np.errstate(all="ignore"):  # mistakes overflow
-        wrong = {what: in_short(mistaken(*args, **kwargs)) for what, mistaken in named_apart(mistakes_in(name)).items()}
-    return {RIGHT: right, **wrong}
+        wrong = {what: in_short(flat(values_of(one))) for what, one in named_apart(mistakes_in(name)).items()}
+    return {RIGHT: values_of(reference_function(name)), **wrong}

@@ -29,3 +29,17 @@ def test_answers_come_back_for_their_own_questions_alone(tmp_path: Path) -> None
 def test_a_file_without_questions_has_no_answers(tmp_path: Path) -> None:
     frozen.write(tmp_path / "answers.json", [], seed=0)
     assert frozen.answers(tmp_path / "answers.json") == {}
+
+
+def test_nested_arguments_and_answers_come_back(tmp_path: Path) -> None:
+    x = np.arange(3.0)
+    batch = {"x": (x, [x]), "shape": (2, 3), 7: None, "nan": float("nan")}
+    answer = (x, {"y": x + 1, "z": np.array(2.0)})
+    frozen.write(tmp_path / "answers.json", [frozen.Question((batch,), {}, {frozen.RIGHT: answer})], seed=0)
+    right = frozen.answers(tmp_path / "answers.json")[frozen.RIGHT]
+    first, rest = right({**batch, "x": (x + 1e-12, [x])})
+    np.testing.assert_array_equal(first, x)
+    assert (rest["y"].tolist(), rest["z"].shape) == ([1, 2, 3], ())
+    for other in ({**batch, "shape": (3, 2)}, {**batch, "x": (x, [x + 1])}, {**batch, 7: 0}, {**batch, "x": [x, [x]]}):
+        with pytest.raises(UsageError, match="knows no answer"):
+            right(other)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.checks.functions.inputs import Cases
+from grader.checks.functions.nested import Values
 from grader.compare import Array
 from grader.kept_question import Layout, Together
 
@@ -17,7 +18,7 @@ from grader.kept_question import Layout, Together
 class Right:
     """What is right for one case, and how far off an answer may be."""
 
-    values: Array
+    values: Values
     rtol: float
     atol: float
 
@@ -37,7 +38,7 @@ def all_agree(got: Together | None, cases: Cases, key: Hashable, right: Callable
 
 def _shapes(right: Sequence[Right]) -> list[tuple[int, ...]]:
     """None that an answer could have, if it could be as far off as it likes."""
-    finite = all(np.isfinite(one.values).all() for one in right)
+    finite = all(isinstance(one.values, np.ndarray) and np.isfinite(one.values).all() for one in right)
     return [one.values.shape for one in right] if finite else []
 
 

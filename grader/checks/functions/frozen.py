@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.checks.functions.nested import Values, plain
 from grader.compare import Array
 from grader.errors import UsageError
 
@@ -31,27 +32,28 @@ class Question:
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    answers: Mapping[str, Array]
+    answers: Mapping[str, Values]
 
     def is_asked_by(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-        return (
-            len(args) == len(self.args)
-            and kwargs.keys() == self.kwargs.keys()
-            and all(_same(own, other) for own, other in zip(self.args, args, strict=True))
-            and all(_same(own, kwargs[name]) for name, own in self.kwargs.items())
-        )
+        return _same(plain(self.args), plain(args)) and _same(plain(self.kwargs), plain(kwargs))
 
 
 def _same(own: Any, other: Any) -> bool:
-    if not isinstance(own, np.ndarray):
-        return type(own) is type(other) and bool(own == other)
-    if not isinstance(other, np.ndarray) or own.shape != other.shape or own.dtype != other.dtype:
+    if type(own) is not type(other):
         return False
-    return np.array_equal(own, other) if own.dtype == np.bool_ else np.allclose(own, other, rtol=_SAME, atol=_SAME)
+    if isinstance(own, dict):
+        return own.keys() == other.keys() and all(_same(own[key], other[key]) for key in own)
+    if isinstance(own, list | tuple):
+        return len(own) == len(other) and all(_same(*pair) for pair in zip(own, other, strict=True))
+    if isinstance(own, np.ndarray) and (own.shape != other.shape or own.dtype != other.dtype):
+        return False
+    if isinstance(own, float | np.ndarray):
+        return np.allclose(own, other, rtol=_SAME, atol=_SAME, equal_nan=True)
+    return bool(own == other)
 
 
 @cache
-def answers(path: Path) -> Mapping[str, Callable[..., Array]]:
+def answers(path: Path) -> Mapping[str, Callable[..., Values]]:
     """The right function and the mistaken ones, as far as the file knows them."""
     data = json.loads(path.read_text(encoding="utf-8"))
     questions = [
@@ -63,8 +65,8 @@ def answers(path: Path) -> Mapping[str, Callable[..., Array]]:
         for one in data["questions"]
     ]
 
-    def answering(name: str) -> Callable[..., Array]:
-        def answer(*args: Any, **kwargs: Any) -> Array:
+    def answering(name: str) -> Callable[..., Values]:
+        def answer(*args: Any, **kwargs: Any) -> Values:
             for question in questions:
                 if question.is_asked_by(args, kwargs):
                     return question.answers[name]
@@ -75,7 +77,7 @@ def answers(path: Path) -> Mapping[str, Callable[..., Array]]:
     return {name: answering(name) for name in (questions[0].answers if questions else ())}
 
 
-def mistakes(path: Path) -> list[tuple[str, Callable[..., Array]]]:
+def mistakes(path: Path) -> list[tuple[str, Callable[..., Values]]]:
     """What each mistake looks like, and its answers."""
     return [(what.partition(_AGAIN)[0], answer) for what, answer in answers(path).items() if what != RIGHT]
 
@@ -110,10 +112,22 @@ def _frozen(value: Any) -> Any:
     """Numbers as they are; NaN, which classic mistakes give, is part of Python's JSON."""
     if isinstance(value, np.ndarray):
         return {"dtype": value.dtype.name, "shape": list(value.shape), "values": value.ravel().tolist()}
+    if isinstance(value, dict):
+        return {"dict": [[_frozen(key), _frozen(part)] for key, part in value.items()]}
+    if isinstance(value, list | tuple):
+        parts = [_frozen(part) for part in value]
+        return {"tuple": parts} if isinstance(value, tuple) else parts
     return value
 
 
 def _thawed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return np.array(value["values"], dtype=value["dtype"]).reshape(value["shape"])
+    match value:
+        case {"dtype": dtype, "shape": shape, "values": values}:
+            return np.array(values, dtype=dtype).reshape(shape)
+        case {"dict": pairs}:
+            return {_thawed(key): _thawed(part) for key, part in pairs}
+        case {"tuple": parts}:
+            return tuple(map(_thawed, parts))
+        case list(parts):
+            return [_thawed(part) for part in parts]
     return value

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, ValidationInfo
 
 from grader.checks.functions import frozen
 from grader.checks.functions.inputs import Case
+from grader.checks.functions.nested import Values, values_in
 from grader.registry import LeftOutOfKits, NamesAReference, found_in_data
 from grader.rubric_functions import Offer, OfferedName, offered
 from grader.suggestions import did_you_mean
@@ -88,15 +89,9 @@ def _right(name: str) -> Callable[..., Any]:
     return found
 
 
-def right_values(right: Callable[..., Any], name: str, case: Case) -> NDArray[Any]:
+def right_values(right: Callable[..., Any], name: str, case: Case) -> Values:
     """What the reference of this name gives for a case; nobody may write into it."""
-
-    def find() -> NDArray[Any]:
-        found = np.asarray(right(*case.args, **case.kwargs))
-        found.flags.writeable = False
-        return found
-
-    return case.once((right_values, name), find)
+    return case.once((right_values, name), lambda: values_in(right(*case.args, **case.kwargs)))
 
 
 Mistaken = tuple[str, Callable[..., Any]]  # what it looks like, and what gives such values

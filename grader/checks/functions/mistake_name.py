@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from grader.checks.functions.ground_truth import Mistaken, mistakes_in, pairs_of_mistakes
 from grader.checks.functions.inputs import Case
+from grader.checks.functions.nested import flat, values_in
 from grader.compare import ATOL, RTOL, Array
 
 Given = tuple[Case, Array]  # arguments, and what the student's function made of them
@@ -44,7 +45,7 @@ def _explains(mistaken: Callable[..., Any], given: Sequence[Given], right: Seque
     told = False
     for (case, value), is_right in zip(given, right, strict=True):
         try:
-            wrong = np.asarray(mistaken(*case.args, **case.kwargs))
+            wrong = flat(values_in(mistaken(*case.args, **case.kwargs)))
         except ValueError:  # it needs sides that agree
             return False
         if wrong.shape != value.shape:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from grader.checks.functions.inputs import Case, Cases
+from grader.checks.functions.nested import Values, as_asked
 from grader.compare import Array, numbers
 from grader.errors import Crashed, NotImportable, WrongKind
 from grader.kept_question import Answers, Together
 from grader.model import Student
+
+_Read = TypeVar("_Read")
 
 
 def returned(student: Student, file: str, function: str, case: Case) -> Array:
@@ -27,9 +30,16 @@ class Returned(Iterator[Array]):
         self._first = cases[0]
 
     def __next__(self) -> Array:
+        return self._next(lambda value: numbers(value, self._what))
+
+    def next_like(self, want: Values) -> Values:
+        """The next one, in the parts that the right answer has."""
+        return self._next(lambda value: as_asked(value, want, self._what))
+
+    def _next(self, read: Callable[[Any], _Read]) -> _Read:
         case = next(self._cases)
         try:
-            return numbers(next(self._answers), self._what)
+            return read(next(self._answers))
         except (Crashed, WrongKind) as fault:
             raise given(case, fault) from None
 

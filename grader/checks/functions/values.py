@@ -14,6 +14,7 @@ from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_cras
 from grader.checks.functions.ground_truth import Reference, ReferenceForCauses, reference_function, right_values
 from grader.checks.functions.inputs import Case, Cases, Inputs, Maker, all_cases, maker_of, takes_what_is_given
 from grader.checks.functions.mistake_name import name_the_mistake
+from grader.checks.functions.nested import Values, difference_in, flat
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import given, returned_for_each
 from grader.compare import Array, difference
@@ -78,12 +79,13 @@ def matches_reference(
     if all_agree(values.together(), cases, (reference, rtol, atol), wanted):
         return everything_right
     right, wrong, fine = reference_function(reference), [], []
-    for trial, (case, value) in enumerate(zip(cases, values, strict=True)):
+    for trial, case in enumerate(cases):
         want = right_values(right, reference, case)
-        if found := difference(value, want, rtol, atol):
-            wrong.append((trial, (case, value), found, _heat_map(value, want, case)))
+        value = values.next_like(want)
+        if found := difference_in(value, want, rtol, atol):
+            wrong.append((trial, (case, flat(value)), found, _heat_map(value, want, case)))
         else:
-            fine.append((case, value))
+            fine.append((case, flat(value)))
     if not wrong:
         return everything_right
     trial, (case, _), found, figure = wrong[0]
@@ -101,9 +103,9 @@ def matches_reference(
 _HEAT_MAP_SIDE = 12  # rows and columns a phone can show
 
 
-def _heat_map(got: Array, want: Array, case: Case) -> dict[str, Any] | None:
+def _heat_map(got: Values, want: Values, case: Case) -> dict[str, Any] | None:
     """The student's matrix beside the right one, for reports that draw; NaN and infinity are left blank."""
-    if got.ndim != 2 or want.ndim != 2 or not got.size:
+    if not isinstance(want, np.ndarray) or got.ndim != 2 or want.ndim != 2 or not got.size:
         return None
     shown = {}
     for name, matrix in (("student", got), ("reference", want)):

@@ -1,0 +1,104 @@
+"""Values of several parts: tuples, lists and dictionaries of arrays or tensors, as functions take and return them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from grader.compare import Array, Difference, difference, numbers
+from grader.errors import WrongKind
+from grader.quoting import quote
+
+Values = Any  # an array, or a tuple or dictionary of values
+
+
+class UnsupportedValue(TypeError):
+    """It holds something that is neither a number, an array, a text nor made of these."""
+
+
+def plain(value: Any) -> Any:
+    """The same with arrays in place of tensors, and plain containers and numbers in place of their subclasses."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        value = (value.float() if value.dtype == torch.bfloat16 else value).numpy()
+    if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.kind not in "biuf":
+            raise UnsupportedValue(f"an array of dtype {value.dtype}")
+        return value if isinstance(value, np.ndarray) else value.item()
+    if isinstance(value, dict):
+        return {plain(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return (tuple if isinstance(value, tuple) else list)(map(plain, value))
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise UnsupportedValue(f"an object of type {type(value).__name__}")
+
+
+def values_in(value: Any) -> Values:
+    """What a reference returns. A list of rows is one array; a tuple of arrays, or arrays of several shapes, is not."""
+    value = plain(value)
+    if isinstance(value, dict):
+        return {key: values_in(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        parts = tuple(map(values_in, value))
+        rows = {part.shape if isinstance(part, np.ndarray) else None for part in parts}
+        several = isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value)
+        return parts if several or None in rows or len(rows) > 1 else np.asarray(parts)
+    if value is None or isinstance(value, str):
+        kind = "nothing" if value is None else "text"
+        raise UnsupportedValue(f"the reference returns {kind}, which is not compared")
+    return np.asarray(value)
+
+
+def as_asked(got: Any, want: Values, what: str) -> Values:
+    """A student's value, in the parts that the right one has; WrongKind if it has others."""
+    if isinstance(want, dict):
+        if isinstance(got, dict) and got.keys() == want.keys():
+            return {key: as_asked(got[key], part, f"{what}[{key!r}]") for key, part in want.items()}
+        raise _wrong_kind(got, f"a dictionary with {', '.join(map(str, want))}", what)
+    if isinstance(want, tuple):
+        if isinstance(got, list | tuple) and len(got) == len(want):
+            pairs = enumerate(zip(got, want, strict=True))
+            return tuple(as_asked(value, part, f"{what}[{at}]") for at, (value, part) in pairs)
+        raise _wrong_kind(got, f"{len(want)} values", what)
+    return numbers(got, what)
+
+
+def _wrong_kind(got: Any, asked: str, what: str) -> WrongKind:
+    if isinstance(got, dict):
+        kind = f"a dictionary with {quote(', '.join(got))}" if got else "an empty dictionary"
+    elif isinstance(got, list | tuple):
+        kind = f"{len(got)} values"
+    else:
+        kind = "nothing (None)" if got is None else "an array" if isinstance(got, np.ndarray) else "one value"
+    concealed = f"a value of another kind was returned; {asked} was asked for"
+    return WrongKind(f"{what} returned {kind}; {asked} was asked for", "", concealed)
+
+
+def difference_in(got: Values, want: Values, rtol: float, atol: float) -> Difference | None:
+    """The worst disagreement in the first part that is wrong. The detail says which part: code chooses that."""
+    for place, one, right in _pairs(got, want):
+        if found := difference(one, right, rtol, atol):
+            return replace(found, detail=f"in {place}, {found.detail}") if place else found
+    return None
+
+
+def flat(values: Values) -> Array:
+    """One array as it is; of several parts all numbers, one after the other."""
+    if isinstance(values, np.ndarray):
+        return values
+    return np.concatenate([np.empty(0), *(part.ravel() for _, part, _ in _pairs(values, values))])
+
+
+def _pairs(got: Values, want: Values, place: str = "") -> Iterator[tuple[str, Array, Array]]:
+    """Each part of what was returned beside the right one, and where it stands."""
+    if isinstance(want, np.ndarray):
+        yield place, got, want
+    else:
+        for key in want if isinstance(want, dict) else range(len(want)):
+            yield from _pairs(got[key], want[key], f"{place}[{key!r}]")
