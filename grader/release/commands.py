@@ -14,7 +14,7 @@ from rich.text import Text
 from grader.errors import RubricError, UsageError
 from grader.model import Rubric
 from grader.options import DataOption, room_of_commands
-from grader.proving.proof import load_proof
+from grader.proving.proof import Proof, load_proof
 from grader.release.kit import build_kit
 from grader.report.points import shown
 from grader.rubric import find_rubric, load_rubric
@@ -31,7 +31,8 @@ def release(
         raise UsageError(f"{data}: there is no such folder of data")
     loaded = load_rubric(find_rubric(rubric), data)
     secret = read_secret()
-    kit = build_kit(loaded, out, data=data, secret=secret)
+    proof, unproved = _proof_of(loaded)
+    kit = build_kit(loaded, out, data=data, secret=secret, proof=proof)
     table = Table()
     for title in ("Problem", "Public check", "In the kit"):
         table.add_column(title, overflow="fold")
@@ -40,8 +41,9 @@ def release(
     Console().print(table)
     for file in kit.without_a_starter:
         print(f"grader: there is no starter for {file}; put one into {loaded.path.stem}/starter/", file=sys.stderr)
-    if gone := _gold_that_is_gone(loaded):
-        print(f"grader: {gone}, so the kit was not searched for what stands in it", file=sys.stderr)
+    if unproved:
+        without = "so the kit was neither tried with the reference solution nor searched for it"
+        print(f"grader: {unproved}, {without}", file=sys.stderr)
     hidden = any(check.visibility == "hidden" for problem in loaded.problems for check in problem.every_check)
     if hidden and secret is None:
         print("grader: GRADER_SECRET is not set; without it, hidden inputs can be drawn by anybody", file=sys.stderr)
@@ -50,17 +52,18 @@ def release(
         print(f"grader: numbers of each student's own are as in this kit only if work is graded {how}", file=sys.stderr)
     here = sum((problem.points for problem in kit.public.problems if not problem.optional), start=0 * loaded.points)
     print(f"{out}: {shown(here)} of {shown(loaded.points)} points are checked before the deadline. No leak was found.")
+    if proof is not None:
+        print(f"The reference solution ({proof.gold}) passes every check in it.")
 
 
-def _gold_that_is_gone(rubric: Rubric) -> str:
-    """An installed grader has no samples; a rubric without a proof names none."""
+def _proof_of(rubric: Rubric) -> tuple[Proof | None, str]:
+    """The proof, or why there is none: an installed grader has no samples."""
     try:
-        load_proof(rubric)
+        return load_proof(rubric), ""
     except RubricError as error:
-        return error.problems[0]
-    except UsageError:
-        return ""
-    return ""
+        return None, error.problems[0]
+    except UsageError as error:
+        return None, str(error)
 
 
 app = room_of_commands(release)

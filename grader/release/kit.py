@@ -13,8 +13,10 @@ from grader.checks.functions import frozen
 from grader.draw import Draw
 from grader.errors import RubricError, StaffFault, UsageError
 from grader.model import Rubric
+from grader.proving.proof import Proof
 from grader.release.decisions import Decisions, decide, listing, released
 from grader.release.handout import read_handout
+from grader.release.kit_trial import try_kit
 from grader.release.leaks import Leak, leaks_in
 from grader.release.needs import CheckCode, code_of, inputs_of
 from grader.release.public_yaml import PublicPart, Written, as_yaml
@@ -48,8 +50,10 @@ class Kit:
     without_a_starter: tuple[str, ...]
 
 
-def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Secret | None = None) -> Kit:
-    """Make the kit in `out`, which must not be there yet or be empty."""
+def build_kit(
+    rubric: Rubric, out: Path, *, data: Path | None = None, secret: Secret | None = None, proof: Proof | None = None
+) -> Kit:
+    """Make the kit in `out`, which must not be there yet or be empty. With a proof its reference solution is tried."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already; choose another folder, or remove it")
     handout = read_handout(rubric)
@@ -84,6 +88,8 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
             raise Leaking(leaks)
         if leaks := list(_answers_in_code(kit, rubric, files)):
             raise Leaking(leaks)
+        if proof is not None:
+            try_kit(kit, rubric, proof)
         # Loading the rubric compiled its checks.
         shutil.copytree(kit, out, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     return Kit(tuple(listing(decisions, rubric)), public, tuple(without_a_starter(rubric)))
