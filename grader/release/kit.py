@@ -95,6 +95,13 @@ def build_kit(
     return Kit(tuple(listing(decisions, rubric)), public, tuple(without_a_starter(rubric)))
 
 
+def withheld_checks(rubric: Rubric) -> tuple[str, ...]:
+    """The public checks that no kit holds, as PART:CHECK."""
+    decisions = decide(rubric, read_handout(rubric), _beside(rubric), SEED)
+    public = [(part.id, one) for part in rubric.problems for one in part.every_check if one.visibility == "public"]
+    return tuple(dict.fromkeys(f"{part}:{one.id}" for part, one in public if decisions[id(one)].later))
+
+
 def _beside(rubric: Rubric) -> Module | None:
     """The rubric's own file of checks, if it has one."""
     path = own_checks(rubric.path)

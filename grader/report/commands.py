@@ -11,6 +11,7 @@ import typer
 from grader.batch.current_reports import reports_in
 from grader.errors import UsageError
 from grader.options import DataOption, UnsafeOption, room_of_commands
+from grader.quoting import quote
 from grader.report.exports.delivery import Format, Options, deliver
 from grader.report.exports.delivery import export as exported_as
 from grader.report.exports.gradescope_results import HiddenChecks
@@ -22,6 +23,10 @@ from grader.secret import Secret, read_secret
 
 HiddenOption = Annotated[
     HiddenChecks, typer.Option("--hidden", help="Gradescope: when students see hidden checks (and their total).")
+]
+AfterPublishedOption = Annotated[
+    list[str] | None,
+    typer.Option("--after-published", metavar="PART:CHECK", help="Gradescope: show this check only after publishing."),
 ]
 LeaderboardOption = Annotated[
     bool, typer.Option("--leaderboard", help="Gradescope: list the points in public checks for all to see.")
@@ -39,6 +44,7 @@ def export(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="A file, or a folder for several. Default: stdout.")] = None,
     hidden: HiddenOption = HiddenChecks.NEVER,
+    after_published: AfterPublishedOption = None,
     leaderboard: LeaderboardOption = False,
     cap: Annotated[bool, typer.Option("--cap", help="Nobody gets more than the maximum, whatever bonus adds.")] = False,
     final_only: Annotated[bool, typer.Option("--final-only", help="Refuse while a part waits for a person.")] = False,
@@ -52,7 +58,11 @@ def export(
     if cap:
         reports, about_cap = capped(reports)
         notes = (*notes, about_cap)
-    exported = exported_as(reports, to, Options(into, column, feedback_column, match, hidden, leaderboard))
+    if wrong := [check for check in after_published or () if ":" not in check]:
+        raise UsageError(f"--after-published {quote(wrong[0])}: write PART:CHECK, such as 1.a:{quote(wrong[0])}")
+    later = frozenset(after_published or ())
+    options = Options(into, column, feedback_column, match, hidden, leaderboard, later)
+    exported = exported_as(reports, to, options)
     if out is not None:
         deliver(exported, out)
     elif len(exported.texts) == 1:
@@ -68,16 +78,25 @@ def build(
     out: Annotated[Path, typer.Option(help="The zip to upload.")] = Path("autograder.zip"),
     data: DataOption = None,
     hidden: HiddenOption = HiddenChecks.NEVER,
+    show_withheld: Annotated[
+        bool, typer.Option("--show-withheld", help="Show at each upload what a kit withholds, though it gives answers.")
+    ] = False,
     leaderboard: LeaderboardOption = False,
     unsafe: UnsafeOption = False,
 ) -> None:
     """Make the autograder zip for a rubric."""
+    from grader.release.kit import withheld_checks
+
     secret = read_secret()
-    settings = Settings(data, hidden, leaderboard, unsafe, None if unsafe else secret)
-    content = gradescope_zip(load_rubric(find_rubric(name), data), settings)
+    rubric = load_rubric(find_rubric(name), data)
+    withheld = () if show_withheld else withheld_checks(rubric)
+    settings = Settings(data, hidden, leaderboard, unsafe, withheld, None if unsafe else secret)
+    content = gradescope_zip(rubric, settings)
     write_zip(content, out)
-    print(f"{out}: {len(content) >> 10} KiB; upload it as the autograder of a programming assignment")
+    print(f"{out}: {len(content) >> 10} KiB; HOW_TO_UPLOAD.md in it says what to set on Gradescope")
     print(_about_the_secret(secret, unsafe))
+    if withheld:
+        print(f"checks that a kit withholds, shown only after grades are published: {len(withheld)}")
 
 
 def _about_the_secret(secret: Secret | None, unsafe: bool) -> str:

@@ -107,6 +107,13 @@ def test_pages_show_it_and_the_histogram_has_one_base() -> None:
     assert ">100" not in class_summary.bins([as_data(a_report(*ASKED))])[1]
 
 
+def test_maxima_on_gradescope_add_up_to_those_of_the_assignment() -> None:
+    for one in EVERYBODY:
+        tests = results(_for_export(one))["tests"]
+        assert sum(test["max_score"] for test in tests) == 6
+        assert sum(test["score"] for test in tests) == one.points
+
+
 def test_tables_and_test_cases_have_a_place_for_bonus() -> None:
     reports = {one.submission: _for_export(one) for one in EVERYBODY}
     rows = list(csv.DictReader(io.StringIO(csv_table(reports))))

@@ -109,6 +109,25 @@ def test_a_leaderboard_gives_no_hidden_points_away() -> None:
     assert [entry["value"] for entry in data["leaderboard"]] == [1.5]
 
 
+def test_gradescope_shows_withheld_checks_after_publishing_and_keeps_them_off_the_leaderboard() -> None:
+    mixed = report(check("failed", "not found: every idea"), check("partial", points=1.5))
+    data = results(mixed, withheld=["2.1:is_failed", "3:is_partial"], leaderboard=True)
+    GRADESCOPE.validate(data)
+    assert [test["visibility"] for test in data["tests"]] == ["after_published", "visible"]
+    data = results(mixed, withheld=["2.1:is_partial"], leaderboard=True)
+    assert [entry["value"] for entry in data["leaderboard"]] == [0]
+
+
+def test_export_takes_checks_to_show_after_publishing(tmp_path: Path) -> None:
+    (tmp_path / "alice.json").write_text(json.dumps(report(check("failed"), check("passed", points=2))))
+    command = ("export", tmp_path / "alice.json", "--to", "gradescope", "--after-published")
+    tests = json.loads(grader(*command, "2.1:is_passed").stdout)["tests"]
+    assert [test["visibility"] for test in tests] == ["visible", "after_published"]
+    refused = grader(*command, "is_passed")
+    assert refused.returncode == 2
+    assert "PART:CHECK" in refused.stderr
+
+
 def test_what_is_ungraded_hides_the_total_and_is_said() -> None:
     data = results(report(check("passed", points=2), check("ungraded"), status="ungraded"))
     assert "2.1 could not be graded; the fault is the grader's" in data["output"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from grader.errors import UsageError
+from grader.report.exports.gradescope_zip import write_zip
 from tests.conftest import REPOSITORY
 from tests.schemas import GRADESCOPE
 from tests.test_cli import grader
@@ -55,6 +58,7 @@ def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
         entries = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
         setup = archive.read("setup.sh").decode()
         script = archive.read("run_autograder").decode()
+        page = archive.read("HOW_TO_UPLOAD.md").decode()
     needed = {"setup.sh", "run_autograder", "ungraded.json", "pyproject.toml", "constraints.txt"}
     needed |= {"rubrics/dl-hw3.yaml", "rubrics/dl-hw3/ideas.yaml"}
     needed |= {"grader/cli.py", "grader/formulas/syntax/grammar.lark", "reference/attention.py"}
@@ -63,7 +67,42 @@ def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
     assert not [name for name in entries if "__pycache__" in name or name.startswith(("tests/", "submissions/"))]
     assert "--constraint constraints.txt" in setup
     assert "rubric=(--rubric rubrics/dl-hw3.yaml)" in script
-    assert "@" not in script.replace("[@]", "")  # nothing is left to be filled in
+    assert not re.search("@[A-Z]+@", setup + script + page), "nothing is left to be filled in"
+    assert "Set *Autograder points* to **100**." in page
+    assert "1.1.c:gives_the_ideas" in page
+    assert "--torch-backend=cpu" in setup
+    assert "export DEBIAN_FRONTEND=noninteractive" in setup
+
+
+def test_only_its_owner_can_read_the_zip(tmp_path: Path) -> None:
+    """It holds answers, and the course's secret if there is one."""
+    zipped = tmp_path / "a.zip"
+    zipped.write_bytes(b"an older one")
+    zipped.chmod(0o644)
+    write_zip(b"a new one", zipped)
+    assert (zipped.stat().st_mode & 0o777, zipped.read_bytes()) == (0o600, b"a new one")
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_zip(b"", tmp_path / "no such folder" / "a.zip")
+
+
+def build_the_image(root: Path) -> subprocess.CompletedProcess[str]:
+    """What Gradescope runs once, with a Python that has the grader's libraries."""
+    environment = {**os.environ, "AUTOGRADER_ROOT": str(root), "GRADER_PYTHON": sys.executable}
+    command = ["bash", root / "source" / "setup.sh"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+
+
+@pytest.mark.slow
+def test_an_image_that_cannot_grade_is_not_built(built: Path, tmp_path: Path) -> None:
+    root = unpacked(built, tmp_path, "ben")
+    done = build_the_image(root)
+    assert done.returncode == 0, done.stderr
+    for broken in ("grader/sandbox/inside/jail.py", "rubrics/dl-hw3.yaml"):
+        file = root / "source" / broken
+        text = file.read_text()
+        file.write_text("broken: [")
+        assert build_the_image(root).returncode != 0, broken
+        file.write_text(text)
 
 
 @pytest.mark.slow
@@ -90,6 +129,10 @@ def test_a_submission_is_graded(built: Path, tmp_path: Path) -> None:
     assert "the softargmax runs over the queries" in told["output"]
     hidden = by_name["Multi-head attention with a mask: applies_the_mask"]
     assert (hidden["visibility"], hidden["output"]) == ("hidden", "")
+    withheld = [test for test in results["tests"] if test["name"].endswith(": gives_the_ideas")]
+    assert {test["visibility"] for test in withheld} == {"after_published"}
+    assert "not found" not in json.dumps([test for test in results["tests"] if test["visibility"] == "visible"])
+    assert sum(test["max_score"] for test in results["tests"]) == 100
     assert results["execution_time"] > 0
     assert "6 / 100" in printed  # for course staff
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["results.json"]
@@ -133,7 +176,7 @@ def test_a_rubrics_own_checks_and_data_travel_with_it(tmp_path: Path) -> None:
         "      - {check: always_passes, points: 1, one: words.tsv, two: beside.txt, three: labels.tsv}\n"
     )
     out = tmp_path / "a.zip"
-    options = ("--out", out, "--data", data, "--hidden", "after_published", "--leaderboard")
+    options = ("--out", out, "--data", data, "--hidden", "after_published", "--show-withheld", "--leaderboard")
     done = grader("gradescope", "build", course / "tiny.yaml", *options)
     assert done.returncode == 0, done.stderr
     results, _ = run(unpacked(out, tmp_path / "root", "ben"))

@@ -35,13 +35,16 @@ class Options:
     match: Path | None = None
     hidden: gradescope_results.HiddenChecks = gradescope_results.HiddenChecks.NEVER
     leaderboard: bool = False
+    after_published: frozenset[str] = frozenset()  # Gradescope: public checks, as PART:CHECK, that students see later
 
 
 def export(reports: Reports, to: Format, options: Options) -> Exported:
     match to:
         case Format.GRADESCOPE:
             made = {
-                student: gradescope_results.results(one, options.hidden, leaderboard=options.leaderboard)
+                student: gradescope_results.results(
+                    one, options.hidden, options.after_published, leaderboard=options.leaderboard
+                )
                 for student, one in reports.items()
             }
             return Exported({f"{student}.json": gradescope_results.as_text(data) for student, data in made.items()})

@@ -1,5 +1,7 @@
 """`results.json` as Gradescope reads it: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 
+Gradescope knows no bonus: tests of bonus parts have the maximum 0, so that all maxima add up to the assignment's.
+
 Gradescope knows no "ungraded". It hides the total from students as soon as one test is hidden, so what could not be
 graded adds a hidden test that names it: students read that something is still open, staff see what, and no zero is
 shown as a mark.
@@ -8,7 +10,7 @@ shown as a mark.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -34,9 +36,16 @@ class HiddenChecks(StrEnum):
 
 
 def results(
-    report: ReportData, hidden: HiddenChecks = HiddenChecks.NEVER, *, leaderboard: bool = False
+    report: ReportData,
+    hidden: HiddenChecks = HiddenChecks.NEVER,
+    withheld: Collection[str] = (),
+    *,
+    leaderboard: bool = False,
 ) -> dict[str, Any]:
-    tests = [test for problem in report["problems"] if not left_out(problem) for test in _tests(problem, hidden)]
+    """`withheld`: public checks, as PART:CHECK, that students see only after grades are published."""
+    tests = [
+        test for problem in report["problems"] if not left_out(problem) for test in _tests(problem, hidden, withheld)
+    ]
     open_parts = ungraded(report)
     if open_parts:
         tests.append(_staff_only(f"Ungraded: {', '.join(open_parts)}", "the autograder's output says why", 0))
@@ -49,7 +58,7 @@ def results(
         "stdout_visibility": "hidden",
         "tests": tests,
         **(
-            {"leaderboard": [{"name": "Points in public checks", "value": _public_points(report)}]}
+            {"leaderboard": [{"name": "Points in public checks", "value": _public_points(report, withheld)}]}
             if leaderboard
             else {}
         ),
@@ -73,13 +82,13 @@ def as_text(data: dict[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _tests(problem: ProblemData, hidden: HiddenChecks) -> Iterator[dict[str, Any]]:
+def _tests(problem: ProblemData, hidden: HiddenChecks, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
     """A test for each check. Where a person decided the part, one test has its points, and the others only say what was
     found."""
     if decided := decided_by(problem):
         yield {
             "score": problem["points"],
-            "max_score": problem["max_points"],
+            "max_score": 0 if "bonus" in problem else problem["max_points"],
             "status": "passed" if problem["status"] == Status.PASSED else "failed",
             "name": titled(problem),
             "number": problem["id"],
@@ -89,18 +98,28 @@ def _tests(problem: ProblemData, hidden: HiddenChecks) -> Iterator[dict[str, Any
             "tags": ["decided"],
         }
     for number, check in enumerate(problem["checks"], start=1):
-        shown_to_nobody = check["visibility"] == "hidden" and hidden is HiddenChecks.NEVER
-        status = _status(check)
+        visibility = _visibility(problem, check, hidden, withheld)
+        status, max_points = _status(check), 0 if "bonus" in problem else check["max_points"]
         yield {
-            **({} if decided else {"score": check["points"], "max_score": check["max_points"]}),
+            **({} if decided else {"score": check["points"], "max_score": max_points}),
             **({"status": status} if status else {}),
             "name": f"{titled(problem)}: {check['id']}",
             "number": f"{problem['id']}.{number}",
-            "output": "" if shown_to_nobody else _output(check, bool(decided)),
+            "output": "" if visibility == HiddenChecks.NEVER else _output(check, bool(decided)),
             "output_format": "text",
-            "visibility": "visible" if check["visibility"] == "public" else hidden.value,
+            "visibility": visibility,
             "tags": [] if decided and not status else [check["status"]],
         }
+
+
+def _visibility(problem: ProblemData, check: CheckData, hidden: HiddenChecks, withheld: Collection[str]) -> str:
+    if check["visibility"] == "hidden":
+        return hidden.value
+    return HiddenChecks.AFTER_PUBLISHED.value if _named(problem, check) in withheld else "visible"
+
+
+def _named(problem: ProblemData, check: CheckData) -> str:
+    return f"{problem['id']}:{check['id']}"
 
 
 def _output(check: CheckData, decided: bool) -> str:
@@ -129,7 +148,8 @@ def _staff_only(name: str, output: str, max_points: int | float) -> dict[str, An
     }
 
 
-def _public_points(report: ReportData) -> int | float:
-    """Hidden checks stay out of it: a leaderboard is read by everyone."""
-    checks = [check for problem in report["problems"] for check in problem["checks"]]
-    return round(sum(check["points"] for check in checks if check["visibility"] == "public"), 2)
+def _public_points(report: ReportData, withheld: Collection[str]) -> int | float:
+    """What students do not see at once stays out of it: a leaderboard is read by everyone."""
+    checks = [(problem, check) for problem in report["problems"] for check in problem["checks"]]
+    seen = [one for problem, one in checks if one["visibility"] == "public" and _named(problem, one) not in withheld]
+    return round(sum(check["points"] for check in seen), 2)

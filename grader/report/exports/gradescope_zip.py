@@ -6,6 +6,8 @@ https://gradescope-autograders.readthedocs.io/en/latest/specs/: `setup.sh` and `
 from __future__ import annotations
 
 import io
+import os
+import re
 import shlex
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -17,7 +19,7 @@ from grader.errors import UsageError
 from grader.model import Rubric
 from grader.quoting import quote
 from grader.report.exports.gradescope_results import HiddenChecks, as_text, failure
-from grader.report.points import rounded
+from grader.report.points import rounded, shown
 from grader.secret import Secret
 
 _SCRIPTS = Path(__file__).parent / "gradescope_scripts"
@@ -36,6 +38,7 @@ class Settings:
     hidden: HiddenChecks = HiddenChecks.NEVER
     leaderboard: bool = False
     unsafe: bool = False
+    withheld: tuple[str, ...] = ()  # public checks, as PART:CHECK, that students see only after grades are published
     secret: Secret | None = None  # Gradescope has no other place for it; student code cannot read beyond its box
 
 
@@ -61,19 +64,35 @@ def _contents(rubric: Rubric, settings: Settings) -> dict[str, bytes]:
         contents |= _folder(settings.data, "data")
     if settings.secret is not None:
         contents[_SECRET] = settings.secret.text.encode()
-    contents["setup.sh"] = (_SCRIPTS / "setup.sh").read_bytes()
-    contents["run_autograder"] = _run_autograder(rubric, settings).encode()
+    for name in ("setup.sh", "run_autograder"):
+        contents[name] = _script(name, rubric, settings).encode()
+    contents["HOW_TO_UPLOAD.md"] = how_to_upload(rubric, settings).encode()
     contents["ungraded.json"] = as_text(failure(rounded(rubric.points))).encode()
     return contents
 
 
-def _run_autograder(rubric: Rubric, settings: Settings) -> str:
+def _script(name: str, rubric: Rubric, settings: Settings) -> str:
     grading = ["--rubric", f"rubrics/{rubric.path.name}"]
     grading += ["--data", "data"] if settings.data is not None else []
     grading += ["--unsafe"] if settings.unsafe else []
-    shown = ["--hidden", settings.hidden.value, *(["--leaderboard"] if settings.leaderboard else [])]
-    script = (_SCRIPTS / "run_autograder").read_text(encoding="utf-8")
-    return script.replace("@RUBRIC@", shlex.join(grading)).replace("@SHOWN@", shlex.join(shown))
+    options = ["--hidden", settings.hidden.value, *(["--leaderboard"] if settings.leaderboard else [])]
+    options += [word for check in settings.withheld for word in ("--after-published", check)]
+    script = (_SCRIPTS / name).read_text(encoding="utf-8")
+    return script.replace("@RUBRIC@", shlex.join(grading)).replace("@SHOWN@", shlex.join(options))
+
+
+def how_to_upload(rubric: Rubric, settings: Settings) -> str:
+    bonus = sum((problem.points for problem in rubric.problems if problem.optional), start=0 * rubric.points)
+    page = (_SCRIPTS / "how_to_upload.md").read_text(encoding="utf-8")
+    values = {
+        "TITLE": rubric.title,
+        "POINTS": shown(rubric.points),
+        "BONUS": f" Bonus adds up to {shown(bonus)} on top of that, in tests with the maximum 0." if bonus else "",
+        "HIDDEN": "never" if settings.hidden is HiddenChecks.NEVER else "only after you publish grades",
+        "WITHHELD": ", ".join(settings.withheld) or "none",
+        "SECRET": "It holds the course's secret. " if settings.secret else "",
+    }
+    return re.sub("@([A-Z]+)@", lambda found: values[found[1]], page)
 
 
 def _rubric_files(rubric: Rubric) -> dict[str, bytes]:
@@ -105,7 +124,10 @@ def _folder(folder: Path, under: str) -> dict[str, bytes]:
 
 
 def write_zip(content: bytes, out: Path) -> None:
+    """Readable by its owner alone: it holds answers, and may hold the course's secret."""
     try:
-        out.write_bytes(content)
+        out.unlink(missing_ok=True)  # of a file that is there already the mode would stay
+        with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
     except OSError as error:
         raise UsageError(f"{quote(str(out))}: cannot be written: {error.strerror}") from None
