@@ -231,6 +231,17 @@ class Copy:
         return [*self.notes, f"{more} more were left out"] if more > 0 else list(self.notes)
 
 
+def beginning_of(source: Path, name: str, most: int) -> bytes:
+    """The first bytes of one file in a folder or archive; nothing if it is not there."""
+    if source.is_dir():
+        with _Opened(os.fspath(source / name)) as stream:
+            return stream.read(most) if stream.is_ordinary else b""
+    for member in members(source, ARCHIVE_BOUNDS):
+        if member.is_file and PurePosixPath(member.name.replace("\\", "/")).as_posix() == name:
+            return member.open().read(most)
+    return b""
+
+
 class _Opened:
     """A file that is read from its beginning to its end."""
 

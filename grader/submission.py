@@ -18,7 +18,7 @@ from grader.fitting import is_course_material, is_nearly, remaining, states, whe
 from grader.model import Rubric
 from grader.notebooks import ENDING as NOTEBOOK
 from grader.notebooks import Notebook, parts_holding, read_all, sheets_in
-from grader.private_copy import Copy, Outgrown
+from grader.private_copy import Copy, Outgrown, beginning_of
 from grader.quoting import quote
 from grader.yaml_source import YamlError, as_written, read
 
@@ -267,15 +267,27 @@ def _describe(copy: Copy) -> OpenedSubmission:
     )
 
 
+def declaration_of(path: Path) -> dict[str, Any]:
+    """What submission.yaml says, read without copying the submission. Empty if it cannot be read: opening says why."""
+    try:
+        return _parsed_declaration(beginning_of(path, DECLARATION, MAX_DECLARATION_BYTES + 1))[0]
+    except Exception:  # archives that are none, files that are missing or locked
+        return {}
+
+
 def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
-    """What submission.yaml says, part by part: what cannot be understood is noted, and the rest still counts."""
     if DECLARATION not in copy.files:
         return {}, []
+    content = copy.contents.get(DECLARATION)
+    if content is None:
+        with (copy.folder / DECLARATION).open("rb") as stream:
+            content = stream.read(MAX_DECLARATION_BYTES + 1)
+    return _parsed_declaration(content)
+
+
+def _parsed_declaration(content: bytes) -> tuple[dict[str, Any], list[str]]:
+    """What submission.yaml says, part by part: what cannot be understood is noted, and the rest still counts."""
     try:
-        content = copy.contents.get(DECLARATION)
-        if content is None:
-            with (copy.folder / DECLARATION).open("rb") as stream:
-                content = stream.read(MAX_DECLARATION_BYTES + 1)
         if len(content) > MAX_DECLARATION_BYTES:
             raise YamlError(1, f"longer than {MAX_DECLARATION_BYTES} bytes")
         data = read(content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")).data or {}

@@ -72,7 +72,7 @@ def write_files(
             rows.append(_row(one.data, one.row.name))
             reports.append(needed_for_class_page(one.data))
             titles.append(one.data.get("title") or one.data["rubric"])
-            if one.handed_in:
+            if one.is_graded:
                 place = file_name(one.row.student)
                 pages[one.row.student] = f"{place}.html"
                 yield StudentFiles(folder / place, one.data)
@@ -88,12 +88,12 @@ def write_files(
 
 
 def _row(data: dict[str, Any], name: str) -> dict[str, Any]:
-    problems = data["problems"]
+    problems, is_graded = data["problems"], "not_graded_yet" not in data
     return {
         "student": data["submission"],
         "name": name,
-        "parts": {one["id"]: one["points"] if one["max_points"] else "" for one in problems},
-        "points": data["points"],
+        "parts": {one["id"]: one["points"] if one["max_points"] and is_graded else "" for one in problems},
+        "points": data["points"] if is_graded else "",
         "max_points": data["max_points"],
         **beside_points(data),
         "provisional": "yes" if data["provisional"] else "no",

@@ -59,6 +59,7 @@ class Found:
     submissions: tuple[HandedIn, ...]
     twice: tuple[str, ...]  # a line for each id that several hand-ins claim; none of these is in `submissions`
     notes: tuple[str, ...]
+    claimed_twice: tuple[str, ...] = ()  # the ids that `twice` is about
 
 
 def find_submissions(place: Path, workspace: Path) -> Found:
@@ -75,11 +76,13 @@ def find_submissions(place: Path, workspace: Path) -> Found:
     found = sorted(_apart(list(read)), key=lambda one: (one.student, str(one.path)))
     notes += [f"{quote(path.name)} {why}" for path, why in broken.items()]
     count = Counter(one.student for one in found)
+    claimed_twice = tuple(student for student, often in count.items() if often > 1)
     twice = []
-    for student in (student for student, often in count.items() if often > 1):
+    for student in claimed_twice:
         places = " and ".join(quote(one.path.name) for one in found if one.student == student)
         twice.append(f"{student} is there more than once ({places}), so none of them is graded; keep one")
-    return Found(tuple(one for one in found if count[one.student] == 1), tuple(twice), tuple(notes))
+    alone = tuple(one for one in found if count[one.student] == 1)
+    return Found(alone, tuple(twice), tuple(notes), claimed_twice)
 
 
 def _read(folder: Path, workspace: Path, notes: list[str]) -> Iterator[HandedIn]:

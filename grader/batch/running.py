@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader import __version__
 from grader.batch.course.class_list import class_list
@@ -29,8 +30,9 @@ from grader.draw import draw_for_grading
 from grader.errors import UsageError
 from grader.exits import extra_needed
 from grader.model import Rubric
-from grader.rubric import find_rubric, load_rubric
-from grader.submission import open_submission, room_in_memory
+from grader.report.exports.reports import listed
+from grader.rubric import find_rubric, load_rubric, rubric_choices
+from grader.submission import declaration_of, open_submission, room_in_memory
 from grader.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -110,12 +112,22 @@ def run_batch(
         _keep_lists(order, gradebook, everything.submissions)
         plan = _plan(order, gradebook, chosen)
         tally = Tally(len(chosen))
-        known = gradebook.settings.hand_ins()
         roster = {folded(one.student) for one in gradebook.settings.roster}
+        left_out: dict[str, str] = {}
         are_written = False
         try:
             with _graders(order, plan, len(chosen), workspace, memory) as jobs:
-                run = _begin_run(order, plan, gradebook, jobs)
+                # A typo in the rubric stops here. Who has read it already says what it is called.
+                name = (jobs.rubric_name() if isinstance(jobs, Jobs) else "") or _rubric_of(plan).name
+                declared = {one.student: declaration_of(one.path) for one in everything.submissions}
+                if not order.students:  # whom staff name is graded whatever submission.yaml says
+                    left_out = _of_other_assignments(chosen, declared, name)
+                    chosen = [one for one in chosen if one.student not in left_out]
+                if not chosen:
+                    raise UsageError(f"nothing to grade: {_about(left_out)}")
+                tally.total = len(chosen)
+                _note_found(gradebook, everything, declared, {one.student for one in chosen})
+                run = _begin_run(order, plan, gradebook, name)
                 watch(tally)
                 tally.pace = jobs.pace
 
@@ -124,13 +136,15 @@ def run_batch(
                     watch(tally)
 
                 for graded in jobs.grade(chosen, gradebook.latest, look):
-                    student = graded.handed_in.student
-                    who = _who(graded, roster) if graded.students is not None or student not in known else None
-                    if graded.result is not None:
-                        gradebook.add(run, graded.result, who)
-                    elif who is not None:
-                        gradebook.settings.note_hand_in(student, who)
-                    tally.count(graded)
+                    one, who = graded.handed_in, None
+                    if graded.students is not None:
+                        who = _who(one, graded.students, roster)
+                    with _uninterrupted():
+                        if graded.result is not None:
+                            gradebook.add(run, graded.result, who)
+                        elif who is not None:
+                            gradebook.settings.note_hand_in(one.student, who)
+                        tally.count(graded)
                     look()
                 if isinstance(jobs, Jobs) and len(chosen) >= _MANY_PAGES:
                     write_files(gradebook, order.out, written, jobs.write)
@@ -140,15 +154,55 @@ def run_batch(
         except Interrupted as fault:
             tally.stopped = tally.cut_short = True
             tally.faults.append(str(fault))
-        if not are_written:
+        if not are_written and gradebook.students():
             write_files(gradebook, order.out, written)
-        tally.notes += class_list(gradebook).notes()
+        tally.notes += [*([_about(left_out)] if left_out else []), *class_list(gradebook).notes()]
         return tally
 
 
-def _begin_run(order: Order, plan: Plan, gradebook: Gradebook, jobs: Jobs | DaskJobs) -> int:
-    """A typo in the rubric stops here, before anything is graded. Who has read it already says what it is called."""
-    rubric = (jobs.rubric_name() if isinstance(jobs, Jobs) else "") or _rubric_of(plan).name
+_Declared = Mapping[str, Mapping[str, Any]]  # by student, what submission.yaml says
+
+
+def _of_other_assignments(chosen: list[HandedIn], declared: _Declared, rubric: str) -> dict[str, str]:
+    """The submissions whose submission.yaml names another rubric than the class is graded by, and which."""
+    others = rubric_choices().keys() - {rubric}
+    named = {one.student: declared[one.student].get("rubric") for one in chosen}
+    return {student: name for student, name in named.items() if name in others}
+
+
+def _about(left_out: Mapping[str, str]) -> str:
+    named = listed([f"{student} ({name})" for student, name in left_out.items()])
+    return f"left out, because submission.yaml names another assignment (--student NAME grades it anyway): {named}"
+
+
+def _note_found(gradebook: Gradebook, everything: Found, declared: _Declared, chosen: Collection[str]) -> None:
+    """Before anything is graded: whoever a stopped batch does not come to has not handed in nothing. What is not to be
+    graded counts if an earlier batch was to grade it, or if the roster has a student who handed it in."""
+    settings = gradebook.settings
+    known, roster = settings.hand_ins(), {folded(one.student) for one in settings.roster}
+    behind = {
+        one.student: known.get(one.student) or _who(one, declared[one.student].get("students", ()), roster)
+        for one in everything.submissions
+    }
+    missed = {one for one in behind if not roster.isdisjoint(folded(person.student) for person in behind[one].members)}
+    missed |= behind.keys() & settings.found
+    settings.note_found({*chosen, *missed, *everything.claimed_twice}, behind)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block, so that whatever is kept is counted."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed and callable(before):
+        before(pressed[0], None)
+
+
+def _begin_run(order: Order, plan: Plan, gradebook: Gradebook, rubric: str) -> int:
     data = str(plan.data) if plan.data else None
     place = str(order.submissions.resolve())
     asked = Run(str(plan.rubric), data, plan.draw.seed, plan.problems, plan.draw.fingerprint, place)
@@ -177,12 +231,11 @@ def _keep_lists(order: Order, gradebook: Gradebook, submissions: tuple[HandedIn,
         gradebook.settings.set(times=gradebook.settings.times | read_times(order.handed_in, ids))
 
 
-def _who(graded: Graded, roster: Collection[str]) -> HandIn:
+def _who(handed_in: HandedIn, named: Sequence[str], roster: Collection[str]) -> HandIn:
     """Who is behind a hand-in: what the platform says; else its own id and, in a group, whom submission.yaml names.
 
     A folder that is called after nobody in the group (team-7) is no student, unless a platform or the roster says so.
     """
-    handed_in, named = graded.handed_in, graded.students or ()
     if handed_in.members or len(named) < 2:
         return HandIn(handed_in.members or (Person(handed_in.student, handed_in.name),), handed_in.came)
     own = folded(handed_in.student)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 NOT_HANDED_IN = "not handed in"
+NOT_GRADED_YET = "not graded yet"
 # Columns that a table has only where somebody has something in them.
 SOMETIMES = ("bonus_points", "handed_in", "days_late", "points_before", "deduction", "group")
 
@@ -20,6 +21,8 @@ def beside_points(report: Mapping[str, Any]) -> dict[str, Any]:
         found |= {name: late[name] for name in ("points_before", "deduction")}
     if report.get("not_handed_in"):
         found["handed_in"] = NOT_HANDED_IN
+    if report.get("not_graded_yet"):
+        found["handed_in"] = NOT_GRADED_YET
     if "group" in report:
         found["group"] = " ".join(report["group"])
     return found

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from grader.model import Status
 from grader.report import class_findings, class_summary
-from grader.report.circumstances import sum_of_lateness
+from grader.report.circumstances import NOT_GRADED_YET, NOT_HANDED_IN, sum_of_lateness
 from grader.report.html import TEMPLATES, formula, rendered, sha256_of, share_of, worth_of
 from grader.report.scores import bar, histogram
 
@@ -32,10 +32,12 @@ _FILTERS = (
     ("decided", "decided by a person"),
     ("low", "below half of the points"),
     ("late", "late"),
-    ("absent", "not handed in"),
+    ("absent", NOT_HANDED_IN),
+    ("waiting", NOT_GRADED_YET),
 )
 _START = 'document.documentElement.classList.add("scripted", "loading");'
-_ONLY_IF_ANY = ("late", "absent")  # without a deadline or a roster nobody is
+_ONLY_IF_ANY = ("late", "absent", "waiting")  # without a deadline, a roster, a stopped batch nobody is
+_WITHOUT_GRADE = ("not_handed_in", "not_graded_yet", "disputed")
 
 
 class _Listings:
@@ -61,7 +63,7 @@ def class_page(
 ) -> str:
     """The whole class, for staff. `pages` has, for each submission, the place of its own page relative to this one.
     What is counted is counted among those who handed something in and have a grade."""
-    reports = [one for one in everybody if not one.get("not_handed_in") and not one.get("disputed")]
+    reports = [one for one in everybody if not any(map(one.get, _WITHOUT_GRADE))]
     points = [report["points"] for report in reports]
     listings = _Listings()
     mistakes = class_summary.mistakes(reports)
@@ -139,7 +141,7 @@ def _row(report: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "right": sum(problem["status"] == Status.PASSED for problem in asked),
         "asked": len(asked),
-        "worst": worst["id"] if worst and lost > 0 and not report.get("not_handed_in") else "",
+        "worst": worst["id"] if worst and lost > 0 and not any(map(report.get, _WITHOUT_GRADE)) else "",
         "lost": lost,
     }
 
@@ -151,6 +153,7 @@ def _kinds(report: Mapping[str, Any]) -> list[str]:
         "person": report["provisional"],
         "ungraded": Status.UNGRADED in statuses,
         "absent": bool(report.get("not_handed_in")),
+        "waiting": bool(report.get("not_graded_yet")),
         "late": bool(report.get("lateness", {}).get("days")),
         "decided": any("decision" in problem for problem in report["problems"]),
         "low": share_of(report) < 1 / 2,

@@ -53,8 +53,10 @@ def export(
     reports, notes = reports_in(grades)
     waiting = sum(len(open_parts(report)) for report in reports.values())
     unsettled = f"{waiting} parts are not final: {listed(not_final(reports))}" if waiting else ""
-    if final_only and waiting:
-        raise UsageError(f"{unsettled}; `grader status` says what to do, and without --final-only they are exported")
+    not_graded = [student for student, report in reports.items() if "not_graded_yet" in report]
+    if final_only and (not_graded or waiting):
+        why = "; ".join(filter(None, (f"not graded yet: {listed(not_graded)}" if not_graded else "", unsettled)))
+        raise UsageError(f"{why}; `grader status` says what to do, and without --final-only they are exported")
     if cap:
         reports, about_cap = capped(reports)
         notes = (*notes, about_cap)

@@ -32,6 +32,7 @@ class Row:
     came: str = ""  # when it was handed in; empty if nobody said
     in_roster: bool = True
     claims: tuple[str, ...] = ()  # every hand-in that names the student, whichever counts
+    not_graded: bool = False  # a batch found the hand-in, and has not graded it yet
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class ClassList:
     rows: tuple[Row, ...]
     unknown_times: tuple[str, ...] = ()  # where a deadline is set and nobody said when they handed in
     times_of_nobody: tuple[str, ...] = ()  # ids that only --handed-in names
+    submissions: int = 0
+    not_graded: int = 0  # of these submissions
 
     @property
     def absent(self) -> list[str]:
@@ -74,6 +77,8 @@ class ClassList:
 
     def notes(self) -> Iterator[str]:
         """What staff should know about the class, a line each."""
+        if waiting := [row.student for row in self.rows if row.not_graded]:
+            yield f"not graded yet: {_listed(waiting)}"
         if self.absent:
             yield f"not handed in: {_listed(self.absent)}"
         if self.strangers:
@@ -112,7 +117,8 @@ def class_list(gradebook: Gradebook) -> ClassList:
     alone = [row for row in rows if len(row.hand_ins) == 1]
     unknown = [row.student for row in alone if not row.came] if gradebook.settings.rule else []
     somebody = {*there, *known.roster, *map(folded, known.found)}
-    return ClassList(tuple(rows), tuple(unknown), tuple(key for key in known.said if key not in somebody))
+    of_nobody = tuple(key for key in known.said if key not in somebody)
+    return ClassList(tuple(rows), tuple(unknown), of_nobody, len(known.found), len(known.not_graded))
 
 
 class _Known:
@@ -121,10 +127,15 @@ class _Known:
     def __init__(self, gradebook: Gradebook) -> None:
         settings, graded = gradebook.settings, gradebook.hand_ins()
         hand_ins = settings.hand_ins()
-        self.found = {student: hand_ins.get(student, HandIn((Person(student, name),))) for student, name, _ in graded}
+        names = {student: name for student, name, _ in graded}
+        self.not_graded = set(settings.found) - names.keys()
+        names |= dict.fromkeys(self.not_graded, "")
+        self.found = {
+            student: hand_ins.get(student, HandIn((Person(student, name),))) for student, name in names.items()
+        }
         self.roster = {folded(one.student): one for one in settings.roster}
         self.said = settings.times
-        self._content = {student: digest for student, _, digest in graded}
+        self._content = {student: digest for student, _, digest in graded} | dict.fromkeys(self.not_graded, "")
         self._counts = settings.counts
 
     def row(self, person: Person, claims: Sequence[str]) -> Row:
@@ -141,7 +152,8 @@ class _Known:
         hand_in = self.found[several[0]]
         together = tuple(self._spelled(one.student) for one in hand_in.members)
         members = together if len(together) > 1 else ()
-        return replace(row, members=members, came=_came(key, several[0], hand_in, self.said))
+        came = _came(key, several[0], hand_in, self.said)
+        return replace(row, members=members, came=came, not_graded=several[0] in self.not_graded)
 
     def _spelled(self, student: str) -> str:
         """As its hand-in goes by it, else as the roster has it: whoever names others in a group may not take care."""
@@ -187,6 +199,8 @@ def hand_in_of(row: Row) -> str:
         raise UsageError(f"{row.student} handed in nothing, so there is nothing to decide")
     if len(row.hand_ins) > 1:
         raise UsageError(f"{row.student} has no grade: {about_dispute(row)}; {_how_to_settle(row)}")
+    if row.not_graded:
+        raise UsageError(f"{row.student} is not graded yet, so there is nothing to decide")
     return row.hand_ins[0]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -28,10 +28,13 @@ class SettingsLog:
     def set(self, **values: Any) -> None:
         """Keep these under their names, all of them or none; what is as it was adds nothing."""
         with self._file.faults_in_words(), self._file.transaction():
-            for name, value in values.items():
-                if value != self._value(name):
-                    row = (_now(), name, json.dumps(value, ensure_ascii=False))
-                    self._file.base.execute("INSERT INTO settings (at, name, value) VALUES (?, ?, ?)", row)
+            self._set(values)
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            if value != self._value(name):
+                row = (_now(), name, json.dumps(value, ensure_ascii=False))
+                self._file.base.execute("INSERT INTO settings (at, name, value) VALUES (?, ?, ?)", row)
 
     def _value(self, name: str) -> Any:
         query = "SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1"
@@ -66,6 +69,18 @@ class SettingsLog:
     def counts(self) -> dict[str, str]:
         """For whoever handed in more than once, by folded id: which hand-in counts."""
         return dict(self._read("counts") or {})
+
+    @property
+    def found(self) -> list[str]:
+        """What the last batch found to grade, by the ids that results go by."""
+        return list(self._read("found") or [])
+
+    def note_found(self, found: Collection[str], behind: Mapping[str, HandIn]) -> None:
+        """What a batch is about to grade, and who is behind it: a batch that is stopped leaves this."""
+        with self._file.faults_in_words(), self._file.transaction():
+            self._set({"found": sorted(found)})
+            for student, hand_in in behind.items():
+                self.add_hand_in(student, hand_in)
 
     def hand_ins(self) -> dict[str, HandIn]:
         """By the id that its result goes by."""

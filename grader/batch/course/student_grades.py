@@ -16,7 +16,9 @@ from grader.batch.course.person import folded
 from grader.batch.gradebook import Gradebook, Result
 from grader.batch.grades import current_grade
 from grader.batch.totals import maximum
+from grader.errors import UsageError
 from grader.model import Status
+from grader.report.circumstances import NOT_GRADED_YET, NOT_HANDED_IN
 from grader.report.points import rounded
 
 
@@ -26,12 +28,14 @@ class StudentGrade:
     data: dict[str, Any]  # as the JSON report has it
 
     @property
-    def handed_in(self) -> bool:
-        return bool(self.row.hand_ins)
+    def is_graded(self) -> bool:
+        return bool(self.row.hand_ins) and not self.row.not_graded
 
 
 def student_grades(gradebook: Gradebook, everybody: ClassList | None = None) -> Iterator[StudentGrade]:
     """One at a time, by id, so that a class of any size fits."""
+    if not gradebook.students():
+        raise UsageError(f"{gradebook.path}: nothing is graded yet; `grader batch` does it")
     rule, extensions = gradebook.settings.rule, gradebook.settings.extensions
     pattern: Result | None = None
     for row in (everybody or class_list(gradebook)).rows:
@@ -59,21 +63,25 @@ def _earned(gradebook: Gradebook, result: Result) -> Fraction:
 
 
 def _any_result(gradebook: Gradebook) -> Result:
-    """A roster is kept with a batch, so somebody was graded."""
     return next(gradebook.everyone())
 
 
 def _nothing_yet(gradebook: Gradebook, row: Row, pattern: Result) -> dict[str, Any]:
-    """The report of somebody without a grade: nothing was handed in, or staff have to say which hand-in counts."""
+    """The report of somebody without a grade: nothing was handed in, it is not graded yet, or staff have to say which
+    hand-in counts."""
     graded = current_grade(gradebook, pattern)
-    status = Status.REVIEW if row.hand_ins else Status.MISSING
+    said: dict[str, Any]
+    status, said, note = Status.MISSING, {"not_handed_in": True}, NOT_HANDED_IN
+    if row.not_graded:
+        status, said, note = Status.UNGRADED, {"not_graded_yet": True}, NOT_GRADED_YET
+    elif row.hand_ins:
+        status, said, note = Status.REVIEW, {"disputed": list(row.hand_ins)}, about_dispute(row)
     problems = []
     for problem in graded["problems"]:
         worth = rounded(Fraction(pattern.exact["worth"][problem["id"]]))
         kept = {key: problem[key] for key in ("id", "title", "bonus") if key in problem}
         most = 0 if "bonus" in problem else worth
         problems.append({**kept, "status": str(status), "points": 0, "max_points": most, "checks": []})
-    said = {"disputed": list(row.hand_ins)} if row.hand_ins else {"not_handed_in": True}
     return {
         **graded,
         "submission": row.student,
@@ -81,7 +89,7 @@ def _nothing_yet(gradebook: Gradebook, row: Row, pattern: Result) -> dict[str, A
         **({"bonus_points": 0} if "bonus_points" in graded else {}),
         "provisional": bool(row.hand_ins),
         "seconds": 0,
-        "notes": [about_dispute(row) if row.hand_ins else "not handed in"],
+        "notes": [note],
         **said,
         "problems": problems,
     }

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grader.batch.course.class_list import ClassList
 from grader.batch.rulings import Decision, Kind, PartState, by_part, on_what
 from grader.errors import UsageError
 from grader.model import Status
@@ -67,10 +68,10 @@ def narrowed(states: Sequence[PartState], wanted: Sequence[str]) -> list[PartSta
 
 
 def print_status(
-    states: Sequence[PartState], grades: Path, console: Console, *, requests: int = 0, settle: str = ""
+    states: Sequence[PartState], grades: Path, console: Console, everybody: ClassList, *, requests: int = 0
 ) -> None:
-    """`requests` to look again wait for an answer, too; `settle` is the command that comes first, where staff have to
-    say whose hand-in is whose."""
+    """`requests` to look again wait for an answer, too."""
+    settle = everybody.next_command.replace("GRADES", shlex.quote(str(grades)))
     counts = counted(states)
     table = Table("Part", show_footer=True, footer_style="bold")
     columns = {
@@ -95,14 +96,16 @@ def print_status(
         console.print(Text(f"and {len(again) - _LISTED} more that were decided before"))
     students = len({state.student for state in states if state.is_open})
     waiting = sum(state.is_open for state in states)
-    nothing = "No part is open." if settle or requests else "Nothing is open."
+    nothing = "No part is open." if settle or requests or everybody.not_graded else "Nothing is open."
     summary = f"{waiting} parts of {students} students wait for a person." if waiting else nothing
     for awaited in ("a second person", "a last word"):
         if count := sum(state.standing.awaits == awaited for state in states):
             summary += f" Decided and waiting for {awaited}: {count}."
+    if everybody.not_graded:
+        summary += f" Not graded yet: {everybody.not_graded} of {everybody.submissions} submissions."
     if requests:
         summary += f" Open regrade requests: {requests}."
-    following = settle or next_command(states, counts, grades, requests)
+    following = settle or next_command(states, counts, grades, requests, everybody.not_graded)
     console.print(Text(f"{summary} Next: {following}", overflow="fold"), soft_wrap=True)
 
 
@@ -111,8 +114,12 @@ def decided_before(earlier: Decision, state: PartState) -> str:
     return f"decided before on {on_what(earlier)}: {shown(earlier.points)} of {shown(state.worth)} by {earlier.by}"
 
 
-def next_command(states: Sequence[PartState], counts: Sequence[PartCount], grades: Path, requests: int) -> str:
+def next_command(
+    states: Sequence[PartState], counts: Sequence[PartCount], grades: Path, requests: int, not_graded: int
+) -> str:
     place = shlex.quote(str(grades))
+    if not_graded:
+        return f"grader batch SUBMISSIONS --out {place} --resume"
     if any(count.ungraded for count in counts):
         return f"grader batch SUBMISSIONS --out {place} --resume (what is ungraded is graded again)"
     if (ready := max(counts, key=lambda count: count.all_found, default=None)) and ready.all_found:

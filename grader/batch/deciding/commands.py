@@ -117,8 +117,7 @@ def status(
             return
         states = gradebook.decisions.states()
         requests = len(gradebook.requests.all(open_only=True))
-    settle = everybody.next_command.replace("GRADES", shlex.quote(str(out)))
-    print_status(states, out, Console(), requests=requests, settle=settle)
+    print_status(states, out, Console(), everybody, requests=requests)
     for note in everybody.notes():
         print(note)
 

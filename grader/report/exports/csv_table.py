@@ -25,7 +25,7 @@ def csv_table(reports: Reports) -> str:
         writer.writerow(
             [
                 harmless(one_line(student)),
-                report["points"],
+                "" if "not_graded_yet" in report else report["points"],
                 report["max_points"],
                 *(harmless(value) if isinstance(value := beside[student].get(one, ""), str) else value for one in more),
                 "yes" if report["provisional"] else "no",

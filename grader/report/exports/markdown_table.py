@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.report.circumstances import NOT_HANDED_IN
+from grader.report.circumstances import NOT_GRADED_YET, NOT_HANDED_IN
 from grader.report.exports.reports import (
     ProblemData,
     ReportData,
@@ -49,6 +49,8 @@ def _lines(reports: Reports) -> Iterator[str]:
 def _state(report: ReportData) -> str:
     if "not_handed_in" in report:
         return NOT_HANDED_IN
+    if "not_graded_yet" in report:
+        return NOT_GRADED_YET
     return "provisional" if report["provisional"] else ""
 
 

@@ -85,6 +85,7 @@ class ReportData(TypedDict):
     lateness: NotRequired[LatenessData]
     group: NotRequired[list[str]]
     not_handed_in: NotRequired[Literal[True]]
+    not_graded_yet: NotRequired[Literal[True]]
     disputed: NotRequired[list[str]]
     provisional: bool
     seconds: _Points
@@ -160,7 +161,9 @@ def ungraded(report: ReportData) -> list[str]:
 
 
 def open_parts(report: ReportData) -> list[str]:
-    """The parts that wait for a person, or for a second one."""
+    """The parts that wait for a person, or for a second one; none of what is not graded yet."""
+    if "not_graded_yet" in report:
+        return []
     return [
         problem["id"]
         for problem in report["problems"]
@@ -246,7 +249,7 @@ def remarks(report: ReportData) -> list[str]:
     if "group" in report:
         lines.append(one_line(f"handed in together by {', '.join(report['group'])}"))
     lines += [one_line(note) for note in report["notes"]]
-    if parts := ungraded(report):
+    if (parts := ungraded(report)) and "not_graded_yet" not in report:
         lines.append(f"{', '.join(parts)} could not be graded; the fault is the grader's, and staff will look at it")
     if any(problem["status"] == Status.REVIEW for problem in report["problems"]):
         lines.append("points are provisional: a person has still to look at what is marked review")
