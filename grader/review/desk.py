@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from grader.batch.deciding.class_status import acceptable
 from grader.batch.gradebook import Gradebook
 from grader.batch.item_log import Item, check_points, clamped
 from grader.batch.request_log import Request
@@ -14,6 +13,7 @@ from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote
 from grader.review.answer_views import AnswerView, seen, version_of, view_of
+from grader.review.bulk import Bulk, bulk_of
 from grader.review.double_marking import Agreement, agreement_in, as_seen_by
 from grader.review.grouping import Group, Grouping
 from grader.review.leases import Lease, LeasedByAnother, Leases
@@ -128,20 +128,26 @@ class Desk:
         except NothingToUndo:
             return None
 
-    def sample(self, part: str, size: int = SAMPLE) -> list[Ref]:
+    def bulk(self, part: str) -> Bulk:
+        """The answers that would be accepted together now."""
+        others = self._leases.of_others(part)
+        states = [state for state in self._decisions.states(part=part) if ref_of(state) not in others]
+        return bulk_of(self._book, states, part)
+
+    def sample(self, bulk: Bulk) -> list[Ref]:
         """Of the answers that would be accepted together, some to look at first."""
-        return drawn_sample(map(ref_of, self._acceptable(part)), size)
+        return drawn_sample(map(ref_of, bulk.ready), SAMPLE)
 
     def accept_found(self, part: str, seen: Sequence[Ref]) -> Act:
         """Accept every answer that only waits for a person's word; the sample must have been looked at."""
 
         def ready() -> list[Ruling]:
-            states = self._acceptable(part)
-            if not states:
-                raise UsageError(f"no answer to {part} waits with every idea found")
-            if unseen := set(drawn_sample(map(ref_of, states), SAMPLE)) - set(seen):
+            bulk = self.bulk(part)
+            if not bulk.ready:
+                raise UsageError(f"no answer to {part} waits that can be accepted together with others")
+            if unseen := set(self.sample(bulk)) - set(seen):
                 raise UsageError(f"look at the drawn sample first: {len(unseen)} of its answers were not seen yet")
-            return [self._as_found(state, None) for state in states]
+            return [self._as_found(state, None) for state in bulk.ready]
 
         return self._act(Kind.ACCEPT, ready)
 
@@ -192,10 +198,6 @@ class Desk:
 
     def aliases(self, part: str) -> dict[Ref, str]:
         return aliases(Ref(student, part) for student in self._book.students())
-
-    def acceptable(self, part: str) -> list[Ref]:
-        """What would be accepted together now."""
-        return [ref_of(state) for state in self._acceptable(part)]
 
     # ---- within ----
 
@@ -265,10 +267,6 @@ class Desk:
     def _waiting(self, part: str) -> list[Ref]:
         states = self._decisions.states(part=part)
         return [ref_of(state) for state in states if as_seen_by(self.reviewer, state).is_open]
-
-    def _acceptable(self, part: str) -> list[PartState]:
-        others = self._leases.of_others(part)
-        return [one for one in acceptable(self._decisions.states(part=part)) if ref_of(one) not in others]
 
     def _take_if_open(self, ref: Ref) -> bool:
         """Looked at again where nobody else can write: another reviewer may have been quicker."""

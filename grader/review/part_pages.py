@@ -19,7 +19,6 @@ _PER_PAGE = 30  # groups; in prose many answers stand alone
 _DIGITS = 7
 _LISTED = 40  # members of one group; the rest is counted
 _BEGINNING = 400
-_SAMPLE = 10
 
 
 def groups(visit: Visit) -> Response:
@@ -78,10 +77,11 @@ def change_item(visit: Visit) -> Response:
 def bulk(visit: Visit) -> Response:
     """A drawn sample to look at, then one button for all."""
     part = visit.part.part
-    sample = visit.desk.sample(part, _SAMPLE)
-    shown_ones = [_in_sample(visit, ref) for ref in sample]
-    count = len(visit.desk.acceptable(part))
-    return visit.page("bulk.html", part=part, overview=visit.part, sample=shown_ones, count=count)
+    found = visit.desk.bulk(part)
+    sample = [_in_sample(visit, ref) for ref in visit.desk.sample(found)]
+    return visit.page(
+        "bulk.html", part=part, overview=visit.part, sample=sample, count=len(found.ready), excluded=found.excluded
+    )
 
 
 def _in_sample(visit: Visit, ref: Ref) -> dict[str, Any]:

@@ -61,6 +61,26 @@ def grader(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.Complet
     return done
 
 
+def at_a_terminal(*arguments: str | Path, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """The grader with a terminal to read from, at which all of this is typed."""
+    ours, theirs = os.openpty()
+    try:
+        os.write(ours, typed.encode())
+        return subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            cwd=REPOSITORY,
+            env=ENVIRONMENT,
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
 def batch(submissions: Path, out: Path, *more: str | Path) -> subprocess.CompletedProcess[str]:
     """With one job, unless more are asked for: each costs its start."""
     jobs = () if "--jobs" in more else ("--jobs", "1")

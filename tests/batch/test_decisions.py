@@ -13,6 +13,7 @@ from grader.batch.deciding import commands
 from grader.batch.gradebook import Gradebook
 from grader.batch.rulings import AnswerChanged, Kind, Ruling
 from grader.errors import UsageError
+from tests.batch.classes import at_a_terminal
 from tests.batch.test_gradebook import a_result, book, grade, keep, override
 from tests.schemas import REPORT
 
@@ -36,6 +37,13 @@ def written(student: str, *checks: dict[str, Any], points: str = "3", score: str
     status = "ungraded" if any(check["status"] == "ungraded" for check in checks) else "review"
     made = a_result(student, points, status, judged, checks)
     made.exact["scores"] = {f"1.a/{check['id']}": score for check in checks}
+    piece = {
+        "kind": "answer",
+        "file": "answers.md",
+        "line": 1,
+        "text": f"The weights of {student} are positive and sum to one.",
+    }
+    made.report["problems"][0]["judged"]["pieces"].append(piece)
     return made
 
 
@@ -158,34 +166,13 @@ def grades(book: Gradebook) -> Path:
     return book.path.parent
 
 
-def test_only_answers_with_every_idea_are_accepted_in_one_act(book: Gradebook, grades: Path) -> None:
-    done = run("accept", grades, "--part", "1a", "--found", "all", "--by", "Kim")
-    assert done.exit_code == 0
-    assert done.stdout.startswith("2 of 6 open answers to 1a accepted by Kim: every idea was found\n")
-    assert [state.student for state in book.decisions.states() if state.standing.decision] == ["all", "also"]
-    assert (part(book, "all")["points"], part(book, "all")["provisional"]) == (3, False)
-    again = run("accept", grades, "--part", "1", "--found", "all", "--by", "Kim")
-    assert "nothing to accept: of 4 open answers to 1" in again.stdout
-    assert run("undo", grades, "--by", "Kim").stdout.startswith("undone: accept of 1.a, 2 students, by Kim\n")
-    assert part(book, "all")["provisional"]
-    book.items.add("1.a", "nice", Fraction(1), by="Kim")
-    assert run("undo", grades, "--by", "Kim").stdout.startswith("undone: item, which decided nothing, by Kim\n")
-
-
-def test_what_a_person_decided_on_another_answer_is_not_accepted_in_bulk(book: Gradebook, grades: Path) -> None:
-    override(book, "all", "1.a", Fraction(0), "Kim", "copied")
-    keep(book, written("all", prose(), judged="b"))
-    assert run("accept", grades, "--part", "1.a", "--found", "all", "--by", "Lee").stdout.startswith("1 of 6")
-    assert part(book, "all")["decided_before"]["by"] == "Kim"
-
-
 def test_status_says_what_is_open_and_what_to_do(book: Gradebook, grades: Path) -> None:
     said = run("status", grades).stdout
     assert "6 parts of 6 students wait for a person. Next: grader batch SUBMISSIONS" in said
     keep(book, written("fault", prose(("an idea",)), score="1/2"))
     said = run("status", grades).stdout
-    assert f"Next: grader accept {grades} --part 1.a --found all --by NAME" in said
-    run("accept", grades, "--part", "1.a", "--found", "all", "--by", "Kim")
+    assert f"Next: grader review {grades}" in said, "before anything is accepted, somebody reads"
+    at_a_terminal("accept", grades, "--part", "1.a", "--by", "Kim", typed="y\ny\n")
     said = run("status", grades).stdout
     assert f"Next: grader review {grades}" in said
     assert [cell.strip() for cell in _row(said, "1.a")] == ["1.a", "4", "0", "0", "0", "2"]

@@ -106,7 +106,10 @@ def essays(folder: Path, students: int) -> Gradebook:
     book = Gradebook(folder, new=True)
     keep(
         book,
-        *(result(f"s{number}", prose(f"positive, and they sum to one, says {number}")) for number in range(students)),
+        *(
+            result(f"s{number}", prose(f"All are positive, and they sum to one, says {number}"))
+            for number in range(students)
+        ),
     )
     return book
 

@@ -105,14 +105,14 @@ def test_all_that_were_found_are_accepted_once_the_sample_was_seen(tmp_path: Pat
     book = essays(tmp_path, 15)
     keep(book, result("less", prose("positive", {"positive": "positive"})))
     kim, lee = Desk(book, "Kim"), Desk(book, "Lee")
-    sample = kim.sample("1.a")
+    sample = kim.sample(kim.bulk("1.a"))
     assert len(sample) == 10
-    assert sample == lee.sample("1.a")
+    assert sample == lee.sample(lee.bulk("1.a"))
     with pytest.raises(UsageError, match="3 of its answers were not seen yet"):
         kim.accept_found("1.a", sample[:7])
     held = lee.next("1.a")
     assert held is not None
-    act = kim.accept_found("1.a", [*sample, *kim.sample("1.a")])
+    act = kim.accept_found("1.a", [*sample, *kim.sample(kim.bulk("1.a"))])
     accepted = {one.student for one in act.decisions}
     assert accepted == {f"s{number}" for number in range(15)} - {held.student}
     assert {one.points for one in act.decisions} == {3}

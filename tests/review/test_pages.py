@@ -79,7 +79,10 @@ def test_groups_come_thirty_to_a_page_and_forty_of_one_are_listed(tmp_path: Path
 
 
 def test_names_are_hidden_unless_they_are_asked_for(tmp_path: Path) -> None:
-    keep(Gradebook(tmp_path, new=True), result("ann", prose("positive, sum to one"), name="Ann Able"))
+    keep(
+        Gradebook(tmp_path, new=True),
+        result("ann", prose("They are all positive, and they sum to one."), name="Ann Able"),
+    )
     place = f"/parts/1.a/answers/{key_of('ann')}"
     for path in (place, "/parts/1.a/groups", "/parts/1.a/accept"):
         hidden, named = _text(_kim(tmp_path).sees(path)), _text(_kim(tmp_path, names=True).sees(path))
@@ -139,9 +142,13 @@ def test_items_are_added_and_changed_within_what_a_part_is_worth(tmp_path: Path)
 
 
 def test_what_was_found_is_accepted_for_all_once_the_drawn_ones_were_read(tmp_path: Path) -> None:
-    essays(tmp_path, 12)
+    keywords = "positive, sum to one, softmax, exponential, normalised, denominator, probability"
+    keep(essays(tmp_path, 12), result("bob", prose("positive, sum to one")), result("cy", prose(keywords)))
     kim = _kim(tmp_path)
     page = kim.sees("/parts/1.a/accept")
+    assert _text(page).count("1 answer has every idea and must be read by itself") == 2
+    assert "fewer than 8 words" in _text(page)
+    assert "a list of keywords" in _text(page)
     drawn = re.findall(r'name="seen" value="(\w+)"', page)
     assert len(set(drawn)) == 10
     card = _cards(page)[0]

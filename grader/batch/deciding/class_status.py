@@ -14,13 +14,10 @@ from rich.text import Text
 
 from grader.batch.course.class_list import ClassList
 from grader.batch.rulings import Decision, Kind, PartState, by_part, on_what
-from grader.errors import UsageError
 from grader.model import Status
-from grader.part_names import parts_meant
 from grader.quoting import quote
 from grader.report.circumstances import about_lateness
 from grader.report.points import shown, worth
-from grader.suggestions import did_you_mean
 
 _LISTED = 20  # parts that were decided on another answer: more than a resubmission in a class leaves
 
@@ -54,17 +51,6 @@ def counted(states: Sequence[PartState]) -> list[PartCount]:
 def acceptable(states: Sequence[PartState]) -> list[PartState]:
     """Those that wait for a person although every idea was found; not where a person decided on an earlier answer."""
     return [state for state in states if state.is_open and state.all_found and state.standing.earlier is None]
-
-
-def narrowed(states: Sequence[PartState], wanted: Sequence[str]) -> list[PartState]:
-    """Those of the parts (1.a.i) and groups of parts (1) that were asked for."""
-    known, chosen = list(by_part(states)), set[str]()
-    for one in wanted:
-        meant = parts_meant(one, known)
-        if not meant:
-            raise UsageError(f"there is no part '{quote(one, 40)}'{did_you_mean(one, known)}")
-        chosen.update(meant)
-    return [state for state in states if state.part in chosen]
 
 
 def print_status(
@@ -122,8 +108,6 @@ def next_command(
         return f"grader batch SUBMISSIONS --out {place} --resume"
     if any(count.ungraded for count in counts):
         return f"grader batch SUBMISSIONS --out {place} --resume (what is ungraded is graded again)"
-    if (ready := max(counts, key=lambda count: count.all_found, default=None)) and ready.all_found:
-        return f"grader accept {place} --part {ready.part} --found all --by NAME"
     if requests or any(state.is_open or state.standing.awaits for state in states):
         return f"grader review {place}"
     return f"grader report {place} (writes the pages), then grader export {place} --to FORMAT"

@@ -4,8 +4,8 @@ nothing that grades is loaded."""
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import replace
-from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -15,21 +15,18 @@ from rich.console import Console
 
 from grader.batch.course.class_list import class_list, hand_in_of
 from grader.batch.course.student_grades import student_grades
-from grader.batch.deciding.class_status import acceptable, narrowed, print_status, print_student
+from grader.batch.deciding.class_status import print_status, print_student
 from grader.batch.gradebook import Gradebook
 from grader.batch.rulings import Kind, Ruling
 from grader.errors import UsageError
+from grader.model import Status
 from grader.options import room_of_commands
 from grader.part_names import parts_meant
-from grader.quoting import quote
+from grader.quoting import quote, visible
 from grader.report.points import shown
-
-
-class FoundIdeas(StrEnum):
-    """Which answers are accepted together: there is but one safe choice."""
-
-    ALL = "all"
-
+from grader.review.answer_views import AnswerView
+from grader.review.desk import Desk
+from grader.suggestions import did_you_mean
 
 GradesArgument = Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `grader batch` wrote.")]
 ByOption = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides.")]
@@ -67,26 +64,46 @@ def override(
 
 def accept(
     out: GradesArgument,
-    part: Annotated[list[str], typer.Option("--part", metavar="ID", help="This part (1.a.i) or group (1).")],
-    found: Annotated[FoundIdeas, typer.Option("--found", help="'all': only where every idea was found.")],
+    part: Annotated[str, typer.Option("--part", metavar="ID", help="The part's id, such as 1.a.i.")],
     by: ByOption,
 ) -> None:
-    """Accept the points that the grader proposes, where every idea was found and only a person's word is missing."""
+    """Accept the points that the grader proposes, where every idea was found, after reading some of the answers."""
     with Gradebook(out) as gradebook:
-        states = narrowed(gradebook.decisions.states(), part)
-        ready = acceptable(states)
-        waiting = sum(state.is_open for state in states)
-        named = ", ".join(part)
-        if not ready:
-            print(f"nothing to accept: of {waiting} open answers to {named}, none waits with every idea found")
+        desk = Desk(gradebook, by)
+        known = [one.part for one in desk.parts()]
+        meant = parts_meant(part, known)
+        if not meant:
+            raise UsageError(f"there is no part '{quote(part, 40)}'{did_you_mean(part, known)}")
+        if len(meant) > 1:
+            raise UsageError(f"accept one part at a time: {', '.join(meant)}")
+        part = meant[0]
+        bulk = desk.bulk(part)
+        for why, count in bulk.excluded.items():
+            print(f"{count} to be read one by one in `grader review`, though every idea was found: {why}")
+        if not bulk.ready:
+            print(f"nothing to accept: no open answer to {part} has every idea and may be accepted unread")
             return
-        rulings = [
-            Ruling(state.student, state.part, state.points, "every idea was found", judged=state.judged)
-            for state in ready
-        ]
-        act = gradebook.decisions.decide(rulings, by=quote(by), kind=Kind.ACCEPT)
-    print(f"{len(act.decisions)} of {waiting} open answers to {named} accepted by {quote(by)}: every idea was found")
-    print(f"`grader undo {out} --by {shlex.quote(by)}` takes this back. {_how_to_write_pages(out)}")
+        if not sys.stdin.isatty():
+            raise UsageError("`accept` shows answers to be read and asks about each: run it at a terminal")
+        sample = desk.sample(bulk)
+        print(f"In {len(bulk.ready)} open answers to {part} every idea was found. Read {len(sample)} of them:")
+        for ref in sample:
+            _print_answer(desk.view(ref))
+            if not typer.confirm("Are these points right?", default=None):
+                print(f"Nothing was accepted. The answer is by {quote(ref.student)}: `grader override` decides it.")
+                return
+        act = desk.accept_found(part, sample)
+    print(f"{len(act.decisions)} open answers to {part} accepted by {quote(by)}: every idea was found")
+    print(f"`grader undo {shlex.quote(str(out))} --by {shlex.quote(by)}` takes this back. {_how_to_write_pages(out)}")
+
+
+def _print_answer(view: AnswerView) -> None:
+    print(f"\n{view.alias}: {shown(view.found_points)} of {shown(view.worth)} points")
+    for piece in view.pieces:
+        print(visible(piece.get("text", "")))
+    for check in view.checks:
+        if check["status"] == Status.REVIEW:
+            print(f"{check['id']}: {quote(check['message'], 400)}")
 
 
 def undo(out: GradesArgument, by: ByOption) -> None:
