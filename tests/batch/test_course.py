@@ -199,6 +199,22 @@ def test_a_platforms_row_is_left_alone_while_it_is_open_which_hand_in_counts(boo
     assert "left as it was, because it was handed in more than once: bob" in done.stderr
 
 
+def test_no_platform_gets_a_zero_for_what_is_not_graded_yet(book: Gradebook, tmp_path: Path) -> None:
+    keep(book, a_result("alice", "2", "partial"))
+    book.settings.note_found(["alice", "bob"], {})
+    into = tmp_path / "canvas.csv"
+    into.write_text("Student,ID,Section,A5 (1)\nPoints Possible,,,4\nA,alice,s,\nB,bob,s,\n")
+    done = run("export", tmp_path, "--to", "canvas", "--into", into, "--column", "A5")
+    assert [line.rpartition(",")[2] for line in done.stdout.splitlines()[2:]] == ["2", ""]
+    assert "not graded yet: bob\n" in done.stderr
+    assert "bob | 0 / 4 + 3 | not graded yet |" in run("export", tmp_path, "--to", "markdown").stdout
+    for form in ("junit", "gradescope"):
+        run("export", tmp_path, "--to", form, "--out", tmp_path / form)
+    assert "not graded yet" in (tmp_path / "junit").read_text()
+    assert "not graded yet" in (tmp_path / "gradescope" / "bob.json").read_text()
+    assert graded(book)["bob"]["not_graded_yet"]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

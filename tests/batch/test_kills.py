@@ -116,7 +116,7 @@ def _batch_on_mnt(submissions: Path, more: str = "") -> str:
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     make_class(tmp_path / "in", 40)
     keep = f"cp -r /mnt/grades {tmp_path}/out"
-    done = _on_a_disk("200k", f"{_batch_on_mnt(tmp_path / 'in')}; echo code $?; {keep}")
+    done = _on_a_disk("400k", f"{_batch_on_mnt(tmp_path / 'in')}; echo code $?; {keep}")
     assert "code 2" in done.stdout, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     assert "disk is full" in done.stderr or "No space left" in done.stderr
