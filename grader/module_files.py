@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -36,5 +37,5 @@ def load_module(name: str, path: Path) -> ModuleType:
 
 def file_of(function: Callable[..., Any]) -> Path | None:
     """The file of a function whose module was loaded by path; None if the module is imported by name."""
-    loader = getattr(function, "__globals__", {}).get("__loader__")
+    loader = getattr(inspect.unwrap(function), "__globals__", {}).get("__loader__")
     return Path(loader.path).absolute() if isinstance(loader, _UncachedLoader) else None

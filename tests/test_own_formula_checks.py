@@ -37,6 +37,7 @@ class Curve:
     formula: str
 
 
+@np.errstate(all="ignore")
 def _judged(answer, curve: Curve, seed: int) -> Verdict:
     def judge(found, statements, proposed):
         key = expression(curve.formula, LETTERS)
