@@ -17,7 +17,7 @@ from grader.checks.functions.mistake_name import name_the_mistake
 from grader.checks.functions.nested import Values, difference_in, flat
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import given, returned_for_each
-from grader.compare import Array, difference
+from grader.compare import difference
 from grader.errors import Crashed, WrongKind
 from grader.kept_question import KeptQuestion, KeptQuestions
 from grader.model import Outcome, Student, failed, passed
