@@ -24,8 +24,11 @@ def plain(value: Any) -> Any:
     """The same with arrays in place of tensors, and plain containers and numbers in place of their subclasses."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
-        value = value.detach().cpu()
-        value = (value.float() if value.dtype == torch.bfloat16 else value).numpy()
+        value = value.float() if value.dtype == torch.bfloat16 else value
+        try:
+            value = value.detach().cpu().numpy()
+        except (TypeError, RuntimeError):  # sparse, quantised, on the device "meta"
+            raise UnsupportedValue(f"a tensor of layout {value.layout} on {value.device}") from None
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind not in "biuf":
             raise UnsupportedValue(f"an array of dtype {value.dtype}")
@@ -40,15 +43,15 @@ def plain(value: Any) -> Any:
 
 
 def values_in(value: Any) -> Values:
-    """What a reference returns. A list of rows is one array; a tuple of arrays, or arrays of several shapes, is not."""
+    """What a reference returns. A list of numbers, or of such lists, is one array; a tuple or dictionary is several."""
     value = plain(value)
     if isinstance(value, dict):
         return {key: values_in(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         parts = tuple(map(values_in, value))
-        rows = {part.shape if isinstance(part, np.ndarray) else None for part in parts}
-        several = isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value)
-        return parts if several or None in rows or len(rows) > 1 else np.asarray(parts)
+        is_row = isinstance(value, list) and all(isinstance(part, bool | int | float | list) for part in value)
+        shapes = {part.shape if isinstance(part, np.ndarray) else None for part in parts}
+        return np.asarray(parts) if is_row and None not in shapes and len(shapes) < 2 else parts
     if value is None or isinstance(value, str):
         kind = "nothing" if value is None else "text"
         raise UnsupportedValue(f"the reference returns {kind}, which is not compared")
@@ -57,27 +60,38 @@ def values_in(value: Any) -> Values:
 
 def as_asked(got: Any, want: Values, what: str) -> Values:
     """A student's value, in the parts that the right one has; WrongKind if it has others."""
+    if isinstance(want, np.ndarray):
+        return numbers(got, what)
+    try:
+        return _in_parts(got, want, what)
+    except WrongKind as fault:  # code chooses which part is wrong
+        raise WrongKind(fault.message, fault.detail, "it returned another kind of value than was asked for") from None
+
+
+def _in_parts(got: Any, want: Values, what: str) -> Values:
     if isinstance(want, dict):
         if isinstance(got, dict) and got.keys() == want.keys():
-            return {key: as_asked(got[key], part, f"{what}[{key!r}]") for key, part in want.items()}
-        raise _wrong_kind(got, f"a dictionary with {', '.join(map(str, want))}", what)
+            return {key: _in_parts(got[key], part, f"{what}[{key!r}]") for key, part in want.items()}
+        raise WrongKind(f"{what} returned {_kind(got)}; a dictionary with {', '.join(map(str, want))} was asked for")
     if isinstance(want, tuple):
-        if isinstance(got, list | tuple) and len(got) == len(want):
+        if _length(got) == len(want):
             pairs = enumerate(zip(got, want, strict=True))
-            return tuple(as_asked(value, part, f"{what}[{at}]") for at, (value, part) in pairs)
-        raise _wrong_kind(got, f"{len(want)} values", what)
+            return tuple(_in_parts(value, part, f"{what}[{at}]") for at, (value, part) in pairs)
+        raise WrongKind(f"{what} returned {_kind(got)}; {len(want)} values were asked for")
     return numbers(got, what)
 
 
-def _wrong_kind(got: Any, asked: str, what: str) -> WrongKind:
+def _length(got: Any) -> int:
+    """How many parts it has, the rows of an array among them; -1 for what has none."""
+    return len(got) if isinstance(got, list | tuple) or (isinstance(got, np.ndarray) and got.ndim) else -1
+
+
+def _kind(got: Any) -> str:
     if isinstance(got, dict):
-        kind = f"a dictionary with {quote(', '.join(got))}" if got else "an empty dictionary"
-    elif isinstance(got, list | tuple):
-        kind = f"{len(got)} values"
-    else:
-        kind = "nothing (None)" if got is None else "an array" if isinstance(got, np.ndarray) else "one value"
-    concealed = f"a value of another kind was returned; {asked} was asked for"
-    return WrongKind(f"{what} returned {kind}; {asked} was asked for", "", concealed)
+        return f"a dictionary with {quote(', '.join(got))}" if got else "an empty dictionary"
+    if isinstance(got, list | tuple):
+        return f"{len(got)} values"
+    return "nothing (None)" if got is None else "an array" if isinstance(got, np.ndarray) else "one value"
 
 
 def difference_in(got: Values, want: Values, rtol: float, atol: float) -> Difference | None:
