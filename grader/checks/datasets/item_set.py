@@ -121,6 +121,11 @@ class Items:
         """So many draws that are made in one go: a share of them may fail, and of few draws too many may by chance."""
         return self._sample(replace(self._set.questions[length, block], times=draws))
 
+    def more(self, sample: Sample, length: int, block: int, draws: int) -> Sample:
+        """The sample, and so many draws beside it that nobody else needs."""
+        question = replace(self._set.questions[length, block], times=draws, after=len(sample.spans))
+        return together([sample, self.sample_of_other(question)])
+
     def sample_of_other(self, question: Question) -> Sample:
         return sample_of(draw_by_chance(self.ask, question))
 

@@ -25,10 +25,11 @@ from grader.checks.datasets.item_set import BLOCK, FITS, ORDINARY, Items, Sample
 from grader.checks.datasets.span_statistics import (
     DRAWS,
     EDITIONS,
+    MOST,
+    WITHIN,
     Finding,
     is_slip,
     is_surely_a_quarter,
-    is_surely_of_what_is_left,
     is_surely_rarely_empty,
     judge_bounds,
     judge_emptiness,
@@ -40,7 +41,7 @@ from grader.checks.datasets.span_statistics import (
 )
 from grader.checks.datasets.spans import Span, measured, read_span
 from grader.errors import Crashed, Killed, NotImportable, StudentFault, TimedOut, WrongKind
-from grader.model import Outcome, Student, failed, passed, scored
+from grader.model import Outcome, Status, Student, failed, passed, scored
 from grader.registry import StudentFile, check
 from reference.handout_constants import MASK_CHARACTER as MASK
 from reference.handout_constants import PAD_CHARACTER as PAD
@@ -54,20 +55,22 @@ def _exact(value: Any) -> Any:
     try:
         return Fraction(str(getattr(value, "text", value)))
     except (ValueError, ZeroDivisionError):
-        raise ValueError("should be a share of the block between 0 and 1, such as 7/8") from None
+        raise ValueError("should be a share between 0 and 1, such as 7/8 or 0.05") from None
 
 
 _BlockShare = Annotated[Fraction, BeforeValidator(_exact), Field(gt=0, lt=1)]
+_Within = Annotated[Fraction, BeforeValidator(_exact), Field(gt=0, lt=Fraction(1, 4))]
 
 
 def _mistake(question: Question, finding: Finding, trial: int) -> Outcome:
-    return scored(
+    outcome = scored(
         finding.score,
         f"{finding.summary} ({question.label})",
         question.shown,
         evidence={"block": question.block, "characters": len(question.document), **finding.evidence},
         trial=trial,
     )
+    return replace(outcome, status=Status.REVIEW) if finding.undecided else outcome
 
 
 def _sampled_until(
@@ -95,14 +98,35 @@ def _sampled_until(
     return tuple(items.sample_at_once(length, BLOCK, draws) for length in lengths)
 
 
-def _masked_lengths(items: Items) -> tuple[Question, Finding | None]:
+def _decided(
+    items: Items,
+    lengths: tuple[int, ...],
+    draws: int,
+    certain: Callable[..., bool],
+    judge: Callable[..., Finding | None],
+) -> tuple[Question, Finding | None]:
+    """What the draws say, of so many as it takes to tell: more where a mean is near the edge of what is accepted."""
+    samples = _sampled_until(items, lengths, draws, certain)
+    finding, times = judge(*samples), 1
+    while finding and finding.undecided and times < MOST:
+        try:
+            samples = tuple(items.more(*pair, BLOCK, DRAWS) for pair in zip(samples, lengths, strict=True))
+        except StudentFault:  # so many are asked of hardly anybody else
+            break
+        finding, times = judge(*samples), times + 1
+    return samples[-1].question, finding
+
+
+def _masked_lengths(items: Items, within: Fraction = WITHIN) -> tuple[Question, Finding | None]:
     """Draws of two documents, one far longer than the block, and what their masked lengths say."""
 
     def certain(shorter: Sample, longer: Sample) -> bool:
-        return is_surely_a_quarter(shorter.spans, longer.spans, BLOCK, DRAWS)
+        return is_surely_a_quarter(shorter.spans, longer.spans, BLOCK, DRAWS, within)
 
-    shorter, longer = _sampled_until(items, (130, 500), DRAWS, certain)
-    return longer.question, judge_masked_lengths(shorter.spans, longer.spans, BLOCK)
+    def judge(shorter: Sample, longer: Sample) -> Finding | None:
+        return judge_masked_lengths(shorter.spans, longer.spans, BLOCK, within)
+
+    return _decided(items, (130, 500), DRAWS, certain, judge)
 
 
 def _sized_on_whole(items: Items) -> bool:
@@ -213,19 +237,21 @@ def _truncated(items: Items, longest: Fraction, rng: np.random.Generator) -> Ite
 
 
 @check(asked_first=True)  # chance has one try
-def masks_a_quarter_on_average(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
+def masks_a_quarter_on_average(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, within: _Within = WITHIN
+) -> Outcome:
     """The masked length is random, a quarter of the truncated length on average, at times more and at times less."""
     items = Items(student, file, name)
-    question, finding = _masked_lengths(items)
+    question, finding = _masked_lengths(items, within)
     if finding:
         return _mistake(question, finding, trial=0)
 
-    def certain(sample: Sample) -> bool:
-        return is_surely_of_what_is_left(sample.spans, len(sample.question.document), DRAWS // 2)
+    def judge(sample: Sample) -> Finding | None:
+        return judge_what_is_left(sample.spans, len(sample.question.document), within)
 
-    (fitting,) = _sampled_until(items, (FITS,), DRAWS // 2, certain)
-    if finding := judge_what_is_left(fitting.spans, len(fitting.question.document)):
-        return _mistake(fitting.question, finding, trial=1)
+    question, finding = _decided(items, (FITS,), DRAWS // 2, lambda sample: judge(sample) is None, judge)
+    if finding:
+        return _mistake(question, finding, trial=1)
     return passed("the masked length varies around a quarter")
 
 

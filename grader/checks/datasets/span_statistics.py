@@ -1,21 +1,25 @@
 """What many draws say about the random parts of span corruption, with bounds on misjudging correct work.
 
 Each test is wrong about correct work at most once in 1 / ERROR_RATE times, and all of them together, on one submission,
-less than once in a million. Three kinds of bound are used:
+less than once in a million. Four kinds of bound are used:
 
 * Something that has probability p fails to occur in n draws with probability (1 − p)ⁿ. `DRAWS` is chosen so that what
   happens in half a per cent of draws is missed with probability 0.995⁴⁰⁰⁰ = 2·10⁻⁹.
 * The mean of n numbers between 0 and 1 is further than `margin(n)` from its expectation with probability at most
   ERROR_RATE (Hoeffding), whatever their distribution. So no shape of distribution is presumed here.
+* The mean share that is masked may be off a quarter by what the rubric says (`within`). It is decided once four
+  standard errors lie on one side of that edge; until then more draws are made, up to `MOST` times as many, and at last
+  it needs review. So no verdict depends on the seed. Work whose mean is a quarter fails only if 8,000 draws are off by
+  `within` and more: for the some 4,200 long pieces among them and .05, a probability of 2·10⁻⁹ (Hoeffding).
 * A masked length with a spread (standard deviation) of a character or more is measured below `_SPREAD` = ¾ of one with
   probability at most exp(−n·(1 − 9/16)²/2k), where k is the kurtosis: 10⁻¹⁶ for the some 4,000 draws of long pieces and
   k = 10. One more or one less, the narrowest choice that is accepted, has a spread of 0.82 and k = 1.5: 10⁻¹³.
 
 Draws are made in goes, and no more once it is certain that all of them would pass too (`is_surely_…`): a mean is then
 so far inside its bound that `_SURE` = 5.5 of its standard errors fit in between, which leaves 4·10⁻⁸ for the other
-verdict (both sides of a normal distribution). Only a pass ends the drawing: correct work fails no more often than with
-all draws, and what is wrong is judged by all of them. A length beyond its bounds may be rare: where these are
-looked at, all draws are made.
+verdict (both sides of a normal distribution); the mean share needs `_DECIDED`. Only a pass ends the drawing before
+`DRAWS`: correct work fails no more often than with all draws, and what is wrong is judged by all of them. A length
+beyond its bounds may be rare: where these are looked at, all draws are made.
 
 All checks judge one set of draws (`item_set`), so what they find may depend on each other. The bounds above are added
 up, which holds however that is.
@@ -37,10 +41,10 @@ from grader.compare import Array
 from reference.handout_constants import SHORTEST
 
 DRAWS = 4000
+MOST = 16  # times as many: a mean share of .205 is accepted even if shares have a standard deviation of .2
 ERROR_RATE = 5e-8
+WITHIN = Fraction(1, 20)  # of a quarter, unless the rubric says otherwise
 
-# Rounding a masked length down, or letting it begin at one, moves its mean by up to a character.
-_ROUNDING_CHARACTERS = 1.0
 _LONG = Fraction(7, 16)  # of the block, and more: of such pieces shares are judged by themselves
 _RARELY = 0.10  # of long pieces; uniform on 0 … T/2 is empty in 3 %, a geometric length in 7 %
 _AT_TIMES = 0.25  # of pieces of thirty to sixty characters; there a geometric length is empty in 12 %
@@ -50,6 +54,7 @@ _SPREAD = 0.75  # characters; less is a fixed share, rounded this way or that
 _DEPENDS = 0.05  # a mean share that is wrong and moves so much from document to document is taken from the whole of it
 EDITIONS = (Fraction(7, 8), Fraction(3, 4))  # of the block, at most, is kept: what editions of the assignment ask for
 _SURE = 5.5  # standard errors
+_DECIDED = 4  # standard errors: work exactly at an edge is decided, one way or the other, less than once in 1,000 times
 _WIDER = 2**20  # than any item
 SLIP = Fraction(9, 10)  # the score of work in which only a stray item is wrong
 
@@ -62,6 +67,7 @@ class Finding:
     evidence: dict[str, Any] = field(default_factory=dict)
     score: Fraction = Fraction(0)
     sized_on_whole: bool = False  # the mask is: other checks may meet what follows from it
+    undecided: bool = False  # more draws may tell
 
 
 def is_slip(wrong: int, draws: int) -> bool:
@@ -146,16 +152,22 @@ def _shares(spans: Spans) -> tuple[Array, Array]:
     return kept, spans.masked / np.maximum(kept, 1)
 
 
-def judge_masked_lengths(spans: Spans, longer: Spans, block: int) -> Finding | None:
+def judge_masked_lengths(spans: Spans, longer: Spans, block: int, within: Fraction) -> Finding | None:
     """Draws from two documents, both longer than any truncation: what is masked must not tell them apart.
 
-    The mean share may be off ¼ by one character of rounding and by `margin` of the number of draws.
+    The mean share of pieces that are shorter than half of the block may be off by one character of rounding more.
     """
     kept, share = _shares(joined([spans, longer]))
     half = float(block * _LONG)
     evidence: dict[str, Any] = {"draws": len(kept), "mean_share": round(float(share.mean()), 4)}
-    found = _off_a_quarter(kept, share, half)
-    if whole := _moves_with_the_document(spans, longer, half, surely=found is None):
+    parts = ((kept >= half, f"{math.ceil(half)} and more", 0), (kept < half, f"less than {math.ceil(half)}", 1))
+    off = [
+        _off_a_quarter(kept[some], share[some], f"of pieces of {which} characters", float(within), rounding)
+        for some, which, rounding in parts
+        if some.sum() >= _FEWEST
+    ]
+    found = min(filter(None, off), key=lambda one: one.undecided, default=None)
+    if whole := _moves_with_the_document(spans, longer, half, surely=found is None or found.undecided):
         return replace(whole, evidence=evidence | whole.evidence)
     if fixed := _fixed(spans, half):
         return Finding(fixed, evidence)
@@ -167,44 +179,39 @@ def judge_masked_lengths(spans: Spans, longer: Spans, block: int) -> Finding | N
     return None
 
 
-def _off_a_quarter(kept: Array, share: Array, half: float) -> Finding | None:
-    for some, which in ((kept >= half, f"{math.ceil(half)} and more"), (kept < half, f"less than {math.ceil(half)}")):
-        if not some.any():
-            continue
-        mean, allowed = float(share[some].mean()), margin(int(some.sum()))
-        allowed += _ROUNDING_CHARACTERS * float((1 / np.maximum(kept[some], 1)).mean())
-        if abs(mean - 0.25) > allowed:
-            found = f"of pieces of {which} characters {100 * mean:.1f} % are masked on average; 25 % are asked for"
-            return Finding(found, {"mean_share": round(mean, 4), "tolerance": round(allowed, 4)})
-    return None
+def _off_a_quarter(
+    kept: Array, share: Array, where: str, within: float, rounding: int, less_too: bool = True
+) -> Finding | None:
+    """Nothing, if the mean share is surely accepted; what is not surely wrong either is undecided."""
+    mean, error = float(share.mean()), _DECIDED * _standard_error(share)
+    off = abs(mean - 0.25) if less_too else mean - 0.25
+    allowed = within + rounding * float((1 / np.maximum(kept, 1)).mean())
+    if off + error <= allowed:
+        return None
+    found = f"{where} {100 * mean:.1f} % are masked on average; 25 % are asked for"
+    evidence = {"mean_share": round(mean, 4), "tolerance": round(allowed, 4)}
+    if off - error > allowed:
+        return Finding(found, evidence)
+    near = f"up to {100 * allowed:.1f} % more or less are accepted, and {len(share):,} draws do not tell which it is"
+    return Finding(f"{found}; {near}; a person decides", evidence, Fraction(1, 2), undecided=True)
 
 
-def _is_inside(values: Array, centre: float, allowed: float) -> bool:
-    """Whether the mean is so near to the centre that more draws would not move it further away than allowed."""
-    if len(values) < _FEWEST:
-        return False
-    # One more value at either end of the range: of few alike values the spread is not known to be nothing.
-    spread = (
-        float(np.std(np.append(values, (values.min() - 0.5, values.max() + 0.5))))
-        if np.ptp(values) == 0
-        else float(values.std())
-    )
-    return abs(float(values.mean()) - centre) + _SURE * spread / math.sqrt(len(values)) <= allowed
+def _standard_error(values: Array) -> float:
+    """Of their mean. That few values are alike does not make it nothing: one more at either end is added to them."""
+    if np.ptp(values) == 0:
+        values = np.append(values, (values.min() - 0.5, values.max() + 0.5))
+    return float(values.std()) / math.sqrt(len(values))
 
 
-def is_surely_a_quarter(spans: Spans, longer: Spans, block: int, draws: int) -> bool:
+def is_surely_a_quarter(spans: Spans, longer: Spans, block: int, draws: int, within: Fraction) -> bool:
     """Whether `judge_masked_lengths` would find nothing in `draws` draws of each either."""
-    if judge_masked_lengths(spans, longer, block) is not None:
+    if judge_masked_lengths(spans, longer, block, within) is not None:
         return False
     half = float(block * _LONG)
-    more = 2 * draws / (len(spans) + len(longer))
-    kept, share = _shares(joined([spans, longer]))
-    for some in (kept >= half, kept < half):
-        if some.sum() < _FEWEST:
-            return False
-        allowed = margin(int(some.sum() * more)) + _ROUNDING_CHARACTERS * float((1 / np.maximum(kept[some], 1)).mean())
-        if not _is_inside(share[some], 0.25, allowed):
-            return False
+    kept = joined([spans, longer]).kept
+    if min((kept >= half).sum(), (kept < half).sum()) < _FEWEST:
+        return False
+    more = 2 * draws / len(kept)
     one, other = (share[kept >= half] for kept, share in map(_shares, (spans, longer)))
     apart = margin(int(len(one) * more)) + margin(int(len(other) * more))
     errors = math.sqrt(one.var() / len(one) + other.var() / len(other))
@@ -212,39 +219,29 @@ def is_surely_a_quarter(spans: Spans, longer: Spans, block: int, draws: int) -> 
     return stays and _spread(spans[spans.kept >= half]) >= 2 * _SPREAD
 
 
-def is_surely_of_what_is_left(spans: Spans, document: int, draws: int) -> bool:
-    """Whether `judge_what_is_left` would find nothing in `draws` draws either."""
-    kept, share = _shares(spans[spans.kept >= document - _STRIPPED])
-    if len(share) < _FEWEST:
-        return False
-    allowed = margin(int(len(share) * draws / len(spans))) + _ROUNDING_CHARACTERS * float(
-        (1 / np.maximum(kept, 1)).mean()
-    )
-    return float(share.mean()) < 0.25 - allowed or _is_inside(share, 0.25, allowed)
-
-
 def is_surely_rarely_empty(spans: Spans, block: int, document: int, draws: int) -> bool:
     """Whether `judge_emptiness` would find nothing in `draws` draws either."""
     least, allowed = (block * _LONG, _RARELY) if document > block else (Fraction(document, 2), _AT_TIMES)
     empty = (spans.masked[spans.kept >= float(least)] == 0).astype(np.float64)
     most = allowed + margin(int(len(empty) * draws / len(spans)))
-    return _is_inside(empty, 0.0, most)
+    return len(empty) >= _FEWEST and float(empty.mean()) + _SURE * _standard_error(empty) <= most
 
 
-def judge_what_is_left(spans: Spans, document: int) -> Finding | None:
+def judge_what_is_left(spans: Spans, document: int, within: Fraction) -> Finding | None:
     """Draws from a document that is shorter than most drawn lengths: a quarter of what is there, not of what was drawn.
 
     Longer documents are masked as they should be, so it costs half. Less than a quarter costs nothing: where a mask is
     placed in the drawn length its end is cut off, and short documents are few.
     """
     kept, share = _shares(spans[spans.kept >= document - _STRIPPED])
-    found = _off_a_quarter(kept, share, 0)
-    if found is None or share.mean() < 0.25:
+    if len(share) < _FEWEST:
         return None
-    masked = f"{100 * float(share.mean()):.0f} % are masked on average"
-    told = f"where a document is shorter than the length drawn for it, {masked}; 25 % of what is left are asked for"
+    where = "where a document is shorter than the length drawn for it,"
+    found = _off_a_quarter(kept, share, where, float(within), rounding=1, less_too=False)
+    if found is None or found.undecided:
+        return found
     cause = "it looks as if the masked length is taken from the drawn length, of which a short document has less"
-    return replace(found, summary=f"{told}; {cause}", score=Fraction(1, 2))
+    return replace(found, summary=f"{found.summary} of what is left; {cause}", score=Fraction(1, 2))
 
 
 def _moves_with_the_document(spans: Spans, longer: Spans, half: float, surely: bool) -> Finding | None:
