@@ -149,7 +149,7 @@ def _grade_checks(
     if not stands:
         work.share_nothing(patience)
         return _grade_checks(rubric, problem, alternative, before, work, draw, progress)
-    in_order = [*before, *(results[check.id] for check in checks)]
+    in_order = doubted([*before, *(results[check.id] for check in checks)])
     # All that each is worth, as most work gets, need not be added up.
     is_full = not before and all(result.points is result.check.points for result in in_order)
     points = turns.points if is_full else sum((result.points for result in in_order), Fraction(0))
@@ -182,6 +182,22 @@ def blocked(check: Check, gates: Sequence[str], results: Iterable[CheckResult]) 
     if waiting:
         return Outcome(Status.SKIPPED, Fraction(0), f"not tried, because {waiting[0]} did not pass")
     return None
+
+
+def doubted(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """The results. What a check earned waits for a TA if none of the checks that its rubric names earned anything."""
+    earned = {result.check.id for result in results if result.outcome.score}
+    return [_doubted(result, earned) for result in results]
+
+
+def _doubted(result: CheckResult, earned: set[str]) -> CheckResult:
+    outcome = result.outcome
+    reasons = [reason for reason, checks in result.check.review_unless.items() if not earned.intersection(checks)]
+    if not reasons or not outcome.score:
+        return result
+    message = f"{outcome.message}; needs review: {'; '.join(reasons)}"
+    outcome = replace(outcome, status=Status.REVIEW, score=Fraction(0), message=message)
+    return replace(result, outcome=outcome, points=Fraction(0))
 
 
 def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:

@@ -74,9 +74,8 @@ class Box(CodeInABox, Protocol):
     in_common: dict[str, Any]
 
     @property
-    def is_spoiled(
-        self,
-    ) -> bool: ...  # something was not answered only because it was asked ahead: nothing in it counts
+    def is_spoiled(self) -> bool:
+        """Whether something was not answered only because it was asked ahead: nothing in it counts."""
 
     def begin_check(self) -> None:
         """What is asked from here on belongs to another check: the code's own random numbers begin anew."""
@@ -125,6 +124,7 @@ class Check:
     points: Fraction
     visibility: Visibility = "public"
     needs: tuple[str, ...] = ()
+    review_unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # a reason → checks that rule it out
     gate: bool = False
     files: tuple[str, ...] = ()  # what it asks students to hand in
     names: tuple[str, ...] = ()  # what it asks those files to define

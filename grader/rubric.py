@@ -120,8 +120,11 @@ class _Reading:
             if not own and later is None:
                 self._complain(place, f"{written.id} has no checks")
             self._expect_points(own, written, (*place, "points"), written.id)
-        every = [*written.checks, *(check for other in written.alternatives for check in other.checks)]
-        self._expect_used(written.shared, every, (*place, "with"), written.id)
+        lists = [((*place, "checks"), written.checks)]
+        lists += [((*place, "alternatives", at, "checks"), one.checks) for at, one in enumerate(written.alternatives)]
+        every = {(*at, number): check for at, checks in lists for number, check in enumerate(checks)}
+        self._expect_used(written.shared, [*every.values()], (*place, "with"), written.id)
+        self._expect_known(every)
         return Problem(
             written.id,
             written.title,
@@ -151,6 +154,14 @@ class _Reading:
         total = sum((check.points for check in checks), Fraction(0))
         if total != written.points:
             self._complain(place, f"the checks of {what} add up to {total} points, not {written.points}")
+
+    def _expect_known(self, checks: dict[Place, CheckForm]) -> None:
+        for place, check in checks.items():
+            others = {one.id or one.check for one in checks.values() if one is not check}
+            for reason, names in check.review_unless.items():
+                for name in (name for name in names if name not in others):
+                    cause = f"'review_unless' names '{name}', which is no other check of the problem"
+                    self._complain((*place, "review_unless", reason), f"{cause}{did_you_mean(name, others)}")
 
     def _expect_used(self, shared: dict[str, Any], checks: list[CheckForm], place: Place, what: str) -> None:
         used = {name for check in checks if (found := self._checks.get(check.check)) for name in found.parameters}
@@ -193,6 +204,7 @@ class _Reading:
             points=written.points,
             visibility=written.visibility or problem.visibility,
             needs=tuple(written.needs),
+            review_unless={reason: tuple(ids) for reason, ids in written.review_unless.items()},
             gate=written.gate,
             files=tuple(value for key, value in parameters.items() if known[key].is_student_file),
             names=tuple(name for name in names if isinstance(name, str)),

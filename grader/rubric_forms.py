@@ -53,6 +53,7 @@ class CheckForm(BaseModel):
     points: _Points = Fraction(0)
     visibility: Visibility | None = None
     needs: list[str] = []
+    review_unless: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
     gate: bool = False
     asks: str | None = None
 

@@ -93,6 +93,17 @@ SLIPS = [
     ("tiny.yaml", "points: 2}", "points: two}", ":10: 'points' should be a number of points, such as 3, 2.5 or 1/3"),
     ("tiny.yaml", "points: 2}", "points: 2, gate: maybe}", ":10: 'gate' should be true or false, not 'maybe'"),
     ("tiny.yaml", "points: 2}", "points: 2, needs: x}", ":10: 'needs' should be a list, such as [a, b], not 'x'"),
+    ("tiny.yaml", "points: 2}", "points: 2, review_unless: [x]}", ":10: 'review_unless' should be a mapping"),
+    ("tiny.yaml", "points: 2}", "points: 2, review_unless: {why: x}}", ":10: 'why' should be a list, such as [a, b]"),
+    ("tiny.yaml", "points: 2}", "points: 2, review_unless: {why: []}}", ":10: 'why' is empty"),
+    (
+        *("tiny.yaml", "points: 2}", "points: 2, review_unless: {why: [formula_equals_teh_key]}}"),
+        ":10: 'review_unless' names 'formula_equals_teh_key', which is no other check of the problem; did you mean",
+    ),
+    (
+        *("tiny.yaml", "points: 2}", "points: 2, review_unless: {why: [columns_sum_to_one]}}"),
+        ":10: 'review_unless' names 'columns_sum_to_one', which is no other check of the problem",
+    ),
     ("tiny.yaml", "points: 2}", "points: 2, visibility: secret}", ":10: 'visibility' should be 'public' or 'hidden'"),
     ("tiny.yaml", "id: 1.b", "id: 1 b", ":14: 'id' should be made of letters, digits, '.', '-' and '_', not '1 b'"),
     ("tiny.yaml", "title: Why", "tittle: Why", ":15: 'tittle' has no meaning here; did you mean 'title'?"),

@@ -90,6 +90,7 @@ def _check(check: Check) -> Definition:
         "parameters": parameters,
         "visibility": check.visibility,
         "needs": list(check.needs),
+        "review_unless": _plain(check.review_unless),
         "gate": check.gate,
     }
 

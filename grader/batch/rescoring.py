@@ -9,7 +9,7 @@ from typing import Any
 from grader.alternatives import ONE_ALTERNATIVE, stand_in
 from grader.batch.fingerprints import Definition, definition
 from grader.batch.gradebook import Result
-from grader.engine import blocked, status_of
+from grader.engine import blocked, doubted, status_of
 from grader.model import (
     CAN_BE_OPENED,
     COULD_BE_GRADED,
@@ -93,9 +93,20 @@ def _problem(
         results.append(CheckResult(check, outcome, check.points * outcome.score, one["seconds"]))
         if check.gate:
             gates.append(check.id)
+    scores = {one["id"]: Fraction(result.exact["scores"][f"{problem.id}/{one['id']}"]) for one in stored["checks"]}
+    _expect_the_same_doubts(problem, results, {name for name, score in scores.items() if score})
+    results = doubted(results)
     points = sum((result.points for result in results), Fraction(0))
     status, judged = status_of(results, points, problem.points), stored.get("judged", {})
     return ProblemResult(problem, status, points, tuple(results), chosen, judged)
+
+
+def _expect_the_same_doubts(problem: Problem, results: list[CheckResult], earned_before: set[str]) -> None:
+    """Of what waited for a TA, what it would have earned is not stored."""
+    earned = {result.check.id for result in results if result.outcome.score}
+    for check in (result.check for result in results):
+        if any(earned.isdisjoint(ids) != earned_before.isdisjoint(ids) for ids in check.review_unless.values()):
+            raise NeedsGrading(f"{problem.id} {check.id}: whether it needs review may have changed")
 
 
 def _without_checks(problem: Definition) -> dict[str, Any]:

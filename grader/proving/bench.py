@@ -83,7 +83,7 @@ class Bench:
     def _alone(self, problem: Problem, check: Check, cpu_seconds: int) -> Rubric:
         """A rubric of this one check. The other problems stay, empty, because the answer sheet is cut by their ids."""
         limits = replace(problem.limits, cpu_seconds=min(cpu_seconds, problem.limits.cpu_seconds))
-        one = replace(problem, checks=(replace(check, needs=()),), alternatives=(), limits=limits)
+        one = replace(problem, checks=(replace(check, needs=(), review_unless={}),), alternatives=(), limits=limits)
         emptied = (replace(other, checks=(), alternatives=()) for other in self._rubric.problems)
         return replace(self._rubric, problems=tuple(one if other.id == problem.id else other for other in emptied))
 

@@ -73,7 +73,7 @@ def frozen_questions(
 ) -> tuple[Question, ...] | None:
     """What the check asks the reference of this name, with every answer; None if it asks for more than values."""
     student = _Reference(reference_function(name))
-    alone = replace(problem, checks=(replace(check, needs=(), gate=False),), alternatives=())
+    alone = replace(problem, checks=(replace(check, needs=(), review_unless={}, gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:
         nothing = OpenedSubmission("reference", Path(empty), 0, ())
         asked = for_student(replace(rubric, problems=(alone,)), nothing.name, draw)

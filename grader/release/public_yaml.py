@@ -20,6 +20,7 @@ from grader.rubric import ABOUT_A_CHECK
 from grader.yaml_source import WrittenFloat, read
 
 Written = dict[str, Any]
+_FOR_STAFF = ("visibility", "review_unless")
 
 
 class PublicPart:
@@ -105,7 +106,7 @@ class PublicPart:
             file = f"{decision.problem.id}-{check.id}{ENDING}"
             self.frozen[file] = decision
             given[known.marked(NamesAReference)] = file
-        about = {key: written[key] for key in ABOUT_A_CHECK if key in written and key != "visibility"}
+        about = {key: written[key] for key in ABOUT_A_CHECK if key in written and key not in _FOR_STAFF}
         return {**about, **given}
 
     def _readable(self, problem: Problem, written: Written) -> Iterator[Written]:

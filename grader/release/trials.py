@@ -87,7 +87,8 @@ def _tasks(rubric: Rubric) -> Iterator[_Task]:
 def _task(problem: Problem, checks: list[Check]) -> _Task:
     """The problem with these checks only; what they need of others they cannot have here."""
     ids = [check.id for check in checks]
-    alone = tuple(replace(check, needs=tuple(one for one in check.needs if one in ids)) for check in checks)
+    needs = (tuple(one for one in check.needs if one in ids) for check in checks)
+    alone = tuple(replace(check, needs=own, review_unless={}) for check, own in zip(checks, needs, strict=True))
     asked: dict[str, frozenset[str]] = {}
     for check in checks:
         for file in _code_files(check):

@@ -41,8 +41,10 @@ problems:
     points: 1
     with: {labels: birth_dev.tsv}
     checks:
+      - {check: predictions_reach, points: 0.5, file: vanilla.pretrain.dev.predictions, tiers: [{right: 400, score: 1}]}
       - check: a_variant_reaches
-        points: 1
+        points: 0.5
+        review_unless: {nothing shows that it runs: [predictions_reach]}
         variants: {vanilla.pretrain.dev.predictions: [{accuracy: 0.3, score: 1}, {accuracy: 0.05, score: 1/2}]}
   - id: 3.a
     title: A mean
@@ -89,6 +91,8 @@ NEED_GRADING = {
         "id: once, points: 1.5}, {check: attention_becomes, points: 0.5",
         "3.a: another of its alternatives may count now",
     ),
+    "what a review depends on": ("right: 400,", "right: 1,", "2.g a_variant_reaches: whether it needs review"),
+    "why it is reviewed": ("nothing shows that", "nobody knows whether", "'review_unless' has changed"),
     "a bar and a baseline": (
         "score: 1/2}]}\n  - id: 2.g",
         "score: 1}], baseline: Paris}\n  - id: 2.g",

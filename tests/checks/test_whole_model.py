@@ -60,6 +60,17 @@ class GPT(nn.Module):
         return self.head(x), None
 """
 SETS = "from model import GPT\n\ndef make(config, variant):\n    {sets}\n    return GPT(config)\n"
+STARTER = """
+import argparse
+argp = argparse.ArgumentParser()
+argp.add_argument("variant", choices=["vanilla", "synthesizer"])
+args = argp.parse_args()
+model = None
+if args.variant == "vanilla":
+    pass  # TODO: make some model here
+elif args.variant == "synthesizer":
+    pass  # TODO: make some other model here
+"""
 SWITCH = "self.attn = (attention.SynthesizerAttention if config.{flag} else attention.CausalSelfAttention)(config)"
 
 
@@ -110,6 +121,28 @@ NEVER: dict[str, tuple[str, Files, str]] = {
         ),
         "sets that",
     ),
+    "the flag is only asked for": (
+        "synthesizer",
+        _synthesizer(_model(SWITCH.format(flag="synthesizer")), **{"src/run.py": STARTER}),
+        "sets that",
+    ),
+    "another assignment sets the flag": (
+        "synthesizer",
+        {
+            f"a5/{name}": text
+            for name, text in _synthesizer(
+                _model(SWITCH.format(flag="synthesizer")), **{"run.py": SETS.format(sets="pass")}
+            ).items()
+        }
+        | {"a4/run.py": SETS.format(sets="config.synthesizer = True")},
+        "sets that",
+    ),
+    "another assignment uses the class": (
+        "synthesizer",
+        {f"course/a5/{name}": text for name, text in _synthesizer(_model(PLAINLY)).items()}
+        | {"course/a4/run.py": "from attention import SynthesizerAttention\n\nlayer = SynthesizerAttention\n"},
+        "no code that was handed in uses it",
+    ),
     "the rotating attention is not the model's": (
         "rope",
         {
@@ -142,6 +175,28 @@ OPEN: dict[str, tuple[str, Files]] = {
         _synthesizer(
             _model(SWITCH.format(flag="synthesizer")),
             **{"src/run.py": SETS.format(sets="config = type(config)(synthesizer=(variant == 's'))")},
+        ),
+    ),
+    "set in the project, above the sources": (
+        "synthesizer",
+        {
+            f"course/a5/{name}": text
+            for name, text in _synthesizer(
+                _model(SWITCH.format(flag="synthesizer")),
+                **{"train/run.py": STARTER + SETS.format(sets="config.synthesizer |= variant == 'synthesizer'")},
+            ).items()
+        },
+    ),
+    "set on the command line": (
+        "synthesizer",
+        _synthesizer(
+            _model(SWITCH.format(flag="synthesizer")),
+            **{
+                "src/run.py": STARTER.replace(
+                    "args =", "argp.add_argument('--synthesizer', action='store_true')\nargs ="
+                )
+                + SETS.format(sets="config.synthesizer = args.synthesizer")
+            },
         ),
     ),
     "set by its name": (

@@ -17,17 +17,19 @@ from .trees import walk
 MODEL = "GPT"
 _MODEL_FILES = ("model.py", "models.py")  # other files may be scripts, which importing would run
 _PARTS = (MODEL, "Block")  # whoever defines these anew may build the variant in there
+_SOURCE_FOLDERS = ("src", "source", "code", "lib", "student", "submission")  # in a project's folder
 _MAX_FILES, _MAX_BYTES = 400, 1 << 20
 
 
 def variant_in_model(
     file: str, names: list[str], config: dict[str, Any], flags: list[str], through: str = ""
 ) -> dict[str, Any]:
-    """Whether the model beside `file` enters all of `names`, built with these flags on and off, and what sources say.
+    """Whether the model beside `file` enters all of `names`, built with these flags on and off, and what the sources of
+    the same project say.
 
     `through` is a class that should enter them when it is built alone: if it does not, its model has no say.
     """
-    trees = dict(_sources())
+    trees = dict(_sources(_project(file)))
     beside = [os.path.join(os.path.dirname(file), name) for name in (os.path.basename(file), *_MODEL_FILES)]
     place = next((path for path in beside if path in trees and MODEL in _classes(trees[path])), "")
     own = {os.path.normpath(file), os.path.normpath(place)}
@@ -35,7 +37,7 @@ def variant_in_model(
         "model": place,
         "mentioned": any(_mentions(tree, names) for tree in trees.values()),
         "redefined": any(set(_PARTS) & _classes(tree) for path, tree in trees.items() if path not in own),
-        "built": any(_calls(tree, MODEL) for path, tree in trees.items()),
+        "built": any(_calls(tree, MODEL) or _is_asked_for(tree, flags) for tree in trees.values()),
         "set": any(_sets(tree, flag) for tree in trees.values() for flag in flags),
     }
     if not place:
@@ -126,9 +128,19 @@ def _noted(function: Any, name: str, entered: set[str]) -> Any:
     return noted
 
 
-def _sources() -> Iterator[tuple[str, ast.Module]]:
+def _project(file: str) -> str:
+    """The folder of the assignment that a file belongs to. A folder beside it may hold another assignment."""
+    folder = os.path.dirname(os.path.normpath(file))
+    while folder and (
+        os.path.basename(folder).lower() in _SOURCE_FOLDERS or os.path.exists(os.path.join(folder, "__init__.py"))
+    ):
+        folder = os.path.dirname(folder)
+    return folder or "."
+
+
+def _sources(project: str = ".") -> Iterator[tuple[str, ast.Module]]:
     count = 0
-    for folder, _, files in os.walk("."):
+    for folder, _, files in os.walk(project):
         for name in sorted(files):
             path = os.path.normpath(os.path.join(folder, name))
             if not name.endswith((".py", ".ipynb")) or os.path.getsize(path) > _MAX_BYTES or count >= _MAX_FILES:
@@ -176,8 +188,28 @@ def _calls(tree: ast.Module, name: str) -> bool:
     return any(name in (getattr(func, "id", ""), getattr(func, "attr", "")) for func in calls)
 
 
+def _conditions(tree: ast.Module) -> Iterator[ast.AST]:
+    """What is inside of conditions and lists of choices: `if args.variant == 'rope'` switches nothing on."""
+    for node in walk(tree):
+        match node:
+            case (
+                ast.If(test=part)
+                | ast.IfExp(test=part)
+                | ast.While(test=part)
+                | ast.Assert(test=part)
+                | ast.MatchValue(value=part)
+                | ast.keyword(arg="choices", value=part)
+            ):
+                yield from walk(part)
+
+
+def _is_asked_for(tree: ast.Module, flags: list[str]) -> bool:
+    return any(isinstance(node, ast.Constant) and node.value in flags for node in _conditions(tree))
+
+
 def _sets(tree: ast.Module, flag: str) -> bool:
     """Whether this setting may be switched on here: anything that could do it counts."""
+    in_conditions = set(map(id, _conditions(tree)))
     for node in walk(tree):
         match node:
             case ast.keyword(arg=name, value=value) | ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -187,7 +219,10 @@ def _sets(tree: ast.Module, flag: str) -> bool:
                 not isinstance(key, ast.Constant) for key in keys
             ):
                 return True
-            case ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=value):
+            case (
+                ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=value)
+                | ast.AugAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=value)
+            ):
                 if name == flag and value is not None and not _is_off(value):
                     return True
             case ast.Assign(targets=targets, value=value) if any(getattr(one, "attr", "") == flag for one in targets):
@@ -196,7 +231,9 @@ def _sets(tree: ast.Module, flag: str) -> bool:
                     return True
             case ast.arg(arg=name) if name == flag:  # it may be given by its place
                 return True
-            case ast.Constant(value=str(text)) if text == flag or (text.lstrip().startswith("{") and flag in text):
+            case ast.Constant(value=str(text)) if id(node) not in in_conditions and (
+                text in (flag, f"--{flag}") or (text.lstrip().startswith("{") and flag in text)
+            ):
                 return True
             case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=whose), ast.Name(), *_]) if whose != "self":
                 return True
