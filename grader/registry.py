@@ -105,6 +105,15 @@ def _keys_in(annotation: Any) -> set[str]:
     return set().union(*(_keys_in(one) for one in typing.get_args(annotation)))
 
 
+def choices_in(annotation: Any) -> set[str]:
+    """The texts that a value of this type chooses from: `Literal["each_row", "each_column"]`."""
+    if typing.get_origin(annotation) is typing.Literal:
+        return {choice for choice in typing.get_args(annotation) if isinstance(choice, str)}
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return set().union(*(choices_in(field.annotation) for field in annotation.model_fields.values()))
+    return set().union(*(choices_in(inner) for inner in typing.get_args(annotation)))
+
+
 @dataclass(frozen=True)
 class Parameter:
     name: str

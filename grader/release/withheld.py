@@ -21,7 +21,7 @@ from grader.notation.faces import FACES, any_of
 from grader.notation.letters import LETTERS
 from grader.prose import item_phrased_apart
 from grader.proving.proof import load_proof
-from grader.registry import KeyToAFormula, SaidInFeedback, defined
+from grader.registry import KeyToAFormula, SaidInFeedback, choices_in, defined
 from grader.release.answers_held import modules_holding_answers
 from grader.release.code_similarity import Shape, shapes_in
 from grader.release.handout import Handout
@@ -84,10 +84,14 @@ def withheld_from(rubric: Rubric, public: Any, handout: Handout, data: Path | No
     ideas = [idea for problem in rubric.problems for check in problem.every_check for idea in _ideas_of(check)]
     cut = _leaves([source, [idea.model_dump() for idea in ideas]])
     said = _marked_anywhere(rubric, SaidInFeedback)
-    for text in {one_line(text) for text in cut} - {one_line(text) for text in said}:
+    checks = [check for problem in rubric.problems for check in problem.every_check]
+    choices = {
+        text for check in checks for one in defined(check).parameters.values() for text in choices_in(one.annotation)
+    }
+    for text in {one_line(text) for text in cut} - {one_line(text) for text in said} - choices:
         if len(text) >= _SHORTEST and _PHRASE.search(text) and text not in told:
             found.texts[text] = "a text that was cut from the rubric"
-    for check in (check for problem in rubric.problems for check in problem.every_check):
+    for check in checks:
         found.at_home[check.function.__name__] = f"/{check.function.__module__.replace('.', '/')}.py"
     for key in _marked_anywhere(rubric, KeyToAFormula):
         if len(squeezed(key)) >= _SHORTEST:
