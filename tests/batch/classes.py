@@ -73,7 +73,7 @@ def at_a_terminal(*arguments: str | Path, typed: str = "") -> subprocess.Complet
             stdin=theirs,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
     finally:

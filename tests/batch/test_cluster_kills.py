@@ -61,7 +61,9 @@ def test_a_scheduler_that_stays_away_ends_the_batch_in_one_line_and_resume_goes_
             writer.kill()
     kept = len(kept_in(tmp_path / "out"))
     assert writer.returncode == 3
-    assert complained.splitlines() == [f"grader: {made.address}: the scheduler is gone"]
+    gone, not_graded = complained.splitlines()
+    assert gone == f"grader: {made.address}: the scheduler is gone"
+    assert not_graded.count("s0") == 12 - kept
     assert f"{kept} of 12 submissions" in said
     assert f"stopped with {12 - kept} to go: the same command goes on" in said
     done = written(tmp_path / "in", tmp_path / "out", "local:1", "--resume")

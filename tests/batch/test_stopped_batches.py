@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from grader.batch.gradebook import Gradebook
 from tests.batch.classes import COMMAND, ENVIRONMENT, RIGHT, RUBRIC, batch, grader, make_class
 from tests.conftest import REPOSITORY
 from tests.report.made_reports import Page
+from tests.waiting import PATIENCE_SECONDS, until
 
 CLASS, ABSENT = 40, "zoe"
-PATIENCE = 300  # seconds; what is waited for comes within a few
 
 
 def _heeds_ctrl_c() -> None:
@@ -58,11 +57,9 @@ def stopped(folder: Path, number: signal.Signals, moment: Callable[[Path], bool]
         start_new_session=True,
         preexec_fn=_heeds_ctrl_c,
     )
-    deadline = time.monotonic() + PATIENCE
-    while not moment(out) and running.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: moment(out) or running.poll() is not None)
     os.killpg(running.pid, number)
-    said, complained = running.communicate(timeout=PATIENCE)
+    said, complained = running.communicate(timeout=PATIENCE_SECONDS)
     assert "Traceback" not in complained, complained
     return running.returncode, said, complained
 

@@ -16,10 +16,10 @@ from grader.errors import UsageError
 from grader.review import commands
 from grader.review.reviewers import one_reviewer, read_reviewers, whose
 from tests.batch.classes import ENVIRONMENT
-from tests.batch.clusters import until
 from tests.batch.test_gradebook import a_result, book, keep
 from tests.review.made_classes import essays
 from tests.review.serving import served
+from tests.waiting import PATIENCE_SECONDS, until
 
 __all__ = ["book"]
 TOKENS = {"Kim": "k" * 16, "Lee: the second": "l" * 32}
@@ -123,7 +123,7 @@ def test_the_browsers_command_line_holds_no_token(tmp_path: Path) -> None:
     opener.write_text(f'#!/bin/sh\necho "$@" > {seen}.partial\nmv {seen}.partial {seen}\n')
     opener.chmod(0o700)
     with served(tmp_path / "grades", "--by", "Kim", browser=f"{opener} %s") as server:
-        until(60, seen.exists)
+        until(seen.exists)
         token, path = server.address.rpartition("=")[2], urlsplit(server.base).path
         words = seen.read_text()
         assert token not in words
@@ -132,5 +132,5 @@ def test_the_browsers_command_line_holds_no_token(tmp_path: Path) -> None:
         assert page.stat().st_mode & 0o777 == 0o600
         assert server.address in page.read_text()
         server.process.send_signal(signal.SIGINT)
-        server.process.wait(timeout=60)
+        server.process.wait(timeout=PATIENCE_SECONDS)
         assert not page.exists()
