@@ -30,7 +30,6 @@ class PlainStudent:
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self.printed = ""
-        self.asks_together = True
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)

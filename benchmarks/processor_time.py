@@ -70,7 +70,7 @@ def children(count, of_one):
 def empty(runner):
     with open_submission(sample) as submission, runner.open(submission, Limits(), 0) as box:
         files = {file for problem in rubric.problems for check in problem.every_check for file in check.files}
-        box.probe("definition_states", sorted(file for file in files if file.endswith(".py"))[0], names=[])
+        box.probe("names_used", sorted(file for file in files if file.endswith(".py"))[0], name="")
 
 children(1, one)
 rounds, n = [], asked["submissions"]

@@ -1,8 +1,8 @@
-"""Where the processor time of one submission goes in `grader batch`: job, fork servers and reader, boxes, gradebook,
+"""Where the processor time of one submission goes in `grader batch`: job, fork servers, sandboxes, gradebook,
 page; how much of each the kernel takes; and what the student's code takes by itself.
 
     python -m benchmarks.where_time_goes                # dl-hw3 2.1 and 2.2 of ada, forty times
-    python -m benchmarks.where_time_goes --count 20     # at most 80: then readers are replaced, and counted as boxes
+    python -m benchmarks.where_time_goes --count 20
 
 Processor time of each process, kernel included, as lower quartiles: what else runs on the machine makes single figures
 larger, never smaller. The kernel's share is that of all submissions together, since it counts in ticks. The student's
@@ -29,28 +29,22 @@ from grader.batch.finding import find_submissions
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.grading import Graded, Grading, Plan
 from grader.draw import Draw
-from grader.sandbox import fork_server, reader
+from grader.sandbox import fork_server
 from grader.submission import room_in_memory
 
 PROBLEMS = ("2.1", "2.2")
 WARM = 4  # submissions that are graded before any is measured
 _A_BOX_ENDS_IN = 0.5  # seconds, on a busy machine
 
-_ended: list[float] = []  # processor seconds of boxes
-_readers: set[int] = set()  # boxes in which code is read, for many submissions
-_receive, _opened = fork_server.ForkServer._receive, reader.opened
+_ended: list[float] = []  # processor seconds of sandboxes
+_receive = fork_server.ForkServer._receive
 
 
 def _receive_and_note(self: fork_server.ForkServer) -> tuple[dict[str, Any], list[int]]:
     message, received = _receive(self)
-    if "ended" in message and message["ended"] not in _readers:
+    if "ended" in message:
         _ended.append(message["cpu_seconds"])
     return message, received
-
-
-def _open_and_note(server: fork_server.ForkServer, request: dict[str, Any], *given: Any) -> Any:
-    _readers.add(request["id"])
-    return _opened(server, request, *given)
 
 
 def main() -> None:
@@ -58,7 +52,6 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=40)
     count = parser.parse_args().count
     setattr(fork_server.ForkServer, "_receive", _receive_and_note)  # noqa: B010 - mypy lets no method be replaced
-    setattr(reader, "opened", _open_and_note)  # noqa: B010 - the same
     with tempfile.TemporaryDirectory(prefix="where-time-goes-") as temporary:
         folder = Path(temporary)
         by_itself = bare_rounds(PROBLEMS, 1, BARE_SECONDS)
@@ -90,10 +83,10 @@ def _grade(folder: Path, count: int) -> list[Graded]:
         time.sleep(_A_BOX_ENDS_IN)
         shares = [share.of_the_kernel() for share in (share_of_job, share_of_servers, share_of_boxes)]
     _show("the job's process", own, shares[0])
-    _show("its fork servers and reader", servers, shares[1])
-    _show("one box", _ended, shares[2])
+    _show("its fork servers", servers, shares[1])
+    _show("one sandbox", _ended, shares[2])
     mean = 1000 * sum(_ended) / count
-    print(f"{'boxes of one submission':30} {mean:6.2f} ms, the mean of {len(_ended) / count:.2f} boxes")
+    print(f"{'sandboxes of one submission':30} {mean:6.2f} ms, the mean of {len(_ended) / count:.2f} boxes")
     return results
 
 
@@ -164,7 +157,7 @@ def _below(process: int) -> list[int]:
 
 
 def _spent(process: int) -> float:
-    with suppress(OSError):  # it has ended, a reader that has read enough
+    with suppress(OSError):  # it has ended
         return time.clock_gettime((~process << 3) | 2)  # the clock of that process's processor time
     return 0.0
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from grader import fitting
 from grader.answers import read_answers
-from grader.errors import Ambiguous, Killed, Missing, StudentFault
-from grader.model import Alternative, Answers, Box, Check, CheckResult, Outcome, Problem, Rubric, Status, Submission
+from grader.errors import Ambiguous, Missing, StudentFault
+from grader.model import Alternative, Answers, Check, CheckResult, Outcome, Problem, Rubric, Status, Submission
 
 
-def handed_in(problem: Problem, submission: Submission, box: Box) -> list[Alternative]:
+def handed_in(problem: Problem, submission: Submission) -> list[Alternative]:
     """The complete ones; with several, those whose other files are there too; with none, those whose files are."""
-    complete = [one for one in problem.alternatives if _is_complete(one, submission, box)]
+    complete = [one for one in problem.alternatives if _is_complete(one, submission)]
     accompanied = [one for one in problem.alternatives if any(is_there(file, submission) for file in one.beside)]
     if len(complete) > 1:
         return [one for one in complete if one in accompanied] or complete
@@ -28,22 +28,18 @@ def worth_trying(problem: Problem, submission: Submission) -> list[Alternative]:
     ]
 
 
-def _is_complete(alternative: Alternative, submission: Submission, box: Box) -> bool:
-    """Whether one of its files defines all it should. Where several fit one name, it is enough that one of them does:
-    the checks then say that a person decides."""
+def _is_complete(alternative: Alternative, submission: Submission) -> bool:
+    """Whether one of its files defines all it should. Where several files fit one name, it is enough that one of them
+    does: the checks then report that the TA decides."""
     for file in alternative.files:
         try:
-            states = box.probe("definition_states", file, names=list(alternative.defines))
-        except Killed:  # it says nothing about the file
-            raise
+            paths: tuple[str, ...] = (submission.find(file),)
         except Ambiguous as fault:
-            if any(_is_written(alternative, submission.folder / path) for path in fault.paths):
-                return True
-        except StudentFault:  # why a file cannot be read, the checks that need it say
+            paths = fault.paths
+        except StudentFault:  # the checks that need the file report why it cannot be read
             continue
-        else:
-            if isinstance(states, dict) and all(states.get(name) == "written" for name in alternative.defines):
-                return True
+        if any(_is_written(alternative, submission.folder / path) for path in paths):
+            return True
     return False
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from grader.alternatives import files_there, handed_in, undecided, worth_trying
+from grader.check_runner import CheckRunner, Judgement, OpenBox
 from grader.draw import Draw
-from grader.errors import BoxLost, Killed
+from grader.grading_state import GradingState
+from grader.groups import gates_above, in_order
 from grader.judged import Judging
 from grader.model import (
     Alternative,
@@ -27,13 +29,8 @@ from grader.model import (
     Status,
     Submission,
 )
-from grader.opinions import Asking
-from grader.sharing import BoxInTurn
 from grader.shown import as_shown
-from grader.turns import turns_of
-from grader.work import Work
 
-_ATTEMPTS = 2  # a limit of time, a kill, or a fork server that went away, gets a second try before it counts
 _LETS_OTHERS_FOLLOW = (Status.PASSED, Status.REVIEW)  # where a check builds on one that found this, it is tried
 
 Progress = Callable[[Problem, Check], None]
@@ -51,9 +48,9 @@ def grade(
     progress: Progress = lambda problem, check: None,
     finished: Finished = lambda result: None,
 ) -> Report:
-    """Grade a submission. Always returns a report; raises only if no box can be made at all.
+    """Grade a submission. Always returns a report; raises only if no sandbox can be made at all.
 
-    Without `share_boxes` every check has a fresh box: slower, with the same verdicts (`benchmarks.sharing` compares).
+    Without `share_boxes` every check has a fresh sandbox: slower, with the same verdicts (see `benchmarks.sharing`).
     """
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
@@ -61,14 +58,14 @@ def grade(
     def open_box(limits: Limits) -> AbstractContextManager[Box]:
         return runner.open(submission, limits, draw.student(rubric.name))
 
-    with closing(BoxInTurn(open_box)) as turn, closing(BoxInTurn(open_box)) as aside:
-        work = Work(submission, rubric, share_boxes, turn, aside)
-        judging = Judging(submission, lambda: work.sheet)
-        problems: list[ProblemResult] = []
-        for problem in rubric.problems:
-            result = _grade_problem(rubric, problem, work, draw, progress)
-            problems.append(replace(result, judged=judging.of(problem, result.chosen)))
-            finished(problems[-1])
+    state = GradingState(submission, rubric)
+    judging = Judging(submission, lambda: state.sheet)
+    grading = _Grading(rubric, state, draw, open_box, share_boxes, progress)
+    problems: list[ProblemResult] = []
+    for problem in rubric.problems:
+        result = grading.problem(problem)
+        problems.append(replace(result, judged=judging.of(problem, result.chosen)))
+        finished(problems[-1])
     seconds = time.perf_counter() - began
     return Report(
         submission.name,
@@ -77,24 +74,72 @@ def grade(
         tuple(problems),
         runner.isolation,
         seconds,
-        (*dict.fromkeys((*notes, *submission.notes)), *work.notes, *draw.notes),
+        (*dict.fromkeys((*notes, *submission.notes)), *state.notes, *draw.notes),
         draw.fingerprint,
     )
 
 
-def _grade_problem(rubric: Rubric, problem: Problem, work: Work, draw: Draw, progress: Progress) -> ProblemResult:
-    def graded(alternative: Alternative | None, *before: CheckResult) -> ProblemResult:
-        return _grade_checks(rubric, problem, alternative, before, work, draw, progress)
+@dataclass(frozen=True)
+class _Grading:
+    """One submission and how to grade it."""
 
-    if not problem.alternatives:
-        return graded(None)
-    if problem.best_counts and (worthy := worth_trying(problem, work.submission)):
-        return best([graded(alternative) for alternative in worthy])
-    found = _alternatives(problem, work)
-    if len(found) == 1:
-        return graded(found[0])
-    there = files_there(problem, work.submission)
-    return graded(None, undecided(problem, found, lambda outcome, check: as_shown(outcome, check, draw.seed), there))
+    rubric: Rubric
+    state: GradingState
+    draw: Draw
+    open_box: OpenBox
+    share_boxes: bool
+    progress: Progress
+
+    def problem(self, problem: Problem) -> ProblemResult:
+        submission = self.state.submission
+        if not problem.alternatives:
+            return self._checks(problem, None)
+        if problem.best_counts and (worthy := worth_trying(problem, submission)):
+            return best([self._checks(problem, alternative) for alternative in worthy])
+        found = handed_in(problem, submission)
+        if len(found) == 1:
+            return self._checks(problem, found[0])
+        there = files_there(problem, submission)
+        return self._checks(problem, None, undecided(problem, found, self._shown, there))
+
+    def _checks(self, problem: Problem, alternative: Alternative | None, *before: CheckResult) -> ProblemResult:
+        """The problem's own checks after those of the alternative; results found before them count too."""
+        checks = (*(alternative.checks if alternative else ()), *problem.checks)
+        results = {result.check.id: result for result in before}
+        beside = alternative.beside if alternative else ()
+        runner = CheckRunner(self.rubric, problem, self.state, self.draw, self.open_box, self.share_boxes, beside)
+        with closing(runner.sandbox):
+            for check in in_order(checks):
+                self.progress(problem, check)
+                results[check.id] = self._result(problem, check, checks, results, runner)
+        ordered = doubted([*before, *(results[check.id] for check in checks)])
+        points = sum((result.points for result in ordered), Fraction(0))
+        chosen = alternative.name if alternative else ""
+        return ProblemResult(problem, status_of(ordered, points, problem.points), points, tuple(ordered), chosen)
+
+    def _result(
+        self,
+        problem: Problem,
+        check: Check,
+        checks: Sequence[Check],
+        results: Mapping[str, CheckResult],
+        runner: CheckRunner,
+    ) -> CheckResult:
+        outcome = blocked(check, gates_above(check, checks), results.values())
+        judgement = Judgement(outcome, 0.0) if outcome else runner.judge(check)
+        self.state.took(judgement.seconds, judgement.timed_out, problem, check)
+        outcome = judgement.outcome
+        return CheckResult(
+            check=check,
+            outcome=self._shown(outcome, check),
+            points=check.points * outcome.score,
+            seconds=judgement.seconds,
+            fault=outcome.detail if outcome.status is Status.UNGRADED else "",
+            timed_out=judgement.timed_out,
+        )
+
+    def _shown(self, outcome: Outcome, check: Check) -> Outcome:
+        return as_shown(outcome, check, self.draw.seed)
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:
@@ -108,66 +153,6 @@ def best(tried: Sequence[ProblemResult]) -> ProblemResult:
     found = max(tried, key=worth)
     ungraded = [result for result in tried if result.status is Status.UNGRADED]
     return ungraded[0] if ungraded and found.points < found.problem.points else found
-
-
-def _grade_checks(
-    rubric: Rubric,
-    problem: Problem,
-    alternative: Alternative | None,
-    before: tuple[CheckResult, ...],
-    work: Work,
-    draw: Draw,
-    progress: Progress,
-) -> ProblemResult:
-    """The problem's own checks after those of the alternative; results found before them count too."""
-    checks = (*(alternative.checks if alternative else ()), *problem.checks)
-    results = {result.check.id: result for result in before}
-    turns, patience = turns_of(checks), work.patience()
-    has_lost = any(result.outcome.status not in _LETS_OTHERS_FOLLOW for result in before)
-
-    asking = Asking(rubric, problem, work, draw, turns, alternative.beside if alternative else ())
-    with asking.begun():
-        for check in turns.order:
-            progress(problem, check)
-            began, timed_out = time.perf_counter(), False
-            outcome = blocked(check, turns.gates[check.id], results.values()) if has_lost else None
-            if outcome is None:
-                # Code that has run out of time twice does so by itself: other checks need no second try.
-                attempts = 1 if work.slow_in else _ATTEMPTS
-                outcome, timed_out = asking.judge(check, attempts)
-                work.took(time.perf_counter() - began, timed_out, problem, check)
-            has_lost = has_lost or outcome.status not in _LETS_OTHERS_FOLLOW
-            results[check.id] = CheckResult(
-                check=check,
-                outcome=as_shown(outcome, check, draw.seed),
-                points=check.points if outcome.status is Status.PASSED else check.points * outcome.score,
-                seconds=time.perf_counter() - began,
-                fault=outcome.detail if outcome.status is Status.UNGRADED else "",
-                timed_out=timed_out,
-            )
-        stands = asking.stands()
-    if not stands:
-        work.share_nothing(patience)
-        return _grade_checks(rubric, problem, alternative, before, work, draw, progress)
-    in_order = doubted([*before, *(results[check.id] for check in checks)])
-    # All that each is worth, as most work gets, need not be added up.
-    is_full = not before and all(result.points is result.check.points for result in in_order)
-    points = turns.points if is_full else sum((result.points for result in in_order), Fraction(0))
-    chosen = alternative.name if alternative else ""
-    return ProblemResult(problem, status_of(in_order, points, problem.points), points, tuple(in_order), chosen)
-
-
-def _alternatives(problem: Problem, work: Work) -> list[Alternative]:
-    """Those that were handed in, told by reading: in the box that the checks of one of them will ask."""
-    for _ in range(_ATTEMPTS):
-        if not work.turn.serves(problem.limits, files_there(problem, work.submission)):
-            work.turn.close()
-        try:
-            with work.turn.for_reading(problem.limits) as box:
-                return handed_in(problem, work.submission, box)
-        except (Killed, BoxLost):
-            continue
-    raise BoxLost(f"{problem.id}: the box that looks at what was handed in ended {_ATTEMPTS} times")
 
 
 def blocked(check: Check, gates: Sequence[str], results: Iterable[CheckResult]) -> Outcome | None:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -18,7 +18,6 @@ from typing import Any
 
 from grader.answers import answer_to
 from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault
-from grader.found_once import FoundOnce
 from grader.from_pages import places_of
 from grader.model import Answer, Answers, Check, Piece, Problem, Submission, is_code
 
@@ -46,15 +45,13 @@ class Judging:
     def __init__(self, submission: Submission, sheet: Callable[[], Answers | StudentFault]) -> None:
         self._submission = submission
         self._sheet = sheet
-        # What is known of files since they were copied.
-        self._known: dict[str, str] = dict(submission.digests)
-        self._contents: Mapping[str, bytes] = submission.contents
+        self._known: dict[str, str] = {}
         self._sources: dict[str, str] = {}
 
     def of(self, problem: Problem, chosen: str) -> _Entry:
         """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
         not hashed: an answer that moved down the page is the same answer."""
-        asked = _asked.of((problem, chosen), lambda: _asked_for(problem, chosen))
+        asked = _asked_for(problem, chosen)
         numbers = _own_numbers(problem)
         try:
             hashed, pieces = self._found(problem, asked)
@@ -151,7 +148,7 @@ class Judging:
         """Read once, however many problems rest on it, unless there are many such files."""
         if (known := self._sources.get(path)) is not None:
             return known
-        source = _source(self._submission.folder / path, self._contents.get(path))
+        source = _source(self._submission.folder / path)
         if len(self._sources) < _KEPT_SOURCES:
             self._sources[path] = source
         return source
@@ -196,9 +193,6 @@ def _asked_for(problem: Problem, chosen: str) -> _Asked:
     # A check that names no file reads the answer, or the files beside an alternative.
     asked.answer = any(not check.files for check in checks) and not any(one.beside for one in alternatives)
     return asked
-
-
-_asked = FoundOnce[_Asked](64)  # problems and their alternatives; a rubric has some forty
 
 
 def _own_numbers(problem: Problem) -> list[Any]:
@@ -268,12 +262,10 @@ def _capped(text: str) -> _Entry:
     return {"text": text[:MAX_CHARACTERS], "left_out": len(text) - MAX_CHARACTERS}
 
 
-def _source(place: Path, content: bytes | None) -> str:
-    if content is None:
-        if place.stat().st_size > MAX_SOURCE_BYTES:
-            return ""
-        content = place.read_bytes()
-    text = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+def _source(place: Path) -> str:
+    if place.stat().st_size > MAX_SOURCE_BYTES:
+        return ""
+    text = place.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if ".ipynb#" in place.name:  # made by us, of the cells that hold what was asked for
         return "\n".join(cell["source"] for cell in json.loads(text)["cells"])
     return text

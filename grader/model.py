@@ -63,36 +63,14 @@ class CodeInABox(Protocol):
 
 
 class Box(CodeInABox, Protocol):
-    """One that checks may share."""
-
-    asks_together: bool  # whether several questions may be sent, and answered, as one
-    may_be_asked_ahead: bool  # it may answer what boxes are usually asked, before anybody does: it makes no difference
-    was_asked_ahead: bool
-    does_less: bool  # it writes nothing and opens its submission alone, which is enough for code that keeps nothing
-    lost_answers: bool  # it ended while it answered several as one, and some may have been answered before that
-    # What the checks that ask it keep for each other, outside of it and as long as it is there.
-    in_common: dict[str, Any]
-
-    @property
-    def is_spoiled(self) -> bool:
-        """Whether something was not answered only because it was asked ahead: nothing in it counts."""
+    """One running sandbox, which several checks may ask in turn."""
 
     def begin_check(self) -> None:
-        """What is asked from here on belongs to another check: the code's own random numbers begin anew."""
-
-    def answers_alike(self) -> bool:
-        """Whether the code answers what it was asked first, asked again, as it did then."""
-
-    def suits(self, file: str) -> bool:
-        """Whether another file's code would find here what it finds in a box of its own."""
+        """What is asked from here on belongs to another check: the code's own random numbers begin again."""
 
 
 class Student(CodeInABox, Protocol):
     """An opened submission as a check sees it."""
-
-    @property
-    def asks_together(self) -> bool:
-        """Whether a check may ask much at once. If not, an earlier try has lost answers in that way."""
 
     def read(self, file: str) -> bytes:
         """A file that was handed in, found by its name wherever it lies."""
@@ -253,12 +231,6 @@ class Submission(Protocol):
     @property
     def pages(self) -> Mapping[str, tuple[int, ...]]:
         """On which pages of a PDF parts are answered, says submission.yaml."""
-
-    @property
-    def digests(self) -> Mapping[str, str]: ...  # SHA-256 of files, where that was taken while they were copied
-
-    @property
-    def contents(self) -> Mapping[str, bytes]: ...  # of short files, where that was kept then
 
     def find(self, file: str) -> str:
         """The path, relative to `folder`, of the one file that goes by this name."""

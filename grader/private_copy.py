@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -34,7 +33,6 @@ _VIRTUAL_ENVIRONMENT = "pyvenv.cfg"  # the file that makes a folder one, whateve
 _WARILY = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _ANEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _CHUNK_BYTES = 1 << 20
-_SHORT_BYTES = 1 << 16  # code and answers of homework are shorter
 
 
 class Outgrown(Exception):
@@ -44,14 +42,9 @@ class Outgrown(Exception):
 class Copy:
     """Files taken over one by one, counted as they come."""
 
-    def __init__(self, target: Path, source: Path, most_bytes: int = MAX_BYTES, *, remembers: bool = False) -> None:
-        """With `remembers` each file's digest is taken as it passes by, and what is short is kept, so that nobody need
-        open it again. A copy that may be large does neither: there may be gigabytes that nobody asks for."""
+    def __init__(self, target: Path, source: Path, most_bytes: int = MAX_BYTES) -> None:
         self.folder = target
         self.source = source
-        self._remembers = remembers
-        self.digests: dict[str, str] = {}
-        self.contents: dict[str, bytes] = {}
         self._most_bytes = most_bytes
         self.files: dict[str, None] = {}
         self.size_bytes = 0
@@ -178,24 +171,16 @@ class Copy:
         if "/" in relative and (parent := os.path.dirname(target)) not in self._made:
             os.makedirs(parent, exist_ok=True)
             self._made[parent] = None
-        chunks = []
         copy = os.open(target, _ANEW, 0o666)  # most files are one chunk: a buffer would cost more calls than it saves
         try:
             while chunk := stream.read(_CHUNK_BYTES):
                 self.size_bytes += len(chunk)
                 self._hold_against_bounds(self.size_bytes)  # it may grow while it is read
-                if self._remembers:
-                    chunks.append(chunk)
                 while (written := os.write(copy, chunk)) < len(chunk):
                     chunk = chunk[written:]
         finally:
             os.close(copy)
         self.files[relative] = None
-        if self._remembers:
-            content = b"".join(chunks)
-            self.digests[relative] = hashlib.sha256(content).hexdigest()
-            if len(content) <= _SHORT_BYTES:
-                self.contents[relative] = content
 
     def remove(self) -> None:
         """What was copied, and whatever else lies there by now."""

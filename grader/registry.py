@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType, UnionType
-from typing import Annotated, Any, TypeVar, overload
+from typing import Annotated, Any, Literal, TypeVar, overload
 
 from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
 
@@ -166,6 +166,7 @@ class Parameter:
             raise ValueError(f"'{'.'.join(map(str, (self.name, *place)))}' {cause}") from None
 
 
+GroupKind = Literal["values", "draws"]
 Agreement = Callable[[Mapping[str, Any]], str]  # of a check's parameters: why they do not go together, or nothing
 
 
@@ -181,8 +182,8 @@ class Definition:
     prose: bool = False  # judges prose
     judges: bool = True  # whether something is right, and not only whether it is there
     at_home: CheckFunction | None = None  # stands in for it where there is no key
-    own_box: bool = False  # what it does to its box stays there, so it shares it with no other check
-    asked_first: bool = False  # code that remembers could pass it undeserved, had it been asked before
+    group: GroupKind | None = None  # of checks that share a sandbox; without one it has a fresh sandbox to itself
+    compares: bool = False  # with right values, so that no wrong answer passes, whichever answer it is
     agree: Agreement | None = None  # whether its parameters go together
 
     def marked(self, mark: type) -> str:
@@ -207,8 +208,8 @@ def check(
     prose: bool = ...,
     judges: bool = ...,
     at_home: CheckFunction | None = ...,
-    own_box: bool = ...,
-    asked_first: bool = ...,
+    group: GroupKind | None = ...,
+    compares: bool = ...,
     agree: Agreement | None = ...,
 ) -> Callable[[_Function], _Function]: ...
 
@@ -219,10 +220,10 @@ def check(function: _Function | None = None, **said: Any) -> _Function | Callabl
     What else is true of it is said here: `public=True`, that students may have the code of it, and of what it uses,
     before the deadline; `prose=True`, that it judges prose, so that at home students learn only that their answer is
     there; `judges=False`, that it only looks whether something is there or can be read; `at_home=other`, that where
-    students have no key, `other` looks in its place, with those of its parameters that `other` has too; `own_box=True`,
-    that what it does to its box stays there; `asked_first=True`, that code which remembers what it was asked before
-    could pass it undeserved, so that only code which keeps nothing is asked it in a box that others have used;
-    `agree=function`, that what a rubric gives it has to go together: the function says why it does not.
+    students have no key, `other` looks in its place, with those of its parameters that `other` has too; `group=…`,
+    that it shares a sandbox with other checks of that kind (`groups.py`); `compares=True`, that it compares every
+    answer with a right one, as every check with a reference does; `agree=function`, that what a rubric gives it has to
+    go together: the function says why it does not.
     """
     if function is None:
         return lambda judging: _defined(judging, **said)
@@ -236,8 +237,8 @@ def _defined(
     prose: bool = False,
     judges: bool = True,
     at_home: CheckFunction | None = None,
-    own_box: bool = False,
-    asked_first: bool = False,
+    group: GroupKind | None = None,
+    compares: bool | None = None,
     agree: Agreement | None = None,
 ) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
@@ -256,7 +257,11 @@ def _defined(
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
-    said = (public, prose, judges, at_home, own_box, asked_first, agree)
+    if compares is None:
+        compares = any(parameter.has(NamesAReference) for parameter in parameters.values())
+    if group is not None and not any(parameter.is_student_file for parameter in parameters.values()):
+        raise TypeError(f"check {name} belongs to the group '{group}' and asks no student's file")
+    said = (public, prose, judges, at_home, group, compares, agree)
     setattr(function, _MARK, Definition(name, function, summary, parameters, *said))
     return function
 

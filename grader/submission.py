@@ -55,8 +55,6 @@ class OpenedSubmission:
     course_material: tuple[str, ...] = ()
     students: tuple[str, ...] = ()  # who handed it in together, says submission.yaml
     student: str = ""  # whose work it is, says submission.yaml: at home nothing else knows
-    digests: dict[str, str] = field(default_factory=dict)  # SHA-256 of files, where it was taken while they were copied
-    contents: dict[str, bytes] = field(default_factory=dict)  # of short ones, where it was kept then
 
     @property
     def own_files(self) -> tuple[str, ...]:
@@ -87,8 +85,6 @@ class OpenedSubmission:
         return replace(
             self,
             files=tuple(dict.fromkeys((*self.files, *made))),
-            digests={file: digest for file, digest in self.digests.items() if file not in made},
-            contents={file: content for file, content in self.contents.items() if file not in made},
             places=places,
             parts=parts,
         )._with_choices(rubric)
@@ -160,10 +156,7 @@ class OpenedSubmission:
         return found[0]
 
     def read(self, file: str) -> bytes:
-        found = self.find(file)
-        if (known := self.contents.get(found)) is not None:
-            return known
-        path = self.folder / found
+        path = self.folder / self.find(file)
         if path.stat().st_size > MAX_READ_BYTES:
             raise WrongKind(f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read")
         return path.read_bytes()
@@ -216,7 +209,7 @@ def _small_copy(path: Path, take: Callable[[Copy], None], room: Path, stack: Exi
     with ExitStack() as made, suppress(Outgrown, UsageError, OSError):
         if shutil.disk_usage(room).free < _SPARE_BYTES:
             return None
-        copy = Copy(Path(tempfile.mkdtemp(prefix=_PREFIX, dir=room)), path, SMALL_BYTES, remembers=True)
+        copy = Copy(Path(tempfile.mkdtemp(prefix=_PREFIX, dir=room)), path, SMALL_BYTES)
         made.callback(copy.remove)
         take(copy)
         stack.push(made.pop_all())
@@ -262,8 +255,6 @@ def _describe(copy: Copy) -> OpenedSubmission:
         pages=declared.get("pages", {}),
         students=students,
         student=quote(str(student or "").strip(), _STUDENT_CHARACTERS),
-        digests=copy.digests,
-        contents=copy.contents,
     )
 
 
@@ -278,11 +269,8 @@ def declaration_of(path: Path) -> dict[str, Any]:
 def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
     if DECLARATION not in copy.files:
         return {}, []
-    content = copy.contents.get(DECLARATION)
-    if content is None:
-        with (copy.folder / DECLARATION).open("rb") as stream:
-            content = stream.read(MAX_DECLARATION_BYTES + 1)
-    return _parsed_declaration(content)
+    with (copy.folder / DECLARATION).open("rb") as stream:
+        return _parsed_declaration(stream.read(MAX_DECLARATION_BYTES + 1))
 
 
 def _parsed_declaration(content: bytes) -> tuple[dict[str, Any], list[str]]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.alternatives import files_there, handed_in, is_there, undecided, worth_trying
 from grader.engine import blocked, grade, status_of
-from grader.errors import BoxLost
-from grader.model import Alternative, Check, CheckResult, Limits, Outcome, Problem, Rubric, Status, passed
+from grader.model import Alternative, Check, CheckResult, Outcome, Problem, Rubric, Status, passed
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, MakeSubmission
 
@@ -45,21 +43,18 @@ BOTH = "def f(): return 1\ndef g(): return 2\n"
     ],
 )
 def test_the_complete_one_counts_and_other_files_decide_between_two(
-    boxes: BoxRunner, submission: MakeSubmission, files: dict[str, str], found: list[str]
+    submission: MakeSubmission, files: dict[str, str], found: list[str]
 ) -> None:
-    work = submission(**files)
-    with boxes.open(work, Limits(), 0) as box:
-        assert [one.name for one in handed_in(PROBLEM, work, box)] == found
+    assert [one.name for one in handed_in(PROBLEM, submission(**files))] == found
 
 
 @pytest.mark.parametrize(("second", "found"), [("return 2", ["one"]), ("raise NotImplementedError", [])])
 def test_of_files_that_are_there_twice_one_has_to_be_written(
-    boxes: BoxRunner, submission: MakeSubmission, second: str, found: list[str]
+    submission: MakeSubmission, second: str, found: list[str]
 ) -> None:
     text = f"def f(): return 1\ndef g(): {second}\n"
     work = submission(**{"a/one.py": text, "b/one.py": f"{text}# another copy\n"})
-    with boxes.open(work, Limits(), 0) as box:
-        assert [one.name for one in handed_in(PROBLEM, work, box)] == found
+    assert [one.name for one in handed_in(PROBLEM, work)] == found
 
 
 def test_what_is_there_twice_is_there(submission: MakeSubmission) -> None:
@@ -131,34 +126,6 @@ def test_a_check_waits_for_gates_and_for_what_it_needs(
     check = Check("last", OWN.function, {}, "", Fraction(1), needs=needs)
     outcome = blocked(check, gates, _results(*before.split()))
     assert (f"{outcome.status}: {outcome.message}" if outcome else None) == found
-
-
-def test_looking_for_an_alternative_is_tried_again_when_a_box_is_lost(
-    boxes: BoxRunner, submission: MakeSubmission
-) -> None:
-    class Losing:
-        """The real boxes, of which the first so many are lost."""
-
-        def __init__(self, losses: int) -> None:
-            self._losses = losses
-            self.isolation = boxes.isolation
-
-        def open(self, *arguments: Any) -> Any:
-            self._losses -= 1
-            if self._losses >= 0:
-                raise BoxLost("gone")
-            return boxes.open(*arguments)
-
-    alternatives = (
-        Alternative("a", ("work.py",), ("f",), (), (_check("a"),)),
-        Alternative("b", ("b.py",), ("f",), (), (_check("b"),)),
-    )
-    problem = Problem("1", "One", Fraction(1), (), alternatives=alternatives)
-    rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64)
-    work = submission("def f(): return 1")
-    assert grade(rubric, work, Losing(1), DRAW).problems[0].chosen == "a"
-    with pytest.raises(BoxLost, match="ended 2 times"):
-        grade(rubric, work, Losing(2), DRAW)
 
 
 def test_none_of_the_alternatives_is_missing_and_two_are_for_a_person(

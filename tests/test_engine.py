@@ -15,7 +15,6 @@ import pytest
 from grader.draw import NO_SECRET, Draw
 from grader.engine import grade
 from grader.errors import BoxLost, Missing, TimedOut
-from grader.kept_question import KeptQuestion, KeptQuestions
 from grader.model import Alternative, Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
 from grader.report.json_report import to_json
 from grader.sandbox import BoxRunner
@@ -104,7 +103,7 @@ def test_staff_are_told_the_line_of_a_check_with_a_bug_and_students_are_not(
     lines = [result.fault.rpartition(" (")[2] for result in report.problems[0].checks]
     assert lines[0] == f"{first})"
     assert lines[1].startswith(f"{elsewhere}, in textwrap.py:")
-    assert lines[2].startswith(f"{forgets}, in opinions.py:")
+    assert lines[2].startswith(f"{forgets}, in check_runner.py:")
     (unknown,) = _grade(boxes, submission, _check(partial(broken), "made")).problems[0].checks
     assert unknown.fault.endswith(f"({first.removeprefix('tests/')})")
     assert "test_engine" not in to_json(report)
@@ -302,10 +301,10 @@ def test_hidden_checks_conceal_what_code_had_a_hand_in_however_it_was_asked(
         return student.call("work.py", "f")
 
     def probes(student: Any) -> Any:
-        return student.probe("definition_states", "work.py", names=["f"])
+        return student.probe("names_used", "work.py", name="f")
 
     def probes_each(student: Any) -> Any:
-        return list(student.probe_each("definition_states", "work.py", [{"names": ["f"]}]))
+        return list(student.probe_each("names_used", "work.py", [{"name": "f"}]))
 
     def only_reads(student: Any) -> Any:
         return student.read("work.py")
@@ -393,8 +392,7 @@ def test_a_fork_server_that_dies_is_replaced_and_nothing_is_lost(submission: Mak
 
 
 def test_what_was_answered_before_a_box_ended_counts(boxes: BoxRunner, submission: MakeSubmission) -> None:
-    """Several questions are answered as one. Where that ends the box, they are asked again one by one."""
-    questions = KeptQuestions(KeptQuestion(function="f", args=[value], kwargs={}) for value in (1, 2, 3))
+    questions = [{"function": "f", "args": [value], "kwargs": {}} for value in (1, 2, 3)]
 
     def looks_at(count: int) -> Any:
         def looks(student: Any, rng: Any) -> Outcome:

@@ -14,7 +14,6 @@ from grader.model import Alternative, Check, Rubric, passed
 from grader.model import Problem as Part
 from grader.rubric import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
-from grader.sandbox.inside import definitions
 from grader.submission import OpenedSubmission, open_submission
 from tests.conftest import DRAW
 from tests.test_notebooks import notebook
@@ -205,7 +204,6 @@ def test_a_script_that_only_comments_loses_against_one_that_does_something(tmp_p
 def test_source_is_scanned_and_not_run(tmp_path: Path, source: str, state: str) -> None:
     (tmp_path / "model.py").write_text(source, newline="")
     assert states(tmp_path / "model.py", ["Projection"]) == {"Projection": state}
-    assert definitions.states(str(tmp_path / "model.py"), ["Projection"]) == {"Projection": state}  # so does the box
 
 
 @pytest.mark.parametrize(
@@ -252,7 +250,7 @@ def test_alternatives_are_found_the_same_way(
     boxes: BoxRunner, tmp_path: Path, files: dict[str, str], status: str, told: str
 ) -> None:
     def looks(student: object, rng: object) -> object:
-        student.probe("definition_states", "attention.py", names=["rotate"])  # type: ignore[attr-defined]
+        student.probe("names_used", "attention.py", name="rotate")  # type: ignore[attr-defined]
         return passed("x")
 
     looking = Check("looks", looks, {}, "", Fraction(1), files=("attention.py",))  # type: ignore[arg-type]

@@ -137,8 +137,8 @@ def test_what_a_check_does_not_say_of_itself_is_not_so() -> None:
 
     known = definition_of(is_right)
     assert known is not None
-    said = (known.code_is_public, known.prose, known.at_home, known.own_box, known.asked_first, known.agree)
-    assert (known.judges, said) == (True, (False, False, None, False, False, None))
+    said = (known.code_is_public, known.prose, known.at_home, known.group, known.compares, known.agree)
+    assert (known.judges, said) == (True, (False, False, None, None, False, None))
 
 
 def test_a_function_that_was_never_marked_is_no_check() -> None:

@@ -12,7 +12,6 @@ import numpy as np
 
 from benchmarks.formula_corpus import entries
 from grader.sandbox.inside import wire
-from grader.sandbox.inside.array_answers import TakenDown
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SAMPLES = REPOSITORY / "submissions"
@@ -102,9 +101,7 @@ def frames() -> tuple[tuple[bytes, bytes, bytes], ...]:
         *({"raised": raised}, {"raised": {**raised, "importing": True, "type": "Odd"}}, {"absent": ["attend", "mask"]}),
         *({"signature": "takes 2 positional arguments"}, {"unsendable": "an object of type set"}, {"layers": ["net"]}),
     ]
-    together = TakenDown()
-    assert all(together.takes({"value": weights.astype(kind)}) for kind in (np.float64, np.float32, np.int8))
-    packed = [*(b"".join(wire.pack(answer)) for answer in answers), b"".join(wire.pack_arrays(together))]
+    packed = [b"".join(wire.pack(answer)) for answer in answers]
     lengths = [int.from_bytes(frame[4:8], "big") for frame in packed]
     pairs = zip(packed, lengths, strict=True)
     return tuple((frame[:4], frame[16 : 16 + length], frame[16 + length :]) for frame, length in pairs)

@@ -23,8 +23,7 @@ Definition = dict[str, Any]
 
 def of_submission(submission: OpenedSubmission) -> str:
     """Every file's place and content, whatever archive or folder they came in."""
-    known = submission.digests
-    parts = [(file, known.get(file) or of_file(submission.folder / file)) for file in sorted(submission.files)]
+    parts = [(file, of_file(submission.folder / file)) for file in sorted(submission.files)]
     return _digest({"files": parts, "notes": submission.notes})
 
 

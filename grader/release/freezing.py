@@ -34,31 +34,20 @@ class _Reference:
         self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
         self.printed = ""
         self.lacked_a_gpu = False
-        self.in_common: dict[str, Any] = {}
         self.isolation = Isolation((), ())
 
     @contextmanager
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
         yield self
 
-    asks_together = lost_answers = may_be_asked_ahead = was_asked_ahead = does_less = is_spoiled = False
-
     def begin_check(self) -> None:
         """It draws no random numbers."""
-
-    def answers_alike(self) -> bool:
-        return True
-
-    def suits(self, file: str) -> bool:
-        return True
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         self.asked.append((args, kwargs))
         return values_in(self._right(*args, **kwargs))
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
-        if probe == "what_it_may_keep":
-            return "the questions"
         raise _MoreThanValues(probe)
 
     def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:

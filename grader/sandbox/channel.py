@@ -9,19 +9,18 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from grader.errors import Crashed, Killed, StudentFault
+from grader.errors import Crashed, StudentFault
 from grader.model import Limits
 from grader.sandbox import box_endings
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.fork_server import ForkServer
 from grader.sandbox.inside import wire
-from grader.sandbox.inside.array_answers import ArrayAnswers
-from grader.sandbox.scratch import exceeds
+from grader.sandbox.scratch import exceeds, remove
 
 _READ_BYTES = 1 << 16  # larger ones have the kernel make and clear new pages for every read
 _KEPT_OUTPUT_BYTES = 1 << 16
@@ -29,13 +28,6 @@ _JAIL_SECONDS = 60
 _WATCH_SECONDS = 0.1
 # A machine has some 30,000 process ids for all. A box can start about 3,000 threads between two looks, and no more.
 _MAX_THREADS = 256
-
-
-class Question(NamedTuple):
-    frame: bytes
-    answers: int  # so many it asks for
-    file: str
-    begins: bool = False  # a check: what was asked before is nothing to it
 
 
 class _OverLimit(Exception):
@@ -138,9 +130,6 @@ class Channel:
         self._frames = wire.Frames()
         self._answers: deque[Any] = deque()
         self._owed = 0
-        self._ahead: deque[Question] = deque()  # that the box holds, and nobody has asked yet
-        self._is_ahead = False  # what it answers now, it was not asked
-        self.is_spoiled = False  # something was not answered for that reason alone: checks may make something of it
         self._unsent = memoryview(b"")
         self._wall_seconds = _JAIL_SECONDS
         self.printed = bytearray()
@@ -160,36 +149,15 @@ class Channel:
         self._wall_seconds = self._limits.wall_seconds
         return answer
 
-    def expect(self, questions: Sequence[Question]) -> None:
-        """The box holds these questions, and answers them in this order without having been asked."""
-        self._ahead.extend(questions)
-        self._is_ahead = True
-
-    def ask_each(self, question: Question, asked: Asked) -> Iterator[Any]:
-        """The replies to all that a question asks, in order; one reply may hold several answers. All is sent at once,
-        so that neither side waits for the other in between."""
-        self._drop(self._owed, asked)
-        frame = b""
-        if self._ahead and self._ahead[0] == question:
-            self._ahead.popleft()
-        elif self._is_ahead and self._ahead and not question.begins:
-            # It may be about what came just before (`latest_arguments`, chance), and the box has answered more since.
-            self.is_spoiled = True
-            raise Killed(f"{asked} was asked after what the box had not been asked yet")
-        else:
-            self._drop(sum(one.answers for one in self._ahead), asked)
-            self._ahead.clear()
-            self._is_ahead, frame = False, question.frame
-        self._owed = question.answers
+    def ask_each(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
+        """The replies to a frame of so many requests, in order. All of it is sent at once, so that neither side waits
+        for the other in between."""
+        while self._owed:  # what nobody waited for is not the answer to what is asked now
+            self._answer(b"", asked)
+        self._owed = count
         while self._owed:
             yield self._answer(frame, asked)
             frame = b""
-
-    def _drop(self, owed: int, asked: Asked) -> None:
-        """What nobody waited for is not the answer to what is asked now."""
-        self._owed = owed
-        while self._owed:
-            self._answer(b"", asked)
 
     def what_it_printed(self) -> str:
         """Questions are sent together, so a check may end while the code still answers later ones. These are waited
@@ -201,16 +169,6 @@ class Channel:
         return self.printed.decode("utf-8", "replace")
 
     def _answer(self, frame: bytes, asked: Asked) -> Any:
-        try:
-            return self._answered(frame, asked)
-        except StudentFault as fault:
-            if not self._is_ahead:
-                raise
-            # How many of its answers had been sent by then is chance. So nothing is to blame, and all is asked again.
-            self.is_spoiled = True
-            raise Killed(f"{asked} was not asked alone, and its box ended") from fault
-
-    def _answered(self, frame: bytes, asked: Asked) -> Any:
         if not self._open:
             raise Crashed(f"{asked} cannot be asked any more: its box has ended")
         try:
@@ -224,10 +182,7 @@ class Channel:
             raise box_endings.no_answer(asked, str(error)) from None
         if answer is None:
             raise self._explain_silence(asked)
-        self._owed -= len(answer) if isinstance(answer, ArrayAnswers) else 1
-        if self._owed < 0:
-            self._end()
-            raise box_endings.no_answer(asked, "more answers than questions")
+        self._owed -= 1
         return answer
 
     def _exchange(self, frame: bytes, asked: Asked) -> Any:
@@ -311,3 +266,5 @@ class Channel:
         self._socket.close()
         os.close(self._output)
         os.close(self._watch)
+        if self._scratch is not None:
+            remove(self._scratch)

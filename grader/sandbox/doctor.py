@@ -61,8 +61,6 @@ class _Attempts:
     notes: tuple[str, ...] = ()
     own_files: tuple[str, ...] = ()
     pages: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
-    contents: Mapping[str, bytes] = field(default_factory=dict)
 
     def for_rubric(self, rubric: Rubric) -> _Attempts:
         return self

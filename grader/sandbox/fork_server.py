@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import BoxLost, BoxRefused
-from grader.sandbox import rehearsed_code
+from grader.sandbox import warm_start_code
 from grader.sandbox.installation import find_installation
 from grader.sandbox.loading_process import taken
 from grader.sandbox.mentioned_libraries import HEAVY
@@ -37,13 +37,13 @@ def start_servers(
     installation = find_installation(libraries)
     light = tuple(name for name in libraries if name not in HEAVY)
     loading = taken()
-    rehearsal, light_rehearsal = _rehearsal_in(workspace), None
-    servers = {libraries: ForkServer(loading.process, loading.control, rehearsal)}
+    warm_up, light_warm_up = _warm_up_in(workspace), None
+    servers = {libraries: ForkServer(loading.process, loading.control, warm_up)}
     if light == libraries:
         loading.light_control.close()
     else:
-        light_rehearsal = _rehearsal_in(workspace)
-        servers[light] = ForkServer(loading.process, loading.light_control, light_rehearsal, parts=True)
+        light_warm_up = _warm_up_in(workspace)
+        servers[light] = ForkServer(loading.process, loading.light_control, light_warm_up, parts=True)
     settings = {
         "path": installation.path,
         "light": light,
@@ -52,37 +52,37 @@ def start_servers(
         "listable": installation.path,
         "installation": installation.folders,
         "workspace": str(workspace),
-        "rehearsal": str(rehearsal),
-        "light_rehearsal": str(light_rehearsal),
+        "warm_up": str(warm_up),
+        "light_warm_up": str(light_warm_up),
         "unsafe": unsafe,
         "without": without,
     }
     # A file: a large installation makes it longer than a message may be.
-    written = rehearsal / "settings.json"
+    written = warm_up / "settings.json"
     written.write_text(json.dumps(settings))
     with contextlib.suppress(OSError):  # it is gone: whoever waits for it is told
         loading.control.send(os.fsencode(written))
     return servers
 
 
-def _rehearsal_in(workspace: Path) -> Path:
-    # By a name that no box can guess: its age would tell for how long there have been some.
-    rehearsal = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=workspace))
-    for name, text in rehearsed_code.FILES.items():
-        (rehearsal / name).write_text(text)
-    return rehearsal
+def _warm_up_in(workspace: Path) -> Path:
+    # By a name that no sandbox can guess: its age would tell for how long there have been some.
+    folder = Path(tempfile.mkdtemp(prefix="warm-up-", dir=workspace))
+    for name, text in warm_start_code.FILES.items():
+        (folder / name).write_text(text)
+    return folder
 
 
 class ForkServer:
     def __init__(
-        self, process: subprocess.Popen[bytes], control: socket.socket, rehearsal: Path | None, *, parts: bool = False
+        self, process: subprocess.Popen[bytes], control: socket.socket, warm_up: Path, *, parts: bool = False
     ) -> None:
-        """`process` is the one it was begun as. One that `parts` from it leaves it to another. `rehearsal` is where it
-        finds what it rehearses before it is ready, and is removed then."""
+        """`process` is the one it was begun as. One that `parts` from it leaves it to another. `warm_up` is a
+        folder for its own code, which it runs before it is ready; it is removed then."""
         self._process = process
         self._control = control
         self._parts = parts
-        self._rehearsal = rehearsal
+        self._warm_up = warm_up
         self._ready = False
         self.isolated = False
         self._ended: dict[int, dict[str, Any]] = {}
@@ -93,22 +93,8 @@ class ForkServer:
             self._control.settimeout(_START_SECONDS)
             message, _ = self._receive()
             self.isolated = bool(message["isolated"])
-            if self._rehearsal is not None:
-                shutil.rmtree(self._rehearsal)
+            shutil.rmtree(self._warm_up)
             self._ready = True
-
-    def parted(self, questions: int) -> ForkServer:
-        """Another one, whose boxes answer these questions, a file of frames, without having been asked."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            socket.send_fds(self._control, [b'{"prepare": true}'], [theirs.fileno(), questions])
-        except OSError as error:
-            ours.close()
-            raise self._lost() from error
-        finally:
-            theirs.close()
-            os.close(questions)
-        return ForkServer(self._process, ours, None, parts=True)
 
     def open(self, request: dict[str, Any], descriptors: list[int]) -> int:
         """Fork a box. Returns a descriptor for its process."""

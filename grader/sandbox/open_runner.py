@@ -27,7 +27,6 @@ from grader.sandbox import box_endings
 from grader.sandbox.asking import Asking
 from grader.sandbox.box_endings import Asked
 from grader.sandbox.inside import wire
-from grader.sandbox.inside.array_answers import ArrayAnswers
 
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
 _READ_BYTES = 1 << 20
@@ -100,12 +99,10 @@ class _OpenBox(Asking):
             self._deadline = time.monotonic() + seconds + self._process.loading_seconds
         if not self._process.alive:
             raise Crashed(f"{asked} cannot be asked any more: its process has ended")
-        left, self._process.owed = count, self._process.owed + count
+        self._process.owed += count
         self._process.send(frame)
-        while left > 0:
-            reply = self._process.answer(self._deadline, asked, self._limits)
-            left -= len(reply) if isinstance(reply, ArrayAnswers) else 1
-            yield reply
+        for _ in range(count):
+            yield self._process.answer(self._deadline, asked, self._limits)
 
     @property
     def printed(self) -> str:
@@ -163,7 +160,7 @@ class _Process:
         if answer is None:
             self.end()
             raise box_endings.ended(asked, self._popen.returncode, 0.0, limits)
-        self.owed -= len(answer) if isinstance(answer, ArrayAnswers) else 1
+        self.owed -= 1
         self._answered = True
         return answer
 

@@ -1,4 +1,4 @@
-"""Opens submissions in boxes."""
+"""Opens submissions in sandboxes."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import contextlib
 import os
 import secrets
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.errors import BoxLost, Killed, TimedOut
+from grader.errors import BoxLost, BoxUnsafe, Killed, TimedOut
 from grader.model import Box, Isolation, Limits, Submission
 from grader.sandbox.fork_server import ForkServer, end_servers, start_servers
 from grader.sandbox.inside import jail
-from grader.sandbox.inside.student_machine import asks_for_a_device
 from grader.sandbox.mentioned_libraries import HEAVY, mentions
 from grader.sandbox.scratch import remove
 
 if TYPE_CHECKING:
-    from grader.sandbox.reader import Reader, Reading
-    from grader.sandbox.usual_questions import UsualQuestions
+    from grader.sandbox.channel import Channel
 
+_COPIED_MB = 32  # submissions up to this size are copied into each sandbox's scratch folder, to be written into
 _LONG_AGO = 1_000_000_000  # seconds since 1970
 
 
@@ -91,7 +91,7 @@ def _link_or_copy(original: str, copy: str) -> None:
 
 
 class BoxRunner:
-    """Runs student code in boxes forked from one warm process, which holds `libraries` and never an answer."""
+    """Runs student code in sandboxes forked from one warm process, which holds `libraries` and never an answer."""
 
     def __init__(
         self,
@@ -101,25 +101,20 @@ class BoxRunner:
         without: tuple[str, ...] = (),
         room: Path | None = None,
     ) -> None:
-        """`without` names layers to do without, as if the kernel lacked them. Boxes may read submissions that lie below
-        `room` where they are, one at a time; others are linked to where they may."""
+        """`without` names layers to do without, as if the kernel lacked them. Sandboxes may read submissions that lie
+        below `room` where they are, one at a time; others are linked to where they may."""
         self._libraries = libraries
         self._unsafe = unsafe
         self._without = without
         self.workspace = Path(tempfile.mkdtemp(prefix="grader-"))
         self._room = room
         self._layers: tuple[str, ...] | None = None
-        self._usual: UsualQuestions | None = None
         self._servers: dict[tuple[str, ...], ForkServer] = {}
         self._linked: dict[Path, _Linked] = {}  # by the submission's folder
         self._mentioned: dict[tuple[Path, str], bool] = {}  # whether a file, or what it may import, names a heavy one
-        self._wants_a_gpu: dict[Path, bool] = {}  # by the submission's folder
-        self._readers: dict[tuple[ForkServer, str], Reader] = {}  # by the folder that holds what they read
-        self._read_of: Submission | None = None
-        self._read: dict[str, Reading] = {}  # its files
 
     def start(self) -> None:
-        """Begin loading libraries. Returns at once; the first box waits for them."""
+        """Begin loading libraries. Returns at once; the first sandbox waits for them."""
         self._started(self._libraries)
 
     def _started(self, libraries: tuple[str, ...]) -> ForkServer:
@@ -141,7 +136,7 @@ class BoxRunner:
         from grader.sandbox.forked_box import ForkedBox  # brings numpy: the fork server starts before that
 
         self.start()
-        box = ForkedBox(self, _unlike_any_other(), submission, limits, seed)
+        box = ForkedBox(submission, lambda file: self._forked(submission, file, limits, seed))
         try:
             yield box
         except BoxLost:
@@ -154,64 +149,61 @@ class BoxRunner:
         finally:
             box.close()
 
-    def _end_servers(self) -> None:
-        for reader in self._readers.values():
-            reader.close()
-        self._readers.clear()
-        end_servers([*self._prepared_servers(), *self._servers.values()])
-        self._servers.clear()
-        self._usual = None
+    def _forked(self, submission: Submission, file: str, limits: Limits, seed: int) -> Channel:
+        """The channel to a new sandbox for this file, once its jail is on."""
+        from grader.sandbox.channel import Channel  # as above
 
-    def _prepared_servers(self) -> list[ForkServer]:
-        return self._usual.servers if self._usual else []
+        server, number = self.server_for(submission, file), _unlike_any_other()
+        server.wait_until_ready()
+        # With namespaces every sandbox mounts a file system of its own, unseen by the others and gone with it.
+        scratch = self.workspace / ("scratch" if server.isolated else f"scratch-{number}")
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        request = {
+            "id": number,
+            "seed": seed,
+            "copy": submission.size_bytes <= _COPIED_MB * 2**20,
+            "confinement": {
+                "submission": self._within_reach(submission),
+                "scratch": str(scratch),
+                "cpu_seconds": limits.cpu_seconds,
+                "memory_mb": limits.memory_mb,
+                "scratch_mb": limits.scratch_mb,
+            },
+        }
+        ours, theirs = socket.socketpair()
+        reading, writing = os.pipe()
+        try:
+            watch = server.open(request, [theirs.fileno(), writing])
+        except BaseException:
+            ours.close()
+            os.close(reading)
+            raise
+        finally:
+            theirs.close()
+            os.close(writing)
+        channel = Channel(server, number, ours, reading, watch, limits, None if server.isolated else scratch)
+        match channel.greeting():
+            case {"layers": list(layers)}:
+                self._layers = tuple(layers)
+                return channel
+            case {"refused": str(reason)}:
+                channel.close()
+                raise BoxUnsafe(f"the box is not safe on this machine: {reason}")
+            case {"broken": str(reason)}:
+                channel.close()
+                raise BoxLost(f"a box could not be set up ({reason})")
+        channel.close()
+        raise BoxLost("a box ended before it was ready")
 
-    def read(self, submission: Submission, file: str) -> Reading:
-        """What reading one of its files tells."""
-        from grader.sandbox.reader import Reader  # as above
-
-        home = self.within_reach(submission)
-        if self._read_of is not submission:
-            self._read_of, self._read = submission, {}
-        if file not in self._read:
-            self.start()
-            server = self.server_for(submission, file)
-            above = os.path.dirname(home)
-            reader = self._readers.get((server, above))
-            if reader is None or reader.is_spent:
-                if reader is not None:
-                    reader.close()
-                reader = Reader(server, self.workspace, above, _unlike_any_other())
-                self._readers[server, above] = reader
-            self._read |= reader.read(home, self._to_read(submission, file, server), submission)
-        return self._read[file]
-
-    def _to_read(self, submission: Submission, file: str, server: ForkServer) -> list[str]:
-        """This file, and others that most likely will be asked about: they are read in one go."""
-        likely = (one for one in self.usual.files if one != file and one not in self._read)
-        there = (one for one in likely if (submission.folder / one).is_file())
-        return [file, *(one for one in there if self.server_for(submission, one) is server)]
-
-    def found_by_reading(self, submission: Submission) -> dict[str, tuple[str, bool]]:
-        """Its files that were read, and what a box may know of them."""
-        read = self._read if self._read_of is submission else {}
-        return {file: (one.what_it_may_keep, one.may_be_run_whole) for file, one in read.items()}
-
-    def _within_reach(self, submission: Submission) -> _Linked:
+    def _within_reach(self, submission: Submission) -> str:
+        """The submission's folder, where sandboxes may read it, as if nobody had read it before: what they may open is
+        fixed before it is known."""
         if submission.folder not in self._linked:
-            for earlier in self._linked.values():  # one at a time: the boxes of the last one are gone
+            for earlier in self._linked.values():  # one at a time: the sandboxes of the last one are gone
                 earlier.remove()
             self._linked = {submission.folder: self._placed(submission.folder)}
-            self._mentioned.clear()
-            self._wants_a_gpu.clear()
-        return self._linked[submission.folder]
-
-    def within_reach(self, submission: Submission) -> str:
-        """The submission's folder, where boxes may read it: what they may open is fixed before it is known."""
-        return self._within_reach(submission).folders[0]
-
-    def looks_new(self, submission: Submission) -> str:
-        """The same, as if nobody had read it before."""
-        linked = self._within_reach(submission)
+            self._mentioned = {key: known for key, known in self._mentioned.items() if key[0] == submission.folder}
+        linked = self._linked[submission.folder]
         above = [str(folder) for folder in (self.workspace, self._room) if folder is not None]
         _make_look_new([*above, *linked.folders, *linked.files])
         return linked.folders[0]
@@ -221,30 +213,6 @@ class BoxRunner:
             return _as_it_lies(folder)
         return _linked(str(folder), str(self.workspace / f"submission-{_unlike_any_other()}"))
 
-    def may_want_a_gpu(self, submission: Submission, server: ForkServer | None) -> bool:
-        """Whether code that runs in a box of this server may ask for one. Where torch is not loaded, it does not."""
-        if server is not self._servers.get(self._libraries):
-            return False
-        folder = submission.folder
-        if folder not in self._wants_a_gpu:
-            linked = self._within_reach(submission)
-            known, top = submission.contents, len(linked.folders[0]) + 1
-            codes = (path for path in linked.files if path.endswith(".py"))
-            contents = (known.get(path[top:]) or Path(path).read_bytes() for path in codes)
-            self._wants_a_gpu[folder] = any(map(asks_for_a_device, contents))
-        return self._wants_a_gpu[folder]
-
-    @property
-    def usual(self) -> UsualQuestions:
-        """What its boxes are usually asked."""
-        from grader.sandbox.usual_questions import UsualQuestions  # as above
-
-        self._usual = self._usual or UsualQuestions()
-        return self._usual
-
-    def saw_layers(self, layers: tuple[str, ...]) -> None:
-        self._layers = layers
-
     @property
     def isolation(self) -> Isolation:
         layers = self._layers or ()
@@ -253,9 +221,13 @@ class BoxRunner:
         return Isolation(layers, missing)
 
     def hang_up(self) -> None:
-        """Let its processes end, while the grader does what needs no box any more."""
-        for server in (*self._prepared_servers(), *self._servers.values()):
+        """Let its processes end, while the grader does what needs no sandbox any more."""
+        for server in self._servers.values():
             server.hang_up()
+
+    def _end_servers(self) -> None:
+        end_servers(self._servers.values())
+        self._servers.clear()
 
     def close(self) -> None:
         self._end_servers()

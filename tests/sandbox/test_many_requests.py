@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from grader.errors import Crashed
-from grader.kept_question import Answers, KeptQuestion, KeptQuestions
 from grader.model import Limits
 from grader.sandbox import BoxRunner
 from tests.conftest import MakeSubmission
@@ -83,52 +82,19 @@ def test_what_is_printed_does_not_depend_on_who_is_quicker(boxes: BoxRunner, sub
         assert box.printed == "asked 1\nasked 2\nasked 3\n"
 
 
-def as_one(function: str, *values: Any) -> KeptQuestions:
-    return KeptQuestions(KeptQuestion(function=function, args=[value], kwargs={}) for value in values)
-
-
-def test_several_sent_as_one_are_answered_as_each_call_left_them(boxes: BoxRunner, submission: MakeSubmission) -> None:
-    """Arrays come in one frame, what is none beside them; either way in order, and as it was after its own call."""
+def test_answers_of_any_kind_come_as_each_call_left_them(boxes: BoxRunner, submission: MakeSubmission) -> None:
     turned = np.arange(12.0).reshape(3, 4).T
     with boxes.open(submission(CODE), Limits(), 0) as box:
-        assert list(box.probe_each("call", "work.py", as_one("count", 5, 6, 7))) == [5001, 6002, 7003]
-        buffers = list(box.probe_each("call", "work.py", as_one("same_buffer", 1, 2)))
         sent = [np.float32([1, 2]), 7, np.array([[1]]), turned, np.zeros((0, 2)), np.full((700, 700), 3.0)]
-        answers = list(box.probe_each("call", "work.py", as_one("large", *sent)))
-    assert [array.tolist() for array in buffers] == [[1, 1, 1], [2, 2, 2]]
+        answers = list(box.probe_each("call", "work.py", requests("large", *sent)))
     assert answers[1] == 8
     assert all(np.array_equal(answer, value + 1) for answer, value in zip(answers, sent, strict=True))
     assert [answer.dtype for answer in answers if isinstance(answer, np.ndarray)] == ["f4", "i8", "f8", "f8", "f8"]
 
 
-def test_arrays_can_be_taken_all_at_once_with_their_numbers_by_kind(
-    boxes: BoxRunner, submission: MakeSubmission
-) -> None:
-    sent = [np.float64([[1, 2]]), np.float32([3]), np.float64([4])]
+def test_a_sandbox_that_ends_in_the_midst_loses_no_answer_before(boxes: BoxRunner, submission: MakeSubmission) -> None:
     with boxes.open(submission(CODE), Limits(), 0) as box:
-        answers = box.probe_each("call", "work.py", as_one("large", *sent))
-        assert isinstance(answers, Answers)
-        got = answers.together()
-        assert got is not None
-        assert (got.layout.shapes, got.layout.order) == ([(1, 2), (1,), (1,)], [1, 0, 2])
-        numbers = got.numbers()
-        assert numbers is not None
-        assert (numbers.dtype, numbers.tolist()) == (np.float64, [4, 2, 3, 5])
-        assert [answer.tolist() for answer in answers] == [[[2, 3]], [4], [5]]
-        some = box.probe_each("call", "work.py", as_one("breaks_at_three", np.zeros(1), 3, np.ones(1)))
-        assert isinstance(some, Answers)
-        assert some.together() is None
-
-
-def test_a_box_that_ends_in_the_midst_of_several_says_that_answers_are_lost(
-    boxes: BoxRunner, submission: MakeSubmission
-) -> None:
-    for together in (True, False):
-        with boxes.open(submission(CODE), Limits(), 0) as box:
-            box.asks_together = together
-            answers = box.probe_each("call", "work.py", as_one("breaks_at_three", 1, 2, 5))
-            if not together:
-                assert [next(answers), next(answers)] == [1, 2]
-            with pytest.raises(Crashed, match="ended its own process"):
-                next(answers)
-            assert box.lost_answers is together
+        answers = box.probe_each("call", "work.py", requests("breaks_at_three", 1, 2, 5))
+        assert [next(answers), next(answers)] == [1, 2]
+        with pytest.raises(Crashed, match="ended its own process"):
+            next(answers)

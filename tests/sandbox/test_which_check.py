@@ -118,7 +118,7 @@ def test_two_checks_look_the_same_from_inside(runner: BoxRunner, submission: Mak
     problem = Problem("1", "One", Fraction(3), checks, Limits())
     rubric = Rubric("r", "R", Fraction(3), (problem,), Path("r.yaml"), "0" * 64)
     work = submission(LOOKS_AROUND)
-    # In a box that checks share, code knows what it was asked before. tests/test_sharing.py says what comes of that.
+    # In a box that checks share, code knows what it was asked before. tests/test_groups.py says what comes of that.
     grade(rubric, work, runner, Draw(0, None), share_boxes=False)
     first, _, last = ({_plain(key): _plain(value) for key, value in dump["seen"].items()} for dump in dumps)
     differing = {

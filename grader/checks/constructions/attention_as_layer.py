@@ -72,7 +72,7 @@ class _Run:
         return trial.by_border.get(border or self.built.border, trial.want)
 
 
-@check
+@check(group="values", compares=True)
 def attention_becomes(
     student: Student,
     rng: np.random.Generator,

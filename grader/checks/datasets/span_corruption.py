@@ -164,7 +164,7 @@ def _judged(mistakes: list[Mistake], draws: int, right: str, items: Items) -> Ou
     return judged_items(mistakes, draws, right)
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An item is a pair of Long tensors, x = s[:-1] and y = s[1:], as long as the block or one less, always."""
     items = Items(student, file, name)
@@ -179,7 +179,7 @@ def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file:
     return _judged(mistakes, draws, "x and y are Long tensors, y is x moved by one", items)
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An item is prefix ⁇ suffix ⁇ masked and pads; prefix, masked and suffix in order are a piece of its document."""
     items = Items(student, file, name)
@@ -191,7 +191,7 @@ def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, fi
     return _judged(mistakes, draws, "the items can be put together again", items)
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def truncates_to_every_length(
     student: Student,
     rng: np.random.Generator,
@@ -236,7 +236,7 @@ def _truncated(items: Items, longest: Fraction, rng: np.random.Generator) -> Ite
     yield together([items.sample(500, BLOCK, 3 * DRAWS // 8), items.sample(130, BLOCK, DRAWS // 8)])
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def masks_a_quarter_on_average(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, within: _Within = WITHIN
 ) -> Outcome:
@@ -255,7 +255,7 @@ def masks_a_quarter_on_average(
     return passed("the masked length varies around a quarter")
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Something is masked in nearly all draws, unless masked lengths are wrong anyway: that costs elsewhere."""
 
@@ -272,7 +272,7 @@ def masked_part_is_rarely_empty(student: Student, rng: np.random.Generator, *, f
     return passed("the masked part is rarely empty")
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def masks_at_any_place(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Where the masked part stands is left open, but there are a prefix and a suffix at times."""
     items = Items(student, file, name)
@@ -299,7 +299,7 @@ def _uneven_alone(student: Student, rng: np.random.Generator, file: str, name: s
     return [] if uneven(ordinary, 0) and not misformed(ordinary, 0) else mistakes
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def handles_short_documents(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Documents of 1 to 29 characters give items of the same form. Which part of them is masked does not matter."""
     mistakes, draws = list[Mistake](), 0
@@ -312,7 +312,7 @@ def handles_short_documents(student: Student, rng: np.random.Generator, *, file:
     return judged_items(_but_for_slips(mistakes, draws), draws, "short documents are handled")
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def handles_empty_documents(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """An empty document gives an item without text, or no item at all; it does not stop the training."""
     mistakes, draws = list[Mistake](), 0
@@ -329,7 +329,7 @@ def handles_empty_documents(student: Student, rng: np.random.Generator, *, file:
     return judged_items(_but_for_slips(mistakes, draws), draws, "an empty document is handled")
 
 
-@check(asked_first=True)  # chance has one try
+@check(group="draws")
 def draws_afresh_at_each_access(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
     """Asking for the same item again gives another corruption of the same document."""
     drawn = Items(student, file, name).first(90, 32)

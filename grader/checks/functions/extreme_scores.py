@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
-from grader.checks.functions.agreement import Right, all_agree
 from grader.checks.functions.ground_truth import (
     Mistaken,
     Reference,
@@ -163,7 +162,7 @@ _HANDLED = "scores of ±10⁴ are handled"
 ExtremeInputs = Annotated[str, AfterValidator(_known)]
 
 
-@check
+@check(group="values")
 def stays_finite_at_extreme_scores(
     student: Student,
     rng: np.random.Generator,
@@ -176,13 +175,6 @@ def stays_finite_at_extreme_scores(
     """Scores of ±10⁴, two different ones of a query among them, give the right weights, not NaN, infinity or zero."""
     extremes, cases = drawn(rng, _all_extremes, inputs)
     values = returned_for_each(student, file, function, cases)
-
-    def wanted() -> list[Right]:
-        right = reference_function(reference)
-        return [Right(right_values(right, reference, one.case), *one.tolerances) for one in extremes]
-
-    if all_agree(values.together(), cases, reference, wanted):
-        return passed(_HANDLED)
     right, answers = reference_function(reference), list[_Answered]()
     for extreme, got in zip(extremes, values, strict=True):
         want = right_values(right, reference, extreme.case)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.compare import shape
-from grader.kept_question import KeptQuestion, KeptQuestions
 from grader.rubric_functions import Offer, OfferedName, offered
 from grader.suggestions import did_you_mean
 
@@ -45,9 +44,9 @@ class Case:
         found: _Found = self._found[key]
         return found
 
-    def question(self, function: str) -> KeptQuestion:
+    def question(self, function: str) -> dict[str, Any]:
         """The call of a student's function with these arguments."""
-        return self.once(function, lambda: KeptQuestion(function=function, args=list(self.args), kwargs=self.kwargs))
+        return {"function": function, "args": list(self.args), "kwargs": self.kwargs}
 
     def arguments(self) -> dict[str, Any]:
         """All of them by name; by number where they have none."""
@@ -58,30 +57,11 @@ class Case:
 class Cases(tuple[Case, ...]):
     """Those that a check asks about in one go."""
 
-    _found: dict[Any, Any]
-
-    def __new__(cls, cases: Iterable[Case]) -> Cases:
-        made = super().__new__(cls, cases)
-        made._found = {}
-        return made
-
-    def once(self, key: Any, find: Callable[[], _Found]) -> _Found:
-        """What was found about these cases under this key before, or is found now."""
-        if key not in self._found:
-            if len(self._found) >= _KEPT:
-                self._found.clear()
-            self._found[key] = find()
-        found: _Found = self._found[key]
-        return found
-
-    def questions(self, function: str) -> KeptQuestions:
+    def questions(self, function: str) -> list[dict[str, Any]]:
         """The calls of a student's function with these arguments."""
-        return self.once(function, lambda: KeptQuestions(case.question(function) for case in self))
+        return [case.question(function) for case in self]
 
 
-_KEPT = (
-    16  # what is kept of the cases of a check: their questions, and what right answers look like in either precision
-)
 QKV = ("Q", "K", "V", "beta")
 PROJECTIONS = ("C", "W_Q", "W_K", "W_V", "W_O", "heads")
 

@@ -2,9 +2,6 @@
 
 Two looks: the code that the function reaches is read, and the function is run while every function of a library that
 it calls is noted. Reading alone misses what is hidden on purpose; running alone misses what other inputs would call.
-Code that keeps nothing can hide nothing, as far as reading tells. Where none of its names is forbidden, it is plain
-what it uses: then nobody asks which names the function reaches. A few runs are watched in place of many where its
-libraries are allowed as a whole; others may call by themselves what is forbidden, as a loss of torch's does.
 """
 
 from __future__ import annotations
@@ -21,25 +18,23 @@ import numpy as np
 from grader.checks.functions.inputs import Inputs, all_cases, maker_of
 from grader.checks.functions.preparation import drawn
 from grader.errors import Crashed, StudentFault
-from grader.kept_question import KeptQuestion
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import place, quote
 from grader.registry import StudentFile, check
 
-_LIBRARIES = ("numpy", "torch", "einops")  # all that code which keeps nothing may use, beside Python's own
+_Request = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class _Watched:
-    """Runs to be watched: few where reading tells what is used, otherwise all; and with other inputs, a mask say, which
-    lead code to other lines. Work that cannot take those yet is judged by the checks that ask for them."""
+    """Runs to be watched; and runs with other inputs, a mask say, which lead code to other lines. Work that cannot take
+    those yet is judged by the checks that ask for them."""
 
-    all: KeptQuestion
-    few: KeptQuestion
-    others: KeptQuestion | None = None
+    runs: _Request
+    others: _Request | None = None
 
 
-@check(asked_first=True)  # code that counts its calls would know which ones are watched
+@check  # in a sandbox of its own: code that counts its calls would know which ones are watched
 def writes_it_out(
     student: Student,
     rng: np.random.Generator,
@@ -57,17 +52,14 @@ def writes_it_out(
 
 
 def _calls(rng: np.random.Generator, function: str, inputs: str, inputs_too: str | None) -> _Watched:
-    def watched(name: str, step: int = 1) -> KeptQuestion:
-        return KeptQuestion(name=function, run_as="call", requests=requests[name][::step])
+    def watched(name: str) -> _Request:
+        requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, maker_of(name))]
+        return {"name": function, "run_as": "call", "requests": requests}
 
-    requests = {
-        name: [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, maker_of(name))]
-        for name in filter(None, (inputs, inputs_too))
-    }
-    return _Watched(watched(inputs), watched(inputs, 5), watched(inputs_too) if inputs_too else None)
+    return _Watched(watched(inputs), watched(inputs_too) if inputs_too else None)
 
 
-@check(asked_first=True)  # code that counts its calls would know which ones are watched
+@check  # in a sandbox of its own: code that counts its calls would know which ones are watched
 def is_built_from_parts(
     student: Student,
     rng: np.random.Generator,
@@ -85,21 +77,14 @@ def is_built_from_parts(
 
 
 def _builds(rng: np.random.Generator, name: str, build: tuple[int, ...], shape: tuple[int, ...]) -> _Watched:
-    question = KeptQuestion(
-        name=name, run_as="forward", requests=[{"build": list(build), "inputs": [rng.normal(size=shape)]}]
-    )
-    return _Watched(question, question)
+    request = {"build": list(build), "inputs": [rng.normal(size=shape)]}
+    return _Watched({"name": name, "run_as": "forward", "requests": [request]})
 
 
 def _judged(
     student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: _Watched | None
 ) -> Outcome:
     # Read inside a box: a hostile file can crash a parser, and then only that box is lost.
-    if _is_plain(named := student.probe("library_names", file), *rules):
-        is_few = _are_allowed_whole(named, rules[1])
-        calls, _ = _recorded(student, file, name, watched, is_few)
-        if not _first_forbidden(calls, *rules):
-            return _nothing_ready_made(rules)
     match student.probe("names_used", file, name=name):
         case {"taken": list(taken), "perhaps": list(perhaps), "lookups": list(lookups), "complete": bool(complete)}:
             pass
@@ -118,42 +103,20 @@ def _judged(
         return _for_a_person(doubtful, "uses {}, which may be ready-made")
     if not complete:
         return _review("it reaches more files of its own than were read")
-    return _nothing_ready_made(rules)
-
-
-def _nothing_ready_made(rules: tuple[list[str], list[str]]) -> Outcome:
     return passed("nothing ready-made is used", evidence={"forbidden": rules[0], "allowed": rules[1]})
 
 
-def _is_plain(named: Any, forbidden: Sequence[str], allowed: Sequence[str]) -> bool:
-    """Whether all names by which the code could reach a library's are known, and none is forbidden."""
-    if not isinstance(named, list):
-        return False
-    rules = tuple(forbidden), tuple(allowed)
-    return not any(not isinstance(name, str) or _is_forbidden(name, *rules) for name in named)
-
-
-def _are_allowed_whole(named: Sequence[str], allowed: Sequence[str]) -> bool:
-    """Whether nothing that the libraries of these names call by themselves can be forbidden."""
-    roots = {"numpy", *(name.partition(".")[0] for name in named)}  # whose arrays it is given
-    return all(_fits(f"{library}.any", allowed) for library in _LIBRARIES if library in roots)
-
-
-def _recorded(
-    student: Student, file: str, name: str, watched: _Watched | None, is_few: bool = False
-) -> tuple[list[Any], bool]:
+def _recorded(student: Student, file: str, name: str, watched: _Watched | None) -> tuple[list[Any], bool]:
     """What runs called, and whether they ran to their end. What does not is judged by the checks that come later."""
     if watched is None:
         return [], False
-    if is_few:
-        return _calls_of(student, file, name, watched.few)
-    calls, finished = _calls_of(student, file, name, watched.all)
+    calls, finished = _calls_of(student, file, name, watched.runs)
     return calls + (_calls_of(student, file, name, watched.others)[0] if watched.others else []), finished
 
 
-def _calls_of(student: Student, file: str, name: str, watched: KeptQuestion) -> tuple[list[Any], bool]:
+def _calls_of(student: Student, file: str, name: str, watched: _Request) -> tuple[list[Any], bool]:
     try:
-        (answer,) = student.probe_each("calls_made", file, [watched])
+        answer = student.probe("calls_made", file, **watched)
     except StudentFault:
         return [], False
     match answer:

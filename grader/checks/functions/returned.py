@@ -9,7 +9,6 @@ from grader.checks.functions.inputs import Case, Cases
 from grader.checks.functions.nested import Values, as_asked
 from grader.compare import Array, numbers
 from grader.errors import Crashed, NotImportable, WrongKind
-from grader.kept_question import Answers, Together
 from grader.model import Student
 
 _Read = TypeVar("_Read")
@@ -27,7 +26,6 @@ class Returned(Iterator[Array]):
 
     def __init__(self, answers: Iterator[Any], cases: Cases, function: str) -> None:
         self._answers, self._cases, self._what = answers, iter(cases), f"{function}()"
-        self._first = cases[0]
 
     def __next__(self) -> Array:
         return self._next(lambda value: numbers(value, self._what))
@@ -42,17 +40,6 @@ class Returned(Iterator[Array]):
             return read(next(self._answers))
         except (Crashed, WrongKind) as fault:
             raise given(case, fault) from None
-
-    def together(self) -> Together | None:
-        """All at once, if each is one array; before any was taken. They can still be taken one by one."""
-        return self._answers.together() if isinstance(self._answers, Answers) else None
-
-    def together_or_given(self) -> Together | None:
-        """The same; code that ends its box is told with which kind of input, as where answers are taken one by one."""
-        try:
-            return self.together()
-        except (Crashed, WrongKind) as fault:
-            raise given(self._first, fault) from None
 
 
 def returned_for_each(student: Student, file: str, function: str, cases: Cases) -> Returned:

@@ -39,7 +39,7 @@ def _shaped(student: Student, file: str, name: str, build: list[Any], inputs: li
     return outputs
 
 
-@check
+@check(group="values")
 def keeps_the_shape(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: list[int], width: int
 ) -> Outcome:
@@ -48,7 +48,7 @@ def keeps_the_shape(
     return passed(f"{name} keeps the shape of its input")
 
 
-@check
+@check(group="values")
 def reordering_tokens_reorders_its_output(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: list[int], width: int
 ) -> Outcome:
@@ -63,7 +63,7 @@ def reordering_tokens_reorders_its_output(
     return passed("tokens are a set and batch items stay apart")
 
 
-@check
+@check(group="values")
 def gradient_agrees_with_differences(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: list[int], width: int
 ) -> Outcome:

@@ -11,29 +11,26 @@ from itertools import permutations
 import numpy as np
 
 from grader import compare
-from grader.checks.modules.encoder_at_once import is_right_at_once, wanted
 from grader.checks.modules.encoder_form import BATCHES, NAME, SIZES, Sizes, encoder_bench
 from grader.checks.modules.recovery import block_properties
-from grader.checks.modules.recovery.at_once import trained_at_once
+from grader.checks.modules.recovery.block_fits import Wanted
 from grader.checks.modules.recovery.block_reading import BlockSizes, Given, Reading
 from grader.checks.modules.recovery.obligations import made_steady, trained
-from grader.checks.modules.recovery.token_bench import TokenBench, may_be_cut
+from grader.checks.modules.recovery.token_bench import TokenBench
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 from grader.model import Outcome, Student, failed, passed, scored
 from grader.registry import StudentFile, check
-from reference.mistakes.encoder_blocks import UNBIASED
+from reference.mistakes.encoder_blocks import POST, RELU, UNBIASED
 
 _WITH_A_SLIP = Fraction(9, 10)  # of the points, for a block that is right but for a deviation over D − 1
 
 
-@check
+@check(group="values", compares=True)
 def encoder_matches_its_equations(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """y = LN(x + Attn(x)), z = LN(y + FFN(y)), FFN with ReLU, scores over √(dim/heads): from its own parameters."""
-    if is_right_at_once(student, rng, file, name):
-        return _right()
     outcome = None
     for sizes in SIZES:
         bench = encoder_bench(student, rng, file, name, sizes)
@@ -77,7 +74,7 @@ def _axes(output: Array, x: Array) -> tuple[int, ...] | None:
 
 
 def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: Given) -> Outcome:
-    read = partial(Reading, rng=rng, sizes=BlockSizes(*astuple(sizes)), wanted=wanted(sizes), given=given)
+    read = partial(Reading, rng=rng, sizes=BlockSizes(*astuple(sizes)), wanted=_wanted(sizes), given=given)
     readings: list[Reading] = []
     for each in _arrangements(bench, sizes.width):
         readings.append(read(each))
@@ -94,6 +91,10 @@ def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: 
         return scored(_WITH_A_SLIP, message, evidence={"looks_like": mistakes})
     message = f"{bench.name} is not the block asked for; it looks as if {', and '.join(mistakes)}"
     return failed(message, evidence={"looks_like": mistakes})
+
+
+def _wanted(sizes: Sizes) -> Wanted:
+    return Wanted((POST,), (RELU,), output=sizes.heads > 1, hidden=sizes.hidden)
 
 
 def _right() -> Outcome:
@@ -116,16 +117,12 @@ def _unexplained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, is_re
     return block_properties.shown_of_an_encoder(bench, rng, sizes.width, sizes.heads, sizes.hidden)
 
 
-@check
+@check(group="values")
 def encoder_is_trained(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME) -> Outcome:
     """Gradients flow back to its input and to every parameter it uses."""
-    shape = (2, 4, SIZES[0].width)
-    found = trained_at_once(student, rng, file, name, astuple(SIZES[0]), (shape, shape))
-    if found and not may_be_cut(found[0].values):
-        return found[1]
     bench = encoder_bench(student, rng, file, name, SIZES[0])
     if not bench.values:
         return failed(f"{name} has no parameters: nothing of it is trained or saved")
-    x = rng.normal(size=shape)
+    x = rng.normal(size=(2, 4, SIZES[0].width))
     steady = made_steady(bench, (x,))
     return trained(steady if isinstance(steady, Workbench) else bench, rng, (x,))

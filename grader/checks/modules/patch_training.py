@@ -5,23 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from grader.checks.modules.patches import NAME, SIZES, patch_bench
-from grader.checks.modules.recovery.at_once import trained_at_once
-from grader.checks.modules.recovery.obligations import (
-    trained,
-)
+from grader.checks.modules.recovery.obligations import trained
 from grader.model import Outcome, Student, failed
 from grader.registry import StudentFile, check
 
 
-@check
+@check(group="values")
 def patch_embedding_is_trained(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Gradients flow back to the image and to every parameter it uses."""
     sizes = SIZES[0]
-    shapes = sizes.shape(2), (2, sizes.patches, sizes.dim)
-    if found := trained_at_once(student, rng, file, name, sizes.arguments(), shapes):
-        return found[1]
     bench = patch_bench(student, rng, file, name, sizes)
     if not bench.values:
         return failed(f"{name} has no parameters: nothing of it is trained or saved")

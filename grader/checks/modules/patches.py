@@ -7,30 +7,24 @@ depends on, whether every patch is treated alike, and whether that is all there 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
 from itertools import islice, product
 
 import numpy as np
 
 from grader import compare
-from grader.checks.functions.preparation import drawn
-from grader.checks.modules.recovery.at_once import Form, all_right_in_form
 from grader.checks.modules.recovery.behaviour import left_to_a_person
-from grader.checks.modules.recovery.first_look import FirstLook, apart, looked, question, seed_for
 from grader.checks.modules.recovery.image_bench import PatchSizes, on_images
 from grader.checks.modules.recovery.layers import Values, norms
 from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
-    right_in_form,
     wrong_shape,
 )
 from grader.checks.modules.recovery.vit_slips import is_batch_normed, why_so_many
 from grader.checks.modules.recovery.vit_tokens import WayIn, biases_of, patch_weights
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
-from grader.kept_question import KeptQuestions
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
 
@@ -39,50 +33,31 @@ _EVERY_NUMBER = "every number of that map is learned"
 _ORDERS_OF_PIXELS = 6  # of channels, rows and columns; the patches row by row
 _STEP = 1e-4  # so small that the map moves in proportion, and large enough for float32
 _RANK_TOLERANCE = 1e-3  # either adds less than this
-_IMAGES_AT_ONCE = 32
 
 # Sizes that differ from each other; then one channel, patches of one pixel, and a single patch.
 SIZES = (PatchSizes(6, 2, 3, 7), PatchSizes(8, 2, 1, 5), PatchSizes(3, 1, 2, 4), PatchSizes(4, 4, 3, 10))
-_FORMS = tuple(
-    Form(
-        astuple(sizes),
-        tuple((sizes.shape(batch), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)),
-        sizes.shape(3),
-    )
-    for sizes in SIZES
-)
 
 
 def patch_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: PatchSizes) -> Workbench:
     return on_images(student, rng, file, name, sizes)
 
 
-@check
+@check(group="values")
 def makes_one_token_of_each_patch(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, float32 too, input untouched."""
-    if all_right_in_form(student, rng, file, name, _FORMS) is None and (
-        wrong := _wrong_in_form(student, rng, file, name)
-    ):
-        return wrong
-    return passed(f"one token for each patch, for {len(SIZES)} sizes of images and patches")
-
-
-def _wrong_in_form(student: Student, rng: np.random.Generator, file: str, name: str) -> Outcome | None:
     for sizes in SIZES:
         bench = patch_bench(student, rng, file, name, sizes)
         every = [(sizes.images(rng, batch), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)]
         images = sizes.images(rng, 3)
-        if right_in_form(bench, every, images) is not None:
-            continue
         for x, want in every:
             if wrong := wrong_shape(bench, (x,), want):
                 return _with_hint(wrong, bench, x, sizes)
         for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
             if wrong := look(bench, (images,)):
                 return wrong
-    return None
+    return passed(f"one token for each patch, for {len(SIZES)} sizes of images and patches")
 
 
 def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) -> Outcome:
@@ -100,16 +75,11 @@ def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) ->
     return failed(f"{wrong.message}{'; ' if hint else ''}{hint}", wrong.detail)
 
 
-@check
+@check(group="values", compares=True)
 def maps_every_patch_alike_row_by_row(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Token n is one learned linear map of the pixels of patch n, the same for every patch, patches row by row."""
-    asked = drawn(apart(rng), _asked, name)
-    seen = looked(student, file, asked.questions)
-    bench = Workbench(student, file, name, [])
-    if seen and all(_is_right_at_once(*one, bench) for one in zip(SIZES, asked.images, seen, strict=True)):
-        return _right()
     outcome = passed("")
     for sizes in SIZES:
         outcome = _judged(patch_bench(student, rng, file, name, sizes), rng, sizes)
@@ -132,44 +102,6 @@ def _impulses(sizes: PatchSizes) -> Array:
     """Images with one white pixel each, all there are."""
     pixels = sizes.channels * sizes.image**2
     return np.eye(pixels).reshape(sizes.shape(pixels))
-
-
-@dataclass(frozen=True)
-class _Asked:
-    questions: KeptQuestions
-    images: tuple[Array, ...]
-
-
-def _asked(rng: np.random.Generator, name: str) -> _Asked:
-    """A black image, two that are drawn, each by itself; and in one batch one for each pixel, and many that are drawn.
-
-    By two alone, a mistake that shows in few images would have two chances to pass: one here, one the careful way.
-    """
-    questions, images = [], []
-    for sizes in SIZES:
-        x = sizes.images(rng, _IMAGES_AT_ONCE)
-        inputs = [0 * x[:1], x[:1], x[1:2], np.concatenate([_impulses(sizes), x[2:]])]
-        questions.append(question(name, sizes.arguments(), seed_for(rng), inputs))
-        images.append(x)
-    return _Asked(KeptQuestions(questions), tuple(images))
-
-
-def _is_right_at_once(sizes: PatchSizes, x: Array, look: FirstLook, bench: Workbench) -> bool:
-    """Whether the map of its pixels is made of its parameters as they are, and gives what it makes of single images.
-
-    The map is that of a batch. One that mixes its images would not be made so, or would not give that.
-    """
-    bench.values, bench.buffers = look.values, dict.fromkeys(look.made.buffers, ())
-    black, first, second, together = look.outputs
-    pixels = len(_impulses(sizes))
-    if together.shape != (pixels + len(x) - 2, sizes.patches, sizes.dim):
-        return False
-    each = [together[n : n + 1] for n in range(len(together))]
-    parts, others = each[:pixels], each[pixels:]
-    found = _map_of(bench, sizes, x, black, parts, [first, second, *others])
-    if isinstance(found, Outcome):
-        return False
-    return not _channels_are_alike(sizes, found[0]) and _is_made_of(bench.values, *found)
 
 
 def _map_of(
@@ -281,7 +213,7 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matr
     if _channels_are_alike(sizes, matrix):
         return failed(f"all channels have the same weights in {bench.name}; a patch is mapped with all its numbers")
     if _is_made_of(bench.values, matrix, offset):
-        return _right()
+        return passed(f"one linear map for all patches, for {len(SIZES)} sizes", evidence={"judged_by": "values"})
     free = _learned_directions(bench, rng, sizes)
     if not free:
         return failed(f"the map of {bench.name} is not learned: no parameter has any influence on it")
@@ -291,10 +223,6 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matr
         _EVERY_NUMBER: free == matrix.size,
     }
     return left_to_a_person(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
-
-
-def _right() -> Outcome:
-    return passed(f"one linear map for all patches, for {len(SIZES)} sizes", evidence={"judged_by": "values"})
 
 
 def _channels_are_alike(sizes: PatchSizes, matrix: Array) -> bool:

@@ -17,7 +17,7 @@ from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
 
-@check
+@check(group="values", compares=True)
 def basis_asks_the_tokens(
     student: Student, rng: np.random.Generator, *, file: StudentFile, also: list[str] = ALSO, down: str = DOWN
 ) -> Outcome:
@@ -39,7 +39,7 @@ def basis_asks_the_tokens(
     return block.judge(partial(variant_properties.of_a_down_projection, bench, rng, basis))
 
 
-@check
+@check(group="values", compares=True)
 def tokens_ask_the_bottleneck(
     student: Student, rng: np.random.Generator, *, file: StudentFile, also: list[str] = ALSO, up: str = UP
 ) -> Outcome:
@@ -55,7 +55,7 @@ def tokens_ask_the_bottleneck(
     return block.judge(lambda: None)
 
 
-@check
+@check(group="values")
 def perceiver_looks_at_no_later_row(
     student: Student,
     rng: np.random.Generator,

@@ -43,7 +43,7 @@ def both(
     yield up_block(student, rng, files, up)
 
 
-@check
+@check(group="values")
 def projects_down_and_up(
     student: Student,
     rng: np.random.Generator,
@@ -70,7 +70,7 @@ def with_direction(wrong: Outcome, is_down: bool) -> Outcome:
     return replace(wrong, message=f"{wrong.message}; {who}")
 
 
-@check(own_box=True)  # it imports the code anew
+@check  # in a sandbox of its own: it imports the code again
 def learns_its_basis(
     student: Student, rng: np.random.Generator, *, file: StudentFile, also: list[str] = ALSO, down: str = DOWN
 ) -> Outcome:
@@ -112,7 +112,7 @@ def _stays_behind(bench: Workbench) -> bool:
     return False
 
 
-@check
+@check(group="values")
 def perceiver_is_trained(
     student: Student,
     rng: np.random.Generator,

@@ -53,7 +53,7 @@ class _Functions:
         raise Crashed(f"{asked} gave no array")
 
 
-@check
+@check(group="values", compares=True)
 def rotary_cache_holds_the_angles(
     student: Student,
     rng: np.random.Generator,
@@ -94,7 +94,7 @@ def rotary_cache_holds_the_angles(
     )
 
 
-@check
+@check(group="values", compares=True)
 def rotates_pairs_by_position(
     student: Student,
     rng: np.random.Generator,

@@ -46,7 +46,7 @@ def _fits(assigned: list[dict[str, Linear]], mix: RotaryMixing = _RIGHT) -> Iter
         yield True, partial(_attend, roles=roles, mix=mix, pairs=pairs)
 
 
-@check
+@check(group="values", compares=True)
 def attention_rotates_queries_and_keys(
     student: Student,
     rng: np.random.Generator,

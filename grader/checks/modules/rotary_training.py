@@ -12,7 +12,7 @@ from grader.registry import StudentFile, check
 ATTENTION = "CausalSelfAttention"
 
 
-@check
+@check(group="values")
 def rotary_attention_is_trained(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = ATTENTION
 ) -> Outcome:

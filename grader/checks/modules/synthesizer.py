@@ -85,7 +85,7 @@ def _mistake(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outpu
     return NO_OUTPUT if explanation(without, inputs, outputs) else ""
 
 
-@check
+@check(group="values", compares=True)
 def synthesizer_matches_its_formula(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:

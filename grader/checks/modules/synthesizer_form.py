@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import numpy as np
 
 from grader.checks.modules.recovery import variant_properties
 from grader.checks.modules.recovery.obligations import not_a_function_of_its_input, trained, wrong_shape
-from grader.checks.modules.recovery.workbench import BLOCK, WIDTH, Workbench, build
+from grader.checks.modules.recovery.workbench import BLOCK, WIDTH, build
 from grader.compare import Array
-from grader.errors import Crashed, Killed, NotImportable, TimedOut
+from grader.errors import Crashed, Killed, TimedOut
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
@@ -23,7 +20,7 @@ def drawn_inputs(rng: np.random.Generator) -> list[tuple[Array]]:
     return [(rng.normal(size=(batch, length, WIDTH)),) for batch, length in ((2, LONGEST), (3, 5), (1, 1), (1, 2))]
 
 
-@check
+@check(group="values")
 def synthesizes_at_every_length(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
@@ -32,7 +29,7 @@ def synthesizes_at_every_length(
     lengths = [(1, LONGEST), (2, LONGEST), *((2, length) for length in range(1, LONGEST))]
     shaped = [(rng.normal(size=size), size) for size in ((batch, length, WIDTH) for batch, length in lengths)]
     x = rng.normal(size=(3, 5, WIDTH))
-    for given, size in [] if _right_at_once(bench, shaped) else shaped:
+    for given, size in shaped:
         try:
             wrong = wrong_shape(bench, (given,), size)
         except (TimedOut, Killed):
@@ -48,20 +45,7 @@ def synthesizes_at_every_length(
     return not_a_function_of_its_input(bench, (x,)) or right
 
 
-def _right_at_once(bench: Workbench, shaped: Sequence[tuple[Array, tuple[int, ...]]]) -> bool:
-    """Whether `wrong_shape` finds nothing in any of these: all asked at once, which is as good where no call can tell
-    which ones came before it. If not, one has to look, one by one."""
-    try:
-        ran = replace(bench, watched=True).run(*((given,) for given, _ in shaped))
-    except (TimedOut, Killed, NotImportable):
-        raise
-    except Crashed:
-        return False
-    pairs = zip(ran.outputs, shaped, strict=True)
-    return ran.steady and all(output.shape == want and np.isfinite(output).all() for output, (_, want) in pairs)
-
-
-@check
+@check(group="values")
 def synthesizer_ignores_the_future(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
@@ -71,7 +55,7 @@ def synthesizer_ignores_the_future(
     return variant_properties.looks_ahead(bench, rng, x) or passed("no token sees a later one")
 
 
-@check
+@check(group="values")
 def synthesizer_is_trained(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:

@@ -12,14 +12,10 @@ from fractions import Fraction
 import numpy as np
 
 from grader.checks.modules.recovery import block_properties
-from grader.checks.modules.recovery.at_once import trained_at_once
 from grader.checks.modules.recovery.behaviour import left_to_a_person
-from grader.checks.modules.recovery.first_look import apart
 from grader.checks.modules.recovery.image_bench import ImageBench
 from grader.checks.modules.recovery.layers import mlps
-from grader.checks.modules.recovery.obligations import (
-    trained,
-)
+from grader.checks.modules.recovery.obligations import trained
 from grader.checks.modules.recovery.other_images import swapped
 from grader.checks.modules.recovery.paired_tensors import in_pairs
 from grader.checks.modules.recovery.position_pieces import all_else_is_layers, learned_places
@@ -29,7 +25,6 @@ from grader.checks.modules.recovery.vit_slips import is_batch_normed, positions_
 from grader.checks.modules.recovery.vit_stack import UNKNOWN, blocks_with_depth_one
 from grader.checks.modules.recovery.vit_tokens import class_tokens, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
-from grader.checks.modules.vit_at_once import learns_at_once, read_at_once
 from grader.checks.modules.vit_form import DEEP, NAME, ONE, made_probable, vit_bench
 from grader.compare import difference
 from grader.errors import TimedOut
@@ -38,13 +33,11 @@ from grader.registry import StudentFile, check
 from reference.mistakes.mixing import RIGHT
 
 
-@check
+@check(group="values")
 def vit_learns_class_token_and_positions(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Class token and positions are parameters: drawn once, saved and moved with the module, used, and trained."""
-    if learns_at_once(student, rng, file, name, ONE):
-        return _both_are_learned()
     bench = vit_bench(student, rng, file, name, ONE)
     x = ONE.images(rng, 2)
     used = bench.influential(rng, (x,))
@@ -73,10 +66,6 @@ def vit_learns_class_token_and_positions(
         return failed(f"no gradient reaches some of the positions of {name}")
     if tokens and all(gradients.get(token) is None for token in tokens):
         return failed(f"no gradient reaches the class token of {name}")
-    return _both_are_learned()
-
-
-def _both_are_learned() -> Outcome:
     return passed("class token and positions are trained, saved and moved with the module")
 
 
@@ -129,18 +118,14 @@ def _not_learned(bench: Workbench, what: str, is_there: bool, shapes: set[tuple[
     )
 
 
-@check
+@check(group="values", compares=True)
 def vit_matches_its_equations(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by values."""
-    at_once = read_at_once(student, rng, file, name, ONE, DEEP)
-    if isinstance(at_once, Found):
-        return _right(at_once)
-    if isinstance(at_once, TimedOut):
-        return _took_too_long(adds_blocks=True)
     bench = vit_bench(student, rng, file, name, ONE)
-    (logits,) = bench.run((ONE.images(apart(rng), 3),)).outputs
+    (other,) = rng.spawn(1)  # what is drawn here moves no other numbers
+    (logits,) = bench.run((ONE.images(other, 3),)).outputs
     if logits.ndim and (wrong := made_probable(name, logits)):  # no formula is fitted to it
         return wrong
     deep = vit_bench(student, rng, file, name, DEEP)
@@ -227,13 +212,10 @@ def _right(found: Found) -> Outcome:
     return passed("right with one block and with three", evidence=evidence)
 
 
-@check
+@check(group="values")
 def vit_is_trained(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME) -> Outcome:
     """Gradients flow back to the image and to every parameter it uses, in every block."""
     two = replace(ONE, depth=2)
-    found = trained_at_once(student, rng, file, name, two.arguments(), (two.shape(2), (2, two.classes)))
-    if found and position_tensors(found[0].values, two):
-        return found[1]
     bench = vit_bench(student, rng, file, name, two)
     if not bench.values:
         return failed(f"{name} has no parameters: nothing of it is trained or saved")

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
 from grader import compare
-from grader.checks.modules.recovery.at_once import Form, all_right_in_form
 from grader.checks.modules.recovery.image_bench import ImageBench, Sizes, on_images
 from grader.checks.modules.recovery.obligations import (
     changes_its_input,
     differs_in_float32,
     not_a_function_of_its_input,
-    right_in_form,
     wrong_shape,
 )
 from grader.checks.modules.recovery.other_images import swapped, with_another_patch
 from grader.checks.modules.recovery.position_pieces import positions_as_a_table
 from grader.checks.modules.recovery.vit_tokens import kept_as, position_tensors, table
 from grader.checks.modules.recovery.workbench import Workbench
-from grader.checks.modules.vit_sight_at_once import sees_at_once
 from grader.compare import Array, difference
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
@@ -31,32 +28,22 @@ NAME = "ViT"
 ONE = Sizes(6, 2, 3, 20, 1, 5, 7)
 DEEP = replace(ONE, depth=3)
 _SIZES = (ONE, Sizes(4, 2, 1, 6, 2, 2, 3), Sizes(3, 3, 2, 8, 2, 1, 4))
-_FORMS = tuple(
-    Form(
-        astuple(sizes),
-        tuple((sizes.shape(batch), (batch, sizes.classes)) for batch in (2, 1, 3)),
-        sizes.shape(3),
-    )
-    for sizes in _SIZES
-)
 
 
 def vit_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> ImageBench:
     return positions_as_a_table(on_images(student, rng, file, name, sizes), rng, sizes)
 
 
-@check
+@check(group="values")
 def vit_gives_one_logit_per_class(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Images → logits (B, classes) for any batch, each image by itself, repeatable, in float32 too, input untouched."""
-    every = all_right_in_form(student, rng, file, name, _FORMS)
-    if every is None or any(made_probable(name, logits) for logits in every) or _never_negative(name, every):
-        found = _logits(student, rng, file, name)
-        if isinstance(found, Outcome):
-            return found
-        if wrong := _never_negative(name, found):
-            return wrong
+    found = _logits(student, rng, file, name)
+    if isinstance(found, Outcome):
+        return found
+    if wrong := _never_negative(name, found):
+        return wrong
     return passed(f"one logit for each class, for {len(_SIZES)} sizes")
 
 
@@ -67,14 +54,13 @@ def _logits(student: Student, rng: np.random.Generator, file: str, name: str) ->
         bench = vit_bench(student, rng, file, name, sizes)
         images = [(sizes.images(rng, batch), (batch, sizes.classes)) for batch in (2, 1, 3)]
         x = sizes.images(rng, 3)
-        if (logits := right_in_form(bench, images, x)) is None:
-            for one, want in images:
-                if wrong := wrong_shape(bench, (one,), want):
-                    return wrong
-            for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
-                if wrong := look(bench, (x,)):
-                    return wrong
-            (logits,) = bench.run((x,)).outputs
+        for one, want in images:
+            if wrong := wrong_shape(bench, (one,), want):
+                return wrong
+        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
+            if wrong := look(bench, (x,)):
+                return wrong
+        (logits,) = bench.run((x,)).outputs
         if wrong := made_probable(name, logits):
             return wrong
         every.append(logits)
@@ -98,13 +84,11 @@ def _never_negative(name: str, every: list[Array]) -> Outcome | None:
     return failed(f"no logit of {name} is ever negative: {behind} seems to stand behind the head; take it away")
 
 
-@check
+@check(group="values")
 def vit_sees_every_patch_in_its_place(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Each patch has influence on the logits; swapping two changes them, and through the positions alone."""
-    if sees_at_once(student, rng, file, name, DEEP):
-        return _seen_in_place()
     bench = vit_bench(student, rng, file, name, DEEP)
     x = ONE.images(rng, 1)
     changed = [with_another_patch(x, rng, ONE, *place) for place in product(range(ONE.side), repeat=2)]
@@ -126,10 +110,6 @@ def vit_sees_every_patch_in_its_place(
             return failed(
                 f"with all positions equal, swapping two patches still changes the logits of {name}{_why(bench)}"
             )
-    return _seen_in_place()
-
-
-def _seen_in_place() -> Outcome:
     return passed("every patch is seen, and where it is")
 
 

@@ -14,7 +14,7 @@ from grader.model import Outcome, Status, Student, passed
 from grader.registry import StudentFile, check
 
 
-@check(own_box=True)  # it hooks into the code's own classes
+@check  # in a sandbox of its own: it hooks into the code's classes
 def model_runs_its_variant(
     student: Student,
     rng: np.random.Generator,

@@ -36,7 +36,7 @@ _SINGLE_PRECISION = 2**-23
 _APART = Fraction(1, 10)  # how far the share of this answer moves at least in the altered data
 
 
-@check(own_box=True)  # data are put among the student's files
+@check  # in a sandbox of its own: data are put among the student's files
 def baseline_states_its_accuracy(
     student: Student,
     rng: np.random.Generator,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 
 from . import student_code
 from .calls import call_as_asked
-from .kept_modules import lent
 from .rotary_probe import given_rotations
 
 TOLD = ("parameters", "given")
@@ -50,21 +48,15 @@ def run_configured(
     the inputs as they are afterwards. `changed` are the outputs for all inputs under each change of the parameters, one
     change at a time. With `rotations`, those stand in place of the student's own functions of rotary positions.
     Without `dropout`, none of torch's is at work, whatever the module's `training` says. `tell` names what of all this
-    is wanted, beside outputs and gradients. With the inputs, too, whether it is `steady`: calls leave no trace in it.
+    is wanted, beside outputs and gradients.
     """
     import torch  # before a student's file does, which would be watched meanwhile
 
     dtype = getattr(torch, precision)
     switch = contextlib.nullcontext() if dropout else _dropout_switched_off()
-    build = partial(built, file, name, config, precision)
     with given_rotations(file, rotations, precision), switch:
-        if rotations is not None:
-            return _run(build(), parameters, inputs, cotangents, dtype, changes or [], tell)
-        same = (file, name, repr(config), precision, dropout)
-        with lent(file, same, student_code.attribute(file, name), build) as loan:
-            found = _run(loan.module, parameters, inputs, cotangents, dtype, changes or [], tell)
-            found["steady"] = found["steady"] and loan.left_no_trace
-            return found
+        module = built(file, name, config, precision)
+        return _run(module, parameters, inputs, cotangents, dtype, changes or [], tell)
 
 
 def _run(
@@ -85,7 +77,6 @@ def _run(
         own = dict(module.named_parameters())
         _set(own, parameters)
     watched = "given" in tell
-    before = [(one, one.detach().clone()) for one in (*module.parameters(), *module.buffers()) if watched]
     outputs, total = [], torch.zeros((), dtype=dtype)
     for number, tensors in enumerate(given):
         with torch.set_grad_enabled(bool(cotangents)):
@@ -106,7 +97,6 @@ def _run(
         "gradients": {key: value.grad for key, value in own.items() if value.grad is not None},
         "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given] if cotangents else [],
         "given": given if watched else [],
-        "steady": watched and all(torch.equal(one, was) for one, was in before),
         "changed": [_changed(module, own, change, given) for change in changes],
     }
 

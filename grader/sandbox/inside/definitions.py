@@ -1,4 +1,4 @@
-"""Which of some names a source file defines, and which of those are still the stubs students were given."""
+"""Whether a script does anything, or is still as students were given it."""
 
 from __future__ import annotations
 
@@ -7,23 +7,6 @@ import ast
 from .student_code import ImportFailed, parsed
 
 _TELLING = ("forward", "__call__", "__getitem__")  # what a class is written for
-
-
-def states(file: str, names: list[str]) -> dict[str, str]:
-    """'absent', 'stub' or 'written' for each name. Read, not run: starter code need not even import."""
-    found = dict.fromkeys(names, "absent")
-    for node in (node for _, tree in parsed(file) for node in tree.body):
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound = {name: "stub" if _is_stub(node) else "written"}
-            case ast.Assign(targets=targets):  # `SynthesizerAttention = MyAttention`
-                bound = {target.id: "written" for target in targets if isinstance(target, ast.Name)}
-            case ast.ImportFrom(names=aliases):
-                bound = {alias.asname or alias.name: "written" for alias in aliases}
-            case _:
-                continue
-        found |= {name: state for name, state in bound.items() if name in found}
-    return found
 
 
 def does_something(file: str) -> bool:

@@ -62,11 +62,10 @@ def outermost(folders: list[str]) -> list[str]:
 
 
 class Reach(NamedTuple):
-    """What boxes of a fork server may open beside their submission."""
+    """What sandboxes of a fork server may open next to their submission."""
 
     shared: int | None  # rules of Landlock; none where there is no Landlock
     installation: list[str]
-    is_narrow: bool = False  # only the submission, to be read: all that its code needs is in memory
 
 
 def put_on(box: Confinement, reach: Reach, isolated: bool, unsafe: bool) -> list[str]:
@@ -143,15 +142,10 @@ def _wall_off(box: Confinement, reach: Reach, isolated: bool) -> None:
         raise OSError("this kernel has no Landlock")
     if not isolated and landlock.abi() < landlock.TRUNCATION_IS_GUARDED_SINCE:
         raise OSError("this kernel's Landlock lets files be emptied, and there is no read-only mount to make up for it")
-    if reach.is_narrow:
-        made = [landlock.ruleset([(box.submission, landlock.READ)])]
-        os.close(reach.shared)  # more than a thousand rules: this one allows less than any of them
-    else:
-        own = [(path, landlock.READ) for path in (*reach.installation, box.submission)]
-        own += [(path, landlock.WRITE) for path in (box.scratch, *_DEVICES)]
-        # Both hold, in whatever order: the short one first, because the kernel copies what it has for each to come.
-        made = [landlock.ruleset(own), reach.shared]
-    for ruleset in made:
+    own = [(path, landlock.READ) for path in (*reach.installation, box.submission)]
+    own += [(path, landlock.WRITE) for path in (box.scratch, *_DEVICES)]
+    # Both hold, in whatever order: the short one first, because the kernel copies what it has for each to come.
+    for ruleset in (landlock.ruleset(own), reach.shared):
         landlock.enforce(ruleset)
         os.close(ruleset)
 

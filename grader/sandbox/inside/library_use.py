@@ -14,7 +14,6 @@ from typing import Any
 
 from .meanings import IMPORTING, Library, Meaning, Own, Sources, text_that_names
 from .scopes import Definition, Scope, Value, is_main_guard, own_expressions, statements
-from .trees import children, walk
 
 Mention = tuple[str, str, int]  # name, file, line
 
@@ -50,7 +49,7 @@ def mentions(file: str, name: str) -> dict[str, Any]:
 
 def _names_given(tree: ast.Module) -> Iterator[str]:
     """What functions, classes, attributes and named arguments are called here."""
-    for node in walk(tree):
+    for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -215,7 +214,7 @@ def _inside(node: ast.AST, scope: Scope) -> tuple[list[ast.AST], Scope]:
             return [one for one in (target, value) if one is not None], scope
         case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             scope = scope.within(node)
-    return children(node), scope
+    return list(ast.iter_child_nodes(node)), scope
 
 
 @lru_cache(maxsize=1024)

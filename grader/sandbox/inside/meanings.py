@@ -17,7 +17,6 @@ from . import own_source
 from .scopes import Binding, Definition, Imported, Place, Scope, Value, collect
 from .stand_ins import KNOWN
 from .student_code import is_own, parsed
-from .trees import walk
 
 IMPORTING = {"importlib.import_module", "builtins.__import__"}
 _MAX_FILES = 200
@@ -61,7 +60,7 @@ class Sources:
             self._tops[path] = scope = Scope(Place(path))
             for shown, tree in parsed(path):
                 scope.place.trees.append(tree)
-                self.shown.update((id(node), shown) for node in walk(tree))
+                self.shown.update((id(node), shown) for node in ast.walk(tree))
                 collect(scope, tree.body, is_module=True)
         return self._tops[path]
 

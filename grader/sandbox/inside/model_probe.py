@@ -12,7 +12,6 @@ from typing import Any
 from . import student_code
 from .configured import Configuration
 from .later_modules import later
-from .trees import walk
 
 MODEL = "GPT"
 _MODEL_FILES = ("model.py", "models.py")  # other files may be scripts, which importing would run
@@ -159,12 +158,12 @@ def _tree(path: str) -> ast.Module:
 
 
 def _classes(tree: ast.Module) -> set[str]:
-    return {node.name for node in walk(tree) if isinstance(node, ast.ClassDef)}
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 
 
 def _mentions(tree: ast.Module, names: list[str]) -> bool:
     """Whether any of these is used, or a name is made while running; defining and importing are no use."""
-    for node in walk(tree):
+    for node in ast.walk(tree):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
                 return True
@@ -184,13 +183,13 @@ def _mentions(tree: ast.Module, names: list[str]) -> bool:
 
 
 def _calls(tree: ast.Module, name: str) -> bool:
-    calls = [node.func for node in walk(tree) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return any(name in (getattr(func, "id", ""), getattr(func, "attr", "")) for func in calls)
 
 
 def _conditions(tree: ast.Module) -> Iterator[ast.AST]:
     """What is inside of conditions and lists of choices: `if args.variant == 'rope'` switches nothing on."""
-    for node in walk(tree):
+    for node in ast.walk(tree):
         match node:
             case (
                 ast.If(test=part)
@@ -200,7 +199,7 @@ def _conditions(tree: ast.Module) -> Iterator[ast.AST]:
                 | ast.MatchValue(value=part)
                 | ast.keyword(arg="choices", value=part)
             ):
-                yield from walk(part)
+                yield from ast.walk(part)
 
 
 def _is_asked_for(tree: ast.Module, flags: list[str]) -> bool:
@@ -210,7 +209,7 @@ def _is_asked_for(tree: ast.Module, flags: list[str]) -> bool:
 def _sets(tree: ast.Module, flag: str) -> bool:
     """Whether this setting may be switched on here: anything that could do it counts."""
     in_conditions = set(map(id, _conditions(tree)))
-    for node in walk(tree):
+    for node in ast.walk(tree):
         match node:
             case ast.keyword(arg=name, value=value) | ast.Assign(targets=[ast.Name(id=name)], value=value):
                 if name == flag and not _is_off(value):

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from . import later_modules, student_machine, whole_files
+from . import student_machine
 from .magics import without_magics
 from .top_level import TopLevel
 
@@ -132,16 +132,12 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 class OwnLoader(importlib.machinery.SourceFileLoader):
-    """Loads a student's file and runs nothing of it but settings, until a name is asked for; all of it at once where
-    that comes to the same."""
+    """Loads a student's file and runs nothing of it but settings, until a name is asked for."""
 
     program: Program | None = None
 
     def exec_module(self, module: ModuleType) -> None:
-        content = self.get_data(self.path)
-        student_machine.offer(content)
-        if whole_files.may_be_run(self.path) and _ran(content, self.path, module):
-            return
+        student_machine.offer(self.get_data(self.path))
         self.program = Program(self.path, module)
         if "__getattr__" in self.program.names:  # nobody but itself can say what it is asked for
             self.program.provide(self.program.names)
@@ -163,42 +159,6 @@ class OwnLoader(importlib.machinery.SourceFileLoader):
             if name in self.program.values:
                 return self.program.values[name]
         raise AttributeError(f"{os.path.basename(self.path)} has no '{name}'")
-
-
-def _compiled(content: bytes, path: str) -> CodeType:
-    """Raises where Python would warn: maybe of what nobody needs. Of what is needed it is said piece by piece."""
-    with _filters([("error", None, Warning, None, 0)]):
-        code: CodeType = compile(content, path, "exec", dont_inherit=True)
-        return code
-
-
-def _ran(content: bytes, path: str, module: ModuleType) -> bool:
-    """Whether all of it ran. If not, nothing has happened."""
-    before = dict(vars(module))
-    try:
-        exec(_compiled(content, path), vars(module))
-    except Exception:  # IPython's lines, say: it is run piece by piece then, which also tells what is wrong
-        vars(module).clear()
-        vars(module).update(before)
-        return False
-    return True
-
-
-def as_whole(name: str, path: str) -> ModuleType | None:
-    """A file that may be run as it stands, as a module of this name; None if it is to be run piece by piece. Its code
-    keeps nothing, so it does not ask how it was loaded: to make all that importlib makes takes as long as to run it."""
-    if not whole_files.may_be_run(path):
-        return None
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        content = os.read(descriptor, os.fstat(descriptor).st_size)
-    finally:
-        os.close(descriptor)
-    student_machine.offer(content)
-    module = ModuleType(name)
-    module.__file__ = path
-    later_modules.enter(name, module)
-    return module if _ran(content, path, module) else None
 
 
 class _Finder:

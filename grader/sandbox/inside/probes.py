@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from . import dataset_probe, definitions, library_use, recording, student_code, wire
+from . import dataset_probe, library_use, recording, student_code, wire
 from .calls import call_as_asked
 from .configured import run_configured, run_without_dropout
-from .drawn_parameters import run_drawn
 from .model_probe import variant_in_model
 from .pretended_gpu import parameters_on_a_gpu
-from .purity import library_names, what_it_may_keep
-from .read_ahead import read_code
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
@@ -116,11 +113,6 @@ def calls_made(file: str, name: str, run_as: str, requests: list[dict[str, Any]]
     return {"calls": recorder.calls, "finished": finished}
 
 
-def definition_states(file: str, names: list[str]) -> dict[str, str]:
-    """Which of these names the source defines, and which of those are still stubs."""
-    return definitions.states(file, names)
-
-
 def _own(value: Any) -> Any:
     """Writable copies of arrays: code that writes into its argument should run, and be seen to."""
     if type(value) is np.ndarray:
@@ -137,21 +129,16 @@ PROBES: dict[str, Probe] = {
     for probe in (
         call,
         calls_made,
-        definition_states,
         draw_items,
         forward,
         latest_arguments,
-        library_names,
         names_used,
         parameters_on_a_gpu,
-        read_code,
         rotate,
         run_configured,
-        run_drawn,
         run_script,
         run_without_dropout,
         shapes_rotated,
         variant_in_model,
-        what_it_may_keep,
     )
 }

@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .trees import children, walk
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -73,7 +71,7 @@ class Scope:
         inner = Scope(self.place, self, isinstance(node, ast.ClassDef))
         match node:
             case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments) | ast.Lambda(args=arguments):
-                for argument in walk(arguments):
+                for argument in ast.walk(arguments):
                     if isinstance(argument, ast.arg):
                         inner.bind(argument.arg, None)
             case ast.ClassDef():
@@ -117,7 +115,7 @@ def statements(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
             continue
         yield node, always
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            blocks = [*children(node)]
+            blocks = list(ast.iter_child_nodes(node))
             inside = [one for block in blocks for one in (block, *_in_block(block)) if isinstance(one, ast.stmt)]
             waiting += [(inner, False) for inner in reversed(inside)]
 
@@ -137,7 +135,7 @@ def collect(scope: Scope, body: list[ast.stmt], is_module: bool = False) -> None
                 # At the end of a module a name means what it got last, unless that was made from what it meant before.
                 scope.bind(name, binding, instead=is_module and always and not _made_from(name, node))
         if is_module and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for inner in walk(node):
+            for inner in ast.walk(node):
                 if isinstance(inner, ast.Global):  # the function may set them
                     for name in inner.names:
                         scope.bind(name, Definition(node, scope))
@@ -147,8 +145,8 @@ def _made_from(name: str, node: ast.stmt) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return False
     body = node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
-    later = {id(inner) for statement in body for inner in walk(statement)}
-    reads = (one for one in walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+    later = {id(inner) for statement in body for inner in ast.walk(statement)}
+    reads = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
     return isinstance(node, ast.AugAssign) or any(one.id == name and id(one) not in later for one in reads)
 
 
@@ -187,12 +185,12 @@ def _bindings(node: ast.stmt, scope: Scope) -> Iterator[tuple[str, Binding]]:
 
 def own_expressions(node: ast.stmt) -> Iterator[ast.AST]:
     """What a statement evaluates itself, without the statements inside it."""
-    waiting = [one for one in children(node) if not isinstance(one, ast.stmt)]
+    waiting = [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
     while waiting:
         inner = waiting.pop()
         yield inner
         if not isinstance(inner, ast.Lambda):
-            waiting += [one for one in children(inner) if not isinstance(one, ast.stmt)]
+            waiting += [one for one in ast.iter_child_nodes(inner) if not isinstance(one, ast.stmt)]
 
 
 def _unpacked(target: ast.expr, value: ast.expr, scope: Scope) -> Iterator[tuple[str, Binding]]:
@@ -211,6 +209,6 @@ def _unpacked(target: ast.expr, value: ast.expr, scope: Scope) -> Iterator[tuple
 
 def _names(target: ast.AST) -> Iterator[str]:
     """The names that an assignment to this binds; `a.b = …` and `a[0] = …` bind none."""
-    for node in walk(target):
+    for node in ast.walk(target):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

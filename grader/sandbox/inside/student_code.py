@@ -123,8 +123,6 @@ def _import(path: str) -> ModuleType:
     if dotted != name:
         _search_first(top)
         return importlib.import_module(dotted)
-    if (whole := own_source.as_whole(name, path)) is not None:
-        return whole
     spec = importlib.util.spec_from_file_location(name, path, loader=own_source.OwnLoader(name, path))
     assert spec is not None
     assert spec.loader is not None

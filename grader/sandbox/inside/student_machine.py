@@ -34,11 +34,6 @@ def asks_for_a_device(source: bytes) -> bool:
     return _ASKED_FOR.search(source) is not None
 
 
-def stands_in() -> bool:
-    """Whether moving to a device that is not here works in this box, whoever does it."""
-    return bool(_installed)
-
-
 def _uncompiled(model: Any = None, **options: Any) -> Any:
     return model if model is not None else lambda decorated: decorated
 

@@ -14,10 +14,9 @@ import symtable
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
-from . import plain_names
 from .scopes import is_main_guard
-from .trees import children, walk
 
 _COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 # With these a name can be used that is written nowhere: then everything runs.
@@ -60,10 +59,10 @@ def names_used(node: ast.stmt, annotations: bool) -> tuple[set[str], set[str]]:
     return at_once, later
 
 
+@cache
 def _all_used(node: ast.stmt) -> set[str]:
     """The global names it uses, at once or when it is called."""
-    plain = plain_names.names_in(node)
-    return set().union(*names_used(node, annotations=True)) if plain is None else plain
+    return set().union(*names_used(node, annotations=True))
 
 
 @dataclass(eq=False)
@@ -99,7 +98,7 @@ class Statement:
     @property
     def identifiers(self) -> set[str]:
         """Every word in it that may be a name, in other files too."""
-        words = [getattr(node, _WORDS[type(node)]) for node in walk(self.node) if type(node) in _WORDS]
+        words = [getattr(node, _WORDS[type(node)]) for node in ast.walk(self.node) if type(node) in _WORDS]
         return {word for word in words if type(word) is str}  # constants may be anything
 
 
@@ -168,7 +167,7 @@ class TopLevel:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=called))):
                 defined = self._defined.get(name)
                 makes_one = isinstance(defined, ast.FunctionDef) and any(
-                    isinstance(inner, ast.FunctionDef | ast.Lambda) for inner in walk(defined)[1:]
+                    isinstance(inner, ast.FunctionDef | ast.Lambda) for inner in [*ast.walk(defined)][1:]
                 )
                 return name == called and defined is not None and not makes_one
         return False
@@ -178,7 +177,7 @@ class TopLevel:
         if isinstance(node, _DEFINITIONS) and not seen:
             return self._is_registered(node, wanted)
         own = wanted & uses
-        for inner in walk(node):
+        for inner in ast.walk(node):
             match inner:
                 case ast.For(target=ast.Name(id=name), iter=several) if own & _given_as_it_is(several):
                     own = own | {name}
@@ -259,15 +258,15 @@ class TopLevel:
             return isinstance(one.node, ast.Import) or one.is_star
         if not isinstance(one.node, ast.Expr | ast.If | ast.With | ast.Try | ast.Assign):
             return False
-        if any(isinstance(inner, ast.For | ast.While | ast.Assert | ast.Raise) for inner in walk(one.node)):
+        if any(isinstance(inner, ast.For | ast.While | ast.Assert | ast.Raise) for inner in ast.walk(one.node)):
             return False
         if isinstance(one.node, ast.Assign) and not all(_root(target) in self._imported for target in one.node.targets):
             return False
         ready = wanted | self._imported.keys() | _ALWAYS_THERE - _SHOWING
-        calls = [inner.func for inner in walk(one.node) if isinstance(inner, ast.Call)]
+        calls = [inner.func for inner in ast.walk(one.node) if isinstance(inner, ast.Call)]
         passed = {
             name
-            for call in walk(one.node)
+            for call in ast.walk(one.node)
             if isinstance(call, ast.Call) and self._is_from_elsewhere(call)
             for _, given in _received(call)
             for name in given & wanted
@@ -301,10 +300,10 @@ def _bound(node: ast.AST) -> Iterator[str]:
         case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
             yield name
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from (one.target.id for one in walk(node) if isinstance(one, ast.NamedExpr))
+            yield from (one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
             return
     if not is_main_guard(node):
-        for inner in children(node):
+        for inner in ast.iter_child_nodes(node):
             yield from _bound(inner)
 
 
@@ -319,7 +318,7 @@ def _sets_the_path(node: ast.stmt) -> bool:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return False
     return any(
-        isinstance(inner, ast.Attribute) and inner.attr == "path" and _root(inner) == "sys" for inner in walk(node)
+        isinstance(inner, ast.Attribute) and inner.attr == "path" and _root(inner) == "sys" for inner in ast.walk(node)
     )
 
 
@@ -340,4 +339,4 @@ def _given_as_it_is(expression: ast.AST) -> set[str]:
         return {expression.id}
     if isinstance(expression, ast.Call | ast.Lambda):
         return set()
-    return {name for inner in children(expression) for name in _given_as_it_is(inner)}
+    return {name for inner in ast.iter_child_nodes(expression) for name in _given_as_it_is(inner)}

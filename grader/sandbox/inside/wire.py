@@ -1,19 +1,19 @@
-"""Frames between grader and box: a JSON header and raw arrays behind it. What comes out of a box executes nothing.
+"""Frames between grader and sandbox: a header and raw arrays after it. What comes out of a sandbox executes nothing.
 
-A frame is 16 bytes (magic, header length, body length), the header, the body. In the header a value is JSON; what
-JSON lacks is an object with one tag: {"~": "array", "dtype": "<f8", "shape": [2, 3], "at": 0}. Any byte string decodes
-to a value or raises WireError. Most answers are one array: their frames have dtype and shape for a header.
+A frame is 16 bytes (magic, header length, body length), the header, the body. In the header of an answer a value is
+JSON; what JSON lacks is an object with one tag: {"~": "array", "dtype": "<f8", "shape": [2, 3], "at": 0}. Any byte
+string decodes to a value or raises WireError.
 
-Questions go the other way, from the grader, whom a box can trust: they are pickled, which is read ten times as fast,
-with their arrays behind them. Only the end inside a box reads such frames. What answers several questions at once is
-one frame too, if all answers are arrays (array_answers.py).
+Questions go the other way, from the grader, which a sandbox can trust: they are pickled. Only the end inside a sandbox
+reads such frames.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import math
 import os
+import pickle
 import struct
 import sys
 from dataclasses import dataclass
@@ -21,14 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from . import pickled_questions
-from .array_answers import KINDS, ArrayAnswers, BadAnswers, TakenDown
-
 Bytes = bytes | bytearray | memoryview
 
 _HEAD = struct.Struct(">4sIQ")
-_MAGIC, _ARRAY, _ARRAYS, _QUESTION = b"gbx1", b"gbxa", b"gbxm", b"gbxq"
-_DTYPE_BYTES = 4  # of an array's header; eight for each of its dimensions follow
+_MAGIC, _QUESTION = b"gbx1", b"gbxq"
 
 # Far above what any homework returns (a 2,000-item dataset sample is under 10 MiB), far below what hurts the grader.
 MAX_HEADER_BYTES = 4 * 2**20
@@ -38,6 +34,13 @@ MAX_ITEMS = 100_000
 MAX_DIMENSIONS = 32
 MAX_INTEGER_BITS = 1024
 
+KINDS = {
+    code: np.dtype(code)
+    for code in (
+        *("<c16", "<c8", "<f2", "<f4", "<f8", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8"),
+        *("|b1", "|i1", "|u1"),
+    )
+}
 DTYPES = frozenset(KINDS)
 
 _REAL = (int, float, np.integer, np.floating)
@@ -54,10 +57,6 @@ class Unsendable(Exception):
 
 def pack(value: Any) -> list[Bytes]:
     """The frame for a value, as buffers to be sent one after the other."""
-    if type(value) is dict and len(value) == 1:
-        array = value.get("value")
-        if type(array) is np.ndarray and array.dtype.str in DTYPES and 0 < array.nbytes <= MAX_BODY_BYTES:
-            return _pack_array(array)
     arrays, budget = _Arrays(), [MAX_ITEMS]
     header = json.dumps(_encode(value, arrays, budget, 0)).encode()
     if len(header) > MAX_HEADER_BYTES or arrays.nbytes > MAX_BODY_BYTES:
@@ -66,23 +65,16 @@ def pack(value: Any) -> list[Bytes]:
     return frame + [array.reshape(-1).view(np.uint8).data for array in arrays.kept if array.nbytes]
 
 
-def _pack_array(array: np.ndarray[Any, Any]) -> list[Bytes]:
-    """The frame for {"value": array}."""
-    header = struct.pack(f"<4s{array.ndim}Q", array.dtype.str.encode(), *array.shape)
-    return [_HEAD.pack(_ARRAY, len(header), array.nbytes), header, array.tobytes()]
-
-
-def pack_arrays(taken: TakenDown) -> list[Bytes]:
-    """One frame for all of them; none for none."""
-    if not taken.nbytes:
-        return []
-    header, body = taken.packed()
-    return [_HEAD.pack(_ARRAYS, len(header), len(body)), header, body]
-
-
 def pack_question(question: dict[str, Any]) -> bytes:
-    header, body = pickled_questions.pack(question)
-    return _HEAD.pack(_QUESTION, len(header), len(body)) + header + body
+    """The frame for a question, all of it pickled: by protocol 4, after which arrays own their memory, and `fast`,
+    after which an array that two requests share is two arrays. Code that writes into its arguments changes no others.
+    """
+    stream = io.BytesIO()
+    pickler = pickle.Pickler(stream, protocol=4)
+    pickler.fast = True
+    pickler.dump(question)
+    header = stream.getvalue()
+    return _HEAD.pack(_QUESTION, len(header), 0) + header
 
 
 class _Arrays:
@@ -264,14 +256,17 @@ class Frames:
         values, at, received = [], 0, len(whole)
         while received - at >= _HEAD.size:
             magic, header_length, body_length = _HEAD.unpack_from(whole, at)
-            _look_at_head(magic, header_length, body_length)
+            if magic != _MAGIC:
+                raise WireError("the answer does not begin like a frame")
+            if header_length > MAX_HEADER_BYTES or body_length > MAX_BODY_BYTES:
+                raise WireError("the answer announces more data than a frame may hold")
             start = at + _HEAD.size
             end = start + header_length + body_length
             if end > received:
                 break
             header = bytes(whole[start : start + header_length])
             body = bytes(whole[start + header_length : end])
-            values.append(_READERS[magic](header, body))
+            values.append(unpack(header, body))
             at = end
         if whole is data:
             self._received += memoryview(data)[at:]
@@ -280,43 +275,14 @@ class Frames:
         return values
 
 
-def _look_at_head(magic: bytes, header_length: int, body_length: int) -> None:
-    if magic not in _READERS:
-        raise WireError("the answer does not begin like a frame")
-    if header_length > MAX_HEADER_BYTES or body_length > MAX_BODY_BYTES:
-        raise WireError("the answer announces more data than a frame may hold")
-
-
-def _one_array(header: bytes, body: bytes) -> dict[str, Any]:
-    dimensions, rest = divmod(len(header) - _DTYPE_BYTES, 8)
-    kind = KINDS.get(header[:_DTYPE_BYTES].rstrip(b"\0").decode("latin-1"))
-    if rest or not 0 <= dimensions <= MAX_DIMENSIONS or kind is None:
-        raise WireError("an array of impossible kind or shape")
-    shape = struct.unpack_from(f"<{dimensions}Q", header, _DTYPE_BYTES)
-    if math.prod(shape) * kind.itemsize != len(body) or not body:
-        raise WireError("an array that does not fill its frame")
-    return {"value": np.ndarray(shape, kind, body)}
-
-
-def _several_arrays(header: bytes, body: bytes) -> ArrayAnswers:
-    try:
-        return ArrayAnswers(header, body)
-    except BadAnswers as error:
-        raise WireError(str(error)) from None
-
-
-_READERS = {_MAGIC: unpack, _ARRAY: _one_array, _ARRAYS: _several_arrays}
-
-
 def read_question(descriptor: int) -> Any:
-    """The next question, in a box; None when the grader hangs up. No frame of a box's own is read so."""
+    """The next question, in a sandbox; None when the grader hangs up."""
     head = _exactly(descriptor, _HEAD.size)
     if not head:
         return None
     magic, header_length, body_length = _HEAD.unpack(head)
     data = _exactly(descriptor, header_length + body_length)
-    header, body = data[:header_length], memoryview(data)[header_length:]
-    return pickled_questions.unpack(header, body) if magic == _QUESTION else unpack(header, body)
+    return pickle.loads(data) if magic == _QUESTION else unpack(data[:header_length], memoryview(data)[header_length:])
 
 
 def _exactly(descriptor: int, length: int) -> bytes:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import kept_modules, own_source, purity, script_files, student_code, student_machine, whole_files, wire
-from .array_answers import MAX_TOGETHER_BYTES, TakenDown
+from . import own_source, script_files, student_code, student_machine, wire
 from .calls import WrongSignature
 from .probes import PROBES, Probe, latest
 from .student_code import Absent, ImportFailed, describe
@@ -23,11 +22,6 @@ def seed(number: int) -> None:
     """Students' own random numbers are the same in every run."""
     _seeded[:] = [number]
     _begin_anew(number)
-
-
-def seed_nothing() -> None:
-    """For code that draws no random numbers: to seed takes longer than most answers."""
-    _seeded.clear()
 
 
 def _begin_anew(number: int) -> None:
@@ -52,77 +46,34 @@ def forget(home: str, path: list[str]) -> None:
         if id(module) in theirs or (home and str(getattr(module, "__file__", None) or "").startswith(home)):
             del sys.modules[name]
     student_code.forget()
-    purity.forget()
-    kept_modules.forget()
     script_files.placed.clear()
     own_source.forget()
-    whole_files.forget()
     latest.clear()
     sys.path[:] = path
     for folder in [one for one in sys.path_importer_cache if home and one.startswith(home)]:
         del sys.path_importer_cache[folder]
 
 
-def serve(descriptor: int, ahead: list[dict[str, Any]]) -> None:
-    """Those that were there before the box was are answered from as deep a stack as others."""
-    respond(descriptor, *ahead)
-    while (request := wire.read_question(descriptor)) is not None:
-        respond(descriptor, request)
+def serve(descriptor: int) -> None:
+    while (question := wire.read_question(descriptor)) is not None:
+        respond(descriptor, question)
 
 
-def respond_to_all(descriptor: int, requests: list[dict[str, Any]]) -> None:
-    """Answer requests that were there before the box was, in as few writes as may be: each wakes the grader."""
-    outbox = _Outbox(descriptor)
-    for request in requests:
-        _respond(outbox, request)
-    outbox.empty()
-
-
-def respond(descriptor: int, *requests: dict[str, Any]) -> None:
-    """Answer requests, or each of several that came in one."""
-    respond_to_all(descriptor, list(requests))
+def respond(descriptor: int, question: dict[str, Any]) -> None:
+    """Answer each request of a question, as soon as its answer is there: code that ends the sandbox with a later
+    request loses none of the answers before."""
+    probe, file, begins = PROBES[question["probe"]], question["file"], question["begins"]
+    for request in question["each"]:
+        send(descriptor, _answered(probe, {"file": file, **request}, begins))
+        begins = False
 
 
 def send(descriptor: int, reply: dict[str, Any]) -> None:
-    outbox = _Outbox(descriptor)
-    outbox.put(_packed(reply))
-    outbox.empty()
-
-
-class _Outbox:
-    """Answers that wait to be written, each as it was when it was given: the next call may change it."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._waiting = bytearray()
-
-    def put(self, buffers: list[wire.Bytes]) -> None:
-        self._waiting += b"".join(buffers)
-        if len(self._waiting) > MAX_TOGETHER_BYTES:
-            self.empty()
-
-    def empty(self) -> None:
-        _flush()  # what the code printed comes before its answers
-        view = memoryview(self._waiting)
-        while view:
-            view = view[os.write(self._descriptor, view) :]
-        self._waiting = bytearray()
-
-
-def _respond(outbox: _Outbox, request: dict[str, Any]) -> None:
-    if "each" not in request:
-        outbox.put(_packed(answer(request)))
-        return
-    # What was asked stays in the request: in a box, to free what the fork server has read would copy memory.
-    shared = {name: value for name, value in request.items() if name not in ("each", "probe", "begins")}
-    arrays, probe, begins = TakenDown(), PROBES[request["probe"]], request.get("begins", False)
-    for one in request["each"]:
-        found = _answered(probe, {**shared, **one}, begins)
-        begins = False
-        if not arrays.takes(found):
-            outbox.put([*wire.pack_arrays(arrays), *_packed(found)])
-            arrays = TakenDown()
-    outbox.put(wire.pack_arrays(arrays))
+    frame = b"".join(_packed(reply))
+    _flush()  # what the code printed comes before its answer
+    view = memoryview(frame)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def _packed(reply: dict[str, Any]) -> list[wire.Bytes]:
@@ -132,22 +83,15 @@ def _packed(reply: dict[str, Any]) -> list[wire.Bytes]:
         return wire.pack({"unsendable": str(error)})
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
-    return _answered(PROBES[request.pop("probe")], request, request.pop("begins", False))
-
-
 def _answered(probe: Probe, request: dict[str, Any], begins: bool) -> dict[str, Any]:
     if begins:  # another check, and the same random numbers as for the first
-        if _seeded:
-            seed(*_seeded)
+        seed(*_seeded)
         latest.clear()
         _forget_patterns()
     stream = request.pop("stream", None)
-    if stream is not None and _seeded:  # chance is the question's own, whatever was asked before
+    if stream is not None:  # chance is the question's own, whatever was asked before
         _begin_anew(_seeded[0] ^ stream)
     found = _found(probe, request)
-    if student_machine.stands_in():
-        found = {**found, "stands_in_for_a_gpu": True}
     return {**found, "lacked_a_gpu": True} if student_machine.asked_for else found
 
 

@@ -4,9 +4,6 @@ It reads requests from its control socket: {"open": {...}} with two descriptors 
 answers {"opened": id} with a descriptor by which the grader can kill and watch the box. When a box ends, it says
 {"ended": id, ...} with how. When the grader hangs up it exits, and all boxes with it.
 
-On {"prepare": true}, with a control socket and a file of questions, it parts: the new server holds these questions, and
-every box of its answers them without having been asked. Only code that keeps nothing is run in such a box.
-
 Boxes that need no heavy library are forked ten times as quickly from a server without. Where there is one to load, two
 come from the one process that was begun: they part when all else has been loaded.
 """
@@ -25,7 +22,7 @@ import signal
 import socket
 import sys
 import time
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple, TextIO
 
 import numpy as np
@@ -35,11 +32,10 @@ from . import (
     landlock,
     later_modules,
     namespaces,
-    read_ahead,
-    rehearsal,
     seccomp,
     stand_ins,
     syscalls,
+    warm_start,
     wire,
     worker,
 )
@@ -50,7 +46,6 @@ _ASIDE = 64  # above those
 _PRINTED = (1, 2)  # standard output and error
 _streams: list[TextIO] = []  # on these, for every box
 _COPIED_BYTES = 1 << 16  # at a time
-_GARBAGE = 20_000  # objects before anybody looks for some, in boxes that end within milliseconds; elsewhere 700
 
 
 def main(settings: dict[str, Any]) -> None:
@@ -70,7 +65,7 @@ def main(settings: dict[str, Any]) -> None:
         libraries = [*libraries, *settings["heavy"]]
     elif settings["heavy"]:  # the other one, which is ready long before
         control.close()
-        control, settings["rehearsal"] = light_control, settings["light_rehearsal"]
+        control, settings["warm_up"] = light_control, settings["light_warm_up"]
     else:
         light_control.close()
     if isolated:
@@ -80,7 +75,7 @@ def main(settings: dict[str, Any]) -> None:
     if "torch" in libraries:
         _finish_loading_torch()
     stand_ins.offer(libraries)
-    rehearsal.rehearse(settings["rehearsal"])
+    warm_start.run(settings["warm_up"])
     later_modules.begin()
     shared = None
     if landlock.abi() and "landlock" not in settings["without"]:
@@ -100,17 +95,12 @@ def main(settings: dict[str, Any]) -> None:
     gc.enable()
     control.send(json.dumps({"isolated": isolated}).encode())
     asked, received = _Server(control).run(isolated)
-    questions: list[dict[str, Any]] = []
-    if asked is _PREPARE:
-        control, questions = _prepared(control, received, isolated)
-        asked, received = _Server(control).run(isolated)
     if asked is None:
         os._exit(0)  # there is nothing to put away, and taking torch apart takes half a second
-    assert isinstance(asked, _Asked)
     control.detach()
     _keep_only(*received, *(() if shared is None else (shared,)))
     received.clear()
-    _become_box(asked, settings, isolated, shared is not None, questions)
+    _become_box(asked, settings, isolated, shared is not None)
 
 
 def _told(control: socket.socket) -> dict[str, Any]:
@@ -136,42 +126,17 @@ class _Asked(NamedTuple):
     """What a box is to be."""
 
     seed: int
-    draws: bool  # whether its code may draw random numbers
-    writes: bool  # or open what is not its submission's
-    copy: bool
-    read: dict[str, tuple[str, bool]]  # files, and what was found by reading them
+    copy: bool  # whether its code gets a copy of the submission to write into
     confinement: jail.Confinement
-
-
-_PREPARE = object()
-
-
-def _prepared(
-    control: socket.socket, received: list[int], isolated: bool
-) -> tuple[socket.socket, list[dict[str, Any]]]:
-    """The control socket of a server that has just parted from another, and the questions it holds."""
-    namespaces.die_with_parent()
-    control.close()
-    own, written = socket.socket(fileno=received[0]), received[1]
-    questions = list(iter(partial(wire.read_question, written), None))
-    os.close(written)
-    gc.freeze()
-    gc.set_threshold(_GARBAGE)
-    jail.address_space_in_use.cache_clear()
-    jail.address_space_in_use()
-    own.send(json.dumps({"isolated": isolated}).encode())
-    return own, questions
 
 
 class _Server:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._boxes: dict[int, tuple[int, int]] = {}  # descriptor of the process -> (box id, process id)
-        self._parted: list[int] = []  # servers that were forked from this one
 
-    def run(self, isolated: bool) -> tuple[object, list[int]]:
-        """Fork boxes until the grader hangs up. In a new box, returns what it is to be, and its descriptors; in a new
-        server that is to be prepared, that.
+    def run(self, isolated: bool) -> tuple[_Asked | None, list[int]]:
+        """Fork boxes until the grader hangs up. In a new box, returns what it is to be, and its descriptors.
 
         It returns, so that nothing of all this is left where the box could look: how many boxes there were before it
         would tell which check it is for.
@@ -186,13 +151,8 @@ class _Server:
                     continue
                 message, received, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
                 if not message:
-                    self._end_boxes()
                     return None, []
-                request = json.loads(message).get("open")
-                if request is None:
-                    if not self._parts(received):
-                        return _PREPARE, received
-                    continue
+                request = json.loads(message)["open"]
                 number = request.pop("id")
                 asked = _Asked(**{**request, "confinement": jail.Confinement(**request["confinement"])})
                 if isolated:  # all boxes have the same
@@ -202,16 +162,6 @@ class _Server:
                     return asked, received
                 poll.register(self._watch(number, child, received), select.POLLIN)
 
-    def _parts(self, received: list[int]) -> bool:
-        """Fork another server, in which this is false."""
-        self._parted = [one for one in self._parted if os.waitpid(one, os.WNOHANG)[0] == 0]
-        child = os.fork()
-        if child:
-            self._parted.append(child)
-            for descriptor in received:
-                os.close(descriptor)
-        return child != 0
-
     def _watch(self, number: int, child: int, received: list[int]) -> int:
         watch = os.pidfd_open(child)
         self._boxes[watch] = (number, child)
@@ -219,12 +169,6 @@ class _Server:
             os.close(descriptor)
         socket.send_fds(self._control, [json.dumps({"opened": number}).encode()], [watch])
         return watch
-
-    def _end_boxes(self) -> None:
-        """Nobody else would wait for them, if this server parted from another."""
-        for _, process in self._boxes.values():
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
 
     def _bury(self, watch: int) -> None:
         box, process = self._boxes.pop(watch)
@@ -235,9 +179,7 @@ class _Server:
         os.close(watch)
 
 
-def _become_box(
-    asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool, questions: list[dict[str, Any]]
-) -> None:
+def _become_box(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded: bool) -> None:
     """Never returns: whatever happens, this process must not go on as a second fork server."""
     try:
         try:
@@ -249,7 +191,7 @@ def _become_box(
             worker.send(_WIRE, {"broken": f"{type(error).__name__}: {error}"})
             os._exit(1)
         os.write(_WIRE, _greeting(tuple(layers)))
-        worker.serve(_WIRE, questions)
+        worker.serve(_WIRE)
     finally:
         os._exit(0)
 
@@ -265,7 +207,7 @@ def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded:
     confinement = asked.confinement
     if not isolated:  # not before: libc never forgets, and names of folders would tell how many boxes there were
         jail.tell_of_scratch(confinement.scratch)
-    elif asked.writes:
+    else:
         jail.mount_scratch(confinement)
     home = confinement.submission
     if asked.copy:  # small enough to give the student a copy to write into, as at home
@@ -275,19 +217,12 @@ def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded:
         except OSError:  # it does not fit: then it can be read, but not written to
             home = confinement.submission
     os.chdir(home)
-    # A heavy library loads more of itself while it is used.
-    is_narrow = not asked.writes and not any(name in sys.modules for name in settings["heavy"])
-    reach = jail.Reach(_SHARED if guarded else None, settings["installation"], is_narrow)
+    reach = jail.Reach(_SHARED if guarded else None, settings["installation"])
     worn = jail.put_on(confinement, reach, isolated, settings["unsafe"])
-    read_ahead.take_over(asked.read)
-    if asked.draws:
-        worker.seed(asked.seed)
-    else:
-        worker.seed_nothing()
+    worker.seed(asked.seed)
     if (logging := sys.modules.get("logging")) is not None:
         vars(logging)["_startTime"] = time.time()  # not the fork server's
-    if asked.writes:
-        gc.collect()  # its counters begin alike in every box
+    gc.collect()  # its counters begin alike in every box
     return worn
 
 

@@ -134,16 +134,6 @@ class View:
             frozenset(names[name] for name in used if name in names),
         )
 
-    @classmethod
-    def at_first_sight(
-        cls, bench: Workbench, sizes: BlockSizes, wanted: Wanted, given: Given, alone: frozenset[str]
-    ) -> View | None:
-        """Of a block as torch's layers keep it, without loose vectors, where every tensor seems to be in use."""
-        if _loose(bench, sizes, bare=False):
-            return None
-        names = {name: name for name in bench.values}
-        return cls(bench, bench, sizes, wanted, given, names, (), {}, alone, frozenset(names))
-
     @cached_property
     def values(self) -> Values:
         return {new: self.bench.values[old] for old, new in self.names.items()}

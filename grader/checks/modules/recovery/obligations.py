@@ -10,8 +10,8 @@ import numpy as np
 from grader import compare
 from grader.checks.modules.recovery.fits import Inputs
 from grader.checks.modules.recovery.workbench import DROPOUT, Workbench
-from grader.compare import Array, Difference, difference
-from grader.errors import Crashed, Killed, NotImportable, TimedOut
+from grader.compare import Array, difference
+from grader.errors import Crashed, TimedOut
 from grader.model import Outcome, failed, passed
 from grader.quoting import quote
 
@@ -40,30 +40,6 @@ def wrong_shape(bench: Workbench, inputs: Inputs, want: tuple[int, ...]) -> Outc
     if not np.isfinite(output).all():
         return failed(f"{bench.name} gives NaN or infinity for {given}")
     return None
-
-
-def right_in_form(bench: Workbench, shaped: Sequence[tuple[Array, tuple[int, ...]]], x: Array) -> Array | None:
-    """The output for x, if `wrong_shape` finds nothing in these inputs, and the three looks below find nothing in x.
-
-    All is asked at once, which is as good as one by one where no call can tell which ones came before it: each output
-    follows from its input, and from what is drawn. None says that one has to look, one by one.
-    """
-    alone = [x[n : n + 1] for n in range(len(x))]
-    try:
-        ran = replace(bench, watched=True).run(*((one,) for one in (*(one for one, _ in shaped), x, x, *alone)))
-        (single,) = replace(bench, precision="float32").run((x,)).outputs
-    except (TimedOut, Killed, NotImportable):
-        raise
-    except Crashed:
-        return None
-    outputs, (together, again, *apart) = ran.outputs[: len(shaped)], ran.outputs[len(shaped) :]
-    fits = all(one.shape == want and np.isfinite(one).all() for one, (_, want) in zip(outputs, shaped, strict=True))
-    steady = ran.steady and isinstance(bench.settings, list)  # a configuration has dropout to be switched on
-    if not (steady and fits and is_unchanged((x,), ran.given[len(shaped)])) or difference(again, together):
-        return None
-    if any(difference(one, together[n : n + 1]) for n, one in enumerate(apart)) or differs_much(single, together):
-        return None
-    return together
 
 
 def not_a_function_of_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
@@ -110,26 +86,18 @@ def made_steady(bench: Workbench, inputs: Inputs) -> Workbench | Outcome:
 def changes_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
     """None if the caller's tensors are the same after the call."""
     (given,) = replace(bench, watched=True).run(inputs).given
-    if is_unchanged(inputs, given):
+    if all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, given, strict=True)):
         return None
     return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …")
-
-
-def is_unchanged(inputs: Inputs, given: Sequence[Array]) -> bool:
-    return all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, given, strict=True))
 
 
 def differs_in_float32(bench: Workbench, inputs: Inputs) -> Outcome | None:
     """None if single precision, as models are trained in, gives the same values but for rounding."""
     (single,) = replace(bench, precision="float32").run(inputs).outputs
-    if found := differs_much(single, bench.run(inputs).outputs[0]):
+    # Twenty times what float32 keeps of values near one, through a few layers.
+    if found := difference(single, bench.run(inputs).outputs[0], rtol=1e-3, atol=1e-3):
         return failed(f"{bench.name} gives other values in float32 than in float64: {found.summary}")
     return None
-
-
-def differs_much(single: Array, double: Array) -> Difference | None:
-    """By more than twenty times what float32 keeps of values near one, through a few layers."""
-    return difference(single, double, rtol=1e-3, atol=1e-3)
 
 
 def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outcome:
@@ -162,11 +130,8 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
                 f"the gradient of {bench.name} with respect to its input is not that of the output; "
                 "is something detached, or under no_grad?"
             )
-    return every_one_is_trained(len(used), len(bench.values) - len(used))
-
-
-def every_one_is_trained(used: int, idle: int) -> Outcome:
-    return passed("every parameter it uses is trained", evidence={"parameters": used, "without_influence": idle})
+    idle = len(bench.values) - len(used)
+    return passed("every parameter it uses is trained", evidence={"parameters": len(used), "without_influence": idle})
 
 
 def _all_are_slopes(

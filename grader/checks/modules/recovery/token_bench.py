@@ -144,11 +144,6 @@ def _may_count(side: int) -> bool:
     return 1 < side <= _MOST
 
 
-def may_be_cut(tensors: Mapping[str, Array]) -> bool:
-    """Whether any of these may hold several maps along an axis, and would be shown in pieces then."""
-    return any(_is_short(tensor.shape) for tensor in tensors.values())
-
-
 def _is_short(sides: tuple[int, ...]) -> bool:
     return any(map(_may_count, sides)) and _is_table(sides)
 

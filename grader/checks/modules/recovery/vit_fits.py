@@ -21,7 +21,6 @@ from grader.checks.modules.recovery.block_fits import (
     Wanted,
     many_token_fits,
     one_token_fits,
-    right_fits,
     shared_fits,
     unlike_alone,
 )
@@ -111,22 +110,6 @@ class _Encoder:
     draws: Array  # the tokens, and what it makes of them
     logits: Array
     is_usual: bool
-
-
-def read_right(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn) -> Found | None:
-    """The fit that gives its values, of those that are right; the first that does, by names, ends the search."""
-    encoder = _encoder(bench, rng, sizes, way_in, naming=False)
-    if encoder is None:
-        return None
-    for anatomy in encoder.anatomies:
-        fits = right_fits(anatomy, _WANTED, encoder.draws, encoder.logits, encoder.ends)
-        right = (single for single in fits if not single.mistakes(_WANTED))
-        if one := next(right, None):
-            found = _attention(bench, rng, sizes, way_in, anatomy, chain([one], right), naming=False)
-            if isinstance(found, ManyTokens):
-                whole = _patches(bench, rng, sizes, _with_one_block(bench, way_in, anatomy, found))
-                return whole if isinstance(whole, Found) else None
-    return None
 
 
 def _with_one_block(bench: Workbench, way_in: WayIn, anatomy: Anatomy, found: ManyTokens) -> Found:

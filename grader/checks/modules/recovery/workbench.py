@@ -42,7 +42,6 @@ class Ran:
     gradients: dict[str, Array]
     input_gradients: list[list[Array | None]]
     given: list[list[Array]]  # the inputs as they are afterwards, if they are watched
-    steady: bool = False  # and no call can tell which ones came before it
 
 
 @dataclass
@@ -78,7 +77,6 @@ class Workbench:
                 for row in reply["input_gradients"]
             ],
             [[numbers(array, self.name) for array in row] for row in reply["given"]],
-            reply["steady"] is True,
         )
 
     def _like(self, name: str, value: Any) -> Array:
@@ -124,7 +122,6 @@ class Workbench:
                 "input_gradients": list(rows),
                 "given": list(given),
                 "changed": list(),
-                "steady": bool(),
             } as reply if len(outputs) == len(inputs) and (len(rows), len(given)) == wanted:
                 return dict(reply)
         raise Crashed(f"{self.name} gave no outputs")

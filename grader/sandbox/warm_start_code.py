@@ -1,13 +1,13 @@
-"""The files that the fork server rehearses with. The grader writes them, and needs no numpy for that."""
+"""The files that the fork server warms up with. The grader writes them, and needs no numpy for that."""
 
 from __future__ import annotations
 
 FILES = {
-    "rehearsed.py": '''"""Code as homework has it; it computes nothing that is asked for."""
+    "warm_up.py": '''"""Code as homework has it."""
 import math
 import numpy as np
 
-from rehearsed_too import halved
+from warm_up_too import halved
 
 SCALE = 2.0
 
@@ -22,7 +22,7 @@ def scaled(x, y, factor=1.0, mask=None):
         rows.append(row.sum() * SCALE)
     return halved(np.concatenate([z, z], axis=0) / len(rows))
 ''',
-    "rehearsed_too.py": """import numpy as np
+    "warm_up_too.py": """import numpy as np
 
 
 def halved(x):
