@@ -43,9 +43,9 @@ from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.running import Order, Tally, run_batch
-from grader.draw import Draw
-from grader.rubric import load_rubric
-from grader.submission import room_in_memory
+from grader.grading.randomness import Draw
+from grader.rubric.loading import load_rubric
+from grader.submission.opening import room_in_memory
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 NLP_A5, ALICE = REPOSITORY / "rubrics" / "nlp-a5.yaml", REPOSITORY / "submissions" / "alice"

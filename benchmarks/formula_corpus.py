@@ -29,7 +29,7 @@ from grader.answers import cut_into_parts
 from grader.errors import StudentFault
 from grader.formulas import killable_child
 from grader.model import Answer, Problem, Status
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = REPOSITORY / "tests" / "formulas"

@@ -1,7 +1,7 @@
 """How many faults in the grader's own code its tests notice: one fault at a time, the tests of that area, in parallel.
 
     python -m benchmarks.mutants --count 400 --seed 0
-    python -m benchmarks.mutants --only grader/sandbox --only grader/engine.py --count 50 --least 25
+    python -m benchmarks.mutants --only grader/sandbox --only grader/grading/engine.py --count 50 --least 25
 
 Faults are those that rubrics are proved with (grader/proving/mutations.py), drawn by a hash of what each changes, so
 that editing one file draws new faults in that file alone. Each is put into a copy of the repository, where the tests

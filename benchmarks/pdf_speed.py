@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.reading_stages import processor_seconds
+from grader.answers.pdf.process import read_pdf
 from grader.answers.pdf_lines import pdf_lines
-from grader.sandbox.pdf_process import read_pdf
 from tests.hostile_pdfs import pages
 
 _PAGES = (1, 5, 20, 40)

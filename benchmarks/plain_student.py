@@ -16,9 +16,9 @@ from grader.checks.functions import extreme_scores, ready_made, token_influence,
 from grader.checks.modules import encoder, encoder_form, patch_training, patches, vit, vit_form
 from grader.model import Outcome
 from grader.registry import definitions_in
-from grader.sandbox.inside import student_code
-from grader.sandbox.inside.probes import PROBES
-from grader.yaml_source import read
+from grader.rubric.yaml_source import read
+from grader.sandbox.box.loading import student_code
+from grader.sandbox.box.probes.probes import PROBES
 
 RUBRIC = Path(__file__).resolve().parent.parent / "rubrics" / "dl-hw3.yaml"
 Asked = tuple[str, str, dict[str, Any]]

@@ -29,13 +29,13 @@ MEASURE = """
 import json, resource, sys
 from pathlib import Path
 import numpy as np
-from grader.choosing import only
-from grader.draw import Draw
-from grader.engine import grade
+from grader.rubric.choosing import only
+from grader.grading.randomness import Draw
+from grader.grading.engine import grade
 from grader.model import Limits
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 
 asked = json.loads(sys.argv[1])
 rubric = only(load_rubric(Path(asked["rubric"])), asked["problems"])

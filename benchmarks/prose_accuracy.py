@@ -27,8 +27,8 @@ from grader.answers.sheet import cut_into_parts
 from grader.checks.prose import gives_the_ideas
 from grader.model import Answer, Check, Piece
 from grader.prose import Judgement, judge
-from grader.rubric import load_rubric
-from grader.yaml_source import read
+from grader.rubric.loading import load_rubric
+from grader.rubric.yaml_source import read
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = REPOSITORY / "tests" / "prose"

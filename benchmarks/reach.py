@@ -29,7 +29,7 @@ from coverage import Coverage, CoverageData
 
 _OUT = "REACH_RECORDS"  # where the plugin writes, which runs in processes that pytest starts
 _PROCESSES = ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.exec")
-_IN_BOXES = "grader/sandbox/inside/"  # all that runs in a box
+_IN_BOXES = "grader/sandbox/box/"  # all that runs in a box
 _LOADING = ""  # what is run while tests are collected belongs to none of them
 
 

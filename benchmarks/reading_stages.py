@@ -28,13 +28,13 @@ from benchmarks.forms.corpus import Sheet, sheet
 from benchmarks.forms.every_form import FORMS, MARKDOWN, Form
 from benchmarks.forms.judged import Judge, judge
 from grader.answers import pdf_lines, pdf_sheet, readers, sheet_files, splitting
+from grader.answers.pdf import process as pdf_process
 from grader.checks.formulas import formula_outcomes
 from grader.formulas.answer import clauses, token_stream
 from grader.formulas.syntax import parser
 from grader.formulas.typing import shapes
 from grader.formulas.warm_up import warm_up
 from grader.prose import judge as judge_prose
-from grader.sandbox import pdf_process
 from tests.hostile_pdfs import pages, text_page
 
 _TIMES = 3

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.plain_student import PlainStudent, cases
-from grader.sandbox.inside.probes import PROBES
+from grader.sandbox.box.probes.probes import PROBES
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 MODEL = REPOSITORY / "submissions" / "ada"

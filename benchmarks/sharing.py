@@ -26,14 +26,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grader.draw import Draw
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Rubric, is_code
 from grader.proving.mutants import candidates
 from grader.report.json_report import as_data
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SAMPLES = REPOSITORY / "submissions"

@@ -22,7 +22,7 @@ import numpy as np
 
 from grader.model import Limits
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ADA = REPOSITORY / "submissions" / "ada"

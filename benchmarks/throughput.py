@@ -32,7 +32,7 @@ from pathlib import Path
 
 from grader.batch.finding import Found
 from grader.batch.running import Order, Tally, run_batch
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUBRIC = REPOSITORY / "rubrics" / "dl-hw3.yaml"

@@ -32,8 +32,8 @@ _KILLERS = 8
 _ELSEWHERE = 100  # quick tests of other areas that run the line, too: some files are run by nearly all tests
 # In seconds of the processor's time: whatever a test takes by itself, a busy machine makes it take longer.
 _PATIENCE, _TIMES, _UNKNOWN = 20.0, 10.0, 120.0
-_IN_BOXES = "grader/sandbox/inside/"
-_OPENS_BOXES = "grader/sandbox/channel.py"
+_IN_BOXES = "grader/sandbox/box/"
+_OPENS_BOXES = "grader/sandbox/host/channel.py"
 _HANDS_ON = "grader/formulas/killable_child.py"  # whose child lives on from test to test
 
 

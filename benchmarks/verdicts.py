@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks import formula_corpus, prose_accuracy
 from grader.proving.proof import load_proof
 from grader.proving.prove import prove
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric.loading import find_rubric, load_rubric
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUBRICS = ("dl-hw3", "nlp-a5")

@@ -21,13 +21,13 @@ import numpy as np
 import grader
 from grader.answers import read_answers
 from grader.checks.formulas import formula_outcomes
-from grader.draw import Draw
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Answer
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric.loading import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
-from grader.sandbox.inside import wire, worker
-from grader.submission import open_submission
+from grader.sandbox.box import wire, worker
+from grader.submission.opening import open_submission
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 _OWN = str(Path(grader.__file__).parent)

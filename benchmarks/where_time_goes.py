@@ -28,9 +28,9 @@ from grader.batch.files import write_files
 from grader.batch.finding import find_submissions
 from grader.batch.gradebook import Gradebook, Run
 from grader.batch.grading import Graded, Grading, Plan
-from grader.draw import Draw
-from grader.sandbox import fork_server
-from grader.submission import room_in_memory
+from grader.grading.randomness import Draw
+from grader.sandbox.host import fork_server
+from grader.submission.opening import room_in_memory
 
 PROBLEMS = ("2.1", "2.2")
 WARM = 4  # submissions that are graded before any is measured

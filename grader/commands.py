@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.choosing import choose_rubric
-from grader.choosing import only as narrowed
-from grader.draw import Draw, draw_for_grading
 from grader.errors import UsageError
 from grader.exits import EXIT_USAGE, exit_code, extra_needed, ungraded_in_one_line, write_text
+from grader.grading.randomness import Draw, draw_for_grading
 from grader.model import Check, Problem, Report, Rubric
 from grader.options import (
     DaskOption,
@@ -29,12 +27,14 @@ from grader.options import (
     UnsafeOption,
     room_of_commands,
 )
-from grader.rubric_files import find_rubric, glimpse
+from grader.rubric.choosing import choose_rubric
+from grader.rubric.choosing import only as narrowed
+from grader.rubric.locating import find_rubric, glimpse
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission.opening import OpenedSubmission, open_submission
 
 if TYPE_CHECKING:
-    from grader.engine import Progress
+    from grader.grading.engine import Progress
 
 
 def run(
@@ -70,16 +70,16 @@ def run(
 
 def _loaded(place: Path, data: Path | None, parts: list[str]) -> tuple[Rubric, tuple[str, ...]]:
     """The rubric, and the libraries that its problems need."""
-    from grader.rubric import load_rubric
+    from grader.rubric.loading import load_rubric
 
     loaded = narrowed(load_rubric(place, data), parts)
     return loaded, tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
 
 
 def _graded(rubric: Rubric, opened: OpenedSubmission, runner: BoxRunner, draw: Draw) -> Report:
-    from grader.engine import grade
-    from grader.other_assignment import foresee_other_assignment, with_other_assignment
-    from grader.personal import for_student
+    from grader.grading.engine import grade
+    from grader.rubric.per_student import for_student
+    from grader.submission.wrong_assignment import foresee_other_assignment, with_other_assignment
 
     foresee_other_assignment(rubric, opened)
     with _progress(rubric) as progress:
@@ -140,8 +140,8 @@ def checks(
     """List the checks that rubrics can use, with their parameters."""
     from rich.console import Console
 
-    from grader.catalogue import known_checks
     from grader.report.listings import print_checks
+    from grader.rubric.catalogue import known_checks
 
     print_checks(known_checks(find_rubric(rubric) if rubric else None), Console())
 
@@ -156,7 +156,7 @@ def doctor(dask: DaskOption = None) -> None:
         raise typer.Exit(0 if diagnose_cluster(dask, Console()) else EXIT_USAGE)
 
     from grader.report.listings import print_diagnosis
-    from grader.sandbox.doctor import diagnose
+    from grader.sandbox.host.doctor import diagnose
 
     diagnosis = diagnose()
     print_diagnosis(diagnosis, Console())

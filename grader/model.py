@@ -10,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from grader.answer_types import Answer as Answer
+from grader.answer_types import Answers as Answers
+from grader.answer_types import Piece as Piece
+from grader.answer_types import Place as Place
 from grader.outcome import Evidence as Evidence
 from grader.outcome import Outcome as Outcome
 from grader.outcome import Status as Status
 from grader.outcome import failed as failed
 from grader.outcome import passed as passed
 from grader.outcome import scored as scored
-from grader.written import Answer as Answer
-from grader.written import Answers as Answers
-from grader.written import Piece as Piece
-from grader.written import Place as Place
 
 Visibility = Literal["public", "hidden"]
 

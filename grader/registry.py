@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, Va
 
 from grader.errors import RubricError
 from grader.model import Check, CheckFunction, Outcome
-from grader.suggestions import misfit_of_a_value, near_to
+from grader.rubric.hints import misfit_of_a_value, near_to
 
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"

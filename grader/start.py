@@ -21,7 +21,7 @@ def main() -> None:
     # Processes that grade beside this one import nothing from the working directory: it may be a student's folder.
     os.environ["PYTHONSAFEPATH"] = "1"
     if sys.argv[1:] and sys.argv[1] in _GRADES_ONE:
-        from grader.sandbox.loading_process import begin_ahead
+        from grader.sandbox.host.loading_process import begin_ahead
 
         begin_ahead()
     for stream in (sys.stdout, sys.stderr):

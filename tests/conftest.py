@@ -16,11 +16,11 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, settings
 
-from grader.draw import Draw
+from grader.grading.randomness import Draw
 from grader.model import Rubric
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.alternatives import files_there, handed_in, is_there, undecided, worth_trying
-from grader.engine import blocked, grade, status_of
+from grader.grading.engine import blocked, grade, status_of
 from grader.model import Alternative, Check, CheckResult, Outcome, Problem, Rubric, Status, passed
 from grader.sandbox import BoxRunner
+from grader.submission.alternatives import files_there, handed_in, is_there, undecided, worth_trying
 from tests.conftest import DRAW, MakeSubmission
 
 

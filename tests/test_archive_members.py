@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.archives import Bounds, BrokenArchive, members
+from grader.submission.archives import Bounds, BrokenArchive, members
 from tests.hostile_archives import header, many
 
 BOUNDS = Bounds(members=10, streamed_bytes=1 << 20)

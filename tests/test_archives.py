@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from grader.errors import UsageError
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import sampled
 from tests.hostile_archives import HOSTILE, header, honest_tar
 

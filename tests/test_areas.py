@@ -25,7 +25,7 @@ def test_the_quick_loop_enters_every_room() -> None:
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in (REPOSITORY / "tests").rglob("test_*.py"))
     entered = set().union(*(_imported(tree) for tree in trees if _is_quick(tree)))
     rooms = {path.parent.relative_to(REPOSITORY) for path in (REPOSITORY / "grader").rglob("__init__.py")}
-    names = {".".join(room.parts) for room in rooms}
+    names = {".".join(room.parts) for room in rooms} - {"grader.sandbox.box.reading"}  # which sandboxes alone load
     assert not {name for name in names if not any(f"{one}.".startswith(f"{name}.") for one in entered)}
 
 

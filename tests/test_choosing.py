@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import rubric_files
-from grader.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.errors import UsageError
 from grader.model import Problem, Rubric
+from grader.rubric import locating as rubric_files
+from grader.rubric.choosing import choose_rubric, only, refuse_rubric_inside
 from tests.conftest import REPOSITORY, MakeSubmission
 
 IDS = ("1", "1.a", "1.b", "1.b.ii", "10", "2.a")

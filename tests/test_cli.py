@@ -328,7 +328,7 @@ def test_help_loads_no_room() -> None:
     program = "import sys\nfrom grader.cli import app\ntry:\n    app(['--help'])\nfinally:\n    print(*sys.modules)"
     said = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert "Grade one submission" in said.stdout
-    assert not {"numpy", "pydantic", "grader.engine", "grader.batch.commands"} & set(said.stdout.split())
+    assert not {"numpy", "pydantic", "grader.grading.engine", "grader.batch.commands"} & set(said.stdout.split())
 
 
 def test_the_version_is_all_that_is_printed() -> None:

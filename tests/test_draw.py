@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from grader import draw
-from grader.draw import NO_SECRET, Draw, draw_at_home, draw_for_grading
-from grader.secret import Secret
+from grader.grading import randomness as draw
+from grader.grading.randomness import NO_SECRET, Draw, draw_at_home, draw_for_grading
+from grader.grading.secret import Secret
 
 SECRET = Secret("the first course's secret")
 PLACE = "rubric/1.a/check"

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from grader.draw import NO_SECRET, Draw
-from grader.engine import grade
 from grader.errors import BoxLost, Missing, TimedOut
+from grader.grading.engine import grade
+from grader.grading.randomness import NO_SECRET, Draw
+from grader.grading.secret import Secret
 from grader.model import Alternative, Check, Limits, Outcome, Problem, Report, Rubric, Status, failed, passed
 from grader.report.json_report import to_json
 from grader.sandbox import BoxRunner
-from grader.secret import Secret
 from tests.conftest import DRAW, MakeSubmission
 from tests.waiting import until
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine import grade
 from grader.errors import Ambiguous, Missing, RubricError
-from grader.fitting import MAX_SOURCE_BYTES, states
+from grader.grading.engine import grade
 from grader.model import Alternative, Check, Rubric, passed
 from grader.model import Problem as Part
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric.loading import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission.file_choice import MAX_SOURCE_BYTES, states
+from grader.submission.opening import OpenedSubmission, open_submission
 from tests.conftest import DRAW
 from tests.test_notebooks import notebook
 

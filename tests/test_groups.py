@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from grader.checks.datasets.span_corruption import masks_at_any_place, truncates_to_every_length
-from grader.engine import grade
-from grader.groups import in_order
+from grader.grading.engine import grade
+from grader.grading.groups import in_order
 from grader.model import Check, Limits, Outcome, Problem, Rubric, Status, Submission, failed, is_code, passed
-from grader.personal import for_student
 from grader.registry import StudentFile, check
 from grader.report.json_report import as_data
+from grader.rubric.per_student import for_student
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import DRAW, EVERY_CASE, REPOSITORY, MakeSubmission, sampled, the_rubric
 from tests.test_samples import DECLARED, graded
 

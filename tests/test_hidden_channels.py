@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from grader import compare
-from grader.draw import Draw
-from grader.engine import grade
+from grader.grading.concealment import seconds_shown
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Check, Limits, Outcome, Problem, Rubric, failed, passed
 from grader.report.json_report import as_data
 from grader.sandbox import BoxRunner
-from grader.shown import seconds_shown
 from tests.conftest import MakeSubmission, sampled
 
 TOOLS = """

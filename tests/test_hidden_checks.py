@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from grader.engine import grade
+from grader.grading.engine import grade
 from grader.report.html import student_page
 from grader.report.json_report import as_data
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import DRAW, REPOSITORY, the_rubric
 
 LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv"

@@ -9,7 +9,7 @@ import pytest
 from grader.batch import fingerprints
 from grader.errors import RubricError
 from grader.model import Check, Rubric
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 
 RUBRIC = """\
 rubric: tiny

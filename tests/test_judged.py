@@ -12,9 +12,9 @@ import pytest
 
 from grader.answers import read_answers
 from grader.errors import StudentFault
-from grader.judged import MAX_CHARACTERS, Judging, _count_of_lines
+from grader.grading.evidence import MAX_CHARACTERS, Judging, _count_of_lines
 from grader.model import Alternative, Answers, Check, Outcome, Problem, Rubric, Submission, passed
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import MakeSubmission
 from tests.hostile_pdfs import PDFS, scan
 from tests.schemas import JUDGED

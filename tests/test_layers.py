@@ -14,7 +14,7 @@ from tests.conftest import REPOSITORY
 LAYERS = [
     {
         "grader",
-        "grader.diagnosis",
+        "grader.sandbox.diagnosis",
         "grader.model",
         "grader.errors",
         "grader.exits",
@@ -24,53 +24,28 @@ LAYERS = [
         "grader.outcome",
         "grader.progress_bar",
         "grader.quoting",
-        "grader.draw",
-        "grader.secret",
-        "grader.shown",
-        "grader.suggestions",
-        "grader.yaml_complaints",
-        "grader.written",
-        "grader.yaml_source",
+        "grader.grading.randomness",
+        "grader.grading.secret",
+        "grader.grading.concealment",
+        "grader.rubric.hints",
+        "grader.rubric.yaml_errors",
+        "grader.answer_types",
+        "grader.rubric.yaml_source",
     },
-    {"grader.compare", "grader.registry", "grader.rubric_functions", "grader.formulas", "grader.prose"},
-    {"grader.checks", "grader.sandbox", "grader.report"},
-    {
-        "grader.alternatives",
-        "grader.answers",
-        "grader.archives",
-        "grader.authoring",
-        "grader.catalogue",
-        "grader.choosing",
-        "grader.editions",
-        "grader.engine",
-        "grader.check_runner",
-        "grader.fitting",
-        "grader.from_pages",
-        "grader.stubs",
-        "grader.idea_files",
-        "grader.judged",
-        "grader.notebooks",
-        "grader.other_assignment",
-        "grader.part_names",
-        "grader.personal",
-        "grader.private_copy",
-        "grader.proving",
-        "grader.rubric",
-        "grader.rubric_files",
-        "grader.rubric_forms",
-        "grader.submission",
-        "grader.grading_state",
-        "grader.groups",
-    },
+    {"grader.compare", "grader.registry", "grader.rubric.own_functions", "grader.formulas", "grader.prose"},
+    {"grader.checks", "grader.sandbox", "grader.report", "grader.answers.pdf"},
+    {"grader.answers", "grader.authoring", "grader.grading", "grader.proving", "grader.rubric", "grader.submission"},
     {"grader.batch", "grader.release", "grader.review", "grader.selfcheck", "grader.similar"},
     {"grader.cli", "grader.start", "grader.__main__"},
 ]
-INSIDE = "grader.sandbox.inside"
+JAIL = "grader.sandbox.jail"
+PDF_CHILD = tuple(f"grader.answers.pdf.{name}" for name in ("child", "drawings", "glyphs", "pixels"))
+INSIDE = ("grader.sandbox.box", JAIL, *PDF_CHILD)
 _PAIRS = (("grader.checks", "grader.sandbox"), ("grader.checks", "grader.report"))
 APART = (*_PAIRS, *((other, one) for one, other in _PAIRS))  # neither sees the other
 # Review starts in a second and runs no student code. Of the sandbox it sees the process that draws a page, and no more.
-NOT_IN_REVIEW = ("grader.checks", "grader.engine", "grader.formulas", "grader.sandbox")
-DRAWS_PAGES = ("grader.sandbox.page_picture", "grader.sandbox.pdf_process")
+NOT_IN_REVIEW = ("grader.checks", "grader.grading.engine", "grader.formulas", "grader.sandbox")
+DRAWS_PAGES = ("grader.answers.pdf.page_picture", "grader.answers.pdf.process")
 
 
 def _modules(package: str) -> dict[str, Path]:
@@ -107,11 +82,10 @@ def _imports(module: str, path: Path) -> Iterator[str]:
 def _layer(module: str) -> int:
     if module.endswith(".commands"):  # a room's commands belong to the command line
         return len(LAYERS) - 1
-    for number, layer in reversed(list(enumerate(LAYERS))):
-        if any(module == name or module.startswith(f"{name}.") for name in layer - {"grader"}):
-            return number
-    assert module == "grader", f"{module} is in no layer: add it to LAYERS"
-    return 0
+    names = {name: number for number, layer in enumerate(LAYERS) for name in layer}
+    fitting = [name for name in names if name != "grader" and f"{module}.".startswith(f"{name}.")]
+    assert fitting or module == "grader", f"{module} is in no layer: add it to LAYERS"
+    return names[max(fitting, key=len, default="grader")]  # a part of a package may lie lower than the package
 
 
 def test_a_module_imports_only_its_own_layer_and_those_below() -> None:
@@ -136,11 +110,11 @@ def _not_allowed(module: str, imported: set[str]) -> Iterator[tuple[str, str]]:
 def test_what_may_not_be_imported_is_noticed() -> None:
     for module, imported in (
         ("reference.attention", "grader.model"),
-        ("grader.engine", "reference.attention"),
-        ("grader.model", "grader.engine"),
-        ("grader.checks.prose", "grader.sandbox.runner"),
+        ("grader.grading.engine", "reference.attention"),
+        ("grader.model", "grader.grading.engine"),
+        ("grader.checks.prose", "grader.sandbox.host.runner"),
         ("grader.report.html", "grader.checks.prose"),
-        ("grader.review.visit", "grader.sandbox.runner"),
-        ("grader.sandbox.inside.wire", "grader.errors"),  # it stands below, but outside the box
+        ("grader.review.visit", "grader.sandbox.host.runner"),
+        ("grader.sandbox.box.wire", "grader.errors"),  # it stands below, but outside the box
     ):
         assert list(_not_allowed(module, {imported})) == [(module, imported)]

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from grader.model import Answer, Limits, Outcome, Piece, Status, failed, passed, scored
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
 from tests.conftest import REPOSITORY, MakeSubmission
 

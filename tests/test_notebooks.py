@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from grader.choosing import only
-from grader.draw import NO_SECRET
-from grader.engine import grade
 from grader.errors import Ambiguous, Missing, StudentFault, UsageError
+from grader.grading.engine import grade
+from grader.grading.randomness import NO_SECRET
 from grader.model import Limits, Report, Status
-from grader.notebooks import notebook_cells
+from grader.rubric.choosing import only
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.notebooks import notebook_cells
+from grader.submission.opening import open_submission
 from tests.conftest import DRAW, sampled, the_rubric
 
 RUBRIC = only(the_rubric("rubrics/dl-hw3.yaml"), ["2.1", "2.2"])

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine import status_of
+from grader.grading.engine import status_of
 from grader.model import CheckResult, Isolation, ProblemResult, Report, Status, failed, passed
-from grader.other_assignment import with_other_assignment
 from grader.outcome import Outcome
-from grader.rubric import load_rubric
-from grader.submission import OpenedSubmission, open_submission
+from grader.rubric.loading import load_rubric
+from grader.submission.opening import OpenedSubmission, open_submission
+from grader.submission.wrong_assignment import with_other_assignment
 from tests.conftest import REPOSITORY, the_rubric
 
 NOTHING = Outcome(Status.MISSING, Fraction(0), "it was not handed in")

@@ -9,17 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 from grader.cli import app
-from grader.draw import Draw, draw_at_home
-from grader.engine import grade
 from grader.errors import RubricError
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw, draw_at_home
+from grader.grading.secret import VARIABLE, Secret
 from grader.model import Report, Rubric
-from grader.personal import choices, filled, for_student, numbers_of
 from grader.release.kit import build_kit
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
+from grader.rubric.per_student import choices, filled, for_student, numbers_of
 from grader.sandbox import BoxRunner
-from grader.sandbox.open_runner import OpenRunner
-from grader.secret import VARIABLE, Secret
-from grader.submission import OpenedSubmission, open_submission
+from grader.sandbox.host.open_runner import OpenRunner
+from grader.submission.opening import OpenedSubmission, open_submission
 from tests.conftest import REPOSITORY, the_rubric
 from tests.formulas.conftest import in_this_process as in_this_process
 

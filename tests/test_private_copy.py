@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader import private_copy
-from grader.private_copy import Copy
-from grader.submission import open_submission
+from grader.submission import copying as private_copy
+from grader.submission.copying import Copy
+from grader.submission.opening import open_submission
 
 CONTENTS = (b"", b"x", b"x" * 4095, b"x" * 4096, b"\0\xff" * 3000)
 

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import grader.checks
-from grader.catalogue import checks_as_named, known_checks
 from grader.checks.functions.values import columns_sum_to_one
 from grader.errors import RubricError, UsageError
 from grader.model import Later, Limits
-from grader.rubric import find_rubric, load_rubric, rubric_choices
-from grader.rubric_files import Glimpse, glimpse
+from grader.rubric.catalogue import checks_as_named, known_checks
+from grader.rubric.loading import find_rubric, load_rubric, rubric_choices
+from grader.rubric.locating import Glimpse, glimpse
 from tests.conftest import REPOSITORY, examples
 
 RIGHT = """\

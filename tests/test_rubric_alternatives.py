@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import RubricError
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 
 WAYS = """\
 rubric: ways

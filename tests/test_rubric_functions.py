@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from grader.choosing import choose_rubric
-from grader.draw import Draw
-from grader.engine import grade
 from grader.errors import RubricError, UsageError
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Report, Rubric, Runner, Status
-from grader.personal import for_student, numbers_of
 from grader.release.decisions import decide
 from grader.release.handout import Handout
 from grader.release.kit import build_kit
 from grader.release.sources import Module
-from grader.rubric import load_rubric
-from grader.submission import OpenedSubmission, open_submission
+from grader.rubric.choosing import choose_rubric
+from grader.rubric.loading import load_rubric
+from grader.rubric.per_student import for_student, numbers_of
+from grader.submission.opening import OpenedSubmission, open_submission
 
 CODE = '''
 import numpy as np
@@ -27,7 +27,7 @@ from grader.checks.functions.inputs import Case
 from grader.compare import difference, numbers
 from grader.model import failed, passed
 from grader.registry import StudentFile, check
-from grader.rubric_functions import inputs, reference
+from grader.rubric.own_functions import inputs, reference
 
 
 def least_squares(X, y, lam):
@@ -201,7 +201,7 @@ import numpy as np
 import torch
 
 from grader.checks.functions.inputs import Case
-from grader.rubric_functions import inputs
+from grader.rubric.own_functions import inputs
 
 
 @inputs

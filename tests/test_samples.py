@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from grader.draw import NO_SECRET, Draw
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import NO_SECRET, Draw
 from grader.model import Check, Problem, Report
-from grader.personal import for_student
 from grader.proving.declarations import failed_by
 from grader.proving.samples import differences
 from grader.report.json_report import as_data
 from grader.report.points import rounded
+from grader.rubric.per_student import for_student
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import DRAW, REPOSITORY, read_yaml, the_rubric
 
 DECLARED: dict[str, Any] = {path.stem: read_yaml(path) for path in sorted(Path(__file__).parent.glob("samples/*.yaml"))}

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.draw import NO_SECRET, Draw, draw_at_home
-from grader.engine import grade
 from grader.errors import UsageError
+from grader.grading.engine import grade
+from grader.grading.randomness import NO_SECRET, Draw, draw_at_home
+from grader.grading.secret import Secret, read_secret
 from grader.model import Check, Limits, Outcome, Problem, Rubric, passed
 from grader.report.json_report import to_json
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric.loading import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
-from grader.secret import Secret, read_secret
 from tests.conftest import MakeSubmission
 from tests.test_cli import grader
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from grader.errors import WrongKind
+from grader.grading.concealment import as_shown, concealed, from_fault, with_output
 from grader.model import Check, Outcome, Status, failed, passed
-from grader.shown import as_shown, concealed, from_fault, with_output
 
 
 def _check(visibility: str) -> Check:

@@ -116,7 +116,8 @@ def test_a_command_loads_what_it_uses_and_starts_the_fork_server_first() -> None
     """Start-up is a matter of what is imported, and when; seconds would depend on the machine."""
     program = """
 import sys
-from grader.sandbox import loading_process, runner
+from grader.sandbox.host import loading_process
+from grader.sandbox.host import runner
 from grader import start
 begun, told, processes = loading_process._begun, runner.BoxRunner.start, []
 def beginning():
@@ -125,7 +126,7 @@ def beginning():
     return processes[-1]
 def telling(self):
     if not self._servers:
-        later = {"grader.rubric", "grader.engine", "rich.console", "numpy"}
+        later = {"grader.rubric.loading", "grader.grading.engine", "rich.console", "numpy"}
         print("before it is told:", *sorted(later & set(sys.modules)))
     told(self)
 loading_process._begun, runner.BoxRunner.start = beginning, telling
@@ -154,7 +155,7 @@ def test_what_was_begun_ahead_and_never_needed_is_ended(typed: str) -> None:
     program = """
 import sys
 from grader import start
-from grader.sandbox import loading_process
+from grader.sandbox.host import loading_process
 end = loading_process._end_what_nobody_took
 def ending():
     begun = list(loading_process._ahead)
@@ -173,7 +174,7 @@ def test_a_rubric_loads_no_checks_that_it_does_not_name() -> None:
     program = """
 import sys
 from pathlib import Path
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 load_rubric(Path("tests/rubrics/torch-blocks.yaml"))
 print(*sorted({"lark", "torch", "grader.checks.prose", "grader.checks.formulas.queries"} & set(sys.modules)))
 """

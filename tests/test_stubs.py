@@ -8,7 +8,7 @@ import pytest
 
 from grader.errors import Crashed, Missing, StudentFault, TimedOut, WrongKind
 from grader.model import Check, passed
-from grader.stubs import not_started
+from grader.submission.not_started import not_started
 from tests.conftest import MakeSubmission
 
 STUB = "def {}(x):\n    raise NotImplementedError\n"

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader import private_copy as module
 from grader.errors import Ambiguous, Missing, UsageError
-from grader.submission import SMALL_BYTES, open_submission, room_in_memory
+from grader.submission import copying as module
+from grader.submission.opening import SMALL_BYTES, open_submission, room_in_memory
 
 
 def _folder(tmp_path: Path, **files: str) -> Path:
@@ -374,7 +374,7 @@ def test_what_cannot_be_copied_into_memory_is_copied_to_the_disk(tmp_path: Path)
 
 def test_a_memory_that_takes_no_folder_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "full").write_text("as if it were full")
-    monkeypatch.setattr("grader.submission._MEMORY", str(tmp_path / "full"))
+    monkeypatch.setattr("grader.submission.opening._MEMORY", str(tmp_path / "full"))
     with room_in_memory() as room:
         assert room is None
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.suggestions import did_you_mean, misfit, misfit_of_a_value
+from grader.rubric.hints import did_you_mean, misfit, misfit_of_a_value
 
 
 @pytest.mark.parametrize(

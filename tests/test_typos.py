@@ -10,13 +10,13 @@ import pytest
 import yaml
 from pydantic_core._pydantic_core import list_all_errors
 
-from grader.catalogue import known_checks
 from grader.errors import RubricError
 from grader.proving.proof import load_proof
 from grader.release.handout import read_handout
-from grader.rubric import load_rubric
-from grader.suggestions import misfit, misfit_of_a_value
-from grader.yaml_complaints import complaint
+from grader.rubric.catalogue import known_checks
+from grader.rubric.hints import misfit, misfit_of_a_value
+from grader.rubric.loading import load_rubric
+from grader.rubric.yaml_errors import complaint
 from tests.conftest import sampled
 
 RUBRIC = """\

@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import yaml_source
-from grader.yaml_complaints import ESCAPE, complaint
-from grader.yaml_source import WrittenFloat, YamlError, as_written, read
+from grader.rubric import yaml_source
+from grader.rubric.yaml_errors import ESCAPE, complaint
+from grader.rubric.yaml_source import WrittenFloat, YamlError, as_written, read
 
 
 def test_every_part_knows_its_line() -> None:

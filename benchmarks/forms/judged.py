@@ -13,12 +13,12 @@ from pathlib import Path
 
 from benchmarks.forms.corpus import REPOSITORY, Sheet, prompts
 from benchmarks.forms.every_form import MARKDOWN, Form
-from grader.draw import Draw
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import ProblemResult, Rubric, Status
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 
 STEM = "answers"
 

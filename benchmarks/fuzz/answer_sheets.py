@@ -13,7 +13,7 @@ from benchmarks.fuzz.bytewise import damaged
 from benchmarks.fuzz.endings import ends_well, rubric
 from benchmarks.fuzz.structured import damaged_lines, damaged_tokens, damaged_tree, encoded
 from grader.answers import read_answers
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 Sheet = tuple[str, str, bytes]  # its rubric's name, its file's name, its content
 

@@ -12,8 +12,8 @@ from benchmarks.fuzz.material import REPOSITORY, sheets
 from grader.answers import cut_into_parts, read_answers
 from grader.errors import StaffFault, StudentFault
 from grader.model import Rubric
-from grader.rubric import find_rubric, load_rubric
-from grader.submission import open_submission
+from grader.rubric.loading import find_rubric, load_rubric
+from grader.submission.opening import open_submission
 
 
 class NotOneLine(Exception):

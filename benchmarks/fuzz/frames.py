@@ -16,9 +16,9 @@ from benchmarks.fuzz.bytewise import damaged
 from benchmarks.fuzz.endings import ends_well
 from benchmarks.fuzz.structured import damaged_json
 from grader.model import Limits
-from grader.sandbox import box_endings
-from grader.sandbox.channel import Channel
-from grader.sandbox.inside import wire
+from grader.sandbox.box import wire
+from grader.sandbox.host import fault_messages as box_endings
+from grader.sandbox.host.channel import Channel
 
 Sent = tuple[bytes, int]  # the bytes, and after how many of them they are cut; 0 for those that go through a channel
 

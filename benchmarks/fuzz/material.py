@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.formula_corpus import entries
-from grader.sandbox.inside import wire
+from grader.sandbox.box import wire
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SAMPLES = REPOSITORY / "submissions"

@@ -18,11 +18,11 @@ from benchmarks.fuzz.endings import ends_well, rubric
 from benchmarks.fuzz.pdf_damage import harmless, misbuilt
 from grader.answers.numberings import Numberings
 from grader.answers.outline import Outline
+from grader.answers.pdf.process import CPU_SECONDS, PdfGlyphs, PdfNotRead, PdfProcess
 from grader.answers.pdf_lines import PdfLines, pdf_lines
 from grader.answers.pdf_sheet import cut_lines, cut_pdf
 from grader.errors import WrongKind
 from grader.model import Answers
-from grader.sandbox.pdf_process import CPU_SECONDS, PdfGlyphs, PdfNotRead, PdfProcess
 
 ENDED = multiprocessing.get_context("fork").Value("q", 0)  # how often that process ended before its time
 LONGEST = multiprocessing.get_context("fork").Value("d", 0.0)  # seconds of processor time that it took for one file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.errors import ForAPerson, Missing, StudentFault
-from grader.from_pages import answer_in
+from grader.grading.pdf_caution import answer_in
 from grader.model import Answer, Answers, Problem, Status
 from grader.quoting import quote
 

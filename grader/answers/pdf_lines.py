@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from grader.answers.labels import read_label
 from grader.answers.lines import Line
+from grader.answers.pdf.process import PdfGlyphs
 from grader.answers.pdf_formulas import Cut, cut_rows
 from grader.answers.pdf_layout.boxes import UNREADABLE, body_size, boxes_of
 from grader.answers.pdf_layout.margins import without_margins
@@ -18,7 +19,6 @@ from grader.answers.pdf_layout.rows import Row, rows_of
 from grader.answers.pdf_layout.stacked import put_together
 from grader.model import Place
 from grader.notation import word_lists
-from grader.sandbox.pdf_process import PdfGlyphs
 
 _HEADING = 1.12  # times the size of the text
 _HEADING_WORDS = 16

@@ -11,12 +11,12 @@ from grader.answers.answer_keys import KEY, is_answer_key, written_in
 from grader.answers.lines import Line
 from grader.answers.numberings import Numberings
 from grader.answers.outline import Outline
+from grader.answers.pdf.process import PdfGlyphs, PdfNotRead, read_pdf
 from grader.answers.pdf_lines import PdfLines, pdf_lines
 from grader.answers.splitting import split
 from grader.formulas.killable_child import TookTooLong, in_killable_child
 from grader.model import Answer, Answers, Place, Submission
 from grader.quoting import quote
-from grader.sandbox.pdf_process import PdfGlyphs, PdfNotRead, read_pdf
 
 ENDING = ".pdf"
 MAX_BYTES = 64 * 2**20  # scans by phone have some megabytes a page

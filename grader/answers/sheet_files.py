@@ -16,9 +16,9 @@ from grader.answers.answer_keys import KEY, is_answer_key, written_in
 from grader.answers.latex_files import names_taken_in
 from grader.answers.readers import MAX_CHARACTERS, SheetFile
 from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault, WrongKind
-from grader.fitting import remaining
 from grader.model import Answers, Submission
 from grader.quoting import quote
+from grader.submission.file_choice import remaining
 
 ENDINGS = ("md", "tex", "yaml", "yml", "markdown", "txt")
 NOT_READ = ("docx", "doc", "odt", "rtf", "pages")  # students write sheets in these; they are no text

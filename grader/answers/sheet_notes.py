@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from grader.answers.lines import Line
 from grader.answers.outline import Outline
 from grader.quoting import quote
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 MAX_NOTES = 20
 

@@ -14,7 +14,7 @@ from grader.answers.unseen import seen
 from grader.errors import WrongKind
 from grader.model import Answer, Answers, Piece
 from grader.quoting import quote
-from grader.yaml_source import Path, Source, YamlError, read
+from grader.rubric.yaml_source import Path, Source, YamlError, read
 
 # PyYAML reads each character in Python, twice here; so much takes about a second, and is more than anybody types.
 MAX_CHARACTERS = 2**16

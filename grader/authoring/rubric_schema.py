@@ -15,10 +15,10 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from grader.catalogue import known_checks
 from grader.prose import item_phrased_apart
 from grader.registry import REQUIRED, Definition, Parameter
-from grader.rubric_forms import CheckForm, RubricForm
+from grader.rubric.catalogue import known_checks
+from grader.rubric.forms import CheckForm, RubricForm
 
 Schema = dict[str, Any]
 _DRAFT = "http://json-schema.org/draft-07/schema#"  # the one that every editor knows

@@ -37,7 +37,7 @@ from grader.options import (
 )
 from grader.progress_bar import progress_bar
 from grader.quoting import quote
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric.loading import find_rubric, load_rubric
 
 _FAULTS_SHOWN = 20
 

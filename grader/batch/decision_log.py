@@ -30,7 +30,7 @@ from grader.batch.rulings import (
 from grader.errors import UsageError
 from grader.model import Status
 from grader.quoting import quote
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 _MANY = 20  # rulings on one part: reading all of it takes as long as reading so many answers
 _INSERT = (

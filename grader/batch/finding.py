@@ -15,12 +15,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from grader.archives import ENDINGS, Bounds, members
 from grader.batch.course.lateness import moment
 from grader.batch.course.person import Person
 from grader.batch.gradescope_download import METADATA, Submitted, submitters
 from grader.errors import UsageError
 from grader.quoting import quote
+from grader.submission.archives import ENDINGS, Bounds, members
 
 # A bulk download is staff's own file, but what is in it was made by students.
 _MAX_FILES = 500_000

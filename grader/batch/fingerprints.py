@@ -16,7 +16,7 @@ import grader
 from grader.batch.source_hash import of_own_source
 from grader.model import Check, Problem, Rubric
 from grader.registry import definition_of
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 Definition = dict[str, Any]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.quoting import quote
-from grader.yaml_source import YamlError, read
+from grader.rubric.yaml_source import YamlError, read
 
 METADATA = "submission_metadata.yml"
 

@@ -12,16 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from grader.alternatives import stand_in
 from grader.batch import fingerprints
 from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
 from grader.batch.rescoring import NeedsGrading, rescored
 from grader.batch.stored_report import result_of
-from grader.choosing import only
-from grader.draw import Draw
-from grader.engine import grade
 from grader.errors import BoxRefused, UsageError, cause_for_staff
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import (
     CAN_BE_OPENED,
     COULD_BE_GRADED,
@@ -34,12 +32,14 @@ from grader.model import (
     Rubric,
     Status,
 )
-from grader.other_assignment import with_other_assignment
-from grader.personal import for_student
 from grader.quoting import quote
-from grader.rubric import load_rubric
+from grader.rubric.choosing import only
+from grader.rubric.loading import load_rubric
+from grader.rubric.per_student import for_student
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission.alternatives import stand_in
+from grader.submission.opening import OpenedSubmission, open_submission
+from grader.submission.wrong_assignment import with_other_assignment
 
 
 @dataclass(frozen=True)

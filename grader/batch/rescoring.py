@@ -6,10 +6,9 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from grader.alternatives import ONE_ALTERNATIVE, stand_in
 from grader.batch.fingerprints import Definition, definition
 from grader.batch.gradebook import Result
-from grader.engine import blocked, doubted, status_of
+from grader.grading.engine import blocked, doubted, status_of
 from grader.model import (
     CAN_BE_OPENED,
     COULD_BE_GRADED,
@@ -24,6 +23,7 @@ from grader.model import (
     Status,
 )
 from grader.registry import rescorer_for
+from grader.submission.alternatives import ONE_ALTERNATIVE, stand_in
 
 # What stands in for checks that were not run: no alternative was handed in, or nothing could be opened at all.
 _STAND_INS = (ONE_ALTERNATIVE, CAN_BE_OPENED, COULD_BE_GRADED)

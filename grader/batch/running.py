@@ -25,15 +25,15 @@ from grader.batch.gradebook_file import GradebookFault
 from grader.batch.grading import Graded, Plan
 from grader.batch.jobs import Interrupted, Jobs
 from grader.batch.pace import Pace
-from grader.choosing import choose_rubric, only, refuse_rubric_inside
-from grader.draw import draw_for_grading
 from grader.errors import UsageError
 from grader.exits import extra_needed
+from grader.grading.randomness import draw_for_grading
 from grader.model import Rubric
 from grader.report.exports.reports import listed
-from grader.rubric import find_rubric, load_rubric, rubric_choices
-from grader.submission import declaration_of, open_submission, room_in_memory
-from grader.suggestions import did_you_mean
+from grader.rubric.choosing import choose_rubric, only, refuse_rubric_inside
+from grader.rubric.hints import did_you_mean
+from grader.rubric.loading import find_rubric, load_rubric, rubric_choices
+from grader.submission.opening import declaration_of, open_submission, room_in_memory
 
 if TYPE_CHECKING:
     from grader.batch.cluster.dask_jobs import DaskJobs

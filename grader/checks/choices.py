@@ -14,7 +14,7 @@ from grader.model import Outcome, Status, Student, passed, scored
 from grader.prose.chosen_options import Chosen, chosen_in
 from grader.quoting import quote
 from grader.registry import HoldsTheAnswer, OffersOptions, Prompt, check
-from grader.yaml_source import as_written
+from grader.rubric.yaml_source import as_written
 
 
 def _labelled(value: Any) -> Any:

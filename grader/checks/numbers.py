@@ -18,7 +18,7 @@ from grader.formulas.quantities.right_number import Key, counting, judge, writte
 from grader.formulas.quantities.unit_reading import asked_unit, own_words
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, Prompt, check, read_by
-from grader.yaml_source import as_written
+from grader.rubric.yaml_source import as_written
 
 
 def _calculation(text: str) -> str:

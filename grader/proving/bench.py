@@ -11,12 +11,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.draw import Draw
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Check, Limits, Problem, Report, Rubric, Status
-from grader.personal import for_student
+from grader.rubric.per_student import for_student
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission.opening import OpenedSubmission, open_submission
 
 _SLOWER = 5  # a mutant that takes this many times as long as the gold counts as hanging
 _DRAW = Draw(seed=0, secret=None)  # a proof is the same for everybody

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from grader.choosing import only as narrowed
 from grader.errors import RubricError, UsageError
 from grader.exits import EXIT_BELOW, EXIT_UNGRADED
 from grader.options import DataOption, PartOption, UnsafeOption, room_of_commands
@@ -18,7 +17,8 @@ from grader.proving.prove import prove
 from grader.proving.writing import write_samples
 from grader.report.listings import print_rubric
 from grader.report.points import shown
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric.choosing import only as narrowed
+from grader.rubric.loading import find_rubric, load_rubric
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME|PATH")]
 

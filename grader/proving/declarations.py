@@ -20,14 +20,14 @@ from typing import Any
 
 import yaml
 
-from grader.alternatives import ONE_ALTERNATIVE
-from grader.archives import ENDINGS
 from grader.errors import RubricError
 from grader.model import Problem, Rubric, Status
-from grader.notebooks import ENDING as NOTEBOOK
-from grader.suggestions import did_you_mean
-from grader.yaml_source import Path as Place
-from grader.yaml_source import Source, WrittenInt, YamlError, as_written, read
+from grader.rubric.hints import did_you_mean
+from grader.rubric.yaml_source import Path as Place
+from grader.rubric.yaml_source import Source, WrittenInt, YamlError, as_written, read
+from grader.submission.alternatives import ONE_ALTERNATIVE
+from grader.submission.archives import ENDINGS
+from grader.submission.notebooks import ENDING as NOTEBOOK
 
 Declared = Mapping[str, Any]
 BESIDE_CHECKS = ("points", "chosen")

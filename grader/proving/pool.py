@@ -15,7 +15,7 @@ from grader.model import CheckResult, ProblemResult, Report, Rubric, Status
 from grader.proving.bench import Bench, Fate, Trial
 from grader.proving.declarations import Declared
 from grader.proving.samples import declaration_of, differences
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 
 _bench: Bench | None = None  # this process's own, kept from one question to the next
 

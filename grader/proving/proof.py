@@ -12,8 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from grader.errors import RubricError, UsageError
 from grader.model import Rubric
 from grader.proving.mutants import Mutant
-from grader.suggestions import did_you_mean, misfit
-from grader.yaml_source import Source, WrittenFloat, YamlError, read
+from grader.rubric.hints import did_you_mean, misfit
+from grader.rubric.yaml_source import Source, WrittenFloat, YamlError, read
 
 FILE = "proof.yaml"
 SAMPLES = "samples"  # beside it: what was handed in, and in a file each what it gets

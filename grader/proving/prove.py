@@ -21,7 +21,7 @@ from grader.proving.pool import Judged, benches, fate, lost_by_gold, undeclared,
 from grader.proving.proof import Part, Proof
 from grader.proving.proof_results import PartProven, Proven, Tried
 from grader.proving.samples import write_stub
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 
 _SEED = 0  # which mutants a sample of them holds: the same ones every time
 _BY_THE_PROVER = "the prover proves that it is right all the same"

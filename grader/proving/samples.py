@@ -9,7 +9,7 @@ from typing import Any
 from grader.model import ProblemResult, Report, Status
 from grader.proving.declarations import BESIDE_CHECKS, Declared
 from grader.report.points import rounded
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 
 def differences(declared: Declared, report: Report) -> list[str]:

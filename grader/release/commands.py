@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.errors import RubricError, UsageError
+from grader.grading.secret import read_secret
 from grader.model import Rubric
 from grader.options import DataOption, room_of_commands
 from grader.proving.proof import Proof, load_proof
 from grader.release.kit import build_kit
 from grader.report.points import shown
-from grader.rubric import find_rubric, load_rubric
-from grader.secret import read_secret
+from grader.rubric.loading import find_rubric, load_rubric
 
 
 def release(

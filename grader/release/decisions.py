@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from grader.catalogue import checks_as_named
 from grader.checks.functions.frozen import Question
 from grader.checks.functions.nested import UnsupportedValue
-from grader.draw import Draw, draw_at_home
+from grader.grading.randomness import Draw, draw_at_home
 from grader.model import Check, Problem, Rubric
 from grader.registry import Definition, NamesAReference, defined
 from grader.release.freezing import frozen_questions
 from grader.release.handout import Handout
 from grader.release.needs import code_of, inputs_of
 from grader.release.sources import Module
-from grader.rubric_functions import offered
+from grader.rubric.catalogue import checks_as_named
+from grader.rubric.own_functions import offered
 
 _GRADINGS = 5  # that a kit's questions are looked for in: enough to see what is drawn from a handful
 

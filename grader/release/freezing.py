@@ -14,12 +14,12 @@ import numpy as np
 from grader.checks.functions.frozen import RIGHT, Question, in_short, named_apart
 from grader.checks.functions.ground_truth import mistakes_in, reference_function
 from grader.checks.functions.nested import Values, flat, plain, values_in
-from grader.draw import Draw
-from grader.engine import grade
 from grader.errors import RubricError
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Box, Check, Isolation, Limits, Problem, Rubric, Status, Submission
-from grader.personal import for_student
-from grader.submission import OpenedSubmission
+from grader.rubric.per_student import for_student
+from grader.submission.opening import OpenedSubmission
 
 
 class _MoreThanValues(Exception):

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from grader.errors import RubricError
 from grader.model import Rubric
-from grader.suggestions import misfit
-from grader.yaml_source import YamlError, read
+from grader.rubric.hints import misfit
+from grader.rubric.yaml_source import YamlError, read
 
 FILE, STARTER = "release.yaml", "starter"
 

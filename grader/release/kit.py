@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.catalogue import known_checks, name_beside
 from grader.checks.functions import frozen
-from grader.draw import Draw
 from grader.errors import RubricError, StaffFault, UsageError
+from grader.grading.randomness import Draw
+from grader.grading.secret import Secret
 from grader.model import Rubric
 from grader.proving.proof import Proof
 from grader.release.decisions import Decisions, decide, listing, released
@@ -26,9 +26,9 @@ from grader.release.students_source import students_source, without_words
 from grader.release.trials import answers_among
 from grader.release.wheel import wheel
 from grader.release.withheld import withheld_from
-from grader.rubric import load_rubric
-from grader.rubric_files import own_checks
-from grader.secret import Secret
+from grader.rubric.catalogue import known_checks, name_beside
+from grader.rubric.loading import load_rubric
+from grader.rubric.locating import own_checks
 from grader.selfcheck.begun import DIGESTS, as_digests
 
 SEED = 0  # what `grader check` draws public inputs from

@@ -23,7 +23,7 @@ from grader.selfcheck.checking import check_own_work, libraries_of
 from grader.selfcheck.own_runner import own_runner
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 
 
 class KitFails(StaffFault):

@@ -26,7 +26,7 @@ from grader.release.sources import (
     with_all_they_import,
 )
 from grader.release.wheel import requirements
-from grader.rubric_functions import offered
+from grader.rubric.own_functions import offered
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from grader.model import Alternative, Check, CheckFunction, Problem, Rubric, is_
 from grader.registry import LeftOutOfKits, NamesAReference, Parameter, defined, definition_of, question_of
 from grader.release.decisions import Decision, Decisions, released
 from grader.release.handout import Handout
-from grader.rubric import ABOUT_A_CHECK
-from grader.yaml_source import WrittenFloat, read
+from grader.rubric.loading import ABOUT_A_CHECK
+from grader.rubric.yaml_source import WrittenFloat, read
 
 Written = dict[str, Any]
 _FOR_STAFF = ("visibility", "review_unless")

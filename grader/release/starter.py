@@ -7,12 +7,12 @@ from pathlib import Path
 
 from grader.answers.unseen import QUESTION
 from grader.model import Problem, Rubric, is_code
-from grader.personal import with_names
 from grader.registry import defined, options_of, question_of
 from grader.release.handout import starter_folder
 from grader.release.needs import code_of
 from grader.release.sources import Module
 from grader.report.points import shown
+from grader.rubric.per_student import with_names
 from grader.selfcheck.own_runner import how_to_install
 
 _FORMULAS = """\

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from grader.draw import draw_at_home
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import draw_at_home
 from grader.model import Check, Problem, Rubric, Runner, Status, is_code
-from grader.personal import for_student
 from grader.release.candidates import TRIED, Candidate, candidates_in
 from grader.release.sources import Module
+from grader.rubric.per_student import for_student
 from grader.selfcheck.own_runner import own_runner
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 _HOLDS = "code_of_the_author"  # the module that a student would have copied
 _EARNING = (Status.PASSED, Status.PARTIAL)

@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from grader.answers import read_answers
-from grader.catalogue import checks_as_named
 from grader.errors import Missing, RubricError, UsageError
+from grader.grading.secret import Secret
 from grader.model import Check, Rubric, is_code
 from grader.notation.faces import FACES, any_of
 from grader.notation.letters import LETTERS
@@ -25,9 +25,9 @@ from grader.registry import KeyToAFormula, SaidInFeedback, choices_in, defined
 from grader.release.answers_held import modules_holding_answers
 from grader.release.code_similarity import Shape, shapes_in
 from grader.release.handout import Handout
-from grader.secret import Secret
-from grader.submission import open_submission
-from grader.yaml_source import read
+from grader.rubric.catalogue import checks_as_named
+from grader.rubric.yaml_source import read
+from grader.submission.opening import open_submission
 
 _SHORTEST = 8  # characters of a text from the rubric: shorter ones stand in any text
 _PHRASE = re.compile(r"[\s|_=]")  # what a single ordinary word has not

@@ -10,6 +10,7 @@ import typer
 
 from grader.batch.current_reports import reports_in
 from grader.errors import UsageError
+from grader.grading.secret import Secret, read_secret
 from grader.options import DataOption, UnsafeOption, room_of_commands
 from grader.quoting import quote
 from grader.report.exports.delivery import Format, Options, deliver
@@ -18,8 +19,7 @@ from grader.report.exports.gradescope_results import HiddenChecks
 from grader.report.exports.gradescope_zip import Settings, gradescope_zip, write_zip
 from grader.report.exports.moodle import FEEDBACK_COLUMN
 from grader.report.exports.reports import capped, listed, not_final, open_parts
-from grader.rubric import find_rubric, load_rubric
-from grader.secret import Secret, read_secret
+from grader.rubric.loading import find_rubric, load_rubric
 
 HiddenOption = Annotated[
     HiddenChecks, typer.Option("--hidden", help="Gradescope: when students see hidden checks (and their total).")

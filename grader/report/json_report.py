@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from grader import __version__
+from grader.grading.concealment import seconds_shown
 from grader.model import CheckResult, ProblemResult, Report
 from grader.report.points import rounded
-from grader.shown import seconds_shown
 
 SCHEMA_VERSION = 1
 

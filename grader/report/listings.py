@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.diagnosis import Diagnosis
 from grader.model import Check, Rubric
 from grader.registry import REQUIRED, Definition
 from grader.report.points import shown
+from grader.sandbox.diagnosis import Diagnosis
 
 
 def print_rubric(rubric: Rubric, console: Console) -> None:

@@ -8,11 +8,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 
+from grader.answers.pdf.page_picture import Box, page_picture
+from grader.answers.pdf.process import PdfNotRead
 from grader.batch.finding import find_submissions
 from grader.errors import StaffFault
-from grader.sandbox.page_picture import Box, page_picture
-from grader.sandbox.pdf_process import PdfNotRead
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 
 _MAX_PDF_BYTES = 64 * 2**20
 _KEPT = 24  # pictures, of some 100 KB

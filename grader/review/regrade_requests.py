@@ -11,7 +11,7 @@ from grader.batch.course.class_list import class_list
 from grader.batch.gradebook import Gradebook
 from grader.errors import UsageError
 from grader.quoting import quote
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 COLUMNS = ("student", "part", "text")
 MAX_BYTES = 16 << 20  # of the whole file: a class does not write more

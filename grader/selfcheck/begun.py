@@ -9,11 +9,11 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from grader.alternatives import is_there, sheet_of
 from grader.errors import Missing, StudentFault
 from grader.model import Answers, Problem, Rubric, is_code
 from grader.release.handout import starter_folder
-from grader.submission import OpenedSubmission
+from grader.submission.alternatives import is_there, sheet_of
+from grader.submission.opening import OpenedSubmission
 
 # Beside a kit's rubric: what the files of code were when they were given out. Copies of them would be found as a second
 # attention.py in what is handed in, by those who hand in the whole folder.

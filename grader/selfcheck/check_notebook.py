@@ -11,14 +11,14 @@ from typing import Any
 
 from rich.console import Console
 
-from grader.choosing import only
 from grader.errors import RubricError, StaffFault, UsageError
 from grader.model import Rubric
-from grader.notebooks.notebook_cells import UnreadableNotebook, read_notebook
+from grader.rubric.choosing import only
 from grader.selfcheck.checking import check_own_work, libraries_of
 from grader.selfcheck.own_runner import own_runner
 from grader.selfcheck.own_work import OwnWork, open_own_work
 from grader.selfcheck.showing import TerminalListener
+from grader.submission.notebooks.notebook_cells import UnreadableNotebook, read_notebook
 
 _WIDTH = 100  # of a notebook's output
 

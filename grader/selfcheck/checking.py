@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from grader.choosing import only
-from grader.draw import draw_at_home
-from grader.engine import grade
 from grader.formulas import killable_child
+from grader.grading.engine import grade
+from grader.grading.randomness import draw_at_home
 from grader.model import Problem, ProblemResult, Report, Rubric, Status
 from grader.registry import reader_of
+from grader.rubric.choosing import only
 from grader.selfcheck.begun import Begun
 from grader.selfcheck.form import faults_of_form, missing_libraries
 from grader.selfcheck.home_rubric import extent, status_here

@@ -13,10 +13,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from grader.choosing import only
-from grader.draw import draw_for_grading
 from grader.errors import UsageError
 from grader.exits import exit_code, write_text
+from grader.grading.randomness import draw_for_grading
 from grader.model import Report
 from grader.options import (
     DataOption,
@@ -28,7 +27,8 @@ from grader.options import (
     room_of_commands,
 )
 from grader.quoting import quote
-from grader.rubric_files import find_rubric, glimpse
+from grader.rubric.choosing import only
+from grader.rubric.locating import find_rubric, glimpse
 from grader.selfcheck.heading import print_heading
 from grader.selfcheck.own_runner import is_installed, own_runner
 from grader.selfcheck.own_work import Order, open_own_work, open_unchecked, rubric_at_home, work_by
@@ -137,8 +137,8 @@ def parameters(
     rubric: RubricOption = None,
 ) -> None:
     """Show the numbers that are a student's own: yours, or with --student those of others."""
-    from grader.personal import numbers_of
-    from grader.rubric import load_rubric
+    from grader.rubric.loading import load_rubric
+    from grader.rubric.per_student import numbers_of
 
     if student and rubric:  # staff, who need no submission
         whole, students = load_rubric(find_rubric(rubric)), student

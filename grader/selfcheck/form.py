@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from grader.alternatives import is_there, on_the_sheet, sheet_of
 from grader.answers.sheet_files import ENDINGS
 from grader.errors import Ambiguous, Missing, StudentFault
 from grader.model import Answers, Check, Problem, Rubric, Submission, is_code
@@ -14,7 +13,8 @@ from grader.registry import OneLineForEach, defined
 from grader.selfcheck.own_runner import how_to_install, is_installed
 from grader.selfcheck.playground import why_unread
 from grader.selfcheck.syntax_faults import syntax_faults
-from grader.submission import DECLARATION, OpenedSubmission
+from grader.submission.alternatives import is_there, on_the_sheet, sheet_of
+from grader.submission.opening import DECLARATION, OpenedSubmission
 
 _PARTS_NAMED = 8
 _NEEDED = ("numpy", "torch")  # to check at all; other libraries of a rubric are those that code may use

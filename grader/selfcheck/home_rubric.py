@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from grader.checks.formulas.readable import is_answered
-from grader.engine import status_of
+from grader.grading.engine import status_of
 from grader.model import Alternative, Check, Later, Problem, ProblemResult, Report, Rubric, Status
 from grader.registry import defined, definition_of
 from grader.report.points import shown

@@ -21,12 +21,12 @@ class OwnRunner(Runner, Protocol):
 def own_runner(libraries: tuple[str, ...]) -> Iterator[OwnRunner]:
     """Boxes where there are any, with what layers there are: the code is one's own."""
     if sys.platform == "linux" and hasattr(os, "pidfd_open"):
-        from grader.sandbox.runner import BoxRunner  # needs Linux
+        from grader.sandbox.host.runner import BoxRunner  # needs Linux
 
         with BoxRunner(libraries, unsafe=True) as boxes:
             yield boxes
     else:
-        from grader.sandbox.open_runner import OpenRunner
+        from grader.sandbox.host.open_runner import OpenRunner
 
         with OpenRunner(libraries) as plain:
             yield plain

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.choosing import choose_rubric
-from grader.draw import draw_at_home
 from grader.errors import UsageError
+from grader.grading.randomness import draw_at_home
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric_files import find_rubric, rubric_choices
-from grader.submission import OpenedSubmission, open_submission
+from grader.rubric.choosing import choose_rubric
+from grader.rubric.locating import find_rubric, rubric_choices
+from grader.submission.opening import OpenedSubmission, open_submission
 
 KIT_FOLDER = "rubric"
 _WINDOWS_PATH = re.compile(r"([A-Za-z]):[\\/]?(.*)", re.DOTALL)
@@ -49,8 +49,8 @@ def open_own_work(path: Path, named: str | None = None, data: Path | None = None
 
 
 def work_by(rubric: Path, data: Path | None, opened: OpenedSubmission) -> OwnWork:
-    from grader.personal import for_student
-    from grader.rubric import load_rubric  # here: with it come all libraries that check a rubric
+    from grader.rubric.loading import load_rubric  # here: with it come all libraries that check a rubric
+    from grader.rubric.per_student import for_student
     from grader.selfcheck.home_rubric import at_home
 
     whole = for_student(load_rubric(rubric, data), opened.student or opened.name, draw_at_home())
@@ -74,7 +74,7 @@ def open_unchecked(order: Order) -> Iterator[tuple[OpenedSubmission, Path]]:
 
 def rubric_at_home(path: Path, named: str | None) -> Rubric:
     """The whole rubric, found without a look at the work where that is possible."""
-    from grader.rubric import load_rubric
+    from grader.rubric.loading import load_rubric
 
     rubric = _named(_existing(path), named, by_staff=True)
     if rubric is not None:

@@ -21,7 +21,7 @@ from grader.selfcheck.form import files_asked
 from grader.selfcheck.home_rubric import extent, status_here
 from grader.selfcheck.own_work import OwnWork
 from grader.selfcheck.standing import NOT_STARTED, standing
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 MANIFEST = "manifest.json"
 NOTEBOOK_PART = ".ipynb#"  # what a notebook holds of a file of code, made for the box

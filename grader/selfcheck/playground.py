@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.answers import read_answers
-from grader.draw import draw_at_home
-from grader.engine import grade
 from grader.errors import UsageError
 from grader.formulas.answer.asked_for import AskedName
 from grader.formulas.answer.explaining import NotRead, Read, Reading, how_read
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
+from grader.grading.engine import grade
+from grader.grading.randomness import draw_at_home
 from grader.model import Answer, Check, CheckResult, Problem, Rubric
-from grader.personal import for_student
 from grader.registry import reader_of, reader_of_whole
-from grader.sandbox.open_runner import OpenRunner
+from grader.rubric.per_student import for_student
+from grader.sandbox.host.open_runner import OpenRunner
 from grader.selfcheck.home_rubric import at_home, is_judged
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 SHEET = "answers.md"
 LINE = 3  # of the sheet: above the formula stand its heading and an empty line

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from grader.errors import StudentFault
 from grader.model import Rubric, is_code
 from grader.quoting import quote, visible
-from grader.sandbox.inside.notebook_part import is_part
-from grader.sandbox.inside.own_source import parse
+from grader.sandbox.box.loading.notebook_part import is_part
+from grader.sandbox.box.loading.student_loader import parse
 from grader.selfcheck.code_needed import code_needed
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 _WIDTH = 64  # characters of a line that is shown
 _INDENT = "    "

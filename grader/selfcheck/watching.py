@@ -12,16 +12,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from grader.alternatives import sheet_of
-from grader.choosing import only
 from grader.errors import StaffFault, StudentFault
 from grader.model import Problem, ProblemResult, is_code
+from grader.rubric.choosing import only
 from grader.selfcheck.checking import check_own_work, libraries_of
 from grader.selfcheck.code_needed import code_needed
 from grader.selfcheck.own_runner import OwnRunner, own_runner
 from grader.selfcheck.own_work import Order, OwnWork, open_own_work
 from grader.selfcheck.showing import TerminalListener
-from grader.submission import OpenedSubmission
+from grader.submission.alternatives import sheet_of
+from grader.submission.opening import OpenedSubmission
 
 _LOOK_SECONDS = 0.3
 _SHEETS = "answers."

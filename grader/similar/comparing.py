@@ -9,10 +9,10 @@ from pathlib import Path
 
 from grader.batch.finding import HandedIn, find_submissions
 from grader.batch.running import rubric_of
-from grader.choosing import refuse_rubric_inside
 from grader.errors import StaffFault, UsageError
 from grader.quoting import quote
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric.choosing import refuse_rubric_inside
+from grader.rubric.loading import find_rubric, load_rubric
 from grader.similar.hand_ins import Reader, Taken
 from grader.similar.pairs import SHARE, Findings, find_pairs
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.alternatives import sheet_of
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric, is_code
 from grader.quoting import quote
@@ -16,7 +15,8 @@ from grader.similar.normalised_tokens import code_material
 from grader.similar.prediction_lines import Predictions
 from grader.similar.prose_shingles import prose_material, questions_material
 from grader.similar.winnowing import Grain, course_grams, given_in
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission.alternatives import sheet_of
+from grader.submission.opening import OpenedSubmission, open_submission
 
 MAX_FILE_BYTES = 256 * 2**10  # of one file of code: twenty times what the longest has that a person wrote
 MAX_CODE_BYTES = 2**20  # of all code of one submission

@@ -7,7 +7,7 @@ from grader.compare import difference, numbers
 from grader.errors import WrongKind
 from grader.model import failed, passed
 from grader.registry import StudentFile, check
-from grader.rubric_functions import inputs, reference
+from grader.rubric.own_functions import inputs, reference
 
 
 def _without_the_penalty(X, y, lam):

@@ -9,7 +9,7 @@ import pytest
 from grader.answers import read_answers
 from grader.answers.answer_keys import is_answer_key
 from grader.errors import ForAPerson
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.answers.sheets import NLP
 from tests.conftest import MakeSubmission
 from tests.hostile_pdfs import pages, text_page

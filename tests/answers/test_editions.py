@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.answers import read_answers
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.answers.sheets import NLP
 from tests.conftest import MakeSubmission
 from tests.hostile_pdfs import pages, scan, text_page

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from grader.answers import read_answers
-from grader.engine import grade
 from grader.errors import ForAPerson, Missing, StudentFault
-from grader.from_pages import answer_in, from_pages
+from grader.grading.engine import grade
+from grader.grading.pdf_caution import answer_in, from_pages
 from grader.model import Answer, Answers, Outcome, Piece, Place, Problem, Report, Status, failed, passed
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests import hostile_pdfs
 from tests.answers.sheets import NLP
 from tests.conftest import DRAW, the_rubric

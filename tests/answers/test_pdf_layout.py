@@ -6,12 +6,12 @@ from functools import cache
 
 import pytest
 
+from grader.answers.pdf.process import read_pdf
 from grader.answers.pdf_layout.boxes import GlyphBox
 from grader.answers.pdf_layout.row_text import row_text
 from grader.answers.pdf_layout.rows import rows_of
 from grader.answers.pdf_layout.stacked import put_together
 from grader.answers.pdf_lines import PdfLines, pdf_lines
-from grader.sandbox.pdf_process import read_pdf
 from tests.conftest import sampled
 from tests.hostile_pdfs import PDFS, pages, text_page
 

@@ -14,7 +14,7 @@ from grader.authoring.new_rubric import make_rubric
 from grader.errors import UsageError
 from grader.model import Status
 from grader.proving.declarations import declarations, failed_by
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from tests.conftest import read_yaml
 from tests.in_process import command
 from tests.test_cli import grader

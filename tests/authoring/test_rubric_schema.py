@@ -12,7 +12,7 @@ from jsonschema import Draft7Validator
 
 from grader.authoring.rubric_schema import _shared_by_checks as shared_by_checks
 from grader.authoring.rubric_schema import rubric_schema, schema_text
-from grader.catalogue import known_checks
+from grader.rubric.catalogue import known_checks
 from tests.conftest import REPOSITORY, read_yaml
 from tests.test_cli import grader
 

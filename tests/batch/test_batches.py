@@ -355,7 +355,7 @@ def test_a_job_that_is_killed_leaves_nothing_in_memory(tmp_path: Path, monkeypat
     make_class(tmp_path / "in", 8)
     memory, killed = tmp_path / "memory", list[int]()
     memory.mkdir()
-    monkeypatch.setattr("grader.submission._MEMORY", str(memory))
+    monkeypatch.setattr("grader.submission.opening._MEMORY", str(memory))
 
     def kill_one(tally: Tally) -> None:
         copies = [*memory.glob("*/*/grader-submission-*/attention.py")]

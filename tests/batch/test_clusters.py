@@ -32,9 +32,9 @@ from grader.batch.finding import Found
 from grader.batch.gradebook import Gradebook, Result
 from grader.batch.grading import Plan
 from grader.batch.running import Order, Tally, run_batch
-from grader.draw import Draw
 from grader.errors import UsageError
-from grader.secret import Secret
+from grader.grading.randomness import Draw
+from grader.grading.secret import Secret
 from tests.batch.classes import RIGHT, RUBRIC, batch, contents, grader, make_class
 from tests.batch.clusters import Cluster, cluster, written
 from tests.conftest import REPOSITORY

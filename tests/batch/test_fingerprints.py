@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.batch import fingerprints
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 
 CHECKS = '''
 from collections.abc import Sequence

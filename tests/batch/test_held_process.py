@@ -12,7 +12,7 @@ from grader.batch.cluster.held_process import HeldProcess, ProcessEnded
 from grader.batch.cluster.parcels import hand_in_parcel, rubric_parcel
 from grader.batch.finding import HandedIn
 from grader.batch.grading import Plan
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from tests.batch.classes import RUBRIC, make_class
 from tests.conftest import DRAW
 from tests.waiting import PATIENCE_SECONDS, until
@@ -23,7 +23,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HeldProcess:
     """One whose memory for files is the folder `memory`."""
     (tmp_path / "memory").mkdir()
     (tmp_path / "worker").mkdir()
-    monkeypatch.setattr("grader.submission._MEMORY", str(tmp_path / "memory"))
+    monkeypatch.setattr("grader.submission.opening._MEMORY", str(tmp_path / "memory"))
     plan = Plan(RUBRIC, None, (), DRAW, unsafe=False)
     return HeldProcess(tmp_path / "worker", rubric_parcel(plan, load_rubric(RUBRIC), None).sealed())
 

@@ -11,7 +11,7 @@ from grader.batch.gradebook import Gradebook
 from grader.batch.grading import Plan
 from grader.batch.jobs import Jobs
 from grader.batch.running import Order, run_batch
-from grader.draw import Draw
+from grader.grading.randomness import Draw
 from tests.batch.classes import RUBRIC, make_class
 
 pytestmark = pytest.mark.slow

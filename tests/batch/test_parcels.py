@@ -17,10 +17,10 @@ from grader.batch.cluster.sealing import Damaged, Parcel
 from grader.batch.cluster.survey import Survey, names_in, survey, versions
 from grader.batch.finding import HandedIn
 from grader.batch.grading import Plan
-from grader.draw import Draw
 from grader.errors import UsageError
-from grader.rubric import load_rubric
-from grader.secret import Secret
+from grader.grading.randomness import Draw
+from grader.grading.secret import Secret
+from grader.rubric.loading import load_rubric
 from tests.conftest import DRAW, REPOSITORY
 
 SECRET = "a secret of the course"

@@ -11,9 +11,9 @@ from grader.batch.finding import HandedIn
 from grader.batch.gradebook import Result
 from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.rescoring import NeedsGrading, rescored
-from grader.draw import Draw
-from grader.rubric import load_rubric
-from grader.secret import Secret
+from grader.grading.randomness import Draw
+from grader.grading.secret import Secret
+from grader.rubric.loading import load_rubric
 from tests.batch.classes import RIGHT, without_times
 from tests.conftest import DRAW, REPOSITORY, sampled
 

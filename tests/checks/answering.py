@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from grader.answers import read_answers
 from grader.model import Answer, Student
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 
 
 class _Writer:

@@ -16,11 +16,11 @@ from grader.checks.datasets.item_set import Sample
 from grader.checks.datasets.span_columns import Spans
 from grader.checks.datasets.span_statistics import DRAWS, MOST
 from grader.compare import Array
-from grader.draw import Draw
-from grader.engine import grade
 from grader.errors import RubricError, TimedOut
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Outcome, Status
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
 from tests.checks.test_datasets import VARIANTS
 from tests.conftest import REPOSITORY, MakeSubmission

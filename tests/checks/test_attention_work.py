@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine import grade
+from grader.grading.engine import grade
 from grader.model import Report, Status
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, first_of_each, read_yaml, the_rubric

@@ -11,7 +11,7 @@ from grader.checks.predictions.baseline import _altered, _Number, baseline_state
 from grader.errors import Crashed, StudentFault, TimedOut
 from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 from reference.birthplaces import Question, constant_baseline, read_questions
 from tests.conftest import REPOSITORY, MakeSubmission, sampled
 
@@ -235,7 +235,8 @@ def test_printing_without_end_runs_out_of_time(boxes: BoxRunner, submission: Mak
 def test_a_forged_reply_is_the_students_fault(boxes: BoxRunner, submission: MakeSubmission) -> None:
     forged = "{'printed': '5.0', 'written': [3], 'returned': [], 'run_from': 'top', "
     forged += "'replaced': False, 'stand_in': False, 'started': True}"
-    code = f"import sys\nsys.modules['_box.worker'].PROBES['run_script'] = lambda **_: {forged}\nprint(15, 300)"
+    replaced = "sys.modules['_grader.sandbox.box.worker'].PROBES['run_script']"
+    code = f"import sys\n{replaced} = lambda **_: {forged}\nprint(15, 300)"
     with pytest.raises(Crashed, match="could not be read"):
         _judged(boxes, submission(**{FILE: code}))
 

@@ -12,7 +12,7 @@ from grader.checks.choices import chooses_the_option
 from grader.errors import RubricError
 from grader.model import Status
 from grader.prose.chosen_options import chosen_in
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from tests.checks.answering import answering
 
 OPTIONS = {

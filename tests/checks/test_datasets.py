@@ -33,14 +33,14 @@ from grader.checks.datasets.span_statistics import (
     margin,
 )
 from grader.checks.datasets.spans import Span, measured, read_span
-from grader.draw import Draw
-from grader.engine import grade
 from grader.errors import RubricError
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Outcome, Report, Status
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.sandbox.inside.dataset_probe import looked_at
-from grader.sandbox.inside.probes import PROBES
+from grader.sandbox.box.probes.dataset_probe import looked_at
+from grader.sandbox.box.probes.probes import PROBES
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, sampled, some_of, the_rubric
 
 RUBRIC = the_rubric("tests/rubrics/span-corruption.yaml")
@@ -260,7 +260,8 @@ def test_forged_answers_earn_nothing_and_break_nothing(
         import numpy as np
         class CharCorruptionDataset:
             def __init__(self, data, block_size):
-                sys.modules["_box.dataset_probe"].looked_at = lambda dataset, items, times: {forged}
+                probe = sys.modules["_grader.sandbox.box.probes.dataset_probe"]
+                probe.looked_at = lambda dataset, items, times: {forged}
             def __getitem__(self, idx):
                 return idx, idx
         """

@@ -15,7 +15,7 @@ from grader.formulas.compute.declared_functions import COMPUTED
 from grader.model import Status
 from grader.notation.function_names import DECLARABLE, FUNCTIONS
 from grader.registry import definition_of
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from tests.checks.answering import answering
 from tests.conftest import REPOSITORY
 from tests.formulas.conftest import in_this_process as in_this_process

@@ -14,7 +14,7 @@ from grader.checks.datasets.drawn_items import Question
 from grader.checks.datasets.item_set import DOCUMENTS, ORDINARY
 from grader.checks.datasets.span_statistics import DRAWS
 from grader.checks.datasets.vocabulary_tables import entries_of
-from grader.engine import grade
+from grader.grading.engine import grade
 from grader.model import Limits
 from grader.sandbox import BoxRunner
 from tests.checks.test_datasets import CHECKS, RUBRIC, VARIANTS, _changed, _WithoutBox

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from grader.engine import grade
 from grader.errors import StudentFault
+from grader.grading.engine import grade
 from grader.model import Limits, Report, Status
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, MakeSubmission, read_yaml, sampled, the_rubric

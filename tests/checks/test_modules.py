@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.engine import grade
+from grader.grading.engine import grade
 from grader.model import Report, Status
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric

@@ -19,7 +19,7 @@ from grader.formulas.quantities.unit_reading import asked_unit, read_unit
 from grader.model import Answer, Outcome, Piece, Status
 from grader.prose.chosen_options import chosen_in
 from grader.registry import definition_of
-from grader.yaml_source import read
+from grader.rubric.yaml_source import read
 from tests.checks.answering import answering
 from tests.formulas.conftest import in_this_process as in_this_process
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from grader.checks.predictions.alignment import Split, _best_move, _Move
 from grader.checks.predictions.prediction_files import numbered, read_predictions
-from grader.engine import grade
 from grader.errors import RubricError
+from grader.grading.engine import grade
 from grader.model import Outcome, Status
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 from reference.birthplaces import Question, read_lines, read_questions
 from tests.conftest import DRAW, REPOSITORY, sampled
 

@@ -19,7 +19,7 @@ from grader.checks.prose import gives_the_ideas
 from grader.errors import Missing, RubricError
 from grader.model import Answer, Check, Outcome, Piece, Status
 from grader.prose import Claim, Idea, judge
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from tests.conftest import examples, sampled
 
 SAID = [

@@ -17,7 +17,7 @@ from grader.checks.functions.ready_made import writes_it_out
 from grader.errors import StudentFault
 from grader.model import Limits, Outcome, Problem, Status
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission.opening import OpenedSubmission, open_submission
 from tests.conftest import MakeSubmission, read_yaml, sampled, the_rubric
 from tests.test_notebooks import notebook
 

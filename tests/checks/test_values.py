@@ -16,8 +16,8 @@ from grader.checks.functions.ground_truth import (
     mistakes_on_squares,
     pairs_of_mistakes,
 )
-from grader.engine import grade
 from grader.errors import StudentFault
+from grader.grading.engine import grade
 from grader.model import Check, Limits, Outcome, Report, Status, failed
 from grader.sandbox import BoxRunner
 from reference import attention as truth

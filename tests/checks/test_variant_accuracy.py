@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine import grade
+from grader.grading.engine import grade
 from grader.model import CheckResult, Status
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import OpenedSubmission
+from grader.submission.opening import OpenedSubmission
 from tests.checks.test_whole_model import ON, PLAIN, STARTER, SWITCH, SYNTHESIZER, _model
 from tests.checks.variant_grading import Files
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, sampled, the_rubric

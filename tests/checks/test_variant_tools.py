@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from grader.alternatives import handed_in as alternatives_in
 from grader.checks.modules.recovery.fits import assignments_in_any_layout
 from grader.checks.modules.recovery.layers import Linear, maps, mlps
 from grader.checks.modules.recovery.perceiver_block import runnable_norms
 from grader.checks.modules.recovery.workbench import BOTTLENECK, HEADS, WIDTH
+from grader.submission.alternatives import handed_in as alternatives_in
 from reference import gpt, rope
 from reference.mistakes.rotary import ANGLES, ROTATED
 from reference.mistakes.synthesis import MISTAKES

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.draw import Draw
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Status
 from grader.sandbox import BoxRunner
-from grader.sandbox.inside import model_probe
+from grader.sandbox.box.probes import model_probe
 from tests.checks.variant_grading import Files, right
 from tests.conftest import MakeSubmission, sampled, the_rubric
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.draw import Draw
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Outcome, Problem, Rubric
 from grader.sandbox import BoxRunner
 from tests.conftest import MakeSubmission, read_yaml, the_rubric

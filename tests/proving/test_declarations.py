@@ -16,7 +16,7 @@ from grader.proving.listing import print_written
 from grader.proving.proof import load_proof
 from grader.proving.prove import declared_samples
 from grader.proving.writing import Written
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from tests.conftest import read_yaml, the_rubric
 from tests.in_process import command
 

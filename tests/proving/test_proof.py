@@ -14,8 +14,8 @@ from grader.errors import RubricError, shortest
 from grader.proving.proof import Proof, load_proof
 from grader.proving.prove import mutants_of
 from grader.proving.samples import write_stub
-from grader.rubric import load_rubric
-from grader.submission import open_submission
+from grader.rubric.loading import load_rubric
+from grader.submission.opening import open_submission
 from tests.conftest import EVERY_CASE, REPOSITORY, read_yaml
 from tests.waiting import PATIENCE_SECONDS
 

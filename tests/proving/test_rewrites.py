@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from grader.choosing import only
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.rubric.choosing import only
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, read_yaml, the_rubric
 

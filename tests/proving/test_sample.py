@@ -56,7 +56,10 @@ def test_what_nobody_could_notice_is_told_with_its_reason() -> None:
 
 
 def test_what_was_noticed_at_first_is_told_apart_from_what_is_noticed_now(tmp_path: Path) -> None:
-    kept_in, (one, other, third, *_) = tmp_path / "state", sample({"a": found("grader/draw.py", LINES)}, 0, 0)
+    kept_in, (one, other, third, *_) = (
+        tmp_path / "state",
+        sample({"a": found("grader/grading/randomness.py", LINES)}, 0, 0),
+    )
     for tried in (Tried(one, True, "by", 1.0), Tried(other, False, "", 1.0, slow=False)):
         State(kept_in).add(tried)
     assert State(kept_in).known(one)

@@ -6,11 +6,11 @@ import json
 import sys
 from pathlib import Path
 
-from grader.draw import draw_at_home
-from grader.engine import grade
-from grader.rubric import load_rubric
+from grader.grading.engine import grade
+from grader.grading.randomness import draw_at_home
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 
 
 def main(rubric: str, *submissions: str) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.grading.secret import Secret
 from grader.model import Rubric
 from grader.release.handout import read_handout
 from grader.release.kit import Kit, build_kit
 from grader.release.withheld import Withheld, withheld_from
-from grader.secret import Secret
-from grader.yaml_source import read
+from grader.rubric.yaml_source import read
 from tests.conftest import the_rubric
 
 SECRET = Secret("0123456789abcdef a course's secret")

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from grader.draw import draw_at_home
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import draw_at_home
 from grader.model import Status
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import EVERY_CASE, REPOSITORY, read_yaml
 from tests.release.conftest import RUBRICS, Made
 from tests.waiting import PATIENCE_SECONDS
@@ -72,7 +72,7 @@ def _graded_at_home(rubric: str) -> list[str]:
 def test_there_is_no_reference_and_no_check_that_needs_one(kits: Kits, students_python: Pythons) -> None:
     for rubric in RUBRICS:
         ask = (
-            "import importlib.util, grader, pathlib; from grader.catalogue import known_checks;"
+            "import importlib.util, grader, pathlib; from grader.rubric.catalogue import known_checks;"
             "print(importlib.util.find_spec('reference'), *known_checks())"
         )
         done = _run([students_python(rubric), "-c", ask], kits(rubric).folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.release.kit import Kit, Leaking, build_kit
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 
 pytestmark = pytest.mark.slow  # kits are made, and what is in them is graded
 

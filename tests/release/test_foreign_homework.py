@@ -44,7 +44,7 @@ CHECKS = """
 import torch
 
 from grader.checks.functions.inputs import Case
-from grader.rubric_functions import inputs, reference
+from grader.rubric.own_functions import inputs, reference
 
 
 def tensor(rng, *shape):

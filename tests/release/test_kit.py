@@ -19,16 +19,16 @@ from pathlib import Path
 import pytest
 
 from grader.answers import cut_into_parts
-from grader.draw import draw_at_home
-from grader.engine import grade
 from grader.errors import RubricError, UsageError
+from grader.grading.engine import grade
+from grader.grading.randomness import draw_at_home
 from grader.model import Check, Status
 from grader.registry import definition_of
 from grader.release.answers_held import is_on_demand, modules_holding_answers
 from grader.release.kit import build_kit
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import REPOSITORY
 from tests.in_process import command as grader
 from tests.release.conftest import RUBRICS, Made
@@ -245,7 +245,7 @@ def test_a_module_of_the_reference_holds_answers_unless_it_says_otherwise() -> N
 def test_of_packages_that_judge_students_get_what_they_need() -> None:
     within = ("grader.checks.functions.values", "grader.formulas.provers", "grader.prose", "grader.checks")
     assert all(is_on_demand(module) for module in within)
-    assert not any(is_on_demand(module) for module in ("grader", "grader.engine", "grader.sandbox.inside.boot"))
+    assert not any(is_on_demand(module) for module in ("grader", "grader.grading.engine", "grader.sandbox.box.boot"))
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)
@@ -302,9 +302,8 @@ def test_the_wheel_is_whole_and_says_nothing_of_the_reference(kits: Kits, rubric
 
 
 def test_checks_can_be_listed_where_there_is_no_reference() -> None:
-    script = (
-        "import sys; sys.modules['reference'] = None\nfrom grader.catalogue import known_checks; print(*known_checks())"
-    )
+    lists = "from grader.rubric.catalogue import known_checks; print(*known_checks())"
+    script = f"import sys; sys.modules['reference'] = None\n{lists}"
     done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert {"matches_reference", "gives_the_ideas", "extracts_one_vector_of_a_sum"} <= set(done.stdout.split())
     assert {"attention_becomes", "agrees_to_first_order"}.isdisjoint(done.stdout.split())

@@ -16,7 +16,7 @@ from grader.release.code_similarity import shapes_in
 from grader.release.kit import Leaking, build_kit
 from grader.release.leaks import leaks_in
 from grader.release.withheld import Withheld, _labels
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from tests.conftest import REPOSITORY
 from tests.release.conftest import RUBRICS, SECRET, Made
 

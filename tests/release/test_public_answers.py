@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from grader.checks.functions.frozen import ENDING
-from grader.draw import Draw, draw_at_home, draw_for_grading
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw, draw_at_home, draw_for_grading
+from grader.grading.secret import VARIABLE
 from grader.model import Check, Problem, Rubric, Status
 from grader.registry import NamesAReference, defined
 from grader.release.freezing import frozen_questions
 from grader.release.kit import build_kit
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.secret import VARIABLE
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import REPOSITORY
 from tests.release.conftest import RUBRICS, SECRET, Made
 

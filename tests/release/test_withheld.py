@@ -11,7 +11,7 @@ from grader.answers import read_answers
 from grader.release.handout import read_handout
 from grader.release.sources import is_check
 from grader.release.withheld import withheld_from
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import REPOSITORY, the_rubric
 
 

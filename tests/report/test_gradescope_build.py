@@ -99,7 +99,7 @@ def test_an_image_that_cannot_grade_is_not_built(built: Path, tmp_path: Path) ->
     root = unpacked(built, tmp_path, "ben")
     done = build_the_image(root)
     assert done.returncode == 0, done.stderr
-    for broken in ("grader/sandbox/inside/jail.py", "rubrics/dl-hw3.yaml"):
+    for broken in ("grader/sandbox/jail/jail.py", "rubrics/dl-hw3.yaml"):
         file = root / "source" / broken
         text = file.read_text()
         file.write_text("broken: [")

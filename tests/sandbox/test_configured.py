@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.sandbox.inside.configured import run_configured
+from grader.sandbox.box.probes.configured_module import run_configured
 
 SCALE = """
 import torch

@@ -9,8 +9,8 @@ import pytest
 from grader.errors import BoxRefused
 from grader.model import Limits
 from grader.sandbox import BoxRunner
-from grader.sandbox.doctor import diagnose
-from grader.sandbox.inside import jail
+from grader.sandbox.host.doctor import diagnose
+from grader.sandbox.jail import jail
 from tests.conftest import MakeSubmission
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from grader.errors import Crashed
 from grader.sandbox import BoxRunner
-from grader.sandbox.box_endings import Asked, value_of
+from grader.sandbox.host.fault_messages import Asked, value_of
 
 
 @pytest.mark.parametrize("file", ["x" * 5_000, "é" * 200, "a\0b.py", "\ud800", "x/" * 3_000, ""])

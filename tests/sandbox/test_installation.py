@@ -8,8 +8,8 @@ import pytest
 
 import grader
 from grader.errors import BoxRefused
-from grader.sandbox import installation
-from grader.sandbox.installation import find_installation
+from grader.sandbox.host import installation
+from grader.sandbox.host.installation import find_installation
 
 
 def test_a_box_may_read_numpy_but_nothing_of_ours() -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from grader.model import Limits
-from grader.sandbox import BoxRunner, scratch
-from grader.sandbox.inside import jail
-from grader.submission import open_submission, room_in_memory
+from grader.sandbox import BoxRunner
+from grader.sandbox.host import scratch
+from grader.sandbox.jail import jail
+from grader.submission.opening import open_submission, room_in_memory
 from tests.conftest import MakeSubmission
 
 KINDS = ("CPU", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "AS")

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from grader.sandbox.inside import later_modules
+from grader.sandbox.box.loading import later_modules
 
 
 def _named(name: str) -> ModuleType:

@@ -6,7 +6,7 @@ import pytest
 
 from grader.model import Limits
 from grader.sandbox import BoxRunner
-from grader.sandbox.mentioned_libraries import HEAVY, mentions
+from grader.sandbox.host.mentioned_libraries import HEAVY, mentions
 from tests.conftest import MakeSubmission
 
 IS_LOADED = "import sys\ndef f():\n    return 'to' + 'rch' in sys.modules\n"

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.choosing import only
-from grader.engine import grade
 from grader.errors import Crashed, StudentFault, TimedOut
+from grader.grading.engine import grade
 from grader.model import Limits
+from grader.rubric.choosing import only
 from grader.sandbox import BoxRunner
-from grader.sandbox.open_runner import OpenRunner
-from grader.submission import open_submission
+from grader.sandbox.host.open_runner import OpenRunner
+from grader.submission.opening import open_submission
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
 from tests.selfcheck.kits import SUMMARY, make_kit
 from tests.waiting import PATIENCE_SECONDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.sandbox.inside.output import Output
+from grader.sandbox.box.output import Output
 
 KEPT = 1 << 16
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.page_picture import page_picture, picture_of
-from grader.sandbox.pdf_process import PdfNotRead
+from grader.answers.pdf.page_picture import page_picture, picture_of
+from grader.answers.pdf.process import PdfNotRead
 from tests.conftest import REPOSITORY
 
 PDF = (REPOSITORY / "tests" / "answers" / "pdfs" / "wrong.pdf").read_bytes()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.sandbox.pdf_process import PdfProcess
+from grader.answers.pdf.process import PdfProcess
 from tests.hostile_pdfs import pdf, stream
 
 _TEXT = b"BT /F 11 Tf 100 700 Td (under) Tj ET\n"

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from grader.sandbox.pdf_process import CPU_SECONDS, PdfNotRead, PdfProcess, _checked, read_pdf
+from grader.answers.pdf.process import CPU_SECONDS, PdfNotRead, PdfProcess, _checked, read_pdf
 from tests import hostile_pdfs
 from tests.conftest import REPOSITORY
 
@@ -83,7 +83,7 @@ def test_one_process_may_read_several() -> None:
 
 _ATTEMPTS = """
 import os, socket, sys
-from grader.sandbox.inside import jail
+from grader.sandbox.jail import jail
 worn = jail.put_on_for_reading(5, 256)
 attempts = {
     "read": lambda: os.open("/etc/hostname", os.O_RDONLY),

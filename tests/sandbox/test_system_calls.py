@@ -9,7 +9,7 @@ import pytest
 
 from grader.model import Limits
 from grader.sandbox import BoxRunner
-from grader.sandbox.inside import seccomp, syscalls
+from grader.sandbox.jail import seccomp, syscalls
 from tests.conftest import MakeSubmission
 
 # name: (x86_64, aarch64, arguments that the kernel would take). `page` is memory of a file, `file` its descriptor,
@@ -210,9 +210,8 @@ def test_honest_numerical_work_notices_nothing(submission: MakeSubmission) -> No
 
 
 def test_a_box_need_not_compile_its_filter(boxes: BoxRunner, submission: MakeSubmission) -> None:
-    asks = (
-        "import sys\ndef f():\n    info = sys.modules['_box.seccomp'].compiled.cache_info()\n    return info.misses\n"
-    )
+    counted = "sys.modules['_grader.sandbox.jail.seccomp'].compiled.cache_info().misses"
+    asks = f"import sys\ndef f():\n    return {counted}\n"
     with boxes.open(submission(asks), Limits(), 0) as student:
         assert student.call("work.py", "f") == 1, "once, by the fork server"
 

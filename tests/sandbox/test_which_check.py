@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.draw import Draw
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Check, Limits, Outcome, Problem, Rubric, passed
 from grader.sandbox import BoxRunner
 from tests.conftest import MakeSubmission

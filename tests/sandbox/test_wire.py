@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.sandbox.inside import wire
+from grader.sandbox.box import wire
 from tests.conftest import examples
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.draw import draw_at_home
-from grader.engine import grade
+from grader.grading.engine import grade
+from grader.grading.randomness import draw_at_home
 from grader.model import ProblemResult, Report, Rubric, Status
 from grader.sandbox import BoxRunner
 from grader.selfcheck.checking import check_own_work
 from grader.selfcheck.home_rubric import at_home, extent, is_judged
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
-from grader.submission import open_submission
+from grader.submission.opening import open_submission
 from tests.conftest import REPOSITORY, the_rubric
 from tests.in_process import command as grader
 from tests.report.made_reports import Page

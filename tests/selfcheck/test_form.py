@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.choosing import only
+from grader.rubric.choosing import only
 from grader.selfcheck.form import faults_of_form
 from grader.selfcheck.own_work import open_own_work
 from tests.conftest import REPOSITORY

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from grader.choosing import only
 from grader.errors import UsageError
 from grader.formulas.answer.explaining import NotRead, Read
-from grader.rubric import load_rubric
+from grader.rubric.choosing import only
+from grader.rubric.loading import load_rubric
 from grader.selfcheck.home_rubric import at_home
 from grader.selfcheck.playground import column_in, try_formula
 from grader.selfcheck.showing_formulas import print_stages, print_trials

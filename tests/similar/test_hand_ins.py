@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from grader.cli import app
 from grader.model import Rubric
 from grader.notation.word_lists import words
-from grader.rubric import find_rubric, load_rubric
+from grader.rubric.loading import find_rubric, load_rubric
 from tests.similar.test_pairs import program
 
 HOSTILE = "<img src=x onerror=alert(1)>"

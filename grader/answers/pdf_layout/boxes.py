@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from grader.sandbox.pdf_process import PdfPage
+from grader.answers.pdf.process import PdfPage
 
 _MATHS = re.compile(
     r"(?:^|\+)(?:CMMI|CMSY|CMEX|CMBSY|MSAM|MSBM|EUFM|EUSM|RSFS|(?:NEW)?[TP]XMI|[TP]XSY|[TP]XEX|R?[TP]XMI|ESINT|STMARY|WASY|"

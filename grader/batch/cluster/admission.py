@@ -18,7 +18,7 @@ from grader.batch.cluster.worker_plugin import Demand, GradingPlugin, states_of
 from grader.batch.grading import Plan
 from grader.errors import UsageError
 from grader.quoting import quote
-from grader.rubric import load_rubric
+from grader.rubric.loading import load_rubric
 
 _TOPIC = "attention-grader"  # the scheduler's list of batches that were begun
 _NAMED = 5  # workers in one message

@@ -13,7 +13,7 @@ from rich.text import Text
 from grader.batch.cluster.admission import surveyed
 from grader.batch.cluster.connecting import connected, identity
 from grader.batch.cluster.survey import Survey, survey_with_isolation, versions
-from grader.secret import Secret, read_secret
+from grader.grading.secret import Secret, read_secret
 
 _SHOWN = ("grader", "Python", "torch", "numpy")
 

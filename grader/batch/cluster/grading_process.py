@@ -25,7 +25,7 @@ from grader.batch.cluster.sealing import LOST_AT_MOST, Damaged, Parcel, packed, 
 from grader.batch.finding import HandedIn
 from grader.batch.grading import Grading
 from grader.errors import StaffFault, UsageError
-from grader.submission import OpenedSubmission, open_submission
+from grader.submission.opening import OpenedSubmission, open_submission
 
 
 def main() -> None:

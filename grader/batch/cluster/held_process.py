@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.cluster.sealing import packed, unpacked
-from grader.secret import FILE_VARIABLE, VARIABLE
-from grader.submission import room_in_memory
+from grader.grading.secret import FILE_VARIABLE, VARIABLE
+from grader.submission.opening import room_in_memory
 
 _START_SECONDS = 300  # torch from a cold disk that many machines share
 # Honest work takes seconds, and what sleeps is ended by its box; this is for a fault of ours that waits for ever.

@@ -9,19 +9,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.archives import Content
 from grader.batch.cluster.sealing import Damaged, Parcel
 from grader.batch.finding import HandedIn
 from grader.batch.fingerprints import data_files
 from grader.batch.gradebook import Result
 from grader.batch.grading import Graded, Plan
-from grader.draw import Draw
 from grader.errors import UsageError
+from grader.grading.randomness import Draw
+from grader.grading.secret import Secret
 from grader.model import Rubric
-from grader.private_copy import MAX_BYTES, Copy
 from grader.quoting import quote
-from grader.rubric_files import own_checks
-from grader.secret import Secret
+from grader.rubric.locating import own_checks
+from grader.submission.archives import Content
+from grader.submission.copying import MAX_BYTES, Copy
 
 # A file that was handed in travels as it is, so it may be larger than what it unfolds to; a message of Dask's is held
 # in memory three times on its way.

@@ -17,7 +17,7 @@ from typing import Any, Self
 from grader import __version__
 from grader.batch.source_hash import of_own_source
 from grader.errors import StaffFault
-from grader.secret import read_secret
+from grader.grading.secret import read_secret
 
 # Whatever computes, parses or compares: of these every worker has the same.
 _PACKAGES = (
@@ -73,7 +73,7 @@ def survey() -> dict[str, Any]:
 
 def survey_with_isolation() -> dict[str, Any]:
     """The same, with what boxes are like there, by trying."""
-    from grader.sandbox.doctor import diagnose
+    from grader.sandbox.host.doctor import diagnose
 
     found = diagnose()
     layers = [one.layer for one in found.findings if one.on]

@@ -19,7 +19,7 @@ from grader.batch.cluster.held_process import HeldProcess, ProcessEnded
 from grader.batch.cluster.sealing import LOST_AT_MOST, Damaged, packed, unpacked
 from grader.batch.cluster.survey import Survey, survey
 from grader.errors import StaffFault
-from grader.secret import read_secret
+from grader.grading.secret import read_secret
 
 _IDLE_SECONDS = 2 * 3600  # twice as long as anything is waited for
 _SCHEDULER_FAULTS = (OSError, KeyError)  # it is gone, or knows this worker no more

@@ -16,7 +16,7 @@ from grader.batch.course.settings_log import HandIn
 from grader.batch.gradebook import Gradebook
 from grader.errors import UsageError
 from grader.quoting import quote
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 _LISTED = 20
 

@@ -16,7 +16,7 @@ from grader.batch.gradebook import Gradebook
 from grader.errors import UsageError
 from grader.options import HandedInOption, RosterOption, room_of_commands
 from grader.quoting import quote
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 GradesArgument = Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `grader batch` wrote.")]
 

@@ -21,12 +21,12 @@ from grader.batch.rulings import Kind, Ruling
 from grader.errors import UsageError
 from grader.model import Status
 from grader.options import room_of_commands
-from grader.part_names import parts_meant
 from grader.quoting import quote, visible
 from grader.report.points import shown
 from grader.review.answer_views import AnswerView
 from grader.review.desk import Desk
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
+from grader.rubric.part_names import parts_meant
 
 GradesArgument = Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `grader batch` wrote.")]
 ByOption = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides.")]

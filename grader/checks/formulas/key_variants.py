@@ -19,7 +19,7 @@ from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Voca
 from grader.model import Answer
 from grader.notation.function_names import DECLARABLE
 from grader.registry import KeyToAFormula, SaidInFeedback
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 
 def _declarable(name: str) -> str:

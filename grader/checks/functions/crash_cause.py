@@ -13,7 +13,7 @@ from grader.checks.functions.returned import returned
 from grader.compare import difference
 from grader.errors import Crashed, NotImportable, StudentFault
 from grader.model import Student
-from grader.rubric_functions import offered
+from grader.rubric.own_functions import offered
 
 _SIDE = 6
 

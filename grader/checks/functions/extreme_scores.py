@@ -26,7 +26,7 @@ from grader.checks.functions.returned import returned_for_each
 from grader.compare import ATOL, RTOL, Array, Difference, difference
 from grader.model import Outcome, Student, passed, scored
 from grader.registry import StudentFile, check
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 # float32 keeps scores near 10⁴ to 10⁻³, and code that computes s − (max + log Σ) in it is right to as much, as are
 # the weights of scores that differ by one; clipping is off by 0.2.

@@ -21,8 +21,8 @@ from grader.checks.functions import frozen
 from grader.checks.functions.inputs import Case
 from grader.checks.functions.nested import Values, values_in
 from grader.registry import LeftOutOfKits, NamesAReference, found_in_data
-from grader.rubric_functions import Offer, OfferedName, offered
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
+from grader.rubric.own_functions import Offer, OfferedName, offered
 
 
 def _existing(name: str, info: ValidationInfo) -> str:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.compare import shape
-from grader.rubric_functions import Offer, OfferedName, offered
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
+from grader.rubric.own_functions import Offer, OfferedName, offered
 
 Array = NDArray[Any]
 

@@ -31,7 +31,7 @@ from grader.formulas.syntax.expressions import (
 )
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Shape, Vocabulary
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 UNSIZED = ("?", "?")  # an identity of unknown size, or a zero: takes the shape of what it stands beside
 _ZERO = Number(Fraction(0))

@@ -13,7 +13,7 @@ from grader.errors import UsageError
 from grader.quoting import quote
 from grader.report.exports.reports import Exported, ReportData, Reports
 from grader.report.exports.worksheet import Row, Worksheet, account, cell, differing, fill
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 _IDENTITIES = ("ID", "SIS User ID", "SIS Login ID")  # in the order Canvas itself tries them
 _POINTS_POSSIBLE = "Points Possible"

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import UsageError
+from grader.grading.secret import Secret
 from grader.model import Rubric
 from grader.quoting import quote
 from grader.report.exports.gradescope_results import HiddenChecks, as_text, failure
 from grader.report.points import rounded, shown
-from grader.secret import Secret
 
 _SCRIPTS = Path(__file__).parent / "gradescope_scripts"
 _REPOSITORY = Path(__file__).resolve().parents[3]

@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.errors import UsageError
 from grader.quoting import quote
 from grader.report.exports.reports import ReportData, Reports, listed, ungraded
-from grader.suggestions import did_you_mean
+from grader.rubric.hints import did_you_mean
 
 _BOM = "\ufeff"
 _DECIMAL_COMMA = re.compile(r"\d+,\d+")

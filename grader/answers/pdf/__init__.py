@@ -1,0 +1,1 @@
+"""Reading PDFs, in a process that can be killed."""

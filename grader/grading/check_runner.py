@@ -1,0 +1,216 @@
+"""Runs one check: which sandbox it asks, how often it may try, and whose fault it is if it breaks off."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grader.answers import answer_to
+from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, cause_for_staff
+from grader.grading.concealment import concealed, from_fault, with_output
+from grader.grading.grading_state import GradingState
+from grader.grading.groups import Group, SharedSandbox, group_of, opens_its_group
+from grader.grading.pdf_caution import from_pages
+from grader.grading.randomness import Draw
+from grader.model import Answer, Box, Check, Limits, Outcome, Problem, Rubric, Status
+from grader.quoting import quote
+from grader.submission.not_started import not_started
+
+_ATTEMPTS = 2  # a time limit, a kill, or a fork server that went away, gets a second try before it counts
+_PRINTED_CHARACTERS = 2000
+
+OpenBox = Callable[[Limits], AbstractContextManager[Box]]
+
+
+class Judgement(NamedTuple):
+    outcome: Outcome
+    seconds: float  # of what counts: a try in a shared sandbox that does not count is not the student's time
+    timed_out: bool = False
+
+
+class _Student:
+    """What one check sees: a sandbox, and what was submitted next to code."""
+
+    def __init__(self, runner: CheckRunner, check: Check, box: Box) -> None:
+        self._runner = runner
+        self._check = check
+        self._box = box
+        self._printed_before = len(box.printed)  # by other checks of a group
+        self.beside = runner.beside
+        self.asked_code = False
+        self.read_sheet = False
+
+    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        self.asked_code = True
+        return self._box.call(file, function, *args, **kwargs)
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        self.asked_code = True
+        return self._box.probe(probe, file, **request)
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        self.asked_code = True
+        return self._box.probe_each(probe, file, requests)
+
+    @property
+    def printed(self) -> str:
+        return self._box.printed[self._printed_before :]
+
+    @property
+    def shown_output(self) -> str:
+        printed = self.printed if self.asked_code else ""
+        return quote(printed, _PRINTED_CHARACTERS) if printed else ""
+
+    @property
+    def lacked_a_gpu(self) -> bool:
+        return self._box.lacked_a_gpu
+
+    def read(self, file: str) -> bytes:
+        return self._runner.state.submission.read(file)
+
+    @property
+    def answer(self) -> Answer:
+        self.read_sheet = True
+        return answer_to(self._runner.problem, self._runner.state.sheet)
+
+    def in_common(self, name: str, make: Callable[[Any], Any]) -> Any:
+        self.asked_code = True  # what other checks asked the sandbox is in it
+        place, shared = self._runner.place(f"{self._check.visibility} {name}"), self._runner.sandbox.in_common
+        if place not in shared:
+            shared[place] = make(np.random.default_rng(self._runner.draw.questions(place)))
+        return shared[place]
+
+
+@dataclass(eq=False)
+class CheckRunner:
+    """The checks of one problem, one after the other."""
+
+    rubric: Rubric
+    problem: Problem
+    state: GradingState
+    draw: Draw
+    open_box: OpenBox
+    share_boxes: bool
+    beside: tuple[str, ...] = ()
+    sandbox: SharedSandbox = field(default_factory=SharedSandbox)
+
+    def judge(self, check: Check) -> Judgement:
+        """What the check finds: in the sandbox of its group as far as that counts, otherwise in a fresh one."""
+        group = group_of(check) if self.share_boxes and not self.state.slow_in else None
+        if group is not None and group == self.sandbox.group:
+            began = time.perf_counter()
+            if (outcome := self._in_shared_sandbox(check, group)) is not None:
+                return Judgement(outcome, time.perf_counter() - began)
+        judgement = self._alone(check, group if group and opens_its_group(check) else None)
+        passed = judgement.outcome.status is Status.PASSED
+        if not passed and (group is None or group.kind == "values"):
+            # Code that tries its luck anew in every process must not keep what passed.
+            self.share_boxes = False
+        if not self.share_boxes or self.sandbox.group is None:
+            self.sandbox.close()
+        return judgement
+
+    def _in_shared_sandbox(self, check: Check, group: Group) -> Outcome | None:
+        """What the check finds in a sandbox that other checks have asked; None if that does not count."""
+        box = self.sandbox.box
+        assert box is not None
+        box.begin_check()
+        student = _Student(self, check, box)
+        try:
+            outcome = self._found(check, student)
+        except BoxRefused:
+            raise
+        except StudentFault as fault:
+            if group.kind == "draws" and not isinstance(fault, TimedOut | Killed):
+                return self._blamed(fault, check, student).outcome
+            self.sandbox.close(fault)
+            return None
+        except Exception as fault:  # running alone will tell whose fault it is
+            self.sandbox.close(fault)
+            return None
+        if outcome.status is Status.PASSED or group.kind == "draws" or not student.asked_code:
+            return outcome
+        return None
+
+    def _alone(self, check: Check, opens: Group | None) -> Judgement:
+        """What the check finds in a fresh sandbox, which stays open for the group that it `opens`."""
+        began = time.perf_counter()
+        # Code that has run out of time twice does so by itself: other checks need no second try.
+        attempts = 1 if self.state.slow_in else _ATTEMPTS
+        for left in reversed(range(attempts)):
+            student: _Student | None = None
+            try:
+                box = self.sandbox.replace(self.open_box(self.state.limits(self.problem)), opens)
+                student = _Student(self, check, box)
+                return Judgement(self._found(check, student), time.perf_counter() - began)
+            except Exception as fault:
+                blame = self._blamed(fault, check, student)
+                self.sandbox.close(fault)
+                if blame.is_final or not left:
+                    break
+        return Judgement(blame.outcome, time.perf_counter() - began, blame.timed_out)
+
+    def place(self, name: str) -> str:
+        """What random numbers of the problem follow from, next to seed and secret."""
+        return f"{self.rubric.name}/{self.problem.id}/{name}"
+
+    def _found(self, check: Check, student: _Student) -> Outcome:
+        # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
+        rng = np.random.default_rng(self.draw.questions(self.place(check.id)))
+        try:
+            outcome = check.function(student, rng, **check.parameters)
+        finally:
+            if student.lacked_a_gpu and check.visibility == "public":  # what hidden checks ask is not reported
+                self.state.without_gpu.append(self.problem.id)
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
+        if check.visibility == "hidden" and student.asked_code:
+            outcome = concealed(outcome)
+        return self._from_pages(with_output(outcome, student.shown_output), student)
+
+    def _blamed(self, fault: Exception, check: Check, student: _Student | None) -> _Blame:
+        """The outcome of a check that broke off, and whether a second try could change it."""
+        printed = student.shown_output if student else ""
+        match fault:
+            case BoxRefused():
+                raise fault
+            case TimedOut():
+                outcome = with_output(from_fault(fault, check), printed)
+                if self.state.slow_in:
+                    late = f"{outcome.message}; it took too long already in {self.state.slow_in}"
+                    outcome = replace(outcome, message=late)
+                return _Blame(outcome, timed_out=True)
+            case Killed():
+                return _Blame(with_output(from_fault(fault, check), printed))
+            case StudentFault():
+                started = not_started(fault, check, self.state.submission)
+                outcome = with_output(from_fault(started, check), printed)
+                return _Blame(self._from_pages(outcome, student), is_final=True)
+            case BoxLost():
+                return _Blame(_ungraded(fault, check))
+        # a check with a bug must not cost the student anything, or stop the rest
+        return _Blame(_ungraded(fault, check), is_final=True)
+
+    def _from_pages(self, outcome: Outcome, student: _Student | None) -> Outcome:
+        """A sheet that cannot be read at all was never cut into parts, so nothing of it was judged."""
+        if student is None or not student.read_sheet or isinstance(self.state.sheet, StudentFault):
+            return outcome
+        return from_pages(outcome, self.state.sheet, self.problem.id)
+
+
+class _Blame(NamedTuple):
+    outcome: Outcome
+    timed_out: bool = False
+    is_final: bool = False
+
+
+def _ungraded(fault: Exception, check: Check) -> Outcome:
+    cause = cause_for_staff(fault, check.function)
+    message = "this could not be graded; the fault is the grader's, not the submission's"
+    return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause)

@@ -1,0 +1,289 @@
+"""What of a submission a problem's verdict depends on: shown to whoever decides, and hashed, so that a decision stands
+while that is the same and is open again when it changed.
+
+It follows from the rubric and the files alone, not from what checks did: a mended check asks nobody to decide again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from grader.answers import answer_to
+from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault
+from grader.grading.pdf_caution import places_of
+from grader.model import Answer, Answers, Check, Piece, Problem, Submission, is_code
+
+# All answers and definitions of a whole sample have some 12,000 characters; a class has some hundred reports.
+MAX_CHARACTERS = 20_000  # of one piece; what is beyond them is counted, and hashed all the same
+MAX_PIECES = 12  # of one problem: no rubric asks for more files and names
+MAX_SOURCE_BYTES = 1 << 20  # no homework is longer; of what is, only the hash is taken
+
+_KEPT_SOURCES = 16  # at a time
+_CHUNK_BYTES = 1 << 20
+_LONG_STRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*+\'\'\'', re.DOTALL)
+_IMPORT = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]([^\n]{1,500})")
+_QUOTED_NAME = re.compile(r"""["'](?:[\w.-]+/)*([A-Za-z_]\w*)(?:\.py)?["']""")
+# Whatever begins at the margin, but for comments and brackets that close.
+_NEXT_STATEMENT = re.compile(r"\n(?=[^\s)\]}#])")
+_CLOSING = tuple(".,;:!?)")  # readers strip pieces, and nobody writes a blank before these
+_MARKS = {"prose": "", "math": "$", "code": "`"}
+
+_Entry = dict[str, Any]
+
+
+class Judging:
+    """One submission while its problems are described."""
+
+    def __init__(self, submission: Submission, sheet: Callable[[], Answers | StudentFault]) -> None:
+        self._submission = submission
+        self._sheet = sheet
+        self._known: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
+
+    def of(self, problem: Problem, chosen: str) -> _Entry:
+        """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
+        not hashed: an answer that moved down the page is the same answer."""
+        asked = _asked_for(problem, chosen)
+        numbers = _own_numbers(problem)
+        try:
+            hashed, pieces = self._found(problem, asked)
+        except Exception:  # a sheet that is there twice, or cannot be read: whoever decides has to look at everything
+            hashed, pieces = [[path, self._digest_of(path)] for path in self._files], []
+        return {"sha256": _digest([chosen, hashed, *numbers]), "kind": asked.kind, "pieces": pieces[:MAX_PIECES]}
+
+    def _found(self, problem: Problem, asked: _Asked) -> tuple[list[Any], list[_Entry]]:
+        hashed: list[Any] = []
+        pieces: list[_Entry] = []
+        if asked.answer:
+            hashed, pieces = self._written(problem)
+        for file, names in asked.files.items():
+            for path in self._paths(file):
+                place = self._submission.folder / path
+                if is_code(file):
+                    hashed.append(["code", *sorted(map(self._digest_of, self._used_by(path)))])
+                    pieces += _definitions(self._source(path), _shown(path), names)
+                else:
+                    hashed.append(["file", file, self._digest_of(path)])
+                    pieces.append(self._file(place, _shown(path)))
+        return hashed, pieces
+
+    def _written(self, problem: Problem) -> tuple[list[Any], list[_Entry]]:
+        """The answer. Where a person has to look for it, or it may have been read wrongly, the whole sheet counts."""
+        sheet = self._sheet()
+        try:
+            found = answer_to(problem, sheet)
+        except Missing:
+            return [], []
+        except ForAPerson:
+            if isinstance(sheet, StudentFault) or not (files := _files_of(sheet)):
+                raise
+            pages = [{"page": place.page} for place in places_of(sheet, problem.id)]
+            entries = [{"kind": "answer", "file": _shown(file), **page} for file in files for page in pages or [{}]]
+            return self._whole(files), entries
+        pieces = [[piece.kind, " ".join(piece.text.split())] for piece in found.pieces]
+        return [["answer", pieces], *self._whole((found.file,) if found.doubt else ())], [_as_written(found)]
+
+    def _whole(self, files: Sequence[str]) -> list[Any]:
+        return [["sheet", self._digest_of(file)] for file in files]
+
+    def _paths(self, file: str) -> tuple[str, ...]:
+        """Where a file lies; all of them, where a person has to say which one counts."""
+        try:
+            return (self._submission.find(file),)
+        except Missing:
+            return ()
+        except Ambiguous as several:
+            return tuple(sorted(several.paths))
+
+    @cached_property
+    def _files(self) -> list[str]:
+        found, waiting = list[str](), [(os.fspath(self._submission.folder), "")]
+        while waiting:
+            here, above = waiting.pop()
+            with suppress(OSError), os.scandir(here) as listing:
+                for entry in listing:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, f"{above}{entry.name}/"))
+                    elif entry.is_file():
+                        found.append(f"{above}{entry.name}")
+        return sorted(found)
+
+    @cached_property
+    def _codes(self) -> dict[str, list[str]]:
+        """Files of code by the name that an import has for them."""
+        by_name: dict[str, list[str]] = {}
+        for path in self._files:
+            if is_code(path) and "#" not in path:
+                by_name.setdefault(path.rpartition("/")[2].removesuffix(".py"), []).append(path)
+        return by_name
+
+    def _digest_of(self, path: str) -> str:
+        """Taken once, and only of what is asked for: beside it may lie gigabytes of weights."""
+        if path not in self._known:
+            with (self._submission.folder / path).open("rb") as stream:
+                self._known[path] = hashlib.file_digest(stream, "sha256").hexdigest()
+        return self._known[path]
+
+    def _used_by(self, path: str) -> set[str]:
+        """A file of code and those of the submission that it names in imports or in quotes, and what these name."""
+        used, waiting = {path}, [path]
+        while waiting:
+            source = self._source(waiting.pop())
+            words = {word for line in _IMPORT.findall(source) for word in re.findall(r"\w+", line)}
+            for name in words | set(_QUOTED_NAME.findall(source)):
+                new = [other for other in self._codes.get(name, ()) if other not in used]
+                used.update(new)
+                waiting += new
+        return used
+
+    def _source(self, path: str) -> str:
+        """Read once, however many problems rest on it, unless there are many such files."""
+        if (known := self._sources.get(path)) is not None:
+            return known
+        source = _source(self._submission.folder / path)
+        if len(self._sources) < _KEPT_SOURCES:
+            self._sources[path] = source
+        return source
+
+    def _file(self, place: Path, shown: str) -> _Entry:
+        path = place.relative_to(self._submission.folder).as_posix()
+        return {"kind": "file", "file": shown, "sha256": self._digest_of(path), "lines": _count_of_lines(place)}
+
+
+class _Asked:
+    """What a problem asks students for: files with the names they should define, or a written answer."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, list[str]] = {}
+        self.answer = False
+
+    def add(self, file: str, names: tuple[str, ...]) -> None:
+        own = self.files.setdefault(file, [])
+        own += [name for name in names if name not in own]
+
+    @cached_property
+    def kind(self) -> str:
+        if any(map(is_code, self.files)):
+            return "code"
+        return "files" if self.files else "answer"
+
+
+def _asked_for(problem: Problem, chosen: str) -> _Asked:
+    """By the alternative that was chosen and the checks beside it; where none was, by all of them."""
+    asked = _Asked()
+    alternatives = [one for one in problem.alternatives if chosen in (one.name, "")]
+    for alternative in alternatives:
+        for file in alternative.files:
+            asked.add(file, alternative.defines)
+    checks: list[Check] = [*(check for one in alternatives for check in one.checks), *problem.checks]
+    for check in checks:
+        for file in check.files:
+            asked.add(file, check.names)
+    for alternative in alternatives:
+        for file in alternative.beside:
+            asked.add(file, ())
+    # A check that names no file reads the answer, or the files beside an alternative.
+    asked.answer = any(not check.files for check in checks) and not any(one.beside for one in alternatives)
+    return asked
+
+
+def _own_numbers(problem: Problem) -> list[Any]:
+    """What was drawn for this student: a decision about other numbers does not stand."""
+    personal = [check for check in problem.every_check if check.personal]
+    assert all(check.drawn for check in personal), f"{problem.id} asks for numbers of this student, and none were drawn"
+    return [["numbers", sorted(check.drawn.items())] for check in personal]
+
+
+def _files_of(sheet: Answers) -> tuple[str, ...]:
+    return sheet.files or ((sheet.pdf,) if sheet.pdf else ())
+
+
+def _as_written(answer: Answer) -> _Entry:
+    """An answer as it was written: formulas between $, code between `, a line for each line."""
+    entry: _Entry = {"kind": "answer", "file": _shown(answer.file), "line": answer.line}
+    if answer.places:  # of a PDF, where lines are counted on each page
+        entry["page"] = answer.places[0].page
+        entry["places"] = [
+            {"page": place.page, **({"box": list(place.box)} if place.box else {})} for place in answer.places
+        ]
+    if answer.doubt:
+        entry["doubt"] = answer.doubt
+    return {**entry, **_capped("".join(_with_breaks(answer.pieces)).strip())}
+
+
+def _with_breaks(pieces: tuple[Piece, ...]) -> Iterator[str]:
+    line = 0
+    for piece in pieces:
+        if line:
+            yield "\n" if piece.line != line else "" if piece.text.startswith(_CLOSING) else " "
+        line = piece.line + piece.text.count("\n")
+        mark = _MARKS[piece.kind]
+        yield f"{mark}{piece.text}{mark}"
+
+
+def _definitions(source: str, shown: str, names: list[str]) -> list[_Entry]:
+    """The functions and classes asked for, as they stand in the file; the file, if it defines none of them."""
+    found = [entry for name in names if (entry := _definition(source, name))]
+    entries = found or [{"line": 1, "text": source}]
+    return [{"kind": "code", "file": shown, **entry, **_capped(entry["text"])} for entry in entries]
+
+
+def _definition(source: str, name: str) -> _Entry | None:
+    """Found by scanning: student code is neither run nor parsed outside the box."""
+    has_long_ones = '"""' in source or "'''" in source
+    plain = _LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source) if has_long_ones else source
+    heads = list(_heading(name).finditer(plain))
+    if not heads:
+        return None
+    start = heads[-1].start()  # of two, Python takes the last
+    while (above := plain.rfind("\n", 0, max(start - 1, 0)) + 1) < start and plain[above] == "@":
+        start = above
+    ending = _NEXT_STATEMENT.search(plain, heads[-1].end())
+    text = source[start : ending.start() if ending else None].rstrip()
+    return {"name": name, "line": source.count("\n", 0, start) + 1, "text": text}
+
+
+@lru_cache(maxsize=256)  # a rubric asks everybody for the same names
+def _heading(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b")
+
+
+def _capped(text: str) -> _Entry:
+    if len(text) <= MAX_CHARACTERS:
+        return {"text": text}
+    return {"text": text[:MAX_CHARACTERS], "left_out": len(text) - MAX_CHARACTERS}
+
+
+def _source(place: Path) -> str:
+    if place.stat().st_size > MAX_SOURCE_BYTES:
+        return ""
+    text = place.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    if ".ipynb#" in place.name:  # made by us, of the cells that hold what was asked for
+        return "\n".join(cell["source"] for cell in json.loads(text)["cells"])
+    return text
+
+
+def _shown(path: str) -> str:
+    """A part of a notebook goes by the notebook's name."""
+    return re.sub(r"(?<=\.ipynb)#.*", "", path) if "#" in path else path
+
+
+def _count_of_lines(place: Path) -> int:
+    """As an editor counts: a last line needs no line end."""
+    count, last = 0, b"\n"
+    with place.open("rb") as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            count, last = count + chunk.count(b"\n"), chunk[-1:]
+    return count + (last != b"\n")
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data).encode()).hexdigest()

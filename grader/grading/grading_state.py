@@ -1,0 +1,48 @@
+"""A submission while it is graded: its answer sheet, the time its code took, and what to say about how it ran."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from grader.answers import about
+from grader.errors import StudentFault
+from grader.model import Answers, Check, Limits, Problem, Rubric, Submission
+from grader.submission.alternatives import sheet_of
+
+
+class GradingState:
+    """The answer sheet is read once, when the first check asks for it."""
+
+    def __init__(self, submission: Submission, rubric: Rubric) -> None:
+        self.submission = submission
+        self._rubric = rubric
+        self._seconds = 0.0
+        self.without_gpu: list[str] = []  # parts whose code asked for one
+        self.slow_in = ""  # the check in which the code ran out of wall time, or out of the grader's patience
+
+    @cached_property
+    def sheet(self) -> Answers | StudentFault:
+        """What was written or, once for all parts, why that is not known."""
+        try:
+            return sheet_of(self.submission, self._rubric)
+        except StudentFault as fault:
+            return fault
+
+    def limits(self, problem: Problem) -> Limits:
+        return problem.limits.hurried() if self.slow_in else problem.limits
+
+    def took(self, seconds: float, timed_out: bool, problem: Problem, check: Check) -> None:
+        """Count the time that a check took; enough of it, and later checks get less."""
+        self._seconds += seconds
+        if not self.slow_in and (timed_out or self._seconds > problem.limits.patience_seconds):
+            self.slow_in = f"{problem.id} {check.id}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the sheet's reader could not place, if a check asked for the sheet; and what ran otherwise than at
+        home."""
+        about_sheet = about(self.sheet, self._rubric.parts) if "sheet" in self.__dict__ else ()
+        if not self.without_gpu:
+            return about_sheet
+        parts = ", ".join(dict.fromkeys(self.without_gpu))
+        return (*about_sheet, f"the code of {parts} asks for a GPU; there is none here, so it ran on the processor")

@@ -1,0 +1,1 @@
+"""Rubrics: YAML in, a Rubric out."""

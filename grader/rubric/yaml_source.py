@@ -1,0 +1,158 @@
+"""YAML that remembers its lines, and refuses what makes YAML surprising.
+
+PyYAML keeps the last of two equal keys, turns `id: 1.10` into 1.1, `2024-01-01` into a date, expands aliases, and
+recurses as deep as it is told to. Here equal keys and aliases are refused, numbers keep their spelling, what is neither
+a number, true, false nor null is text, and depth is bounded before anything is built.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from grader.rubric.yaml_errors import complaint
+
+Path = tuple[str | int, ...]
+_MAX_CHARACTERS = 2**18  # ten times the longest rubric
+_MAX_DEPTH = 20
+_MAX_INTEGER_BITS = 1024  # Python reads hexadecimal of any length, and str() refuses to write a number that is too long
+_KEPT_TYPES = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null")}
+_BAD_ESCAPES = (ValueError, OverflowError)  # PyYAML lets them through: "\\U00110000", "\\UFFFFFFFF"
+
+
+class WrittenFloat(float):
+    """A number as it was written: 1.10 is not 1.1 where it is an id, and 0.1 is one tenth where it is points."""
+
+    text: str
+
+    def __new__(cls, text: str, value: float) -> WrittenFloat:
+        number = super().__new__(cls, value)
+        number.text = text
+        return number
+
+
+class WrittenInt(int):
+    """A whole number that was written in an unusual way: 00123 is 83 to YAML, and a student's number to people."""
+
+    text: str
+
+    def __new__(cls, text: str, value: int) -> WrittenInt:
+        number = super().__new__(cls, value)
+        number.text = text
+        return number
+
+
+def as_written(value: Any) -> Any:
+    """A number as the text it was written as; anything else as it is."""
+    if isinstance(value, WrittenFloat | WrittenInt):
+        return value.text
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+class YamlError(Exception):
+    def __init__(self, line: int, cause: str) -> None:
+        super().__init__(cause)
+        self.line = line
+        self.cause = cause
+
+
+@dataclass(frozen=True)
+class Source:
+    data: Any
+    lines: dict[Path, int]
+
+    def line(self, path: Path) -> int:
+        """The line where this place, or the nearest place around it, is written."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+
+def read(text: str) -> Source:
+    """The data and the line of every part of it."""
+    if len(text) > _MAX_CHARACTERS:
+        raise YamlError(1, f"the file is longer than {_MAX_CHARACTERS} characters")
+    lines: dict[Path, int] = {}
+    try:
+        node = _composed(text)
+        data = None if node is None else _build(node, (), lines)
+    except (yaml.YAMLError, *_BAD_ESCAPES) as error:
+        line, cause = complaint(error)
+        raise YamlError(line, f"not YAML: {cause}") from None
+    return Source(data, lines)
+
+
+def _composed(text: str) -> Any:
+    """libyaml takes 5 ms for a rubric that takes PyYAML 120; what it refuses is read again, for the complaint."""
+    if hasattr(yaml, "CSafeLoader"):
+        with suppress(yaml.YAMLError, *_BAD_ESCAPES):
+            if _cannot_unfold(text):
+                return yaml.compose(text, Loader=yaml.CSafeLoader)
+            return _composed_by(yaml.CSafeLoader, text)
+    return _composed_by(yaml.SafeLoader, text)
+
+
+def _cannot_unfold(text: str) -> bool:
+    """Whether it is plain without reading it, as it is of what students write into submission.yaml: an alias has a
+    star, and whatever holds something else has one of these signs for itself."""
+    return "*" not in text and sum(map(text.count, "[{-:?")) <= _MAX_DEPTH
+
+
+def _composed_by(loader: Any, text: str) -> Any:
+    _refuse_what_unfolds(text, loader)
+    return yaml.compose(text, Loader=loader)
+
+
+def _refuse_what_unfolds(text: str, loader: Any) -> None:
+    """Aliases and deep nesting, seen event by event, before anything recurses."""
+    depth = 0
+    for event in yaml.parse(text, Loader=loader):
+        if isinstance(event, yaml.AliasEvent):
+            raise YamlError(_line(event), f"write the value out instead of the alias *{event.anchor}")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise YamlError(_line(event), f"nested more than {_MAX_DEPTH} deep")
+
+
+def _line(part: Any) -> int:
+    return int(part.start_mark.line) + 1
+
+
+def _build(node: yaml.Node, path: Path, lines: dict[Path, int]) -> Any:
+    lines.setdefault(path, _line(node))
+    if isinstance(node, yaml.MappingNode):
+        built: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key = _whole(key_node.value) if isinstance(key_node, yaml.ScalarNode) else None
+            if key is None:
+                raise YamlError(_line(key_node), "a key must be plain text")
+            if key in built:
+                raise YamlError(_line(key_node), f"'{key}' is given twice")
+            lines[(*path, key)] = _line(key_node)
+            built[key] = _build(value_node, (*path, key), lines)
+        return built
+    if isinstance(node, yaml.SequenceNode):
+        return [_build(item, (*path, index), lines) for index, item in enumerate(node.value)]
+    return _scalar(node)
+
+
+def _scalar(node: yaml.Node) -> Any:
+    if node.tag not in _KEPT_TYPES:
+        return _whole(node.value)
+    try:
+        value = yaml.constructor.SafeConstructor().construct_object(node)
+    except (ValueError, LookupError, OverflowError):  # `!!bool maybe`, `!!int ''`, or a number of ten thousand digits
+        return node.value
+    if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
+        return node.value
+    if type(value) is int and str(value) != node.value:
+        return WrittenInt(node.value, value)
+    return WrittenFloat(node.value, value) if isinstance(value, float) else value
+
+
+def _whole(text: str) -> str:
+    """The text as it can be written to a file: "\\uD83D\\uDE00" is one character, and half of one is none."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

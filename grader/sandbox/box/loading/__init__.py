@@ -1,0 +1,1 @@
+"""Loading a student's files."""

@@ -1,0 +1,147 @@
+"""What the grader may ask of a box. Each probe runs beside the student's code and returns values, never verdicts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import wire
+from ..calls import call_as_asked
+from ..loading import student_code
+from ..reading import library_use
+from . import dataset_probe, recording
+from .configured_module import run_configured, run_without_dropout
+from .model_probe import variant_in_model
+from .pretended_gpu import parameters_on_a_gpu
+from .rotary_probe import rotate, shapes_rotated
+from .script import run_script
+
+Probe = Callable[..., Any]
+
+
+latest: deque[dict[str, Any]] = deque(maxlen=64)  # the arguments of the latest calls; no check asks for more at once
+
+
+def call(file: str, function: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What the student's function returns."""
+    latest.append({"args": args, "kwargs": kwargs})
+    return call_as_asked(student_code.attribute(file, function), args, kwargs)
+
+
+def latest_arguments(file: str, calls: int) -> list[dict[str, Any]]:
+    """The arguments of so many latest calls as they are now. Asked for afterwards, so that no call tells it will be."""
+    return [{name: _sendable(given) for name, given in call.items()} for call in list(latest)[-calls:]]
+
+
+def _sendable(value: Any) -> Any:
+    """An argument as it can be sent: keys of a dict as text, an object that fits in no frame as its type's name."""
+    if isinstance(value, dict):
+        return {str(key): _sendable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sendable(item) for item in value]
+    try:
+        wire.pack(value)
+    except wire.Unsendable:
+        return type(value).__name__
+    return value
+
+
+def forward(
+    file: str, name: str, build: list[Any], inputs: list[Any], training: bool = False, cotangent: Any = None
+) -> dict[str, Any]:
+    """Build a torch module once, in float64, and run it on each input.
+
+    With a cotangent, also the gradient of <cotangent, output> for each input, and how many parameters it reaches.
+    """
+    import torch
+
+    module = call_as_asked(student_code.attribute(file, name), build, {})
+    module = module.double().train(training)
+    outputs, gradients = [], []
+    reached: set[str] = set()
+    for array in inputs:
+        tensor = torch.from_numpy(_own(array)).requires_grad_(cotangent is not None)
+        with torch.set_grad_enabled(cotangent is not None):
+            output = module(tensor)
+        outputs.append(output)
+        if cotangent is not None:
+            module.zero_grad()
+            _pull_back(output, torch.from_numpy(_own(cotangent)))
+            gradients.append(torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)
+            reached |= {key for key, parameter in module.named_parameters() if parameter.grad is not None}
+    unreached = sorted(key for key, _ in module.named_parameters() if key not in reached)
+    return {
+        "outputs": outputs,
+        "gradients": gradients,
+        "unreached": unreached if cotangent is not None else [],
+    }
+
+
+def _pull_back(output: Any, cotangent: Any) -> None:
+    """`output.backward(cotangent)`: given one, torch loads what reasons about shapes that are not known yet, and takes
+    as long again as to load itself. A sum needs none of it; where there is no such sum, torch says what is amiss."""
+    if type(output) is type(cotangent) and (output.shape, output.dtype) == (cotangent.shape, cotangent.dtype):
+        (output * cotangent).sum().backward()
+    else:
+        output.backward(cotangent)
+
+
+def draw_items(file: str, name: str, data: str, block_size: int, items: list[int], times: int) -> dict[str, Any]:
+    """Build a data set from text and take these items of it, one after the other, so many times in all."""
+    dataset = call_as_asked(student_code.attribute(file, name), [data, block_size], {})
+    return dataset_probe.looked_at(dataset, items, times)
+
+
+def names_used(file: str, name: str) -> dict[str, Any]:
+    """What the code that `name` reaches takes from libraries, by reading it."""
+    return library_use.mentions(file, name)
+
+
+def calls_made(file: str, name: str, run_as: str, requests: list[dict[str, Any]]) -> dict[str, Any]:
+    """Which functions of libraries are called while another probe runs `name`, and whether it ran to the end.
+
+    What goes wrong in it is not told: other questions are about that.
+    """
+    recorder, finished = recording.Recorder(), False
+    with contextlib.suppress(BaseException):  # a student's code may raise anything, SystemExit included
+        student_code.attribute(file, name)  # what runs at the import (a demo, say) is not recorded
+        for request in requests:
+            with recorder:  # anew: the run before may have ended it
+                PROBES[run_as](file, name, **request)
+        finished = True
+    return {"calls": recorder.calls, "finished": finished}
+
+
+def _own(value: Any) -> Any:
+    """Writable copies of arrays: code that writes into its argument should run, and be seen to."""
+    if type(value) is np.ndarray:
+        return value.copy(order="K")
+    if isinstance(value, list):
+        return [_own(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _own(item) for key, item in value.items()}
+    return value
+
+
+PROBES: dict[str, Probe] = {
+    probe.__name__: probe
+    for probe in (
+        call,
+        calls_made,
+        draw_items,
+        forward,
+        latest_arguments,
+        names_used,
+        parameters_on_a_gpu,
+        rotate,
+        run_configured,
+        run_script,
+        run_without_dropout,
+        shapes_rotated,
+        variant_in_model,
+    )
+}

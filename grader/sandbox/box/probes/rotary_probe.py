@@ -1,0 +1,114 @@
+"""A student's two functions of rotary positions: asked alone, replaced, or watched in attention."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..calls import call_as_asked
+from ..loading import student_code
+from ..loading.later_modules import later
+
+
+def rotate(
+    file: str,
+    name: str,
+    precompute: str,
+    dim: int,
+    positions: int,
+    inputs: list[Any],
+    cache: Any = None,
+    precision: str = "float64",
+) -> dict[str, Any]:
+    """The student's cache of rotations, and what their function `name` makes of each input with it or a given one."""
+    import torch
+
+    made = call_as_asked(student_code.attribute(file, precompute), [dim, positions], {}) if cache is None else None
+    used = made if cache is None else torch.tensor(np.array(cache))
+    function = student_code.attribute(file, name)
+    given = [torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in inputs]
+    rotated = [call_as_asked(function, [tensor, used], {}) for tensor in given]
+    parts = made if isinstance(made, tuple | list) else [made]
+    # How the cache is kept is left open: what holds no tensors is judged by what comes of it alone.
+    return {"cache": [part for part in parts if isinstance(part, torch.Tensor)], "rotated": rotated}
+
+
+@contextlib.contextmanager
+def given_rotations(file: str, rotations: dict[str, Any] | None, precision: str) -> Iterator[None]:
+    """In place of the student's two functions, a cache and rotation matrices that were sent along.
+
+    They hold their caller to what the assignment says of both: so much is cached as was asked for, and the rotation is
+    given the queries or keys of all heads, (B, heads, T, d), and that cache.
+    """
+    if rotations is None:
+        yield
+        return
+    import torch
+
+    dtype = getattr(torch, precision)
+    cache, matrices = (torch.tensor(np.array(rotations[key]), dtype=dtype) for key in ("cache", "matrices"))
+
+    def precomputed(dim: int, max_positions: int) -> Any:
+        if dim != matrices.shape[-1] or max_positions > len(cache):
+            raise ValueError(f"a cache for width {dim} and {max_positions} positions")
+        return cache[:max_positions].clone()
+
+    def turned(x: Any, rope_cache: Any) -> Any:
+        length = x.shape[-2]
+        if not torch.allclose(rope_cache[:length].to(dtype), cache[:length]) or x.shape[-1] != matrices.shape[-1]:
+            raise ValueError("it is given another cache")
+        return torch.einsum("tij,...tj->...ti", matrices[:length].to(x.dtype), x)
+
+    def bound(original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(original)
+        return lambda *args, **kwargs: function(*list(signature.bind(*args, **kwargs).arguments.values())[:2])
+
+    student_code.load(file)
+    replacing = {rotations["precompute"]: precomputed, rotations["apply"]: turned}
+    # mypy cannot infer the type of a lambda with a default.
+    with _replaced({name: lambda was, by=by: bound(was, by) for name, by in replacing.items()}):  # type: ignore[misc]
+        yield
+
+
+def shapes_rotated(file: str, name: str, config: dict[str, Any], inputs: list[Any], apply: str) -> list[list[int]]:
+    """What shapes the student's attention `name` hands to their function `apply`; none if it never calls it."""
+    import torch
+
+    from .configured_module import built
+
+    seen: list[list[int]] = []
+
+    def watching(original: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            given = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
+            seen.extend(list(value.shape) for value in given[:1])
+            return original(*args, **kwargs)
+
+        return watched
+
+    student_code.load(file)
+    with _replaced({apply: watching}), torch.no_grad(), contextlib.suppress(Exception):
+        module = built(file, name, config, "float32")
+        module(torch.tensor(np.array(inputs[0]), dtype=torch.float32))
+    return seen
+
+
+@contextlib.contextmanager
+def _replaced(functions: dict[str, Callable[[Any], Any]]) -> Iterator[None]:
+    """Within, each student's module that has such a function has another, made from it."""
+    kept: list[tuple[ModuleType, str, Any]] = []
+    for module in {id(one): one for one in (*dict(later()).values(), *student_code.loaded.values())}.values():
+        own = student_code.is_own(str(getattr(module, "__file__", None))) or module in student_code.loaded.values()
+        kept += [(module, name, vars(module)[name]) for name in functions if own and callable(vars(module).get(name))]
+    try:
+        for module, name, was in kept:
+            setattr(module, name, functions[name](was))
+        yield
+    finally:
+        for module, name, was in kept:
+            setattr(module, name, was)

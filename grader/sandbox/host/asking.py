@@ -1,0 +1,48 @@
+"""Questions to a student's code, the same for whatever runs it: which file, which function, and what came back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from grader.model import Submission
+from grader.sandbox.box import wire
+from grader.sandbox.host import fault_messages as box_endings
+from grader.sandbox.host.fault_messages import Asked
+
+Request = Mapping[str, Any]
+
+
+class Asking(ABC):
+    """One running sandbox: each question is a frame of requests to a probe, and each request gets a reply."""
+
+    def __init__(self, submission: Submission) -> None:
+        self._submission = submission
+        self._begins = False
+        self.lacked_a_gpu = False
+
+    def begin_check(self) -> None:
+        self._begins = True
+
+    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
+
+    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+        return next(self.probe_each(probe, file, [request]))
+
+    def probe_each(self, probe: str, file: str, requests: Sequence[Request]) -> Iterator[Any]:
+        place, first = self._submission.find(file), requests[0]
+        asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
+        question = {"probe": probe, "file": place, "begins": self._begins, "each": [dict(one) for one in requests]}
+        self._begins = False
+        replies = self._replies(wire.pack_question(question), len(requests), asked)
+        return (self._value(reply, asked) for reply in replies)
+
+    def _value(self, reply: Any, asked: Asked) -> Any:
+        self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
+        return box_endings.value_of(reply, asked)
+
+    @abstractmethod
+    def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
+        """What comes back for so many requests, in order."""

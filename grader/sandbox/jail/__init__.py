@@ -1,0 +1,1 @@
+"""The layers that isolate a sandbox, each the kernel's."""

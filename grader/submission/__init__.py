@@ -1,0 +1,1 @@
+"""Submissions: folders, archives and notebooks, opened safely."""

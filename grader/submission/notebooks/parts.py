@@ -1,0 +1,218 @@
+"""The part of a notebook that some names need: their definitions, and by name whatever those refer to.
+
+A name means what it would mean after all cells ran from top to bottom: its last definition counts. Calls, loops and
+output are no part of a definition, so nothing is trained, plotted or asserted, and what only they need is not imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from grader.sandbox.box.loading.needed_statements import names_used
+from grader.submission.notebooks.notebook_cells import Notebook
+
+Kind = Literal["definition", "import", "value", "patch", "run"]
+
+_BLOCKS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+DEFINED = 2
+_LEVELS = {"definition": DEFINED, "value": 1}
+_MAX_STEPS = 20_000  # a notebook that takes more was not written by hand; what is then missing is a NameError
+
+
+@dataclass(frozen=True)
+class _Statement:
+    at: int  # its place among all statements
+    cell: int  # index among the notebook's cells
+    index: int  # among the cell's statements
+    node: ast.stmt
+    kind: Kind
+    binds: frozenset[str]
+    changes: frozenset[str]  # names of what it changes in place
+
+
+class Definitions:
+    """What a notebook's statements bind."""
+
+    def __init__(self, notebook: Notebook) -> None:
+        self._notebook = notebook
+        self._statements = _statements(notebook)
+
+    def level(self, name: str) -> int:
+        """DEFINED if the notebook defines the name, 1 if it assigns it some value, else 0; an import is neither."""
+        return max((_LEVELS.get(one.kind, 0) for one in self._statements if name in one.binds), default=0)
+
+    def part(self, names: set[str]) -> dict[str, Any]:
+        """What the box needs to define these names: which statements of which cells, and which names they use."""
+        needed = _Needed(self._statements)
+        for name in sorted(names):
+            needed.add(name, None)
+        needed.complete()
+        kept: dict[int, list[int]] = {}
+        for one in needed.statements():
+            kept.setdefault(one.cell, []).append(one.index)
+        cells = [(self._notebook.cells[cell], keep) for cell, keep in kept.items()]
+        return {
+            "names": sorted(needed.names),
+            "cells": [{"cell": cell.number, "source": cell.source, "keep": keep} for cell, keep in cells],
+        }
+
+
+class _Needed:
+    """Grows from the names asked for until everything they refer to is in it."""
+
+    def __init__(self, statements: list[_Statement]) -> None:
+        self._all = statements
+        self._bound = {name for one in statements for name in one.binds}
+        self._lasting: dict[str, list[_Statement]] = {}  # definitions and imports of a name, in their order
+        self._values: dict[str, list[_Statement]] = {}
+        for one in statements:
+            kept = {"definition": self._lasting, "import": self._lasting, "value": self._values}.get(one.kind, {})
+            for name in one.binds:
+                kept.setdefault(name, []).append(one)
+        self._kept: dict[int, _Statement] = {}
+        self._asked: set[tuple[str, int | None]] = set()
+        self._uses: dict[int, tuple[set[str], set[str]]] = {}
+        self.names: set[str] = set()
+
+    def statements(self) -> list[_Statement]:
+        return [self._kept[at] for at in sorted(self._kept)]
+
+    def add(self, name: str, before: int | None) -> None:
+        """What the name means after all cells, or before the statement at `before`, and what that needs in turn."""
+        waiting = [(name, before)]
+        while waiting and len(self._asked) < _MAX_STEPS:
+            name, before = waiting.pop()
+            if (name, before) not in self._asked:
+                self._asked.add((name, before))
+                self.names.add(name)
+                found = self._meaning(name, before)
+                if found is not None:
+                    waiting += self._keep(found, before)
+
+    def complete(self) -> None:
+        """Add what changes a kept thing in place, and star imports if they may hold what nothing else binds."""
+        while changing := [one for one in self._all if one.changes & self.names and one.at not in self._kept]:
+            for one in changing:
+                for name, before in self._keep(one, None):
+                    self.add(name, before)
+        if any(name not in self._bound and not hasattr(builtins, name) for name in self.names):
+            for one in self._all:
+                if isinstance(one.node, ast.ImportFrom) and "*" in one.binds:
+                    self._kept[one.at] = one
+
+    def _meaning(self, name: str, before: int | None) -> _Statement | None:
+        """The last definition or import. A value assigned to the name of a function is the result of trying it out."""
+        for kept in (self._lasting, self._values):
+            found = kept.get(name, [])
+            count = len(found) if before is None else bisect_left(found, before, key=lambda one: one.at)
+            if count:
+                return found[count - 1]
+        return None
+
+    def _keep(self, statement: _Statement, before: int | None) -> list[tuple[str, int | None]]:
+        self._kept[statement.at] = statement
+        if statement.at not in self._uses:
+            # Annotations are never evaluated, so what only they name is not needed.
+            self._uses[statement.at] = names_used(statement.node, annotations=False)
+        at_once, later = self._uses[statement.at]
+        uses: list[tuple[str, int | None]] = [(name, statement.at) for name in at_once]
+        uses += [(name, None) for name in later]
+        if before is not None:  # it may be called before the cells are through
+            uses += [(name, before) for name in later]
+        return uses
+
+
+def _statements(notebook: Notebook) -> list[_Statement]:
+    nodes = [(cell, index, node) for cell, one in enumerate(notebook.cells) for index, node in enumerate(one.body)]
+    defined = {node.name for _, _, node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    bindings = [_binding(node, defined) for _, _, node in nodes]
+    imported = {name for kind, binds in bindings if kind == "import" for name in binds}
+    return [
+        _Statement(at, cell, index, node, kind, frozenset(binds), frozenset(_changed(node, kind, binds) - imported))
+        for at, ((cell, index, node), (kind, binds)) in enumerate(zip(nodes, bindings, strict=True))
+    ]
+
+
+def _changed(node: ast.stmt, kind: Kind, binds: set[str]) -> set[str]:
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[first, *_])):
+            return {_root(first)}
+        case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as target):
+            return {_root(target)}
+        case ast.FunctionDef(decorator_list=decorators) | ast.ClassDef(decorator_list=decorators):
+            return {name for decorator in decorators for name in _completed_by(decorator)}
+    return binds if kind == "patch" else set()
+
+
+def _completed_by(decorator: ast.expr) -> set[str]:
+    """`@add_to_class(Encoder)` and `@Encoder.method` add to Encoder; `@timed` adds to nothing."""
+    if not isinstance(decorator, ast.Call):
+        return {_root(decorator)} if isinstance(decorator, ast.Attribute) else set()
+    given = [*decorator.args, *(keyword.value for keyword in decorator.keywords)]
+    return {inner.id for one in given for inner in ast.walk(one) if isinstance(inner, ast.Name)} | _completed_by(
+        decorator.func
+    )
+
+
+def _binding(node: ast.stmt, defined: set[str]) -> tuple[Kind, set[str]]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return "definition", {name}
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return "import", {alias.asname or alias.name.partition(".")[0] for alias in aliases}
+        case ast.Assign(targets=targets, value=value):
+            names = {name for target in targets for name in _target_names(target)}
+            if not names:  # `Block.forward = forward`, `CONFIG["dim"] = 8`
+                return "patch", {_root(target) for target in targets}
+            alias = isinstance(value, ast.Lambda) or (isinstance(value, ast.Name) and value.id in defined)
+            return ("definition" if alias else "value"), names
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()) | ast.AugAssign(target=ast.Name(id=name)):
+            return "value", {name}
+        case ast.If() | ast.Try():
+            return _compound_binding(node, defined)
+    return "run", set()
+
+
+def _compound_binding(node: ast.If | ast.Try, defined: set[str]) -> tuple[Kind, set[str]]:
+    """`try: import x` and `if cuda: device = …` bind names; tests under `__main__`, and loops, are runs."""
+    inner = list(_outside_functions(node))
+    main = any(isinstance(one, ast.Name) and one.id == "__name__" for one in inner)
+    if main or any(isinstance(one, ast.For | ast.While) for one in inner):
+        return "run", set()
+    # What stands in an inner `if` or `elif` is in `inner` itself: to ask the inner one again would double with each.
+    simple = [one for one in inner if isinstance(one, ast.stmt) and not isinstance(one, ast.If | ast.Try)]
+    bindings = [_binding(one, defined) for one in simple]
+    kinds = {kind for kind, names in bindings if names}
+    names = {name for kind, bound in bindings if kind != "patch" for name in bound}
+    return next((kind for kind in ("definition", "import") if kind in kinds), "value"), names
+
+
+def _outside_functions(root: ast.AST) -> Iterator[ast.AST]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _BLOCKS):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _target_names(target: ast.expr) -> Iterator[str]:
+    match target:
+        case ast.Name(id=name):
+            yield name
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part in parts:
+                yield from _target_names(part)
+        case ast.Starred(value=value):
+            yield from _target_names(value)
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
