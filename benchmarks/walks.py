@@ -9,6 +9,7 @@ The answer to 1.b.ii goes from the sheet to its verdict, with what runs in the k
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -91,10 +92,12 @@ def walks_of_a_function(sample: str = "ada", part: str = "2.1") -> tuple[Walk, W
     with open_submission(REPOSITORY / "submissions" / sample) as submission, BoxRunner(("numpy",)) as runner:
         outside = Walk().take(lambda: grade(alone, submission, runner, Draw(0, None)))
         arguments = [np.ones((2, 3)), np.ones((2, 4)), np.ones((2, 4)), 1.0]
-        request = {"probe": "call", "file": submission.find("attention.py"), "function": "attention"}
+        request = {"function": "attention", "args": arguments, "kwargs": {}}
+        question = {"probe": "call", "file": submission.find("attention.py"), "begins": False, "each": [request]}
+        reading, writing = os.pipe()
         with contextlib.chdir(submission.folder):
-            frame = b"".join(wire.pack({**request, "args": arguments, "kwargs": {}}))
-            inside = Walk().take(lambda: [worker.answer(asked) for asked in wire.Frames().feed(frame)])
+            os.write(writing, wire.pack_question(question))
+            inside = Walk().take(lambda: worker.respond(writing, wire.read_question(reading)))
     return outside, inside
 
 
