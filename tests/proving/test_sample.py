@@ -56,10 +56,7 @@ def test_what_nobody_could_notice_is_told_with_its_reason() -> None:
 
 
 def test_what_was_noticed_at_first_is_told_apart_from_what_is_noticed_now(tmp_path: Path) -> None:
-    kept_in, (one, other, third, *_) = (
-        tmp_path / "state",
-        sample({"a": found("grader/grading/randomness.py", LINES)}, 0, 0),
-    )
+    kept_in, (one, other, third, *_) = tmp_path / "state", sample({"a": found("grader/quoting.py", LINES)}, 0, 0)
     for tried in (Tried(one, True, "by", 1.0), Tried(other, False, "", 1.0, slow=False)):
         State(kept_in).add(tried)
     assert State(kept_in).known(one)
@@ -71,5 +68,5 @@ def test_what_was_noticed_at_first_is_told_apart_from_what_is_noticed_now(tmp_pa
 
     printed = io.StringIO()
     report([fate(mutant, State(kept_in)) for mutant in (one, other, third)], Console(file=printed, width=120))
-    row = next(line for line in printed.getvalue().splitlines() if "`draw.py`" in line)
+    row = next(line for line in printed.getvalue().splitlines() if "`quoting.py`" in line)
     assert [cell.strip() for cell in row.strip("|").split("|")][1:] == ["3", "1", "0", "1", "50 %", "2", "100 %", "0"]

@@ -147,7 +147,7 @@ def test_a_fault_of_ours_is_no_mark(built: Path, tmp_path: Path, fault: str) -> 
     if fault == "rubric":
         (root / "source" / "rubrics" / "dl-hw3.yaml").write_text("rubric: [")
     if fault == "grader":
-        (root / "source" / "grader" / "engine.py").write_text("raise RuntimeError('broken')\n")
+        (root / "source" / "grader" / "grading" / "engine.py").write_text("raise RuntimeError('broken')\n")
     if fault == "python":
         python = "/no/such/python"
     results, _ = run(root, python)
