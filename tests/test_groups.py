@@ -406,3 +406,31 @@ def test_memory_as_it_was_left_is_no_weight_that_others_left(
     rubric = _rubric(*(_check(name) for name in "abc"), limits=Limits(cpu_seconds=20))
     shared, fresh = (_reported(rubric, work, torch_boxes, share) for share in (True, False))
     assert shared == fresh
+
+
+@pytest.mark.slow
+def test_a_stand_in_for_a_gpu_serves_no_code_that_has_none_alone(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    """The first file names a GPU, so its sandbox has a stand-in; the second moves to one by its number alone."""
+    asks = 'def f(x):\n    """As on cuda."""\n    return x\n'
+    moves = "import torch\ndef f(x):\n    return torch.tensor(x).to(0).item()\n"
+    work = submission(**{"work.py": asks, "other.py": moves})
+    (first,) = _rubric(_check("a"), limits=Limits(cpu_seconds=20)).problems
+    second = replace(first, id="2", checks=(_check("b", file="other.py"),))
+    rubric = replace(_rubric(_check("a")), problems=(first, second))
+    shared, fresh = (_reported(rubric, work, torch_boxes, share) for share in (True, False))
+    assert shared == fresh
+    assert shared[-1]["points"] == 1
+
+
+@pytest.mark.slow
+def test_that_only_hidden_inputs_made_code_ask_for_a_gpu_is_not_noted(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    work = submission("import torch\ndef f(x):\n    if x > 1:\n        torch.zeros(1).cuda()\n    return x\n")
+    hidden = _check("hidden", x=2.0, visibility="hidden")
+    rubric = _rubric(hidden, _check("public", needs=("hidden",)), limits=Limits(cpu_seconds=20))
+    shared, fresh = (_reported(rubric, work, torch_boxes, share) for share in (True, False))
+    assert shared == fresh
+    assert not [note for note in shared[-1]["notes"] if "GPU" in note]

@@ -1,4 +1,4 @@
-"""One page of a PDF → pixels. It draws where nothing can be reached (pdf_child.py) and hands out numbers only."""
+"""One page of a PDF → pixels. It draws where nothing can be reached (`child.py`) and hands out numbers only."""
 
 from __future__ import annotations
 
