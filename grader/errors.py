@@ -45,16 +45,19 @@ class StudentFault(Exception):
     """Something in the submission. The student reads `message`.
 
     `detail` may quote the student's own words or show values; a hidden check keeps it back. There, `concealed` stands
-    in place of the message where that says anything the student's code can choose.
+    in place of the message where that says anything the student's code can choose. `code` names the reason; a class has
+    one for what is raised without.
     """
 
     status = Status.CRASHED
+    code = "crashed"
 
-    def __init__(self, message: str, detail: str = "", concealed: str = "") -> None:
+    def __init__(self, message: str, detail: str = "", concealed: str = "", *, code: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.detail = detail
         self.concealed = concealed or self._concealed(message)
+        self.code = code or type(self).code
 
     def given(self, inputs: str) -> Self:
         """Itself, with the kind of input that the student's code was given."""
@@ -64,6 +67,10 @@ class StudentFault(Exception):
     @staticmethod
     def _concealed(message: str) -> str:
         return message
+
+    @property
+    def concealed_code(self) -> str:
+        return self.code
 
 
 class Crashed(StudentFault):
@@ -77,38 +84,51 @@ class Crashed(StudentFault):
     def _concealed(message: str) -> str:
         return "the code crashed"
 
+    @property
+    def concealed_code(self) -> str:
+        return type(self).code
+
 
 class NotImportable(Crashed):
     """Its file cannot be imported: nothing of it ran, so the inputs are beside the point."""
+
+    code = "not_importable"
 
 
 class TimedOut(Crashed):
     """It hit a limit of time. A busy machine can do that too, so it is tried once more before it counts."""
 
+    code = "timed_out"
+
 
 class Killed(Crashed):
     """Something ended it from outside: the kernel, short of memory, or a person. Tried once more before it counts."""
+
+    code = "killed"
 
 
 class Missing(StudentFault):
     """What the check needs was not handed in."""
 
     status = Status.MISSING
+    code = "missing"
 
 
 class WrongKind(StudentFault):
     """The student's code returned, but not the kind of thing that was asked for."""
 
     status = Status.FAILED
+    code = "wrong_kind"
 
 
 class Ambiguous(StudentFault):
     """Two things fit, and picking one silently would be unfair: a person decides. `paths`: which, if files."""
 
     status = Status.REVIEW
+    code = "ambiguous"
 
-    def __init__(self, message: str, *, paths: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, paths: tuple[str, ...] = (), code: str = "") -> None:
+        super().__init__(message, code=code)
         self.paths = paths
 
 
@@ -116,6 +136,7 @@ class ForAPerson(StudentFault):
     """It is there, but no machine can read it, or not surely enough."""
 
     status = Status.REVIEW
+    code = "unreadable"
 
 
 class StaffFault(Exception):

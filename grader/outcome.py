@@ -29,8 +29,9 @@ class Status(StrEnum):
 class Outcome:
     """What a check found.
 
-    `message` and `evidence` are for every reader. `detail` and `revealing` may give away inputs or expected values:
-    they are shown for public checks and dropped for hidden ones.
+    `code` names the reason and stays the same however the message is worded: tests, groups and programs that read
+    reports rely on it. `message` and `evidence` are for every reader. `detail` and `revealing` may give away inputs or
+    expected values: they are shown for public checks and dropped for hidden ones.
     """
 
     status: Status
@@ -40,8 +41,11 @@ class Outcome:
     evidence: Evidence = field(default_factory=dict)
     revealing: Evidence = field(default_factory=dict)
     trial: int | None = None  # which of the inputs it drew; with the seed, enough to draw it again
+    code: str = ""
 
     def __post_init__(self) -> None:
+        if not self.code or self.status is Status.PASSED:
+            object.__setattr__(self, "code", str(self.status))
         if self.score is _FULL and self.status is Status.PASSED:  # as most are: comparing fractions takes its time
             return
         full, none = self.score == 1, self.score == 0

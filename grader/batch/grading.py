@@ -142,7 +142,9 @@ class Grading:
     def given_up(self, handed_in: HandedIn, what: str, cause: str = "") -> Graded:
         """Ungraded throughout: never silently zero, and tried again by the next batch. Staff read the `cause`, too."""
         message = f"{what}; the fault is the grader's, not the submission's"
-        report = self._one_verdict(handed_in, COULD_BE_GRADED, Outcome(Status.UNGRADED, Fraction(0), message))
+        report = self._one_verdict(
+            handed_in, COULD_BE_GRADED, Outcome(Status.UNGRADED, Fraction(0), message, code="grader_fault")
+        )
         return replace(self._result(handed_in, report, "", "given up"), faults=(cause or what,))
 
     def _not_opened(self, handed_in: HandedIn, stored: Result | None, why: str) -> Graded:
@@ -156,7 +158,9 @@ class Grading:
             "kind": "files",
             "pieces": [archive] if content else [],
         }
-        report = self._one_verdict(handed_in, CAN_BE_OPENED, Outcome(Status.REVIEW, Fraction(0), why), judged)
+        report = self._one_verdict(
+            handed_in, CAN_BE_OPENED, Outcome(Status.REVIEW, Fraction(0), why, code="not_opened"), judged
+        )
         return self._result(handed_in, report, content, "not opened")
 
     def _one_verdict(

@@ -86,7 +86,9 @@ def _problem(
             raise NeedsGrading(f"{problem.id}: its checks are not the same")
         check = checks.get(one["id"]) or stand_in(one["id"], problem.points - _shared(problem, one["id"]))
         score = Fraction(result.exact["scores"][f"{problem.id}/{one['id']}"])
-        outcome = Outcome(Status(one["status"]), score, one["message"], evidence=one["evidence"])
+        outcome = Outcome(
+            Status(one["status"]), score, one["message"], evidence=one["evidence"], code=one.get("code", "")
+        )
         if check.id in old:
             waiting = blocked(check, gates, results)
             outcome = waiting or _judged_again(problem, check, outcome, old[check.id], new[check.id])

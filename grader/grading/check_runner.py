@@ -213,4 +213,4 @@ class _Blame(NamedTuple):
 def _ungraded(fault: Exception, check: Check) -> Outcome:
     cause = cause_for_staff(fault, check.function)
     message = "this could not be graded; the fault is the grader's, not the submission's"
-    return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause)
+    return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause, code="grader_fault")

@@ -28,12 +28,13 @@ def concealed(outcome: Outcome) -> Outcome:
         elif isinstance(value, int | float) and outcome.status is not Status.PASSED:  # a pass would tell for free
             evidence[name] = type(value)(_clamped(value))
     message = _rounded(outcome.message)
-    return Outcome(outcome.status, outcome.score, message, outcome.detail, evidence, outcome.revealing, outcome.trial)
+    return replace(outcome, message=message, evidence=evidence)
 
 
 def from_fault(fault: StudentFault, check: Check) -> Outcome:
-    message = _rounded(fault.concealed) if check.visibility == "hidden" else fault.message
-    return Outcome(fault.status, Fraction(0), message, detail=fault.detail)
+    hidden = check.visibility == "hidden"
+    message, code = (_rounded(fault.concealed), fault.concealed_code) if hidden else (fault.message, fault.code)
+    return Outcome(fault.status, Fraction(0), message, detail=fault.detail, code=code)
 
 
 def with_output(outcome: Outcome, printed: str) -> Outcome:
@@ -48,11 +49,12 @@ def as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
     if not outcome.detail and not outcome.revealing and outcome.trial is None:
         return outcome  # there is nothing to give away, nor to add
     if check.visibility == "hidden" or outcome.status is Status.UNGRADED:
-        return Outcome(outcome.status, outcome.score, outcome.message, evidence=outcome.evidence)
+        return replace(outcome, detail="", revealing={}, trial=None)
     message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message
     if outcome.trial is not None:
         message += f" (seed {seed}, trial {outcome.trial})"
-    return Outcome(outcome.status, outcome.score, message, evidence={**outcome.evidence, **outcome.revealing})
+    evidence = {**outcome.evidence, **outcome.revealing}
+    return replace(outcome, message=message, detail="", evidence=evidence, revealing={}, trial=None)
 
 
 def seconds_shown(seconds: float, visibility: Visibility) -> float:

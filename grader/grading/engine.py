@@ -163,9 +163,16 @@ def blocked(check: Check, gates: Sequence[str], results: Iterable[CheckResult]) 
     waiting = [needed for needed in (*gates, *check.needs) if by_id[needed] not in _LETS_OTHERS_FOLLOW]
     for needed in waiting:
         if by_id[needed] is Status.UNGRADED:
-            return Outcome(Status.UNGRADED, Fraction(0), f"{needed} could not be graded, and this check builds on it")
+            return Outcome(
+                Status.UNGRADED,
+                Fraction(0),
+                f"{needed} could not be graded, and this check builds on it",
+                code="needs_ungraded",
+            )
     if waiting:
-        return Outcome(Status.SKIPPED, Fraction(0), f"not tried, because {waiting[0]} did not pass")
+        return Outcome(
+            Status.SKIPPED, Fraction(0), f"not tried, because {waiting[0]} did not pass", code="needs_not_passed"
+        )
     return None
 
 
@@ -181,7 +188,7 @@ def _doubted(result: CheckResult, earned: set[str]) -> CheckResult:
     if not reasons or not outcome.score:
         return result
     message = f"{outcome.message}; needs review: {'; '.join(reasons)}"
-    outcome = replace(outcome, status=Status.REVIEW, score=Fraction(0), message=message)
+    outcome = replace(outcome, status=Status.REVIEW, score=Fraction(0), message=message, code="earned_without_grounds")
     return replace(result, outcome=outcome, points=Fraction(0))
 
 

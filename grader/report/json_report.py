@@ -70,6 +70,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "status": str(result.outcome.status),
         "points": rounded(result.points),
         "max_points": rounded(result.check.points),
+        "code": result.outcome.code,
         "message": result.outcome.message,
         "evidence": _plain(result.outcome.evidence),
         "visibility": result.check.visibility,

@@ -92,13 +92,13 @@ def undecided(
     if found:
         names = " and ".join(one.name for one in found)
         message = f"{names} are both complete; a person decides which one counts, or hand in only one"
-        outcome = Outcome(Status.REVIEW, Fraction(0), message)
+        outcome = Outcome(Status.REVIEW, Fraction(0), message, code="several_alternatives")
     else:
         choices = "; ".join(f"{one.name}: {', '.join(one.defines)} in {one.files[0]}" for one in problem.alternatives)
         message = f"none of the alternatives was handed in ({choices})"
         if there:
             message = f"none of the alternatives is started in {' or '.join(there)} ({choices})"
-        outcome = Outcome(Status.MISSING, Fraction(0), message)
+        outcome = Outcome(Status.MISSING, Fraction(0), message, code="no_alternative")
     return CheckResult(check, as_shown(outcome, check), Fraction(0), 0.0)
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from grader.errors import Ambiguous, RubricError, StudentFault
-from grader.model import CheckResult, Outcome, ProblemResult, Report, Rubric, Status
+from grader.model import CheckResult, ProblemResult, Report, Rubric, Status
 from grader.rubric.loading import load_rubric, rubric_choices
 from grader.submission.alternatives import on_the_sheet, sheet_of
 from grader.submission.file_choice import states
@@ -124,4 +124,4 @@ def _undecided(result: CheckResult) -> CheckResult:
     if result.outcome.status in (Status.PASSED, Status.REVIEW, Status.UNGRADED):
         return result
     outcome = result.outcome
-    return replace(result, outcome=Outcome(Status.REVIEW, Fraction(0), outcome.message, evidence=outcome.evidence))
+    return replace(result, outcome=replace(outcome, status=Status.REVIEW, score=Fraction(0)))
