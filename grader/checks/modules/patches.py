@@ -16,9 +16,7 @@ from grader.checks.modules.recovery.behaviour import left_to_a_person
 from grader.checks.modules.recovery.image_bench import PatchSizes, on_images
 from grader.checks.modules.recovery.layers import Values, norms
 from grader.checks.modules.recovery.obligations import (
-    changes_its_input,
-    differs_in_float32,
-    not_a_function_of_its_input,
+    irregular,
     wrong_shape,
 )
 from grader.checks.modules.recovery.vit_slips import is_batch_normed, why_so_many
@@ -49,14 +47,13 @@ def makes_one_token_of_each_patch(
     """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, float32 too, input untouched."""
     for sizes in SIZES:
         bench = patch_bench(student, rng, file, name, sizes)
-        every = [(sizes.images(rng, batch), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)]
+        cases = [((sizes.images(rng, batch),), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)]
         images = sizes.images(rng, 3)
-        for x, want in every:
-            if wrong := wrong_shape(bench, (x,), want):
-                return _with_hint(wrong, bench, x, sizes)
-        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
-            if wrong := look(bench, (images,)):
-                return wrong
+        if found := wrong_shape(bench, cases):
+            (x,), wrong = found
+            return _with_hint(wrong, bench, x, sizes)
+        if irregularity := irregular(bench, (images,)):
+            return irregularity
     return passed(f"one token for each patch, for {len(SIZES)} sizes of images and patches")
 
 

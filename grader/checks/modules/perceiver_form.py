@@ -56,10 +56,10 @@ def projects_down_and_up(
     """(B, ℓ, d) goes down to (B, m, d) and back up to (B, ℓ, d), for any batch and every length."""
     for bench, inputs in both(student, rng, [file, *also], down, up):
         is_down = len(inputs[0]) == 1
-        for given in inputs:
-            batch, length = given[-1].shape[:2]
-            if wrong := wrong_shape(bench, given, (batch, BOTTLENECK if is_down else length, WIDTH)):
-                return with_direction(wrong, is_down)
+        shapes = [given[-1].shape[:2] for given in inputs]
+        wanted = [(batch, BOTTLENECK if is_down else length, WIDTH) for batch, length in shapes]
+        if found := wrong_shape(bench, list(zip(inputs, wanted, strict=True))):
+            return with_direction(found[1], is_down)
         if wrong := not_a_function_of_its_input(bench, inputs[2]):
             return wrong
     return passed(f"right shapes for {len(LENGTHS)} lengths, down and up")

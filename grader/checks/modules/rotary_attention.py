@@ -90,9 +90,8 @@ def _tried(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) -> 
 
 
 def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) -> Outcome:
-    for given in inputs:
-        if wrong := wrong_shape(bench, given, given[0].shape):
-            return wrong
+    if found := wrong_shape(bench, [(given, given[0].shape) for given in inputs]):
+        return found[1]
     if wrong := not_a_function_of_its_input(bench, inputs[1]):
         return wrong
     outputs = bench.run(*inputs).outputs

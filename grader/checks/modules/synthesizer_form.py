@@ -31,7 +31,7 @@ def synthesizes_at_every_length(
     x = rng.normal(size=(3, 5, WIDTH))
     for given, size in shaped:
         try:
-            wrong = wrong_shape(bench, (given,), size)
+            found = wrong_shape(bench, [((given,), size)])
         except (TimedOut, Killed):
             raise
         except Crashed as fault:
@@ -39,8 +39,8 @@ def synthesizes_at_every_length(
                 raise
             message = f"{fault.message}; it runs with {LONGEST} tokens: w₂, b₂ or the mask is not cut to T"
             raise Crashed(message, fault.detail, fault.concealed) from None
-        if wrong:
-            return wrong
+        if found:
+            return found[1]
     right = passed(f"it runs at all {LONGEST} lengths", evidence={"lengths": LONGEST})
     return not_a_function_of_its_input(bench, (x,)) or right
 

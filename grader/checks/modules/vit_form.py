@@ -10,9 +10,7 @@ import numpy as np
 from grader import compare
 from grader.checks.modules.recovery.image_bench import ImageBench, Sizes, on_images
 from grader.checks.modules.recovery.obligations import (
-    changes_its_input,
-    differs_in_float32,
-    not_a_function_of_its_input,
+    irregular,
     wrong_shape,
 )
 from grader.checks.modules.recovery.other_images import swapped, with_another_patch
@@ -52,14 +50,12 @@ def _logits(student: Student, rng: np.random.Generator, file: str, name: str) ->
     every: list[Array] = []
     for sizes in _SIZES:
         bench = vit_bench(student, rng, file, name, sizes)
-        images = [(sizes.images(rng, batch), (batch, sizes.classes)) for batch in (2, 1, 3)]
+        cases = [((sizes.images(rng, batch),), (batch, sizes.classes)) for batch in (2, 1, 3)]
         x = sizes.images(rng, 3)
-        for one, want in images:
-            if wrong := wrong_shape(bench, (one,), want):
-                return wrong
-        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
-            if wrong := look(bench, (x,)):
-                return wrong
+        if found := wrong_shape(bench, cases):
+            return found[1]
+        if wrong := irregular(bench, (x,)):
+            return wrong
         (logits,) = bench.run((x,)).outputs
         if wrong := made_probable(name, logits):
             return wrong
