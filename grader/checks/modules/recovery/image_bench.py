@@ -72,7 +72,7 @@ class ImageBench(Workbench):
             raise
         except Crashed as fault:
             message = fault.message.replace(f"{self.name}()", f"{self.name}({self.sizes})")
-            raise Crashed(message, fault.detail, fault.concealed) from None
+            raise Crashed(message, fault.detail, fault.concealed, code=fault.code) from None
         for name, rows in self.in_use.items():
             if (gradient := reply["gradients"].get(name)) is not None:
                 table = numbers(gradient, self.name)
@@ -99,7 +99,7 @@ def on_images(student: Student, rng: np.random.Generator, file: str, name: str, 
     except Crashed as fault:
         shape = compare.shape(given.shape)
         message = f"{fault.message}, given {shape} (batch × channels × height × width)"
-        raise Crashed(message, fault.detail, fault.concealed) from None
+        raise Crashed(message, fault.detail, fault.concealed, code=fault.code) from None
     return _cut(bench, rng, given, sizes)
 
 
