@@ -28,7 +28,8 @@ def basis_asks_the_tokens(
     used = bench.influential(rng, inputs[2])
     basis = next((name for name in of_size(bench.values, BOTTLENECK, WIDTH) if name in used), None)
     if basis is None:
-        return failed(f"the output of {down} depends on no parameter of shape (1, bottleneck_dim, n_embd)")
+        message = f"the output of {down} depends on no parameter of shape (1, bottleneck_dim, n_embd)"
+        return failed(message, code="not_learned")
 
     def asking(x: Array) -> Array:
         rows = bench.values[basis].reshape(1, BOTTLENECK, WIDTH)

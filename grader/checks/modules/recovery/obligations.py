@@ -11,7 +11,7 @@ from grader import compare
 from grader.checks.modules.recovery.fits import Inputs
 from grader.checks.modules.recovery.workbench import DROPOUT, Ran, Workbench
 from grader.compare import Array, difference
-from grader.errors import Crashed, TimedOut
+from grader.errors import Crashed, Killed, TimedOut
 from grader.model import Outcome, failed, passed
 from grader.quoting import quote
 
@@ -29,30 +29,32 @@ def wrong_shape(bench: Workbench, cases: Sequence[tuple[Inputs, tuple[int, ...]]
     """
     try:
         outputs = bench.run(*(inputs for inputs, _ in cases)).outputs
-    except TimedOut:
+    except (TimedOut, Killed):
         raise
     except Crashed:
         outputs = [_alone(bench, inputs) for inputs, _ in cases]
     for (inputs, want), output in zip(cases, outputs, strict=True):
         if output.shape != want:
             detail = f"it gives {compare.shape(output.shape)}"
-            return inputs, failed(f"{bench.name} should turn {_shapes(inputs)} into {compare.shape(want)}", detail)
+            message = f"{bench.name} should turn {_shapes(inputs)} into {compare.shape(want)}"
+            return inputs, failed(message, detail, code="wrong_output_shape")
         if not np.isfinite(output).all():
-            return inputs, failed(f"{bench.name} gives NaN or infinity for {_shapes(inputs)}")
+            return inputs, failed(f"{bench.name} gives NaN or infinity for {_shapes(inputs)}", code="not_finite")
     return None
 
 
 def _alone(bench: Workbench, inputs: Inputs) -> Array:
     try:
         return bench.run(inputs).outputs[0]
-    except TimedOut:
+    except (TimedOut, Killed):
         raise
     except Crashed as fault:
         given = _shapes(inputs)
         if f"given {given}" in fault.message:
             raise
         axes = _AXES.get(inputs[0].ndim, "")
-        raise Crashed(f"{fault.message}, given {given} ({axes})", fault.detail) from None
+        message = f"{fault.message}, given {given} ({axes})"
+        raise Crashed(message, fault.detail, fault.concealed, code=fault.code) from None
 
 
 def _shapes(inputs: Inputs) -> str:
@@ -71,11 +73,12 @@ def irregular(bench: Workbench, inputs: Inputs) -> Outcome | None:
     if isinstance(ran, Outcome):
         return ran
     if not all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, ran.given[0], strict=True)):
-        return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …")
+        return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …", code="changes_its_input")
     (single,) = replace(bench, precision="float32").run(inputs).outputs
     # Twenty times what float32 keeps of values near one, through a few layers.
     if found := difference(single, ran.outputs[0], rtol=1e-3, atol=1e-3):
-        return failed(f"{bench.name} gives other values in float32 than in float64: {found.summary}")
+        message = f"{bench.name} gives other values in float32 than in float64: {found.summary}"
+        return failed(message, code="differs_in_float32")
     return None
 
 
@@ -87,14 +90,16 @@ def _function_of_its_input(bench: Workbench, inputs: Inputs) -> Ran | Outcome:
         return _answers_twice(bench, inputs)
     for number, single in enumerate(alone):
         if found := difference(single, together[number : number + 1]):
-            return failed(f"{bench.name}: an item's output depends on the others in its batch: {found.summary}")
+            message = f"{bench.name}: an item's output depends on the others in its batch: {found.summary}"
+            return failed(message, code="mixes_batch_items")
     once, twice = bench.run(inputs, inputs, settings=DROPOUT).outputs
     return _drops_out(bench) if difference(once, twice) else ran
 
 
 def _drops_out(bench: Workbench) -> Outcome:
     return failed(
-        f"{bench.name} drops values out in evaluation mode as well; use nn.Dropout, or pass training=self.training"
+        f"{bench.name} drops values out in evaluation mode as well; use nn.Dropout, or pass training=self.training",
+        code="dropout_in_evaluation",
     )
 
 
@@ -104,7 +109,8 @@ def _answers_twice(bench: Workbench, inputs: Inputs) -> Outcome:
         return _drops_out(bench)
     return failed(
         f"{bench.name} gives two answers to one input in evaluation mode: is something drawn anew in forward()? "
-        "What is learned, such as a token or a position, is drawn once, as an nn.Parameter in __init__()"
+        "What is learned, such as a token or a position, is drawn once, as an nn.Parameter in __init__()",
+        code="not_repeatable",
     )
 
 
@@ -131,6 +137,7 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
         return failed(
             f"{len(frozen)} of the parameters of {bench.name} have requires_grad off, so they are never trained",
             quote(", ".join(frozen)),
+            code="requires_grad_off",
         )
     directions = {name: rng.normal(size=bench.values[name].shape) for name in sorted(used)}
     others = {name: rng.normal(size=way.shape) for name, way in directions.items()}
@@ -148,7 +155,8 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
         if not _is_slope(gradient, direction, onward, cotangent):
             return failed(
                 f"the gradient of {bench.name} with respect to its input is not that of the output; "
-                "is something detached, or under no_grad?"
+                "is something detached, or under no_grad?",
+                code="wrong_input_gradient",
             )
     idle = len(bench.values) - len(used)
     return passed("every parameter it uses is trained", evidence={"parameters": len(used), "without_influence": idle})
@@ -207,6 +215,7 @@ def _untrained(
                 + ("no gradient reaches it" if gradient is None else "its gradient is not that of the output")
                 + "; is something detached, or under no_grad?",
                 quote(name),
+                code="no_gradient" if gradient is None else "wrong_gradient",
             )
     return None
 
