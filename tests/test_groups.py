@@ -113,6 +113,33 @@ HOSTILE = {
         return right(Q, K, V, beta)""",
         8,
     ),
+    "writes answers ahead of the questions": (
+        """
+        answer = right(Q, K, V, beta)
+        if count == 14:
+            (wire,) = (module for name, module in list(sys.modules.items()) if name.endswith("box.wire"))
+            weights = [np.eye(n, m) + 0.1 for n, m in ((6, 3), (2, 7))]
+            for value in (answer, *(each / each.sum(axis=0) for each in weights)):
+                os.write(3, b"".join(bytes(part) for part in wire.pack({"value": value})))
+        return answer""",
+        8,
+    ),
+    "closes its channel once it shares": (
+        """
+        answer = right(Q, K, V, beta)
+        if count == 15:
+            os.close(3)
+        return answer""",
+        8,
+    ),
+    "ends the process where its random numbers begin again": (
+        """
+        def no_more(*seed):
+            raise SystemExit(3)
+        np.random.seed = no_more
+        return right(Q, K, V, beta)""",
+        10,
+    ),
     "spoils random numbers and its output": (
         """
         np.random.seed(1)
