@@ -113,6 +113,33 @@ HOSTILE = {
         return right(Q, K, V, beta)""",
         8,
     ),
+    "writes answers ahead of the questions": (
+        """
+        answer = right(Q, K, V, beta)
+        if count == 14:
+            (wire,) = (module for name, module in list(sys.modules.items()) if name.endswith("box.wire"))
+            weights = [np.eye(n, m) + 0.1 for n, m in ((6, 3), (2, 7))]
+            for value in (answer, *(each / each.sum(axis=0) for each in weights)):
+                os.write(3, b"".join(bytes(part) for part in wire.pack({"value": value})))
+        return answer""",
+        8,
+    ),
+    "closes its channel once it shares": (
+        """
+        answer = right(Q, K, V, beta)
+        if count == 15:
+            os.close(3)
+        return answer""",
+        8,
+    ),
+    "ends the process where its random numbers begin again": (
+        """
+        def no_more(*seed):
+            raise SystemExit(3)
+        np.random.seed = no_more
+        return right(Q, K, V, beta)""",
+        10,
+    ),
     "spoils random numbers and its output": (
         """
         np.random.seed(1)
@@ -222,6 +249,51 @@ def test_a_group_shares_a_sandbox_as_long_as_its_checks_pass(
     counting.forked = 0
     shared, needed = _reported(_rubric(*checks), work, counting, True), counting.forked
     assert (shared, needed) == (_reported(_rubric(*checks), work, counting, False), forked)
+
+
+@check(group="draws")
+def asks(student: Any, rng: Any, *, file: StudentFile, x: float = 0.0) -> Outcome:
+    """It can be called; what is found counts."""
+    return passed(f"it says {student.call(file, 'f', x):.6g}")
+
+
+@pytest.mark.parametrize(
+    ("code", "function"),
+    [
+        (COUNTS.format("x if n > 1 or x != 2 else 0.0"), equals),
+        ("import os\ndef f(x):\n    return os._exit(0) if x == 2 else x\n", asks),
+        (COUNTS.format("x if n < 3 else [][n]"), asks),
+    ],
+    ids=[
+        "values: wrong for one question, if it is the first of a process",
+        "draws: ends the process at one question",
+        "draws: crashes when a process has been asked twice",
+    ],
+)
+def test_state_that_outlives_a_check_changes_no_verdict(
+    counting: _Counting, submission: MakeSubmission, code: str, function: Any
+) -> None:
+    rubric = _rubric(*(_check(name, function, float(name)) for name in "123"))
+    shared, fresh = (_reported(rubric, submission(code), counting, share_boxes) for share_boxes in (True, False))
+    assert shared == fresh
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", [4, 9])
+def test_a_wrong_call_that_no_value_depends_on_is_not_used_up_by_the_check_that_opens_a_group(
+    torch_boxes: BoxRunner, submission: MakeSubmission, call: int
+) -> None:
+    """The opening check builds and probes a module before it compares any of its outputs."""
+    whole = the_rubric("rubrics/dl-hw3.yaml")
+    (problem,) = (one for one in whole.problems if one.id == "2.3")
+    source = (REPOSITORY / "submissions/ada/encoder.py").read_text(encoding="utf-8")
+    wrong = f"forward(self, x):\n        calls.append(1)\n        x = x * float('nan') if len(calls) == {call} else x\n"
+    source = source.replace("class ", "calls = []\n\n\nclass ", 1).replace("forward(self, x):\n", wrong)
+    work = submission(**{"encoder.py": source})
+    shared, fresh = (
+        _reported(replace(whole, problems=(problem,)), work, torch_boxes, share) for share in (True, False)
+    )
+    assert shared == fresh
 
 
 def test_no_group_goes_beyond_its_problem(counting: _Counting, submission: MakeSubmission) -> None:
