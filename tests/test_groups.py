@@ -60,7 +60,8 @@ def test_a_sample_gets_the_same_report_as_with_a_fresh_sandbox_for_each_check(
 RIGHT = """
     import os, sys, time
     import numpy as np
-    count, seen, kept = 0, [], {}
+    state = vars(np).setdefault("state", {"count": 0, "seen": [], "kept": {}})  # outlives this module
+    seen, kept = state["seen"], state["kept"]
 
     def right(Q, K, V, beta):
         s = beta * K.T @ Q
@@ -68,8 +69,7 @@ RIGHT = """
         return V @ (a / a.sum(axis=0))
 
     def attention(Q, K, V, beta):
-        global count
-        count += 1
+        count = state["count"] = state["count"] + 1
 """
 # What each earns with a fresh box for each check stands behind it: sharing must come to the same.
 HOSTILE = {
@@ -211,6 +211,7 @@ def counting() -> Iterator[_Counting]:
 
 
 COUNTS = "n = 0\ndef f(x):\n    global n\n    n += 1\n    return {}\n"
+COUNTS_ELSEWHERE = "import numpy\ndef f(x):\n    n = numpy.n = getattr(numpy, 'n', 0) + 1\n    return {}\n"
 HIDDEN = _check("hidden", visibility="hidden")
 
 
@@ -221,8 +222,9 @@ HIDDEN = _check("hidden", visibility="hidden")
         ("def f(x): return x", [_check(name) for name in "abcdef"], 1),
         ("def f(x): return x if x != 3 else 0.0", [_check(name, x=float(name)) for name in "123456"], 5),
         ("def f(x): return 0.0", [_check(name) for name in "1234"], 4),
-        (COUNTS.format("x if n < 5 else 0.0"), [_check(name) for name in "12345"], 2),
-        (COUNTS.format("x if n == 1 else 0.0"), [_check(name) for name in "123"], 3),
+        (COUNTS.format("x if n < 2 else 0.0"), [_check(name) for name in "12345"], 1),
+        (COUNTS_ELSEWHERE.format("x if n < 4 else 0.0"), [_check(name) for name in "123456"], 4),
+        (COUNTS_ELSEWHERE.format("x if n == 1 else 0.0"), [_check(name) for name in "123"], 3),
         ("def f(x): return x", [_check("a"), HIDDEN, _check("b"), replace(HIDDEN, id="more")], 2),
         ("def f(x): return x", [_check("a"), _check("b", equals_alone), _check("c")], 2),
         ("def f(x): return x", [_check("a", says), _check("b", says)], 2),
@@ -233,7 +235,8 @@ HIDDEN = _check("hidden", visibility="hidden")
         "all pass: one",
         "after a failure each alone",
         "none passes",
-        "fails for having been asked: that one again",
+        "modules are loaded again: one",
+        "fails for having been called: the rest alone",
         "right once in each sandbox: each alone",
         "public and hidden apart",
         "a check without a group alone",
@@ -303,7 +306,9 @@ def test_no_group_goes_beyond_its_problem(counting: _Counting, submission: MakeS
     assert (counting.forked, report.points) == (2, 2)
 
 
-CARRIES = "seen = []\ndef f(x):\n    seen.append(x)\n    return max(seen)\n"
+CARRIES = (
+    "import numpy\nseen = vars(numpy).setdefault('seen', [])\ndef f(x):\n    seen.append(x)\n    return max(seen)\n"
+)
 
 
 @pytest.mark.parametrize("needs", [(), ("hidden",)], ids=["anywhere", "built upon"])
@@ -374,12 +379,11 @@ def test_statistics_over_one_set_of_samples_count_as_they_are(counting: _Countin
 
 @pytest.mark.slow
 def test_a_choice_by_chance_earns_little(boxes: BoxRunner, submission: MakeSubmission) -> None:
-    """Code that is right in every second process. With a second try for what fails in a group it would have 7 of 8;
-    docs/security.md says what it has."""
+    """Code that is right every second time it is loaded. docs/security.md says what it has."""
     work = submission("import os\nflip = os.urandom(1)[0] % 2\ndef f(x):\n    return x * flip\n")
     rubric = _rubric(*(_check(f"c{x}", x=float(x)) for x in range(1, 9)))
     points = [float(grade(rubric, work, boxes, DRAW).points) for _ in range(60)]
-    assert sum(points) / len(points) < 6.8  # 5.75 on average; 60 times, by less than one in a thousand above this
+    assert sum(points) / len(points) < 5.2  # 4.25 on average; 60 times, by less than one in a thousand above this
 
 
 def test_a_first_answer_that_is_wrong_and_remembered_earns_nothing(

@@ -15,7 +15,7 @@ from grader.answers import answer_to
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, cause_for_staff
 from grader.grading.concealment import concealed, from_fault, with_output
 from grader.grading.grading_state import GradingState
-from grader.grading.groups import Group, SharedSandbox, group_of, opens_its_group
+from grader.grading.groups import Group, OpenSandbox, group_of, opens_its_group
 from grader.grading.pdf_caution import from_pages
 from grader.grading.randomness import Draw
 from grader.model import Answer, Box, Check, Limits, Outcome, Problem, Rubric, Status
@@ -98,7 +98,7 @@ class CheckRunner:
     open_box: OpenBox
     share_boxes: bool
     beside: tuple[str, ...] = ()
-    sandbox: SharedSandbox = field(default_factory=SharedSandbox)
+    sandbox: OpenSandbox = field(default_factory=OpenSandbox)
 
     def judge(self, check: Check) -> Judgement:
         """What the check finds: in the sandbox of its group as far as that counts, otherwise in a fresh one."""
@@ -107,10 +107,12 @@ class CheckRunner:
             began = time.perf_counter()
             if (outcome := self._in_shared_sandbox(check, group)) is not None:
                 return Judgement(outcome, time.perf_counter() - began)
-        judgement = self._alone(check, group if group and opens_its_group(check) else None)
+            # Code that fails here gets no second try in another sandbox of its group.
+            self.share_boxes, group = False, None
+        judgement = self._in_new_sandbox(check, group if group and opens_its_group(check) else None)
         passed = judgement.outcome.status is Status.PASSED
         if not passed and (group is None or group.kind == "values"):
-            # Code that tries its luck anew in every process must not keep what passed.
+            # Code that tries its luck again in every process must not keep what passed.
             self.share_boxes = False
         if not self.share_boxes or self.sandbox.group is None:
             self.sandbox.close()
@@ -126,19 +128,14 @@ class CheckRunner:
             outcome = self._found(check, student)
         except BoxRefused:
             raise
-        except StudentFault as fault:
-            if group.kind == "draws" and not isinstance(fault, TimedOut | Killed):
-                return self._blamed(fault, check, student).outcome
-            self.sandbox.close(fault)
-            return None
-        except Exception as fault:  # running alone will tell whose fault it is
+        except Exception as fault:  # running in a fresh one tells whose fault it is
             self.sandbox.close(fault)
             return None
         if outcome.status is Status.PASSED or group.kind == "draws" or not student.asked_code:
             return outcome
         return None
 
-    def _alone(self, check: Check, opens: Group | None) -> Judgement:
+    def _in_new_sandbox(self, check: Check, opens: Group | None) -> Judgement:
         """What the check finds in a fresh sandbox, which stays open for the group that it `opens`."""
         began = time.perf_counter()
         # Code that has run out of time twice does so by itself: other checks need no second try.

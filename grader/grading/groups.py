@@ -3,11 +3,14 @@
 A check that belongs to a group asks a sandbox that only checks of that group ask; every other check has a fresh one to
 itself. Groups never mix problems or visibilities. docs/security.md argues why a group can neither cost nor earn points.
 
+Each check begins with the student's modules loaded again, so that code finds nothing that it kept of an earlier one.
+
 `values`: checks that compare what the code returns. Only a pass in the shared sandbox counts; anything else is judged
 again alone. A check that compares with the reference opens the group: code whose first answer in a process is wrong
 would otherwise give that answer to a check that accepts it. After a failure the rest of the problem runs alone.
 
-`draws`: statistics over one set of samples. What is found counts: to sample again would be a second try.
+`draws`: statistics over one set of samples. What is found counts: to sample again would be a second try. A crash is
+judged again alone, and then the rest of the problem, too.
 """
 
 from __future__ import annotations
@@ -65,7 +68,7 @@ def in_order(checks: Sequence[Check]) -> list[Check]:
     return list(order.values())
 
 
-class SharedSandbox:
+class OpenSandbox:
     """The sandbox that is open: of one check, or of a group as long as its checks follow each other."""
 
     def __init__(self) -> None:

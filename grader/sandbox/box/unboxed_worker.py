@@ -31,7 +31,7 @@ def main(settings: dict[str, Any]) -> None:
             importlib.invalidate_caches()  # the next home may have been written since Python looked at folders
             home = request["begin"]["home"]
             os.chdir(home)
-            worker.seed(request["begin"]["seed"])
+            worker.settle(request["begin"]["seed"])
         else:
             worker.respond(answers, request)
 

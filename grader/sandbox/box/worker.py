@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,17 +17,39 @@ from .loading.student_code import Absent, ImportFailed, describe
 from .probes import script_files
 from .probes.probes import PROBES, Probe, latest
 
-_seeded: list[int] = []
+
+class _Beginning(NamedTuple):
+    """What every check finds when it begins."""
+
+    seed: int
+    home: str
+    path: list[str]
+    environment: dict[str, str]
+
+
+_beginning: list[_Beginning] = []
 _pattern_caches: list[Any] = []  # of einops
 
 
-def seed(number: int) -> None:
-    """Students' own random numbers are the same in every run."""
-    _seeded[:] = [number]
-    _begin_anew(number)
+def settle(seed: int) -> None:
+    """Checks begin in this folder, with this path and environment, and with the same random numbers in every run."""
+    _beginning[:] = [_Beginning(seed, os.getcwd(), list(sys.path), dict(os.environ))]
+    _seed(seed)
 
 
-def _begin_anew(number: int) -> None:
+def _begin_again() -> None:
+    """Another check: the student's modules are loaded again, so that it finds nothing that they have kept."""
+    (beginning,) = _beginning
+    forget(beginning.home, list(beginning.path))
+    os.chdir(beginning.home)
+    if os.environ != beginning.environment:
+        os.environ.clear()
+        os.environ.update(beginning.environment)
+    _seed(beginning.seed)
+    _forget_patterns()
+
+
+def _seed(number: int) -> None:
     random.seed(number)
     np.random.seed(number % 2**32)
     if (torch := sys.modules.get("torch")) is not None:
@@ -87,13 +109,11 @@ def _packed(reply: dict[str, Any]) -> list[wire.Bytes]:
 
 
 def _answered(probe: Probe, request: dict[str, Any], begins: bool) -> dict[str, Any]:
-    if begins:  # another check, and the same random numbers as for the first
-        seed(*_seeded)
-        latest.clear()
-        _forget_patterns()
+    if begins:
+        _begin_again()
     stream = request.pop("stream", None)
     if stream is not None:  # chance is the question's own, whatever was asked before
-        _begin_anew(_seeded[0] ^ stream)
+        _seed(_beginning[0].seed ^ stream)
     found = _found(probe, request)
     return {**found, "lacked_a_gpu": True} if student_machine.asked_for else found
 

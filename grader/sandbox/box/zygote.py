@@ -210,7 +210,7 @@ def _settle_in(asked: _Asked, settings: dict[str, Any], isolated: bool, guarded:
     os.chdir(home)
     reach = jail.Reach(_SHARED if guarded else None, settings["installation"])
     worn = jail.put_on(confinement, reach, isolated, settings["unsafe"])
-    worker.seed(asked.seed)
+    worker.settle(asked.seed)
     if (logging := sys.modules.get("logging")) is not None:
         vars(logging)["_startTime"] = time.time()  # not the fork server's
     gc.collect()  # its counters begin alike in every box

@@ -232,4 +232,3 @@ def begin() -> None:
 def forget() -> None:
     _home.clear()
     _words.clear()
-    _trees.clear()
