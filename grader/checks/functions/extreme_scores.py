@@ -194,7 +194,7 @@ def stays_finite_at_extreme_scores(
     if not cause and not np.isfinite(wrong[0].got).all():
         hint = "; subtract each query's largest score before exp"
     score = 1 - Fraction(len(failing), len(kinds))
-    return scored(score, f"with scores {case.label} {found.summary}{hint}", found.detail)
+    return scored(score, f"with scores {case.label} {found.summary}{hint}", found.detail, code=found.code)
 
 
 @dataclass(frozen=True)

@@ -60,17 +60,20 @@ def baseline_states_its_accuracy(
     stated, elsewhere = first.states(want), _elsewhere(beside, answer)
     if not first.started and not stated:
         message = f"{file} is not started: there is no code in it that does anything"
-        return Outcome(Status.MISSING, Fraction(0), message, evidence=evidence)
+        return Outcome(Status.MISSING, Fraction(0), message, evidence=evidence, code="not_started")
     if not stated and first.wrote_only(answer, len(questions)):
         message = f"it writes {answer} {len(questions)} times, but says no accuracy; work it out and print it"
-        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
+        code = "accuracy_not_stated"
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing, code=code)
     if not stated:
         message = _what_is_wrong(first, want, (answer, called), elsewhere)
-        return failed(message, f"{first.quoted}expected {want}", evidence=evidence, revealing=revealing)
+        detail = f"{first.quoted}expected {want}"
+        code = "wrong_accuracy" if first.numbers else "accuracy_not_stated"
+        return failed(message, detail, evidence=evidence, revealing=revealing, code=code)
     other = _other_share(rng, first, want)
     if other is None:
         message = "it states so many numbers that any accuracy is among them; print the accuracy alone"
-        return failed(message, evidence=evidence, revealing=revealing)
+        return failed(message, evidence=evidence, revealing=revealing, code="accuracy_unclear")
     second = run(_altered(rng, questions, other.right, answer))
     again = second.states(other)
     if not again and second.states(want):
@@ -78,16 +81,19 @@ def baseline_states_its_accuracy(
             f"it states the same when {Path(labels).name} holds other {several(called)}; work it out from the file"
         )
         message += "".join(f" (it is also the accuracy on {name})" for name in elsewhere if second.on(elsewhere[name]))
-        return failed(message, first.quoted.removesuffix("; "), evidence=evidence, revealing=revealing)
+        detail = first.quoted.removesuffix("; ")
+        return failed(message, detail, evidence=evidence, revealing=revealing, code="accuracy_fixed")
     if not again:
         message = f"it is right on {Path(labels).name} as it is, but wrong when the file holds other {several(called)}"
         cause = _cause(second, other, (answer, called), elsewhere)
         message += f": {cause}" if cause else ""
         detail = f"{second.quoted}expected {other}"
-        return failed(message, detail, evidence=evidence, revealing={"said": quote(second.text, 400)})
+        revealing = {"said": quote(second.text, 400)}
+        return failed(message, detail, evidence=evidence, revealing=revealing, code="wrong_on_other_data")
     if "count" in (stated, again):
         message = "it states how many are right, but neither of how many nor what share; print the accuracy"
-        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
+        code = "accuracy_only_counted"
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing, code=code)
     return passed("it works out the accuracy, and follows the data when they change", evidence=evidence)
 
 
@@ -196,7 +202,7 @@ def _heard(reply: Any) -> _Said:
         }:
             if run_from in _RUN_FROM:
                 return _Said(printed, _texts(written), _texts(returned), run_from, replaced, stand_in, started)
-    raise Crashed("what the script said could not be read")
+    raise Crashed("what the script said could not be read", code="malformed_reply")
 
 
 def _texts(named: list[Any]) -> list[str]:
@@ -206,7 +212,7 @@ def _texts(named: list[Any]) -> list[str]:
             case (str(), str(text)):
                 found.append(text)
             case _:
-                raise Crashed("what the script said could not be read")
+                raise Crashed("what the script said could not be read", code="malformed_reply")
     return found
 
 
