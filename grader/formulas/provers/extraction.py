@@ -45,9 +45,10 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
         return wrong(
             "M must work for any v_a and v_b, so it cannot be made of them",
             f"{formula} uses {which}; use the basis vectors",
+            code="uses_unknowns",
         )
     if found.shape == UNSIZED:
-        return wrong("M is zero, so M s is 0", f"M = {formula}")
+        return wrong("M is zero, so M s is 0", f"M = {formula}", code="formula_is_zero")
     if found.shape != EXPECTED:
         return _misshapen(found, formula)
     worlds = [_World.drawn(*size, rng) for size in _SIZES]
@@ -71,10 +72,11 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
             "M s = v_a holds, but M was to be built from the vectors a_i, and this one needs the b_i",
             f"{formula} removes v_b instead of keeping v_a; what if only A is known?",
             evidence,
+            code="uses_other_basis",
         )
     what, numbers = _what_it_does(worlds, images)
     scale = f" (and {plain(scalars[0])} is not said to be 1)" if scalars else ""
-    return wrong(f"M s is not v_a: {what}", f"{formula} {numbers}{scale}", evidence)
+    return wrong(f"M s is not v_a: {what}", f"{formula} {numbers}{scale}", evidence, code="formula_wrong")
 
 
 def _misshapen(found: Typed, formula: str) -> Verdict:
@@ -87,9 +89,8 @@ def _misshapen(found: Typed, formula: str) -> Verdict:
         detail = f"{formula} is {shown(found.shape)}: it turns s into {rows} numbers, not into v_a ∈ ℝᵈ"
     else:
         detail = f"{formula} is {shown(found.shape)}: it cannot be applied to s ∈ ℝᵈ"
-    return wrong(
-        "M has the wrong shape: it should be d×d", detail, {**as_read(found.expression), "shape": f"{rows}×{columns}"}
-    )
+    evidence = {**as_read(found.expression), "shape": f"{rows}×{columns}"}
+    return wrong("M has the wrong shape: it should be d×d", detail, evidence, code="wrong_shape")
 
 
 @dataclass(frozen=True)
