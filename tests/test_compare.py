@@ -62,7 +62,7 @@ def test_numbers_that_differ_are_shown_so_that_they_do() -> None:
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_named(odd: float) -> None:
     found = difference(np.array([[1.0, 9.0], [odd, odd]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
-    assert found == Difference(f"it is {odd} at (1, 0)", "expected 3")
+    assert found == Difference(f"it is {odd} at (1, 0)", "expected 3", code="not_finite")
 
 
 @pytest.mark.parametrize(

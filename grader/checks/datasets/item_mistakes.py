@@ -95,12 +95,11 @@ def not_shifted(drawn: Drawn, trial: int) -> list[Mistake]:
     if drawn.whole is not None:
         return []
     wrong = [(x, y) for x, y in zip(drawn.x, drawn.y, strict=True) if len(x) == len(y) and x[1:] != y[:-1]]
-    told = "y is not x moved by one character"
+    cause = Cause("y is not x moved by one character", "not_shifted")
     if all(x == y for x, y in wrong):
-        told = "y equals x; it should be one character ahead, y = s[1:]"
+        cause = Cause("y equals x; it should be one character ahead, y = s[1:]", "y_equals_x")
     elif all(x[:-1] == y[1:] for x, y in wrong):
-        told = "x and y are swapped: x = s[:-1] and y = s[1:]"
-    cause = Cause(told, "not_shifted")
+        cause = Cause("x and y are swapped: x = s[:-1] and y = s[1:]", "x_and_y_swapped")
     return [
         Mistake(cause, f"x is '{quote(x)}' and y is '{quote(y)}'; {question.shown}", question, trial) for x, y in wrong
     ]

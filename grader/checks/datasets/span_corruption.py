@@ -326,7 +326,7 @@ def handles_empty_documents(student: Student, rng: np.random.Generator, *, file:
         drawn = draw(student, file, name, question)
         if set("".join(drawn.texts)) - {PAD, MASK, " "}:
             message = f"its item holds text, though the document has none ({question.label})"
-            return failed(message, code="not_the_document")
+            return failed(message, code="empty_item_has_text")
         mistakes += [*strays(drawn, 0), *_uneven_alone(student, rng, file, name, drawn)]
         draws += question.times
     return judged_items(_but_for_slips(mistakes, draws), draws, "an empty document is handled")

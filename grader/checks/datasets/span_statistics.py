@@ -109,12 +109,11 @@ def judge_bounds(spans: Spans, document: int, block: int, share: Fraction) -> Fi
         f"more than ⌊{share} · {block}⌋ = {most} characters are kept, up to {longest}{_edition(longest, block, share)}"
     )
     below = f"fewer than {SHORTEST} characters are kept, down to {shortest}"
-    for outside, said in ((lengths > most, above), (unstripped < SHORTEST, below)):
+    sides = ((lengths > most, above, "kept_too_long"), (unstripped < SHORTEST, below, "kept_too_short"))
+    for outside, said, code in sides:
         if count := int(outside.sum()):
             found = f"in {100 * count / len(lengths):.2g} % of {len(lengths):,} draws {said}"
-            return Finding(
-                found, "truncated_out_of_bounds", evidence, SLIP if is_slip(count, len(lengths)) else Fraction(0)
-            )
+            return Finding(found, code, evidence, SLIP if is_slip(count, len(lengths)) else Fraction(0))
     return None
 
 
@@ -137,7 +136,7 @@ def judge_every_length(spans: Spans, block: int, share: Fraction) -> Finding | N
     if min(kept) > SHORTEST + eighth or max(kept) < most - eighth:
         ends, asked = f"{min(kept)} to {max(kept)} characters", f"every length from {SHORTEST} to {most} is asked for"
         found = f"it is truncated to {ends} only; {asked}{_edition(max(kept), block, share)}"
-        return Finding(found, "lengths_never_occur", evidence)
+        return Finding(found, "truncation_too_narrow", evidence)
     wanted = range(SHORTEST, most + 1)
     missing = [length for length in wanted if length not in seen]
     if not missing or not _exact(spans) or len(wanted) > DRAWS // 100:  # with more lengths, some may be too rare
@@ -145,10 +144,10 @@ def judge_every_length(spans: Spans, block: int, share: Fraction) -> Finding | N
     if missing == [most]:
         hint = "does your range leave out its end, as randrange and numpy's randint do?"
         found = f"the longest length, {most}, never occurs; {hint}"
-        return Finding(found, "lengths_never_occur", evidence, Fraction(1, 2))
+        return Finding(found, "longest_never_occurs", evidence, Fraction(1, 2))
     if missing == [SHORTEST]:
         found = f"the shortest length, {SHORTEST}, never occurs"
-        return Finding(found, "lengths_never_occur", evidence, Fraction(1, 2))
+        return Finding(found, "shortest_never_occurs", evidence, Fraction(1, 2))
     shown = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
     found = f"{len(missing)} of the {len(wanted)} possible lengths never occur ({shown})"
     return Finding(found, "lengths_never_occur", evidence)
@@ -184,7 +183,7 @@ def judge_masked_lengths(spans: Spans, longer: Spans, block: int, within: Fracti
     for some, word in ((share > 0.25, "more"), (share < 0.25, "less")):
         if not some.any():
             never = f"it never masks {word} than a quarter; the length should vary around it"
-            return Finding(never, "masked_share_one_sided", evidence)
+            return Finding(never, f"never_masks_{word}", evidence)
     return None
 
 
@@ -312,5 +311,5 @@ def judge_positions(spans: Spans) -> Finding | None:
     for piece, end in (("prefix", "beginning"), ("suffix", "end")):
         if not getattr(spans, piece).any():
             found = f"the masked part is always at the {end}: there is never a {piece}"
-            return Finding(found, "masked_place_fixed", evidence)
+            return Finding(found, f"never_a_{piece}", evidence)
     return None

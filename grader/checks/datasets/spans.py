@@ -97,9 +97,9 @@ def _pieces(text: str) -> tuple[str, str, str] | Cause:
     if UNKNOWN in text:
         return Cause("some ids are in no vocabulary", "unknown_ids")
     if core.startswith(PAD):
-        return Cause(f"the pads ({PAD}) stand at the beginning; they belong at the end", "misplaced_pads")
+        return Cause(f"the pads ({PAD}) stand at the beginning; they belong at the end", "pads_first")
     if PAD in core:
-        return Cause(f"pads ({PAD}) stand between other characters; they belong at the end", "misplaced_pads")
+        return Cause(f"pads ({PAD}) stand between other characters; they belong at the end", "pads_inside")
     marks = core.count(MASK)
     if marks > 3 and core.rstrip(MASK).count(MASK) <= 2:
         return Cause(f"it is padded with {MASK} instead of {PAD}", "padded_with_masks")
@@ -109,7 +109,7 @@ def _pieces(text: str) -> tuple[str, str, str] | Cause:
     prefix, suffix, masked, *rest = core.split(MASK)
     if rest not in ([], [""]):
         cause = f"text follows a third {MASK}; it should be prefix {MASK} suffix {MASK} masked"
-        return Cause(cause, "wrong_mask_count")
+        return Cause(cause, "text_after_masked")
     return prefix, suffix, masked
 
 
@@ -122,9 +122,9 @@ def _misplaced(prefix: str, suffix: str, masked: str, document: str, others: tup
         return CUT_OUT_STILL_STANDS
     if prefix + suffix + masked in document:
         cause = "the masked text stands before the suffix; the suffix comes first, then the masked text"
-        return Cause(cause, "pieces_swapped")
+        return Cause(cause, "masked_before_suffix")
     if suffix + masked + prefix in document:
-        return Cause("prefix and suffix have changed places", "pieces_swapped")
+        return Cause("prefix and suffix have changed places", "suffix_before_prefix")
     if not masked and prefix in document and suffix in document:
         return CUT_OUT_IS_MISSING
     if prefix in document and suffix in document:

@@ -27,7 +27,7 @@ def vocabulary_begins_with_pad_and_mask(
         return failed("stoi and itos are not each other's inverse", code="vocabulary_not_inverse")
     if (letters.get(0), letters.get(1)) == (MASK, PAD):
         message = f"ids 0 and 1 are swapped: 0 is {PAD} (pad) and 1 is {MASK} (mask)"
-        return failed(message, code="wrong_special_ids")
+        return failed(message, code="special_ids_swapped")
     for index, letter, use in ((0, PAD, "pad"), (1, MASK, "mask")):
         if letters.get(index) != letter:
             message = f"id {index} is not {letter} (U+{ord(letter):04X}, the {use} character)"

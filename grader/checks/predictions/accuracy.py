@@ -57,7 +57,7 @@ def predictions_are_well_formed(
         return failed(message, evidence=evidence, code=doubt.code)
     if handed.mistakes:
         message = f"{file}: it is plain which {called} is whose, but {'; '.join(handed.mistakes)}"
-        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, code="needs_cleanup")
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, code=handed.code)
     return passed(f"{file}: {len(handed.places)} lines{_aside(handed.harmless)}", evidence=evidence)
 
 

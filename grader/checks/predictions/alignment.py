@@ -97,8 +97,8 @@ class Doubt:
 def doubt_about(handed: Handed, split: Split, other: Split | None) -> Doubt | None:
     lines, asked = len(handed.places), len(split.questions)
     if not lines or handed.doubt:
-        code = "file_unreadable" if handed.doubt else "file_empty"
-        return Doubt(handed.doubt or "it is empty", code, mendable=lines > 0)
+        cause, code = (handed.doubt, handed.code) if handed.doubt else ("it is empty", "file_empty")
+        return Doubt(cause, code, mendable=lines > 0)
     places = [_normal(place) for place in handed.places]
     plain = _hits(places, split)
     count = f"it has {lines} lines, and {split.name} asks for {asked}" if lines != asked else ""

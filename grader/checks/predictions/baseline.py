@@ -66,9 +66,8 @@ def baseline_states_its_accuracy(
         code = "accuracy_not_stated"
         return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing, code=code)
     if not stated:
-        message = _what_is_wrong(first, want, (answer, called), elsewhere)
+        message, code = _what_is_wrong(first, want, (answer, called), elsewhere)
         detail = f"{first.quoted}expected {want}"
-        code = "wrong_accuracy" if first.numbers else "accuracy_not_stated"
         return failed(message, detail, evidence=evidence, revealing=revealing, code=code)
     other = _other_share(rng, first, want)
     if other is None:
@@ -80,13 +79,15 @@ def baseline_states_its_accuracy(
         message = (
             f"it states the same when {Path(labels).name} holds other {several(called)}; work it out from the file"
         )
-        message += "".join(f" (it is also the accuracy on {name})" for name in elsewhere if second.on(elsewhere[name]))
+        others = [name for name in elsewhere if second.on(elsewhere[name])]
+        message += "".join(f" (it is also the accuracy on {name})" for name in others)
+        code = "accuracy_on_other_data" if others else "accuracy_fixed"
         detail = first.quoted.removesuffix("; ")
-        return failed(message, detail, evidence=evidence, revealing=revealing, code="accuracy_fixed")
+        return failed(message, detail, evidence=evidence, revealing=revealing, code=code)
     if not again:
         message = f"it is right on {Path(labels).name} as it is, but wrong when the file holds other {several(called)}"
         cause = _cause(second, other, (answer, called), elsewhere)
-        message += f": {cause}" if cause else ""
+        message += f": {cause[0]}" if cause else ""
         detail = f"{second.quoted}expected {other}"
         revealing = {"said": quote(second.text, 400)}
         return failed(message, detail, evidence=evidence, revealing=revealing, code="wrong_on_other_data")
@@ -228,36 +229,39 @@ def _numbers_in(text: str) -> list[_Number]:
     return found
 
 
-def _what_is_wrong(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> str:
+_Cause = tuple[str, str]  # in words, and its code
+
+
+def _what_is_wrong(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> _Cause:
     if not said.numbers:
-        return "it ran, but stated no number; print the accuracy"
+        return "it ran, but stated no number; print the accuracy", "accuracy_not_stated"
     usual = f"none of the numbers it states is the accuracy of always saying {asked[0]}"
-    return _cause(said, want, asked, elsewhere) or usual
+    return _cause(said, want, asked, elsewhere) or (usual, "wrong_accuracy")
 
 
-def _cause(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> str:
+def _cause(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> _Cause | None:
     """Which of the usual mistakes gives what it states, if one does. Asked for are an answer, and what it is called."""
     answer, called = asked
     if said.on(Accuracy(want.total - want.right, want.total)):
-        return f"it states how often {answer} is wrong, not how often it is right"
+        return f"it states how often {answer} is wrong, not how often it is right", "states_the_complement"
     for name, accuracy in elsewhere.items():
         if said.on(accuracy):
-            return f"it states the accuracy on {name}, not on the dev data"
+            return f"it states the accuracy on {name}, not on the dev data", "accuracy_on_other_data"
     for total in (want.total - 1, want.total + 1):
         if any(said.on(Accuracy(right, total)) for right in (want.right, want.right - 1) if 0 < right < total):
-            return (
-                f"it states a share of {total} questions, and there are {want.total}; is a line left out, or too many?"
-            )
+            told = f"it states a share of {total} questions, and there are {want.total}"
+            return f"{told}; is a line left out, or too many?", "wrong_question_count"
     values = {number.value for number in said.numbers}
     if values <= {0.0, float(want.total), 1.0}:
         if {number.text for number in said.numbers} == {"0"}:
-            return f"it states 0: is the share rounded down to a whole number, or is {answer} found nowhere?"
+            told = f"it states 0: is the share rounded down to a whole number, or is {answer} found nowhere?"
+            return told, "states_zero"
         if 0.0 in values:
             compared = f"case and the end of a line count when {several(called)} are compared"
-            return f"it states 0, as if {answer} stood nowhere; {compared}"
+            return f"it states 0, as if {answer} stood nowhere; {compared}", "states_zero"
     if want.right and any(number.is_near(want.total / want.right) for number in said.numbers if number.step < 1):
-        return "the share is upside down: it divides all questions by those that are right"
-    return ""
+        return "the share is upside down: it divides all questions by those that are right", "share_upside_down"
+    return None
 
 
 def _other_share(rng: np.random.Generator, said: _Said, want: Accuracy) -> Accuracy | None:

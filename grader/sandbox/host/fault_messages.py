@@ -112,17 +112,18 @@ def _lines(path: Path) -> int:
 
 
 def _is_not_there(asked: Asked, missing: str, place: str, importing: bool) -> StudentFault:
+    code = "module_missing"
     if missing in KNOWN:
-        cause = f"{missing} is not installed where this is graded"
+        cause, code = f"{missing} is not installed where this is graded", "library_missing"
     elif "." in missing:
         cause = f"{missing} was not handed in"
     else:
         cause = f"{missing} was not handed in, and no library of that name is installed where this is graded"
     if importing:
         told = f"{asked.shown_file} cannot be imported"
-        return NotImportable(f"{told}{place}: {cause}", concealed=told, code="module_missing")
+        return NotImportable(f"{told}{place}: {cause}", concealed=told, code=code)
     told = f"{asked} raised an exception"
-    return Crashed(f"{asked} cannot be run{place}: {cause}", concealed=told, code="module_missing")
+    return Crashed(f"{asked} cannot be run{place}: {cause}", concealed=told, code=code)
 
 
 def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> StudentFault:
