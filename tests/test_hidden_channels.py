@@ -100,7 +100,8 @@ def _told(boxes: BoxRunner, work: Any, x: int, visibility: Any) -> dict[str, Any
     report = grade(Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64), work, boxes, Draw(0, None))
     (told,) = as_data(report)["problems"][0]["checks"]
     del told["seconds"]  # a busy machine changes them; `seconds_shown` says how roughly they are told
-    return {key: told[key] for key in ("status", "code", "message", "evidence")} | ({} if visibility == "public" else told)
+    shown = ("status", "code", "message", "evidence")
+    return {key: told[key] for key in shown} | ({} if visibility == "public" else told)
 
 
 def _code(body: str) -> dict[str, str]:

@@ -142,7 +142,7 @@ def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> 
     hint = _IMPORT_HINTS.get(kind, "")
     told = f"{asked.shown_file} cannot be imported"
     message = f"{told}: {kind}{place}" + (f" ({hint})" if hint else "")
-    return NotImportable(message, text, told, code="syntax_error" if kind in _NO_PYTHON else "")
+    return NotImportable(message, text, told, code="syntax_error" if kind in _NO_PYTHON else NotImportable.code)
 
 
 def used_up(asked: Asked, limits: Limits) -> TimedOut:
