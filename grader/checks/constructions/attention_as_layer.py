@@ -152,9 +152,10 @@ def _verdict(runs: list[_Run], layer: LayerName, atol: float) -> Outcome:
         message = f"{message} {worst.error(limit):.1g}"
         return Outcome(Status.PARTIAL, _LIMIT_SHARE, message, beta, code="only_in_the_limit", **more)
     if all(run.error() <= atol for run in runs):
-        message = f"right only for the very tokens it was given: {_fitted(wrong, atol)}"
+        fitted, code = _fitted(wrong, atol)
+        message = f"right only for the very tokens it was given: {fitted}"
         message += f". With the same weights and other contents off by {elsewhere:.2g}"
-        return failed(message, beta, code="fitted_to_its_input", **more)
+        return failed(message, beta, code=code, **more)
     mistake = _mistake(runs, atol)
     looks = f"; it looks as if {mistake}" if mistake else ""
     more["evidence"]["looks_like"] = mistake
@@ -162,11 +163,11 @@ def _verdict(runs: list[_Run], layer: LayerName, atol: float) -> Outcome:
     return failed(f"{near}{looks}. {at[0].upper()}{at[1:]}", beta, code="values_differ", **more)
 
 
-def _fitted(wrong: list[_Run], atol: float) -> str:
-    """What is wrong with matrices that are right for their own tokens and for no others."""
+def _fitted(wrong: list[_Run], atol: float) -> tuple[str, str]:
+    """What is wrong with matrices that are right for their own tokens and for no others, and its code."""
     if any(run.trial.weights is not None and not _weights_right(run, 1.0, _LEEWAY * atol) for run in wrong):
-        return "the weights A are not those asked for, and W_V (or W_O W_V) makes up for it"
-    return "W_V (or W_O W_V) is fitted to the features it was given"
+        return "the weights A are not those asked for, and W_V (or W_O W_V) makes up for it", "wrong_attention_weights"
+    return "W_V (or W_O W_V) is fitted to the features it was given", "fitted_to_its_features"
 
 
 def _about_borders(runs: list[_Run], atol: float) -> str:

@@ -72,7 +72,8 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
     enlarged = [enlarged_weights(query, keys, scale) for scale in (_FINITE_SCALES if query.grown else (1.0,))]
     if all(one is not None and np.abs(one - target).max() <= _LIMIT_TOLERANCE for one in enlarged):
         return _no_scale(query, formula, targets, keys, evidence)
-    return wrong(*_misdirected(query, keys, formula), evidence, code="misses_targets")
+    message, detail, code = _misdirected(query, keys, formula)
+    return wrong(message, detail, evidence, code=code)
 
 
 def _works(query: Query, keys: Array, target: Array, rng: np.random.Generator) -> str:
@@ -116,23 +117,23 @@ def _no_scale(query: Query, formula: str, targets: Targets, keys: Array, evidenc
     )
 
 
-def _misdirected(query: Query, keys: Array, formula: str) -> tuple[str, str]:
-    """Where the weight goes instead."""
+def _misdirected(query: Query, keys: Array, formula: str) -> tuple[str, str, str]:
+    """Where the weight goes instead: a message, a detail and a code."""
     reached = limit_weights(query, keys) if query.grown else weights_of(query.scores(keys))
     if reached is None or not np.isfinite(reached).all():
-        return "the weights do not settle as the scale grows", formula
+        return "the weights do not settle as the scale grows", formula, "weights_unsettled"
     labels = query.setting.labels
     n = len(keys)
     shares = ", ".join(f"{label}: {reached[place]:.2f}" for place, label in enumerate(labels))
     what = f"with {formula} the weights become {shares}, every other key: {reached[-1]:.2f} (n = {n})"
     if np.ptp(reached) < 1e-6:
-        return "every key gets the same weight, so c is the mean of all values", what
+        return "every key gets the same weight, so c is the mean of all values", what, "uniform_weights"
     if reached[len(labels) :].sum() > 0.5:
-        return "the weight goes to the other keys instead", what
+        return "the weight goes to the other keys instead", what, "other_keys_weighted"
     one = [label for place, label in enumerate(labels) if reached[place] > 0.95]
     if one:
-        return f"nearly all weight goes to one key, {one[0]}", what
-    return "the weights are not the ones asked for", what
+        return f"nearly all weight goes to one key, {one[0]}", what, "one_key_weighted"
+    return "the weights are not the ones asked for", what, "misses_targets"
 
 
 def _wanted(targets: Targets, setting: Setting, n: int) -> Array:
