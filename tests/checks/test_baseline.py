@@ -13,7 +13,7 @@ from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner
 from grader.submission.opening import OpenedSubmission
 from reference.birthplaces import Question, constant_baseline, read_questions
-from tests.conftest import REPOSITORY, MakeSubmission, sampled
+from tests.conftest import REPOSITORY, MakeSubmission, raises, sampled
 
 DATA = REPOSITORY / "rubrics" / "nlp-a5"
 FILE = "london_baseline.py"
@@ -238,7 +238,7 @@ def test_a_forged_reply_is_the_students_fault(boxes: BoxRunner, submission: Make
     forged += "'replaced': False, 'stand_in': False, 'started': True}"
     replaced = "sys.modules['_grader.sandbox.box.worker'].PROBES['run_script']"
     code = f"import sys\n{replaced} = lambda **_: {forged}\nprint(15, 300)"
-    with pytest.raises(Crashed, match="could not be read"):
+    with raises(Crashed, "malformed_reply"):
         _judged(boxes, submission(**{FILE: code}))
 
 
