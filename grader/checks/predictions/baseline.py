@@ -79,9 +79,9 @@ def baseline_states_its_accuracy(
         message = (
             f"it states the same when {Path(labels).name} holds other {several(called)}; work it out from the file"
         )
-        others = [name for name in elsewhere if second.on(elsewhere[name])]
-        message += "".join(f" (it is also the accuracy on {name})" for name in others)
-        code = "accuracy_on_other_data" if others else "accuracy_fixed"
+        also_on = [name for name in elsewhere if second.on(elsewhere[name])]
+        message += "".join(f" (it is also the accuracy on {name})" for name in also_on)
+        code = "accuracy_on_other_data" if also_on else "accuracy_fixed"
         detail = first.quoted.removesuffix("; ")
         return failed(message, detail, evidence=evidence, revealing=revealing, code=code)
     if not again:
