@@ -91,7 +91,8 @@ def _found_in_words(result: ProblemResult) -> Iterator[str]:
 def _is_told(one: CheckResult, told: Sequence[str]) -> bool:
     if one.outcome.code == "syntax_error" and (place := _PLACE.search(one.outcome.message)):
         return any(fault.startswith(f"{place[1]}, line {place[2]}: ") for fault in told)
-    return lacks_its_file(one) or one.outcome.code == "no_answer_given"
+    absent = lacks_its_file(one) or one.outcome.code == "no_answer_given"
+    return one.outcome.status is Status.MISSING and absent
 
 
 def _worth(result: ProblemResult) -> str:
