@@ -45,7 +45,6 @@ from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.running import Order, Tally, run_batch
 from grader.grading.randomness import Draw
 from grader.rubric.loading import load_rubric
-from grader.submission.opening import room_in_memory
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 NLP_A5, ALICE = REPOSITORY / "rubrics" / "nlp-a5.yaml", REPOSITORY / "submissions" / "alice"
@@ -183,7 +182,7 @@ def _in_one_process(plan: Plan, handed_in: HandedIn) -> tuple[float, tuple[Grade
     spent = []
     for times in (1, 4):
         before = _spent()
-        with room_in_memory() as memory, Grading(plan, memory) as grading:
+        with Grading(plan) as grading:
             for _ in range(times):
                 graded = grading.grade_one(handed_in, None)
         spent.append(_spent() - before)

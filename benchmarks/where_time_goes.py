@@ -30,7 +30,6 @@ from grader.batch.gradebook import Gradebook, Run
 from grader.batch.grading import Graded, Grading, Plan
 from grader.grading.randomness import Draw
 from grader.sandbox.host import fork_server
-from grader.submission.opening import room_in_memory
 
 PROBLEMS = ("2.1", "2.2")
 WARM = 4  # submissions that are graded before any is measured
@@ -64,7 +63,7 @@ def _grade(folder: Path, count: int) -> list[Graded]:
     found = find_submissions(class_of(folder / "class", WARM + count), folder)
     own, servers, results = [], [], list[Graded]()
     plan = Plan(RUBRIC, None, PROBLEMS, Draw(0, None), False)
-    with room_in_memory() as memory, Grading(plan, memory) as grading:
+    with Grading(plan) as grading:
         for handed_in in found.submissions[:WARM]:
             grading.grade_one(handed_in, None)
         time.sleep(_A_BOX_ENDS_IN)

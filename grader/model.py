@@ -5,23 +5,132 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from grader.answer_types import Answer as Answer
-from grader.answer_types import Answers as Answers
-from grader.answer_types import Piece as Piece
-from grader.answer_types import Place as Place
-from grader.outcome import Evidence as Evidence
-from grader.outcome import Outcome as Outcome
-from grader.outcome import Status as Status
-from grader.outcome import failed as failed
-from grader.outcome import passed as passed
-from grader.outcome import scored as scored
-
+Evidence = Mapping[str, Any]
+_FULL, _NOTHING = Fraction(1), Fraction(0)
 Visibility = Literal["public", "hidden"]
+
+
+class Status(StrEnum):
+    """Whose fault it is, in one word."""
+
+    PASSED = "passed"
+    PARTIAL = "partial"
+    FAILED = "failed"  # ran, and is wrong
+    CRASHED = "crashed"  # the student's code raised, hung or hit a limit
+    MISSING = "missing"  # nothing handed in
+    SKIPPED = "skipped"  # a check it needs did not pass
+    REVIEW = "review"  # a person decides; points are provisional
+    UNGRADED = "ungraded"  # our fault; never silently zero or full
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found.
+
+    `code` names the reason and stays the same however the message is worded: tests, groups and programs that read
+    reports rely on it. `message` and `evidence` are for every reader. `detail` and `revealing` may give away inputs or
+    expected values: they are shown for public checks and dropped for hidden ones.
+    """
+
+    status: Status
+    score: Fraction
+    message: str
+    detail: str = ""
+    evidence: Evidence = field(default_factory=dict)
+    revealing: Evidence = field(default_factory=dict)
+    trial: int | None = None  # which of the inputs it drew; with the seed, enough to draw it again
+    code: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.code or self.status is Status.PASSED:
+            object.__setattr__(self, "code", str(self.status))
+        if self.score is _FULL and self.status is Status.PASSED:  # as most are: comparing fractions takes its time
+            return
+        full, none = self.score == 1, self.score == 0
+        if not (full or none or 0 < self.score < 1):
+            raise ValueError(f"a score lies between 0 and 1, not at {self.score}")
+        if (self.status is Status.PASSED and not full) or (self.status is Status.PARTIAL and (full or none)):
+            raise ValueError(f"'{self.status}' does not go with a score of {self.score}")
+        if self.status not in (Status.PASSED, Status.PARTIAL, Status.REVIEW) and not none:
+            raise ValueError(f"'{self.status}' earns nothing, but the score is {self.score}")
+
+
+def passed(message: str, **more: Any) -> Outcome:
+    return Outcome(Status.PASSED, _FULL, message, **more)
+
+
+def failed(message: str, detail: str = "", **more: Any) -> Outcome:
+    return Outcome(Status.FAILED, _NOTHING, message, detail, **more)
+
+
+def scored(score: Fraction, message: str, detail: str = "", **more: Any) -> Outcome:
+    """Passed at full marks, failed at nothing, partial in between."""
+    status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
+    return Outcome(status, score, message, detail, **more)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a written answer, as it was written."""
+
+    kind: Literal["prose", "math", "code"]
+    text: str
+    line: int  # of the file, from 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where on a page something stands, so that a person can be shown it."""
+
+    page: int  # from 1
+    box: tuple[float, float, float, float] | None = None  # left, bottom, right, top, in points from the lower left
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was written for one part."""
+
+    part: str
+    file: str
+    line: int
+    pieces: tuple[Piece, ...]
+    items: frozenset[int] = frozenset()  # the lines on which items of lists begin
+    places: tuple[Place, ...] = ()  # of a PDF, one for each page it is on
+    doubt: str = ""  # why it may have been read otherwise than it was written
+
+    @property
+    def text(self) -> str:
+        """All of it, line by line, whatever kind its pieces are."""
+        told: list[str] = []
+        line = 0  # on which the piece before ends
+        for piece in self.pieces:
+            told += [" " if piece.line == line else "\n", piece.text]
+            line = piece.line + piece.text.count("\n")
+        return "".join(told[1:])
+
+    @property
+    def prose(self) -> str:
+        return "\n".join(piece.text for piece in self.pieces if piece.kind == "prose")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A submission's answer sheet, cut into parts."""
+
+    parts: Mapping[str, Answer]
+    notes: tuple[str, ...] = ()  # what in it could not be placed, each with its line
+    files: tuple[str, ...] = ()  # what was read
+    guessed: frozenset[str] = frozenset()  # parts that are not plainly labelled as such
+    unplaced: Mapping[str, str] = field(default_factory=dict)  # parts not found → where text is that may be theirs
+    pdf: str = ""  # the PDF it was read from: a part that was not found may stand there all the same
+    unread: str = ""  # why that PDF could not be read at all
+    pages: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # where in it parts are, says submission.yaml
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ SPECIFIC = {one.__name__ for one in (NotImportable, TimedOut, Killed)}  # the cl
 FACTORIES = {
     "grader.errors": FAULTS - SPECIFIC,
     "grader.model": {"Outcome", "failed", "scored"},
-    "grader.outcome": {"Outcome", "failed", "scored"},
     "grader.formulas.provers.verdicts": {"Verdict", "partly", "undecided", "wrong"},
 }
 CODE = re.compile(r"[a-z]+(_[a-z0-9]+){0,3}")

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.grading.engine import status_of
-from grader.model import CheckResult, Isolation, ProblemResult, Report, Status, failed, passed
-from grader.outcome import Outcome
+from grader.model import CheckResult, Isolation, Outcome, ProblemResult, Report, Status, failed, passed
 from grader.rubric.loading import load_rubric
 from grader.submission.opening import OpenedSubmission, open_submission
 from grader.submission.wrong_assignment import with_other_assignment

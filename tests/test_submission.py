@@ -9,13 +9,12 @@ import stat
 import tarfile
 import zipfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from grader.errors import Ambiguous, Missing, UsageError
 from grader.submission import copying as module
-from grader.submission.opening import SMALL_BYTES, open_submission, room_in_memory
+from grader.submission.opening import open_submission
 from tests.conftest import raises
 
 
@@ -340,52 +339,3 @@ def test_pages_are_of_parts_however_they_are_spelled(tmp_path: Path) -> None:
     (tmp_path / "submission.yaml").write_text("pages: {1.B.ii: 3, ' 2.10': [2, 1, 2]}\n")
     with open_submission(tmp_path) as opened:
         assert opened.pages == {"1.b.ii": (3,), "2.10": (2, 1)}
-
-
-@pytest.mark.parametrize(("size", "is_small"), [(SMALL_BYTES - 1, True), (SMALL_BYTES, False)])
-@pytest.mark.parametrize("zipped", [False, True])
-def test_small_ones_are_copied_into_memory_and_nothing_stays_there(
-    tmp_path: Path, size: int, is_small: bool, zipped: bool
-) -> None:
-    path = _folder(tmp_path, **{"a.py": "a", "b.bin": size * "b"})
-    if zipped:
-        path = tmp_path / "alice.zip"
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for file in (tmp_path / "alice").iterdir():
-                archive.write(file, file.name)
-    with room_in_memory() as room:
-        assert room is not None
-        with open_submission(path, room) as opened:
-            assert opened.folder.is_relative_to(room) == is_small
-            assert [*room.iterdir()] == ([opened.folder] if is_small else [])
-            assert sorted(opened.files) == ["a.py", "b.bin"]
-            assert (opened.folder / "b.bin").stat().st_size == size
-        assert [*room.iterdir()] == []
-    assert not room.exists()
-
-
-def test_what_cannot_be_copied_into_memory_is_copied_to_the_disk(tmp_path: Path) -> None:
-    path = _folder(tmp_path, **{"a.py": "a"})
-    with open_submission(path, tmp_path / "gone") as opened:
-        assert opened.files == ("a.py",)
-    broken = tmp_path / "broken.zip"
-    broken.write_bytes(b"PK")
-    with room_in_memory() as room, pytest.raises(UsageError, match="the archive cannot be opened"):
-        open_submission(broken, room).__enter__()
-
-
-def test_a_memory_that_takes_no_folder_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "full").write_text("as if it were full")
-    monkeypatch.setattr("grader.submission.opening._MEMORY", str(tmp_path / "full"))
-    with room_in_memory() as room:
-        assert room is None
-
-
-def test_a_memory_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a notebook holds is written beside it once the rubric is known, when it is too late to go elsewhere."""
-    path, room = _folder(tmp_path, **{"a.py": "a"}), tmp_path / "room"
-    room.mkdir()
-    for free, is_there in ((SMALL_BYTES, False), (100 * SMALL_BYTES, True)):
-        monkeypatch.setattr("shutil.disk_usage", lambda _, free=free: SimpleNamespace(free=free))
-        with open_submission(path, room) as opened:
-            assert opened.folder.is_relative_to(room) == is_there

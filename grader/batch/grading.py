@@ -85,19 +85,14 @@ def prepared(plan: Plan) -> Prepared:
 class Grading:
     """Grades submissions one after another, in boxes from one warm fork server."""
 
-    def __init__(self, plan: Plan, memory: Path | None = None, ready: Prepared | None = None) -> None:
-        """Small submissions are copied to a folder below `memory`, if there is any; they are gone when it is closed.
-        `ready` is what the plan asks, if that is known."""
+    def __init__(self, plan: Plan, ready: Prepared | None = None) -> None:
+        """`ready` is what the plan asks, if that is known."""
         ready = ready or prepared(plan)
         self._rubric, self._order, self._conditions = ready.rubric, ready.order, ready.conditions
         self._plan = plan
         libraries = dict.fromkeys(name for problem in self._rubric.problems for name in problem.libraries)
         self._stack = contextlib.ExitStack()
-        self.room: Path | None = None
-        if memory is not None:
-            with contextlib.suppress(OSError):  # it is full by now: then they are copied to the disk
-                self.room = Path(self._stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
-        self._runner = self._stack.enter_context(BoxRunner(tuple(libraries), unsafe=plan.unsafe, room=self.room))
+        self._runner = self._stack.enter_context(BoxRunner(tuple(libraries), unsafe=plan.unsafe))
 
     @cached_property
     def isolation(self) -> Isolation:
@@ -215,7 +210,7 @@ class Grading:
 
     @contextlib.contextmanager
     def _opened(self, handed_in: HandedIn) -> Iterator[OpenedSubmission]:
-        with open_submission(handed_in.path, self.room) as opened:
+        with open_submission(handed_in.path) as opened:
             yield replace(opened, name=handed_in.student)
 
     def close(self) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -48,19 +47,14 @@ class _Refused:
     fault: StaffFault
 
 
-def work(
-    line: Connection, plan: Plan, ready: Prepared | None, workspace: str, memory: Path | None, core: int | None
-) -> None:
+def work(line: Connection, plan: Plan, ready: Prepared | None, workspace: str) -> None:
     """What a job does: grade what it is given until its connection is closed."""
-    if core is not None:
-        with contextlib.suppress(OSError):  # taken from us meanwhile
-            os.sched_setaffinity(0, {core})
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what ends
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     tempfile.tempdir = workspace  # so that the parent can clear up behind a job that was killed
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            with Grading(plan, memory, ready) as grading:
+            with Grading(plan, ready) as grading:
                 while True:
                     match line.recv():
                         case (HandedIn() as handed_in, stored):
@@ -76,9 +70,8 @@ def work(
 
 
 class _Job:
-    def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None, core: int | None) -> None:
-        self.line, self.process = nursery.job(str(workspace), memory, core)
-        self.core = core
+    def __init__(self, nursery: Nursery, workspace: Path) -> None:
+        self.line, self.process = nursery.job(str(workspace))
         self.tasks: deque[HandedIn] = deque()  # the one that it grades, and the next
         self.began_at = 0.0
 
@@ -91,25 +84,17 @@ class _Job:
         self.process.close()
 
 
-def _cores(count: int) -> Sequence[int | None]:
-    """For each job, the core that it and its boxes keep to: a job and its box take turns, and each finds there what the
-    other has left in the core's caches. Where there are fewer jobs, or more, the kernel knows better."""
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    return cores if len(cores) == count else [None] * count
-
-
 class Jobs:
     """`count` processes, started at once and ended with the block."""
 
     notes = ()  # for staff, about who grades
 
-    def __init__(self, plan: Plan, count: int, workspace: Path, memory: Path | None) -> None:
-        """`workspace` is a folder on the disk, `memory` one in memory, if there is any. Whoever starts jobs clears up
-        in both, since a job may be killed."""
+    def __init__(self, plan: Plan, count: int, workspace: Path) -> None:
+        """Whoever starts jobs clears up in their `workspace`, since a job may be killed."""
         self._nursery = Nursery(plan)
-        self._begin = partial(_Job, self._nursery, workspace, memory)
+        self._begin = partial(_Job, self._nursery, workspace)
         self.pace = Pace(count)
-        self._jobs = [self._begin(core) for core in _cores(count)]
+        self._jobs = [self._begin() for _ in range(count)]
 
     def rubric_name(self) -> str:
         """As jobs read it; empty if they cannot."""
@@ -208,7 +193,7 @@ class Jobs:
 
     def _replace(self, job: _Job) -> None:
         job.close()
-        self._jobs[self._jobs.index(job)] = self._begin(job.core)
+        self._jobs[self._jobs.index(job)] = self._begin()
 
     def __enter__(self) -> Jobs:
         return self

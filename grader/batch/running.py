@@ -33,7 +33,7 @@ from grader.report.exports.reports import listed
 from grader.rubric.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.rubric.hints import did_you_mean
 from grader.rubric.loading import find_rubric, load_rubric, rubric_choices
-from grader.submission.opening import declaration_of, open_submission, room_in_memory
+from grader.submission.opening import declaration_of, open_submission
 
 if TYPE_CHECKING:
     from grader.batch.cluster.dask_jobs import DaskJobs
@@ -101,7 +101,6 @@ def run_batch(
         raise UsageError(f"{order.data}: there is no such folder of data")
     with (
         tempfile.TemporaryDirectory(prefix="grader-batch-", ignore_cleanup_errors=True) as temporary,
-        room_in_memory() as memory,
         Gradebook(order.out, new=not order.resume) as gradebook,
         _alone_in(order.out),
     ):
@@ -116,7 +115,7 @@ def run_batch(
         left_out: dict[str, str] = {}
         are_written = False
         try:
-            with _graders(order, plan, len(chosen), workspace, memory) as jobs:
+            with _graders(order, plan, len(chosen), workspace) as jobs:
                 # A typo in the rubric stops here. Who has read it already says what it is called.
                 name = (jobs.rubric_name() if isinstance(jobs, Jobs) else "") or _rubric_of(plan).name
                 declared = {one.student: declaration_of(one.path) for one in everything.submissions}
@@ -213,9 +212,9 @@ def _rubric_of(plan: Plan) -> Rubric:
     return only(load_rubric(plan.rubric, plan.data), list(plan.problems))
 
 
-def _graders(order: Order, plan: Plan, count: int, workspace: Path, memory: Path | None) -> Jobs | DaskJobs:
+def _graders(order: Order, plan: Plan, count: int, workspace: Path) -> Jobs | DaskJobs:
     if order.dask is None:
-        return Jobs(plan, max(1, min(order.jobs, count)), workspace, memory)
+        return Jobs(plan, max(1, min(order.jobs, count)), workspace)
     _rubric_of(plan)  # a typo is told before a cluster is asked for anything
     with extra_needed("dask", "--dask"):
         from grader.batch.cluster.dask_jobs import DaskJobs

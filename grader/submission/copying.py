@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 from collections import Counter
 from itertools import islice
@@ -35,17 +34,12 @@ _ANEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _CHUNK_BYTES = 1 << 20
 
 
-class Outgrown(Exception):
-    """It is larger than it may be where it is copied to; elsewhere it may fit."""
-
-
 class Copy:
     """Files taken over one by one, counted as they come."""
 
-    def __init__(self, target: Path, source: Path, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, target: Path, source: Path) -> None:
         self.folder = target
         self.source = source
-        self._most_bytes = most_bytes
         self.files: dict[str, None] = {}
         self.size_bytes = 0
         self.notes: list[str] = []
@@ -99,7 +93,7 @@ class Copy:
             for number, member in enumerate(members(self.source, ARCHIVE_BOUNDS)):
                 if number in wanted:
                     self._take(wanted[number], member.open())
-        except (UsageError, Outgrown):
+        except UsageError:
             raise
         except BrokenArchive as error:
             raise self._refused(f"the archive cannot be opened: {error}") from None
@@ -163,8 +157,6 @@ class Copy:
     def _hold_against_bounds(self, size: int) -> None:
         if size > MAX_BYTES:
             raise self._refused(f"more than {MAX_BYTES >> 20} MiB; leave data and checkpoints out")
-        if size > self._most_bytes:
-            raise Outgrown
 
     def _take(self, relative: str, stream: Content) -> None:
         target = f"{self._inside}{relative}"
@@ -181,17 +173,6 @@ class Copy:
         finally:
             os.close(copy)
         self.files[relative] = None
-
-    def remove(self) -> None:
-        """What was copied, and whatever else lies there by now."""
-        try:
-            for file in self.files:
-                os.unlink(f"{self._inside}{file}")
-            for folder in reversed(self._made):
-                os.rmdir(folder)
-            os.rmdir(self.folder)
-        except OSError:
-            shutil.rmtree(self.folder)
 
     def _count(self, relative: str) -> None:
         """Every file, folder and link counts, kept or not: each costs time."""

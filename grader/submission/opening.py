@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,7 +16,7 @@ from grader.model import Rubric
 from grader.quoting import quote
 from grader.rubric.yaml_source import YamlError, as_written, read
 from grader.submission.archives import ENDINGS
-from grader.submission.copying import Copy, Outgrown, beginning_of
+from grader.submission.copying import Copy, beginning_of
 from grader.submission.file_choice import is_course_material, is_nearly, remaining, states, where_the_rest_lies
 from grader.submission.notebooks import ENDING as NOTEBOOK
 from grader.submission.notebooks import Notebook, parts_holding, read_all, sheets_in
@@ -27,12 +26,7 @@ MAX_PAGE = 10_000  # in submission.yaml: no PDF has more
 MAX_STUDENTS = 30  # in submission.yaml: no group is larger
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
-SMALL_BYTES = 4 * 2**20  # what is copied into memory: code and answers, without data and checkpoints
-_SPARE_BYTES = 4 * SMALL_BYTES  # free there before that: parts of notebooks are written beside them later
-
 DECLARATION = "submission.yaml"
-_PREFIX = "grader-submission-"
-_MEMORY = "/dev/shm"
 _ANSWERS = "answers.md"
 _MAX_NAMED = 3
 _STUDENT_CHARACTERS = 80
@@ -170,8 +164,8 @@ def _shown(path: str) -> str:
 
 
 @contextmanager
-def open_submission(path: Path, room: Path | None = None) -> Iterator[OpenedSubmission]:
-    """Copy what was handed in to a folder of its own, which goes away afterwards; below `room`, if it fits there."""
+def open_submission(path: Path) -> Iterator[OpenedSubmission]:
+    """Copy a submission to a folder of its own, which goes away afterwards."""
     if not os.path.exists(path):  # Path's own raises where a name is too long
         raise UsageError(f"{quote(str(path))}: there is no such submission{_neighbours(path)}")
     is_file = path.is_file()
@@ -181,43 +175,13 @@ def open_submission(path: Path, room: Path | None = None) -> Iterator[OpenedSubm
         given, folder = quote(str(path)), quote(str(path.parent))
         raise UsageError(f"{given} is a file; give the folder it is in ({folder}), or a .zip, .tar.gz or .ipynb")
     take = Copy.take_archive if is_archive else Copy.take_notebook if is_notebook else Copy.take_folder
-    with ExitStack() as stack:
-        copy = None if room is None else _small_copy(path, take, room, stack)
-        if copy is None:
-            copy = Copy(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX))), path)
-            take(copy)
+    with tempfile.TemporaryDirectory(prefix="grader-submission-") as folder:
+        copy = Copy(Path(folder), path)
+        take(copy)
         opened = _describe(copy)
         if is_notebook and not opened.notebooks:
             raise UsageError(opened.notes[0])
         yield opened
-
-
-@contextmanager
-def room_in_memory() -> Iterator[Path | None]:
-    """A folder for copies of small submissions, one after the other; None where the system has no memory for files.
-
-    On a disk, making files takes the kernel longer the more were removed in the last seconds.
-    """
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="grader-", dir=_MEMORY, ignore_cleanup_errors=True)
-    except OSError:  # there is none, it may not be written to, or it is full
-        yield None
-        return
-    with folder:
-        yield Path(folder.name)
-
-
-def _small_copy(path: Path, take: Callable[[Copy], None], room: Path, stack: ExitStack) -> Copy | None:
-    """A copy below `room`. None if that is too small, or anything else is amiss: copying it elsewhere says what."""
-    with ExitStack() as made, suppress(Outgrown, UsageError, OSError):
-        if shutil.disk_usage(room).free < _SPARE_BYTES:
-            return None
-        copy = Copy(Path(tempfile.mkdtemp(prefix=_PREFIX, dir=room)), path, SMALL_BYTES)
-        made.callback(copy.remove)
-        take(copy)
-        stack.push(made.pop_all())
-        return copy
-    return None
 
 
 def _neighbours(path: Path) -> str:

@@ -8,6 +8,7 @@ from math import sqrt
 
 import numpy as np
 
+from reference.mistakes.diagnosis import Diagnosis
 from reference.numpy_attention import Mixing, causal
 from reference.numpy_layers import Array, identity, join_heads, masked, softmax, split_heads
 
@@ -46,32 +47,46 @@ def _unmasked_self(scores: Array) -> Array:
     return softmax(masked(scores, np.eye(scores.shape[-1], dtype=bool)))
 
 
-RIGHT = ""
-VIEWED = "the heads are made by view() without a transpose, which mixes tokens"
-JOINED = "the heads are joined without the transpose back, which mixes tokens"
-OVER_QUERIES = "the softmax runs over the queries instead of the keys"
-HIDES_LATER = "a mask hides later tokens; an encoder sees them all"
-NO_SOFTMAX = "the softmax is left out"
-NO_OUTPUT = "the output projection is left out"
-NO_MAPS_OF_ITS_OWN = (
-    "queries, keys and values are not learned maps of the tokens, each its own, with one more behind them"
+RIGHT = Diagnosis("")
+VIEWED = Diagnosis("the heads are made by view() without a transpose, which mixes tokens", "heads_split_by_view")
+JOINED = Diagnosis("the heads are joined without the transpose back, which mixes tokens", "heads_joined_by_view")
+OVER_QUERIES = Diagnosis("the softmax runs over the queries instead of the keys", "softmax_over_wrong_axis")
+OVER_HEADS = Diagnosis("the softmax runs over the heads instead of the keys", "softmax_over_wrong_axis")
+HIDES_LATER = Diagnosis("a mask hides later tokens; an encoder sees them all", "hides_later_tokens")
+HIDES_ITSELF = Diagnosis("each token is hidden from itself", "token_hidden_from_itself")
+NO_SOFTMAX = Diagnosis("the softmax is left out", "no_softmax")
+NOT_NORMALISED = Diagnosis("the weights are not normalised", "weights_not_normalised")
+SCALED_BEHIND = Diagnosis("the scale is applied behind the softmax", "scale_behind_softmax")
+AMONG_HEADS = Diagnosis("the attention runs over the heads of each token instead of the tokens", "attention_over_heads")
+AMONG_CHANNELS = Diagnosis("the attention runs over the channels instead of the tokens", "attention_over_channels")
+UNMASKED = Diagnosis("nothing is masked", "not_masked")
+NO_OUTPUT = Diagnosis("the output projection is left out", "no_output_projection")
+NO_MAPS_OF_ITS_OWN = Diagnosis(
+    "queries, keys and values are not learned maps of the tokens, each its own, with one more behind them",
+    "no_projections",
 )
 _SCALED = "divided by √(dim/heads)"
-SELF_ATTENTION: dict[str, list[Mix]] = {
+SELF_ATTENTION: dict[Diagnosis, list[Mix]] = {
     RIGHT: [Mixing()],
-    f"the scores are not {_SCALED}": [Mixing(scale=lambda width, heads: 1.0)],
-    f"the scores are divided by √dim; they should be {_SCALED}": [Mixing(scale=lambda width, heads: 1 / sqrt(width))],
-    "the scores are divided by dim/heads, without the root or by the root twice": [
+    Diagnosis(f"the scores are not {_SCALED}", "scores_not_scaled"): [Mixing(scale=lambda width, heads: 1.0)],
+    Diagnosis(f"the scores are divided by √dim; they should be {_SCALED}", "scaled_by_whole_width"): [
+        Mixing(scale=lambda width, heads: 1 / sqrt(width))
+    ],
+    Diagnosis("the scores are divided by dim/heads, without the root or by the root twice", "scaled_too_much"): [
         Mixing(scale=lambda width, heads: heads / width)
     ],
-    f"the scores are multiplied by √(dim/heads); they should be {_SCALED}": [
+    Diagnosis(f"the scores are multiplied by √(dim/heads); they should be {_SCALED}", "scores_multiplied"): [
         Mixing(scale=lambda width, heads: sqrt(width / heads))
     ],
-    "the scores are divided by √heads instead of √(dim/heads)": [Mixing(scale=lambda width, heads: 1 / sqrt(heads))],
+    Diagnosis("the scores are divided by √heads instead of √(dim/heads)", "scaled_by_heads"): [
+        Mixing(scale=lambda width, heads: 1 / sqrt(heads))
+    ],
     OVER_QUERIES: [Mixing(weigh=partial(softmax, axis=-2))],
-    "the softmax runs over the heads instead of the keys": [Mixing(weigh=partial(softmax, axis=1))],
-    "the softmax runs over the batch instead of the keys": [Mixing(weigh=partial(softmax, axis=0))],
-    "there is one head instead of several": [
+    OVER_HEADS: [Mixing(weigh=partial(softmax, axis=1))],
+    Diagnosis("the softmax runs over the batch instead of the keys", "softmax_over_wrong_axis"): [
+        Mixing(weigh=partial(softmax, axis=0))
+    ],
+    Diagnosis("there is one head instead of several", "heads_not_split"): [
         Mixing(one_head=True),
         *(  # mypy cannot infer the type of a lambda with a default
             Mixing(one_head=True, scale=lambda width, heads, own=own: 1 / sqrt(width / own))  # type: ignore[misc]
@@ -83,44 +98,50 @@ SELF_ATTENTION: dict[str, list[Mix]] = {
         Mixing(split=view_as_heads, join=view_as_rows),
     ],
     JOINED: [Mixing(join=view_as_rows)],
-    "the attention runs over the batch instead of the tokens (nn.MultiheadAttention needs batch_first=True)": [
-        _over_the_batch
-    ],
-    "the attention runs over the heads of each token instead of the tokens": [_over_heads],
-    "the attention runs over the channels instead of the tokens": [
+    Diagnosis(
+        "the attention runs over the batch instead of the tokens (nn.MultiheadAttention needs batch_first=True)",
+        "attention_over_batch",
+    ): [_over_the_batch],
+    AMONG_HEADS: [_over_heads],
+    AMONG_CHANNELS: [
         partial(mix, by=by, turned=turned)
         for mix in (_over_channels, lambda q, k, v, heads, **how: _over_channels(q, k, v, 1, **how))
         for by in ("head", "width", "tokens", "nothing")
         for turned in (False, True)
     ],
     HIDES_LATER: [Mixing(weigh=causal)],
-    "each token is hidden from itself": [Mixing(weigh=_unmasked_self)],
+    HIDES_ITSELF: [Mixing(weigh=_unmasked_self)],
     NO_SOFTMAX: [Mixing(weigh=identity)],
-    "the weights are not normalised": [Mixing(weigh=np.exp)],
-    "the scale is applied behind the softmax": [
+    NOT_NORMALISED: [Mixing(weigh=np.exp)],
+    SCALED_BEHIND: [
         lambda q, k, v, heads: Mixing(scale=lambda width, heads: 1.0)(q, k, v, heads) / sqrt(q.shape[-1] / heads)
     ],
-    "every token gets the same weight": [Mixing(weigh=lambda scores: np.full_like(scores, 1 / scores.shape[-1]))],
+    Diagnosis("every token gets the same weight", "uniform_weights"): [
+        Mixing(weigh=lambda scores: np.full_like(scores, 1 / scores.shape[-1]))
+    ],
 }
 
 
 # These give other values than v to a single token, or to equal ones.
 UNLIKE_ALONE = (
-    "the softmax runs over the heads instead of the keys",
-    "the attention runs over the heads of each token instead of the tokens",
-    "the attention runs over the channels instead of the tokens",
+    OVER_HEADS,
+    AMONG_HEADS,
+    AMONG_CHANNELS,
     NO_SOFTMAX,
-    "the weights are not normalised",
-    "the scale is applied behind the softmax",
-    "each token is hidden from itself",
+    NOT_NORMALISED,
+    SCALED_BEHIND,
+    HIDES_ITSELF,
     JOINED,
     VIEWED,
     OVER_QUERIES,
 )
 
+UNSCALED = Diagnosis("the scores are not divided by √(n_embd/n_head)", "scores_not_scaled")
 CROSS_ATTENTION = {
-    "the scores are not divided by √(n_embd/n_head)": Mixing(scale=lambda width, heads: 1.0),
-    "the scores are divided by √n_embd instead of √(n_embd/n_head)": Mixing(scale=lambda width, heads: 1 / sqrt(width)),
+    UNSCALED: Mixing(scale=lambda width, heads: 1.0),
+    Diagnosis("the scores are divided by √n_embd instead of √(n_embd/n_head)", "scaled_by_whole_width"): Mixing(
+        scale=lambda width, heads: 1 / sqrt(width)
+    ),
     OVER_QUERIES: Mixing(weigh=partial(softmax, axis=-2)),
-    "there is one head instead of n_head": Mixing(one_head=True),
+    Diagnosis("there is one head instead of n_head", "heads_not_split"): Mixing(one_head=True),
 }

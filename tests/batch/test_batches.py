@@ -242,7 +242,7 @@ def test_jobs_that_cannot_begin_end_the_batch_with_one_line(tmp_path: Path) -> N
     python = multiprocessing.spawn.get_executable()
     multiprocessing.set_executable("/bin/false")
     try:
-        with Jobs(plan, 1, tmp_path, None) as jobs, pytest.raises(StaffFault, match="jobs end as soon as they begin"):
+        with Jobs(plan, 1, tmp_path) as jobs, pytest.raises(StaffFault, match="jobs end as soon as they begin"):
             list(jobs.grade([HandedIn("s000", tmp_path / "in" / "s000")], lambda student: None))
     finally:
         multiprocessing.set_executable(python)
@@ -344,7 +344,7 @@ def test_what_a_job_that_died_had_is_given_out_again(tmp_path: Path, monkeypatch
     monkeypatch.setattr("grader.batch.jobs._Job", _InThisProcess)
     monkeypatch.setattr(_InThisProcess, "bad", ["bob"])
     waiting = [HandedIn(student, tmp_path / student) for student in ("ann", "bob", "cy", "dan")]
-    with Jobs(None, 2, tmp_path, None) as jobs:  # type: ignore[arg-type]
+    with Jobs(None, 2, tmp_path) as jobs:  # type: ignore[arg-type]
         found = sorted(graded.handed_in.student for graded in jobs.grade(waiting, lambda student: None))
         assert jobs.at_work == ()
     assert found == ["ann", "bob", "cy", "dan"]

@@ -35,7 +35,7 @@ def rubric(tmp_path: Path) -> Path:
 @pytest.fixture
 def jobs(rubric: Path, tmp_path: Path) -> Iterator[Jobs]:
     make_class(tmp_path / "in", 6)
-    with Jobs(Plan(rubric, None, (), Draw(0, None), False), 3, tmp_path, None) as jobs:
+    with Jobs(Plan(rubric, None, (), Draw(0, None), False), 3, tmp_path) as jobs:
         yield jobs
 
 
@@ -106,23 +106,5 @@ def test_a_rubric_that_cannot_be_read_is_told_as_ever(rubric: Path, tmp_path: Pa
     order = Order(tmp_path / "in", tmp_path / "out", 2, rubric=str(rubric))
     with pytest.raises(RubricError, match="pints"):
         run_batch(order, lambda found: None, lambda tally: None)
-    with Jobs(Plan(rubric, None, (), Draw(0, None), False), 1, tmp_path, None) as jobs, pytest.raises(StaffFault):
+    with Jobs(Plan(rubric, None, (), Draw(0, None), False), 1, tmp_path) as jobs, pytest.raises(StaffFault):
         _graded(jobs, tmp_path, 0)
-
-
-def _family(process: int) -> list[int]:
-    return [process, *(member for child in _children(process) for member in _family(child))]
-
-
-@pytest.mark.parametrize("more", [-1, 0, 1])
-def test_as_many_jobs_as_cores_keep_to_one_each_with_all_their_boxes(rubric: Path, tmp_path: Path, more: int) -> None:
-    make_class(tmp_path / "in", 6)
-    cores = os.sched_getaffinity(0)
-    with Jobs(Plan(rubric, None, (), Draw(0, None), False), len(cores) + more, tmp_path, None) as jobs:
-        assert _graded(jobs, tmp_path, *range(6)) == ["graded"] * 6
-        kept = [[os.sched_getaffinity(one) for one in _family(job)] for job in _children(_nursery(jobs))]
-    if more:
-        assert all(one == cores for family in kept for one in family)
-    else:
-        assert sorted(family[0] for family in kept) == [{core} for core in sorted(cores)]
-        assert all(one == family[0] for family in kept for one in family)

@@ -33,7 +33,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 def test_jobs_write_what_one_would_even_if_some_are_killed(graded: Path, tmp_path: Path, killed: int) -> None:
     plan = Plan(RUBRIC, None, (), Draw(0, None), False)
     counted: list[None] = []
-    with Gradebook(graded) as gradebook, Jobs(plan, 2, tmp_path, None) as jobs:
+    with Gradebook(graded) as gradebook, Jobs(plan, 2, tmp_path) as jobs:
         for job in jobs._jobs[:killed]:
             job.process.kill()
         (tmp_path / "again").mkdir()
@@ -46,7 +46,7 @@ def test_jobs_write_what_one_would_even_if_some_are_killed(graded: Path, tmp_pat
 
 def test_a_page_that_a_job_cannot_write_is_a_fault_in_words(graded: Path, tmp_path: Path) -> None:
     plan = Plan(RUBRIC, None, (), Draw(0, None), False)
-    with Jobs(plan, 1, tmp_path, None) as jobs, pytest.raises(FilesFault, match="cannot be written"):
+    with Jobs(plan, 1, tmp_path) as jobs, pytest.raises(FilesFault, match="cannot be written"):
         list(jobs.write([StudentFiles(tmp_path / "nowhere" / "ann", {})]))
 
 

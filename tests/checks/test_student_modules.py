@@ -24,9 +24,9 @@ WRONG = [pytest.param(module, case, id=f"{module}: {case['name']}") for module i
 
 
 def _diagnosis(wrong_work: Any) -> tuple[str, str, str]:
-    """A mistake that is told as another one is asks the same again."""
+    """A mistake with the code of another one asks the same again."""
     module, case = wrong_work.values
-    return module, case["fails"], case["says"]
+    return module, case["fails"], case["code"]
 
 
 @pytest.mark.parametrize(("module", "style", "seed"), some_of(RIGHT, 2, quick=99))
@@ -42,12 +42,13 @@ def test_right_work_passes(
 
 
 @pytest.mark.parametrize(("module", "case"), first_of_each(WRONG, _diagnosis, quick=120))
-def test_wrong_work_is_told_what_is_wrong(
+def test_the_reason_for_a_loss_is_the_right_one(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, case: dict[str, Any]
 ) -> None:
     judged = outcomes(module, changed(module, case), torch_boxes, submission, only=case["fails"])[case["fails"]]
     assert judged.score < 1
-    assert case["says"] in judged.message
+    assert judged.code == case["code"], judged.message
+    assert case.get("says", "") in judged.message  # where words carry what no code does: sizes, say
     assert case.get("unsaid", "\0") not in judged.message
 
 

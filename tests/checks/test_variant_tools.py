@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,9 @@ from grader.checks.modules.recovery.perceiver_block import runnable_norms
 from grader.checks.modules.recovery.workbench import BOTTLENECK, HEADS, WIDTH
 from grader.submission.alternatives import handed_in as alternatives_in
 from reference import gpt, rope
+from reference.mistakes.diagnosis import Diagnosis
+from reference.mistakes.encoder_blocks import NORMS, ORDERS
+from reference.mistakes.mixing import CROSS_ATTENTION, SELF_ATTENTION
 from reference.mistakes.rotary import ANGLES, ROTATED
 from reference.mistakes.synthesis import MISTAKES
 from reference.numpy_attention import Mixing, RotaryMixing, Synthesis
@@ -75,6 +80,13 @@ def test_each_mistake_of_a_synthesizer_gives_other_values(mistake: str) -> None:
     w2, b2 = RNG.normal(size=(WIDTH // HEADS, 8)), RNG.normal(size=8)
     got, want = (each(hidden, lambda x: x @ w2 + b2, v, HEADS) for each in (MISTAKES[mistake], Synthesis()))
     assert not np.allclose(got, want, atol=1e-3)
+
+
+@pytest.mark.parametrize("table", [ANGLES, CROSS_ATTENTION, MISTAKES, NORMS, ORDERS, ROTATED, SELF_ATTENTION])
+def test_each_mistake_has_a_code(table: dict[Diagnosis, object]) -> None:
+    """What a table begins with is right."""
+    wrong = [mistake for number, mistake in enumerate(table) if number or mistake.code]
+    assert [str(mistake) for mistake in wrong if not re.fullmatch(r"[a-z]+(_{1,2}[a-z]+)*", mistake.code)] == []
 
 
 @pytest.mark.parametrize(("leaf", "count"), [(".weight", 192), ("", 0)])

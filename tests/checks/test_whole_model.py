@@ -9,7 +9,7 @@ import pytest
 
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
-from grader.model import Status
+from grader.model import Outcome, Status
 from grader.sandbox import BoxRunner
 from grader.sandbox.box.probes import model_probe
 from tests.checks.variant_grading import Files, right
@@ -88,22 +88,22 @@ NEVER: dict[str, tuple[str, Files, str]] = {
     "no code uses the class": (
         "synthesizer",
         _synthesizer(_model(PLAINLY), **ON),
-        "no code that was handed in uses it",
+        "never_used",
     ),
     "the class is imported and no more": (
         "synthesizer",
         _synthesizer(_model(PLAINLY, extra="from attention import SynthesizerAttention"), **ON),
-        "no code that was handed in uses it",
+        "never_used",
     ),
     "built in a branch that is never taken": (
         "synthesizer",
         _synthesizer(_model(PLAINLY + "\n        if False: self.attn = attention.SynthesizerAttention(config)"), **ON),
-        "never came to SynthesizerAttention",
+        "never_reached",
     ),
     "built and not run": (
         "synthesizer",
         _synthesizer(_model(PLAINLY + "\n        self.other = attention.SynthesizerAttention(config)"), **ON),
-        "never came to SynthesizerAttention",
+        "never_reached",
     ),
     "the flag is never set": (
         "synthesizer",
@@ -111,7 +111,7 @@ NEVER: dict[str, tuple[str, Files, str]] = {
             _model(SWITCH.format(flag="synthesizer")),
             **{"src/helper.py": SETS.format(sets="config.synthesizer = False")},
         ),
-        "sets that",
+        "never_switched_on",
     ),
     "the flag is only handed on": (
         "synthesizer",
@@ -119,12 +119,12 @@ NEVER: dict[str, tuple[str, Files, str]] = {
             _model(SWITCH.format(flag="synthesizer") + "\n        self.synthesizer = config.synthesizer"),
             **{"src/helper.py": SETS.format(sets="pass")},
         ),
-        "sets that",
+        "never_switched_on",
     ),
     "the flag is only asked for": (
         "synthesizer",
         _synthesizer(_model(SWITCH.format(flag="synthesizer")), **{"src/run.py": STARTER}),
-        "sets that",
+        "never_switched_on",
     ),
     "another assignment sets the flag": (
         "synthesizer",
@@ -135,13 +135,13 @@ NEVER: dict[str, tuple[str, Files, str]] = {
             ).items()
         }
         | {"a4/run.py": SETS.format(sets="config.synthesizer = True")},
-        "sets that",
+        "never_switched_on",
     ),
     "another assignment uses the class": (
         "synthesizer",
         {f"course/a5/{name}": text for name, text in _synthesizer(_model(PLAINLY)).items()}
         | {"course/a4/run.py": "from attention import SynthesizerAttention\n\nlayer = SynthesizerAttention\n"},
-        "no code that was handed in uses it",
+        "never_used",
     ),
     "the rotating attention is not the model's": (
         "rope",
@@ -150,7 +150,7 @@ NEVER: dict[str, tuple[str, Files, str]] = {
             "src/model.py": _model("self.attn = Own(config)", extra=PLAIN.replace("CausalSelfAttention", "Own")),
             "src/run.py": SETS.format(sets="config.rope = True"),
         },
-        "never came to apply_rotary_emb",
+        "never_reached",
     ),
     "the perceiver is passed by": (
         "perceiver",
@@ -159,7 +159,7 @@ NEVER: dict[str, tuple[str, Files, str]] = {
             "model.py": right("perceiver")["starter"]["model.py"] + PERCEIVER.format(body="x = x + 0"),
             "run.py": SETS.format(sets="config.perceiver = True"),
         },
-        "never came to DownProjectBlock and UpProjectBlock",
+        "never_reached",
     ),
 }
 OPEN: dict[str, tuple[str, Files]] = {
@@ -255,25 +255,24 @@ OPEN: dict[str, tuple[str, Files]] = {
 }
 
 
-def _judged(variant: str, files: Files, boxes: BoxRunner, submission: MakeSubmission) -> tuple[Status, str]:
+def _judged(variant: str, files: Files, boxes: BoxRunner, submission: MakeSubmission) -> Outcome:
     problems = tuple(problem for problem in RUBRIC.problems if problem.id == variant)
     (problem,) = grade(replace(RUBRIC, problems=problems), submission(**files), boxes, Draw(0, None)).problems
-    return problem.checks[0].outcome.status, problem.checks[0].outcome.message
+    return problem.checks[0].outcome
 
 
 @pytest.mark.parametrize("kind", sampled(NEVER, 4))
 def test_what_the_model_never_runs_goes_to_a_person(
     torch_boxes: BoxRunner, submission: MakeSubmission, kind: str
 ) -> None:
-    variant, files, told = NEVER[kind]
-    status, message = _judged(variant, files, torch_boxes, submission)
-    assert status is Status.REVIEW
-    assert told in message
+    variant, files, code = NEVER[kind]
+    outcome = _judged(variant, files, torch_boxes, submission)
+    assert (outcome.status, outcome.code) == (Status.REVIEW, code)
 
 
 @pytest.mark.parametrize("kind", sampled(OPEN, 4))
 def test_what_runs_or_may_run_is_not_accused(torch_boxes: BoxRunner, submission: MakeSubmission, kind: str) -> None:
-    assert _judged(*OPEN[kind], torch_boxes, submission)[0] is Status.PASSED
+    assert _judged(*OPEN[kind], torch_boxes, submission).status is Status.PASSED
 
 
 def test_of_very_many_files_four_hundred_are_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

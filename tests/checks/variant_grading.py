@@ -35,7 +35,7 @@ def right(variant: str) -> dict[str, Files]:
 
 
 def wrong(variant: str) -> list[dict[str, Any]]:
-    """Each with what it is made of, what is changed, which check fails and what it says."""
+    """Each with what it is made of, what is changed, which check fails and the code of the reason."""
     cases: list[dict[str, Any]] = read_yaml(FOLDER / variant / "wrong.yaml")
     return cases
 

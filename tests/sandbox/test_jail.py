@@ -13,7 +13,7 @@ from grader.model import Limits
 from grader.sandbox import BoxRunner
 from grader.sandbox.host import scratch
 from grader.sandbox.jail import jail
-from grader.submission.opening import open_submission, room_in_memory
+from grader.submission.opening import open_submission
 from tests.conftest import MakeSubmission
 
 KINDS = ("CPU", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "AS")
@@ -157,7 +157,9 @@ def test_a_box_finds_its_scratch_folder_empty_and_leaves_nothing(
 @pytest.mark.parametrize(
     "without", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=["all layers", "no namespaces"]
 )
-def test_of_what_lies_in_memory_a_box_reads_its_own_and_writes_none(tmp_path: Path, without: tuple[str, ...]) -> None:
+def test_a_sandbox_writes_to_its_own_copy_and_reads_no_other_submission(
+    tmp_path: Path, without: tuple[str, ...]
+) -> None:
     code = """
 import os
 def f(path, mode):
@@ -171,19 +173,25 @@ def dates(path): return [os.stat(os.path.join(path, "work.py")).st_mtime, os.sta
     for name in ("alice", "bob"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "work.py").write_text(code)
-    with room_in_memory() as room, BoxRunner(without=without, room=room) as runner:
-        assert room is not None
-        with open_submission(tmp_path / "alice", room) as alice, open_submission(tmp_path / "bob", room) as bob:
-            assert alice.folder.parent == bob.folder.parent == room
-            with runner.open(alice, Limits(), 0) as student:
-                own, other = (str(one.folder / "work.py") for one in (alice, bob))
-                assert student.call("work.py", "f", own, "r") == code
-                assert "Error" in student.call("work.py", "f", own, "w")
-                assert "Error" in student.call("work.py", "f", str(alice.folder / "new"), "w")
-                assert student.call("work.py", "f", other, "r") == "PermissionError"
-                assert student.call("work.py", "f", "work.py", "w") == len("changed"), "it has a copy to write into"
-                assert student.call("work.py", "dates", str(alice.folder)) == 2 * [1e9]
-            assert Path(own).read_text() == code
+    with (
+        BoxRunner(without=without) as runner,
+        open_submission(tmp_path / "alice") as alice,
+        open_submission(tmp_path / "bob") as bob,
+    ):
+        with runner.open(alice, Limits(), 0) as student:
+            assert student.call("work.py", "f", "work.py", "r") == code
+            (folder,) = runner.workspace.glob("submission-*")
+            own = str(folder / "work.py")
+            assert student.call("work.py", "f", own, "r") == code
+            assert "Error" in student.call("work.py", "f", own, "w")
+            assert "Error" in student.call("work.py", "f", str(folder / "new"), "w")
+            assert student.call("work.py", "f", str(bob.folder / "work.py"), "r") == "PermissionError"
+            assert student.call("work.py", "f", str(alice.folder / "work.py"), "r") == "PermissionError"
+            assert student.call("work.py", "f", "work.py", "w") == len("changed"), "it has a copy to write into"
+            assert student.call("work.py", "dates", str(folder)) == 2 * [1e9]
+        assert Path(own).read_text() == (alice.folder / "work.py").read_text() == code
+        with runner.open(bob, Limits(), 0) as student:
+            assert student.call("work.py", "f", own, "r") in ("PermissionError", "FileNotFoundError")
 
 
 def test_two_boxes_at_once_have_scratch_folders_of_their_own(boxes: BoxRunner, submission: MakeSubmission) -> None:

@@ -30,36 +30,29 @@ from grader.submission.opening import OpenedSubmission, open_submission
 
 def main() -> None:
     line = Connection(int(sys.argv[1]))
-    memory = Path(sys.argv[2]) if sys.argv[2:] else None  # the worker's, who clears up there, unless it is killed
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all that a terminal started; the writer decides
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     tempfile.tempdir = str(folder)
-    folders = [one for one in (folder, memory) if one is not None]
-    threading.Thread(target=_end_with_the_worker, args=(line.fileno(), folders), daemon=True).start()
+    threading.Thread(target=_end_with_the_worker, args=(line.fileno(), folder), daemon=True).start()
     try:
         with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-            _serve(line, folder, memory)
-    finally:
-        _remove(folders)  # whoever is the first to hear that the worker has gone: the thread may not live to do it
+            _serve(line, folder)
+    finally:  # whoever is the first to hear that the worker has gone: the thread may not live to do it
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _end_with_the_worker(line: int, folders: list[Path]) -> None:
+def _end_with_the_worker(line: int, folder: Path) -> None:
     """A worker that is killed closes its end; what it had asked for is of no use to anybody then."""
     poll = select.poll()
     poll.register(line, select.POLLRDHUP)
     poll.poll()
-    _remove(folders)
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 
-def _remove(folders: list[Path]) -> None:
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _serve(line: Connection, folder: Path, memory: Path | None) -> None:
+def _serve(line: Connection, folder: Path) -> None:
     try:
-        with Grading(plan_in(_received(line), folder / "plan"), memory) as grading:
+        with Grading(plan_in(_received(line), folder / "plan")) as grading:
             isolation = grading.isolation
             line.send_bytes(packed({"layers": isolation.layers, "missing": isolation.missing}))
             while True:
@@ -87,17 +80,15 @@ def _answer(grading: Grading, parcel: Parcel, lost: list[str], folder: Path) -> 
             parcel.unpack(Path(temporary))
         except (OSError, Damaged) as fault:
             return answer_from(grading.given_up(handed_in, "a worker could not unpack it", str(fault)))
-        return answer_from(
-            grading.grade_one(handed_in, stored_in(parcel), lambda one: _opened(one, about, grading.room))
-        )
+        return answer_from(grading.grade_one(handed_in, stored_in(parcel), lambda one: _opened(one, about)))
 
 
 @contextlib.contextmanager
-def _opened(handed_in: HandedIn, about: dict[str, Any], room: Path | None) -> Iterator[OpenedSubmission]:
+def _opened(handed_in: HandedIn, about: dict[str, Any]) -> Iterator[OpenedSubmission]:
     """As a job would have opened it, with what was noted when it was packed."""
     if "refused" in about:
         raise UsageError(about["refused"])
-    with open_submission(handed_in.path, room) as opened:
+    with open_submission(handed_in.path) as opened:
         yield replace(opened, name=handed_in.student, notes=(*about.get("notes", ()), *opened.notes))
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from grader.batch.cluster.sealing import packed, unpacked
 from grader.grading.secret import FILE_VARIABLE, VARIABLE
-from grader.submission.opening import room_in_memory
 
 _START_SECONDS = 300  # torch from a cold disk that many machines share
 # Honest work takes seconds, and what sleeps is ended by its box; this is for a fault of ours that waits for ever.
@@ -36,7 +35,7 @@ class HeldProcess:
         self._lock = threading.Lock()  # a worker with several threads still grades one at a time
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Connection | None = None
-        self._folders = contextlib.ExitStack()  # on the disk and in memory: a process that was killed clears up nothing
+        self._folders = contextlib.ExitStack()  # a process that was killed clears up nothing
 
     def hello(self) -> dict[str, Any]:
         """What it says of its boxes, once it is ready: `layers` and `missing`, or `refused`."""
@@ -65,11 +64,9 @@ class HeldProcess:
         self._end()
         folder = Path(tempfile.mkdtemp(prefix="grader-", dir=self._above))
         self._folders.callback(shutil.rmtree, folder, ignore_errors=True)
-        memory = self._folders.enter_context(room_in_memory())
         ours, theirs = socket.socketpair()
         with theirs:
-            given = (str(theirs.fileno()), *([] if memory is None else [str(memory)]))
-            command = [sys.executable, "-P", "-m", "grader.batch.cluster.grading_process", *given]
+            command = [sys.executable, "-P", "-m", "grader.batch.cluster.grading_process", str(theirs.fileno())]
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

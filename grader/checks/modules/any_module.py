@@ -24,9 +24,10 @@ def _forward(
         case {"outputs": list(outputs), "gradients": list(gradients), "unreached": list(unreached)}:
             pass
         case _:
-            raise Crashed(f"{name} gave no outputs")
+            raise Crashed(f"{name} gave no outputs", code="no_outputs")
     if len(outputs) != len(inputs) or (more and len(gradients) != len(inputs)):
-        raise Crashed(f"{name} gave {len(outputs)} outputs for {len(inputs)} inputs")
+        message = f"{name} gave {len(outputs)} outputs for {len(inputs)} inputs"
+        raise Crashed(message, code="no_outputs")
     return [numbers(output, name) for output in outputs], [numbers(gradient, name) for gradient in gradients], unreached
 
 
@@ -35,7 +36,8 @@ def _shaped(student: Student, file: str, name: str, build: list[Any], inputs: li
     for given, output in zip(inputs, outputs, strict=True):
         if output.shape != given.shape:
             detail = f"it gives {compare.shape(output.shape)}"
-            raise WrongKind(f"{name} should turn {compare.shape(given.shape)} into the same shape", detail)
+            message = f"{name} should turn {compare.shape(given.shape)} into the same shape"
+            raise WrongKind(message, detail, code="wrong_output_shape")
     return outputs
 
 
@@ -57,9 +59,11 @@ def reordering_tokens_reorders_its_output(
     order = np.roll(np.arange(6), 2)
     plain, reordered, alone = _shaped(student, file, name, build, [x, x[:, order], x[1:2]])
     if found := difference(reordered, plain[:, order]):
-        return failed(f"reordering the tokens does more than reorder the output: {found.summary}", found.detail)
+        message = f"reordering the tokens does more than reorder the output: {found.summary}"
+        return failed(message, found.detail, code="token_order_counts")
     if found := difference(alone, plain[1:2]):
-        return failed(f"a batch item's output depends on the others in the batch: {found.summary}", found.detail)
+        message = f"a batch item's output depends on the others in the batch: {found.summary}"
+        return failed(message, found.detail, code="mixes_batch_items")
     return passed("tokens are a set and batch items stay apart")
 
 
@@ -73,7 +77,8 @@ def gradient_agrees_with_differences(
     inputs = [x, x + step * direction, x - step * direction]
     outputs, gradients, unreached = _forward(student, file, name, build, inputs, cotangent=cotangent)
     if any(found.shape != x.shape for found in (*outputs, *gradients)):
-        raise WrongKind(f"{name} should give outputs and gradients of the shape of its input")
+        message = f"{name} should give outputs and gradients of the shape of its input"
+        raise WrongKind(message, code="wrong_output_shape")
     _, ahead, behind = outputs
     want = float((cotangent * (ahead - behind)).sum() / (2 * step))
     got = float((gradients[0] * direction).sum())
@@ -82,7 +87,9 @@ def gradient_agrees_with_differences(
             "the gradient with respect to the input is not that of the output; is something detached?",
             detail=f"along a random direction {got:.4g}, by differences {want:.4g}",
             evidence={"off_by": abs(got - want)},
+            code="wrong_input_gradient",
         )
     if unreached:
-        return failed(f"no gradient reaches {len(unreached)} of its parameters, so they are never trained")
+        message = f"no gradient reaches {len(unreached)} of its parameters, so they are never trained"
+        return failed(message, evidence={"unreached": len(unreached)}, code="no_gradient")
     return passed("gradients agree with finite differences")

@@ -21,6 +21,7 @@ from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
 from grader.model import Outcome, Student, failed, passed, scored
 from grader.registry import StudentFile, check
+from reference.mistakes.diagnosis import all_of
 from reference.mistakes.encoder_blocks import POST, RELU, UNBIASED
 
 _WITH_A_SLIP = Fraction(9, 10)  # of the points, for a block that is right but for a deviation over D − 1
@@ -55,6 +56,7 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Outcome
         return failed(
             f"{bench.name} should turn {compare.shape(x.shape)} into the same shape",
             f"it gives {compare.shape(output.shape)}",
+            code="wrong_output_shape",
         )
     given = Given(inputs, single, lambda output: output.transpose(turn) if output.ndim == len(turn) else output)
     outcome = _explained(bench, rng, sizes, given)
@@ -63,6 +65,7 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Outcome
     return failed(
         f"its values are right, but not their shape: {compare.shape(x.shape)} should stay so",
         f"it gives {compare.shape(output.shape)}",
+        code="axes_swapped",
     )
 
 
@@ -88,9 +91,10 @@ def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: 
         return _right()
     if mistakes == [UNBIASED]:
         message = f"{bench.name} is right but for a small slip: {UNBIASED}"
-        return scored(_WITH_A_SLIP, message, evidence={"looks_like": mistakes})
-    message = f"{bench.name} is not the block asked for; it looks as if {', and '.join(mistakes)}"
-    return failed(message, evidence={"looks_like": mistakes})
+        return scored(_WITH_A_SLIP, message, evidence={"looks_like": mistakes}, code=UNBIASED.code)
+    together = all_of(mistakes)
+    message = f"{bench.name} is not the block asked for; it looks as if {together}"
+    return failed(message, evidence={"looks_like": mistakes}, code=together.code)
 
 
 def _wanted(sizes: Sizes) -> Wanted:
@@ -113,7 +117,8 @@ def _unexplained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, is_re
     if wrong := block_properties.of_an_encoder(bench, rng, sizes.width, needed):
         return wrong
     if is_read:
-        return failed(f"the values of {bench.name} are not those of LN(y + FFN(y)) with y = LN(x + Attn(x))")
+        message = f"the values of {bench.name} are not those of LN(y + FFN(y)) with y = LN(x + Attn(x))"
+        return failed(message, code="outputs_differ")
     return block_properties.shown_of_an_encoder(bench, rng, sizes.width, sizes.heads, sizes.hidden)
 
 
@@ -122,7 +127,7 @@ def encoder_is_trained(student: Student, rng: np.random.Generator, *, file: Stud
     """Gradients flow back to its input and to every parameter it uses."""
     bench = encoder_bench(student, rng, file, name, SIZES[0])
     if not bench.values:
-        return failed(f"{name} has no parameters: nothing of it is trained or saved")
+        return failed(f"{name} has no parameters: nothing of it is trained or saved", code="no_parameters")
     x = rng.normal(size=(2, 4, SIZES[0].width))
     steady = made_steady(bench, (x,))
     return trained(steady if isinstance(steady, Workbench) else bench, rng, (x,))

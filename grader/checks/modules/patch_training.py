@@ -18,5 +18,5 @@ def patch_embedding_is_trained(
     sizes = SIZES[0]
     bench = patch_bench(student, rng, file, name, sizes)
     if not bench.values:
-        return failed(f"{name} has no parameters: nothing of it is trained or saved")
+        return failed(f"{name} has no parameters: nothing of it is trained or saved", code="no_parameters")
     return trained(bench, rng, (sizes.images(rng, 2),))

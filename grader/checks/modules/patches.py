@@ -16,9 +16,7 @@ from grader.checks.modules.recovery.behaviour import left_to_a_person
 from grader.checks.modules.recovery.image_bench import PatchSizes, on_images
 from grader.checks.modules.recovery.layers import Values, norms
 from grader.checks.modules.recovery.obligations import (
-    changes_its_input,
-    differs_in_float32,
-    not_a_function_of_its_input,
+    irregular,
     wrong_shape,
 )
 from grader.checks.modules.recovery.vit_slips import is_batch_normed, why_so_many
@@ -49,30 +47,32 @@ def makes_one_token_of_each_patch(
     """(B, channels, image, image) → (B, N, dim) for any batch, each image by itself, float32 too, input untouched."""
     for sizes in SIZES:
         bench = patch_bench(student, rng, file, name, sizes)
-        every = [(sizes.images(rng, batch), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)]
+        cases = [((sizes.images(rng, batch),), (batch, sizes.patches, sizes.dim)) for batch in (2, 1, 3)]
         images = sizes.images(rng, 3)
-        for x, want in every:
-            if wrong := wrong_shape(bench, (x,), want):
-                return _with_hint(wrong, bench, x, sizes)
-        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
-            if wrong := look(bench, (images,)):
-                return wrong
+        if found := wrong_shape(bench, cases):
+            (x,), wrong = found
+            return _with_hint(wrong, bench, x, sizes)
+        if irregularity := irregular(bench, (images,)):
+            return irregularity
     return passed(f"one token for each patch, for {len(SIZES)} sizes of images and patches")
 
 
 def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) -> Outcome:
     got, batch = bench.run((x,)).outputs[0].shape, len(x)
+    transposed = "it looks transposed, with the features before the tokens", "features_before_tokens"
+    grid = "the grid of patches is not flattened into one axis of tokens", "grid_not_flattened"
+    class_token = "there is one token too many; the class token belongs to the ViT", "class_token_added"
     hints = {
-        (batch, sizes.dim, sizes.patches): "it looks transposed, with the features before the tokens",
-        (batch, sizes.dim, sizes.side, sizes.side): "the grid of patches is not flattened into one axis of tokens",
-        (batch, sizes.side, sizes.side, sizes.dim): "the grid of patches is not flattened into one axis of tokens",
-        (batch, sizes.patches + 1, sizes.dim): "there is one token too many; the class token belongs to the ViT",
-        (sizes.patches, batch, sizes.dim): "tokens come before the batch",
+        (batch, sizes.dim, sizes.patches): transposed,
+        (batch, sizes.dim, sizes.side, sizes.side): grid,
+        (batch, sizes.side, sizes.side, sizes.dim): grid,
+        (batch, sizes.patches + 1, sizes.dim): class_token,
+        (sizes.patches, batch, sizes.dim): ("tokens come before the batch", "tokens_before_batch"),
     }
-    hint = hints.get(got, "")
+    hint, code = hints.get(got, ("", wrong.code))
     if not hint and got[::2] == (batch, sizes.dim) and len(got) == 3:
-        hint = why_so_many(got[1], sizes)
-    return failed(f"{wrong.message}{'; ' if hint else ''}{hint}", wrong.detail)
+        hint, code = why_so_many(got[1], sizes)
+    return failed(f"{wrong.message}{'; ' if hint else ''}{hint}", wrong.detail, code=code)
 
 
 @check(group="values", compares=True)
@@ -110,7 +110,8 @@ def _map_of(
     """The matrix and the offset with which it maps a patch, or what is wrong with that."""
     want = (1, sizes.patches, sizes.dim)
     if any(output.shape != want for output in (black, *parts, *drawn)):
-        return failed(f"{bench.name}({sizes}) should give {compare.shape(want)} for one image")
+        message = f"{bench.name}({sizes}) should give {compare.shape(want)} for one image"
+        return failed(message, code="wrong_output_shape")
     offset = black[0]  # (N, dim)
     answers = np.stack([part[0] - offset for part in parts])  # (pixels, N, dim)
     outputs = np.concatenate(drawn)
@@ -119,13 +120,15 @@ def _map_of(
     if is_batch_normed(bench):
         return failed(
             f"BatchNorm stands in {bench.name} where only a linear map is asked for: in training a token depends on "
-            "the other patches and images"
+            "the other patches and images",
+            code="batch_norm",
         )
     if wrong := _wrong_pixels(bench, answers, sizes):
         return wrong
     if not _close(offset, offset[:1].repeat(sizes.patches, axis=0)):
         return failed(
-            f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches"
+            f"{bench.name} adds something else to each token: positions belong to the ViT, not to the patches",
+            code="positions_in_patches",
         )
     return _of_each_patch(answers, sizes)[0], offset[0]
 
@@ -139,8 +142,10 @@ def _not_linear(bench: Workbench, x: Array, outputs: Array, sizes: PatchSizes) -
                 "but for that, a token is one learned linear map of the pixels of its own patch": True,
                 "all patches are mapped alike, row by row": True,
             }
-            return left_to_a_person(shown, "whether a LayerNorm may stand there, where a linear map is asked for")
-    return failed(f"{said}an activation or a LayerNorm stands where only a linear map is asked for")
+            left = "whether a LayerNorm may stand there, where a linear map is asked for"
+            return left_to_a_person(shown, left, code="extra_norm")
+    message = f"{said}an activation or a LayerNorm stands where only a linear map is asked for"
+    return failed(message, code="not_linear")
 
 
 def _normed(bench: Workbench, sizes: PatchSizes) -> Iterator[tuple[str, WayIn]]:
@@ -186,21 +191,27 @@ def _wrong_pixels(bench: Workbench, answers: Array, sizes: PatchSizes) -> Outcom
         if (_seen(features_first) == own).all():
             return failed(
                 f"{bench.name} makes tokens of (batch, dim, N) by reshape() alone, which mixes features and tokens; "
-                "write flatten(2).transpose(1, 2)"
+                "write flatten(2).transpose(1, 2)",
+                code="features_mixed_with_tokens",
             )
         if not (sees & (_owners(sizes, columns_first=True)[:, None] != np.arange(sizes.patches))).any():
-            return failed(f"{bench.name} takes the patches column by column; row by row is asked for")
+            message = f"{bench.name} takes the patches column by column; row by row is asked for"
+            return failed(message, code="patches_by_column")
         if (sees.sum(axis=0) <= own.sum(axis=0)).all():
             return failed(
                 f"a token of {bench.name} is made of pixels of several patches: reshape() alone cuts an image into "
-                "lines, so split height and width first and bring both patch axes together with permute()"
+                "lines, so split height and width first and bring both patch axes together with permute()",
+                code="patches_cut_by_reshape",
             )
-        return failed(f"a token of {bench.name} depends on pixels outside its patch; patches do not overlap")
+        message = f"a token of {bench.name} depends on pixels outside its patch; patches do not overlap"
+        return failed(message, code="pixels_outside_patch")
     if not (sees == own).all():
-        return failed(f"some pixels of a patch have no influence on its token in {bench.name}")
+        message = f"some pixels of a patch have no influence on its token in {bench.name}"
+        return failed(message, code="pixels_ignored")
     each = _of_each_patch(answers, sizes)
     if not _close(each, each[:1].repeat(sizes.patches, axis=0)):
-        return failed(f"{bench.name} treats patches differently; one map serves them all, as a convolution does")
+        message = f"{bench.name} treats patches differently; one map serves them all, as a convolution does"
+        return failed(message, code="patches_unlike")
     return None
 
 
@@ -208,15 +219,18 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matr
     """Whether the map's numbers are the module's parameters, in whatever order it flattens a patch."""
     if not bench.values:
         return failed(
-            f"the map of {bench.name} is not learned: a tensor that is no nn.Parameter is neither trained nor saved"
+            f"the map of {bench.name} is not learned: a tensor that is no nn.Parameter is neither trained nor saved",
+            code="not_a_parameter",
         )
     if _channels_are_alike(sizes, matrix):
-        return failed(f"all channels have the same weights in {bench.name}; a patch is mapped with all its numbers")
+        message = f"all channels have the same weights in {bench.name}; a patch is mapped with all its numbers"
+        return failed(message, code="channels_share_weights")
     if _is_made_of(bench.values, matrix, offset):
         return passed(f"one linear map for all patches, for {len(SIZES)} sizes", evidence={"judged_by": "values"})
     free = _learned_directions(bench, rng, sizes)
     if not free:
-        return failed(f"the map of {bench.name} is not learned: no parameter has any influence on it")
+        message = f"the map of {bench.name} is not learned: no parameter has any influence on it"
+        return failed(message, code="not_learned")
     shown = {
         "a token is linear in the pixels of its own patch, and in no others": True,
         "all patches are mapped alike, row by row": True,

@@ -23,13 +23,13 @@ def basis_asks_the_tokens(
 ) -> Outcome:
     """Down: cross-attention with queries from C, keys and values from x; then an MLP with LayerNorm and residual."""
     bench, inputs = down_block(student, rng, [file, *also], down)
-    for given in inputs:
-        if wrong := wrong_shape(bench, given, (len(given[0]), BOTTLENECK, WIDTH)):
-            return with_direction(wrong, True)
+    if found := wrong_shape(bench, [(given, (len(given[0]), BOTTLENECK, WIDTH)) for given in inputs]):
+        return with_direction(found[1], True)
     used = bench.influential(rng, inputs[2])
     basis = next((name for name in of_size(bench.values, BOTTLENECK, WIDTH) if name in used), None)
     if basis is None:
-        return failed(f"the output of {down} depends on no parameter of shape (1, bottleneck_dim, n_embd)")
+        message = f"the output of {down} depends on no parameter of shape (1, bottleneck_dim, n_embd)"
+        return failed(message, code="not_learned")
 
     def asking(x: Array) -> Array:
         rows = bench.values[basis].reshape(1, BOTTLENECK, WIDTH)
@@ -45,9 +45,8 @@ def tokens_ask_the_bottleneck(
 ) -> Outcome:
     """Up: cross-attention with queries from x, keys and values from y; then an MLP with LayerNorm and residual."""
     bench, inputs = up_block(student, rng, [file, *also], up)
-    for given in inputs:
-        if wrong := wrong_shape(bench, given, given[1].shape):
-            return with_direction(wrong, False)
+    if found := wrong_shape(bench, [(given, given[1].shape) for given in inputs]):
+        return with_direction(found[1], False)
     if wrong := variant_properties.of_an_up_projection(bench, rng):
         return wrong
     used = bench.influential(rng, inputs[2])

@@ -56,10 +56,10 @@ def projects_down_and_up(
     """(B, ℓ, d) goes down to (B, m, d) and back up to (B, ℓ, d), for any batch and every length."""
     for bench, inputs in both(student, rng, [file, *also], down, up):
         is_down = len(inputs[0]) == 1
-        for given in inputs:
-            batch, length = given[-1].shape[:2]
-            if wrong := wrong_shape(bench, given, (batch, BOTTLENECK if is_down else length, WIDTH)):
-                return with_direction(wrong, is_down)
+        shapes = [given[-1].shape[:2] for given in inputs]
+        wanted = [(batch, BOTTLENECK if is_down else length, WIDTH) for batch, length in shapes]
+        if found := wrong_shape(bench, list(zip(inputs, wanted, strict=True))):
+            return with_direction(found[1], is_down)
         if wrong := not_a_function_of_its_input(bench, inputs[2]):
             return wrong
     return passed(f"right shapes for {len(LENGTHS)} lengths, down and up")
@@ -79,26 +79,31 @@ def learns_its_basis(
     found = of_size(bench.values, BOTTLENECK, WIDTH)
     if not found:
         if any(tuple(side for side in shape if side > 1) == (BOTTLENECK, WIDTH) for shape in bench.buffers.values()):
-            return failed(f"the basis of {down} is a buffer: saved, but never trained; make it an nn.Parameter")
+            message = f"the basis of {down} is a buffer: saved, but never trained; make it an nn.Parameter"
+            return failed(message, code="buffer_not_parameter")
         return failed(
             f"{down} has no parameter of shape (1, bottleneck_dim, n_embd): a basis that is no nn.Parameter is neither "
-            "trained nor saved, and stays behind when the module moves"
+            "trained nor saved, and stays behind when the module moves",
+            code="not_a_parameter",
         )
     used = bench.influential(rng, inputs[2])
     basis = next((name for name in found if name in used), None)
     if basis is None:
-        return failed(f"{down} has a basis, but its output does not depend on it")
+        return failed(f"{down} has a basis, but its output does not depend on it", code="parameter_unused")
     if basis not in bench.trainable:
-        return failed(f"the basis of {down} has requires_grad off, so it is never trained")
+        message = f"the basis of {down} has requires_grad off, so it is never trained"
+        return failed(message, code="requires_grad_off")
     output = bench.run(inputs[2]).outputs[0]
     gradient = bench.run(inputs[2], cotangents=[rng.normal(size=output.shape)]).gradients.get(basis)
     # Under a causal mask row 0 sees one token, whatever it asks, so its gradient may be zero.
     if gradient is None or not np.abs(gradient.reshape(BOTTLENECK, WIDTH)[1:]).max(axis=-1).all():
-        return failed(f"no gradient reaches the basis of {down}; is it detached, or used under no_grad?")
+        message = f"no gradient reaches the basis of {down}; is it detached, or used under no_grad?"
+        return failed(message, code="no_gradient")
     if _stays_behind(bench):
         return failed(
             f"on a GPU the basis of {down} is no nn.Parameter: nn.Parameter(…).to(device) is a plain tensor there, "
-            "neither trained nor saved; move the tensor before, or the whole module afterwards"
+            "neither trained nor saved; move the tensor before, or the whole module afterwards",
+            code="not_a_parameter_on_gpu",
         )
     return passed("the basis is trained, saved and moved with the module")
 

@@ -14,7 +14,7 @@ from grader.checks.modules.rotary_training import ATTENTION
 from grader.checks.modules.rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated
 from grader.compare import Array, difference, numbers
 from grader.errors import Crashed, StudentFault, TimedOut
-from grader.model import Outcome, Status, Student, failed, passed
+from grader.model import Outcome, Student, failed, passed, scored
 from grader.registry import StudentFile, check
 from reference.mistakes.rotary import NEGATIVE_SINES
 from reference.numpy_attention import Angles
@@ -50,7 +50,7 @@ class _Functions:
                 return [part for part in parts if isinstance(part, np.ndarray)], [
                     numbers(one, asked) for one in rotated
                 ]
-        raise Crashed(f"{asked} gave no array")
+        raise Crashed(f"{asked} gave no array", code="no_outputs")
 
 
 @check(group="values", compares=True)
@@ -71,7 +71,8 @@ def rotary_cache_holds_the_angles(
         return passed(f"right for {len(_SIZES)} sizes", evidence={"sizes": len(_SIZES)})
     if held:
         message = f"{precompute}() holds the cosines and sines of tθᵢ, but not where {apply}() looks for them"
-        return failed(f"{message}: [cos, sin] belongs in the last axis", evidence={"looks_like": "misplaced"})
+        message += ": [cos, sin] belongs in the last axis"
+        return failed(message, evidence={"looks_like": "misplaced"}, code="cache_misplaced")
 
     def explains(of: Angles) -> bool:
         """In float32, angles of many turns are only roughly known, and those of wide heads not at all."""
@@ -91,6 +92,7 @@ def rotary_cache_holds_the_angles(
         f"{precompute}() does not hold the cosines and sines of tθᵢ{looks}",
         "" if mistake else unlike_the_asked(cache, angles(dim, positions)),
         evidence={"looks_like": mistake},
+        code=mistake.code if mistake else "wrong_cache",
     )
 
 
@@ -111,7 +113,7 @@ def rotates_pairs_by_position(
         message = (
             f"{apply}() takes the heads for time: it is given (B, heads, T, d) and turns by the place in the second"
         )
-        return failed(f"{message} axis; T is the last axis but one")
+        return failed(f"{message} axis; T is the last axis but one", code="rotated_along_heads")
     if wrong is None:
         return passed(f"right scores for {len(_SIZES)} sizes", evidence={"sizes": len(_SIZES)})
     # A wrong cache is another check's matter: given a right one, laid out as the assignment says, it may do well.
@@ -181,38 +183,45 @@ def _wrong_at(
     except TimedOut:
         raise
     except Crashed as fault:
-        hint = "; cut the cache to the tokens there are" if _runs_at(functions, dim, tokens, given, cached) else ""
-        raise Crashed(f"{fault.message}, given {label}{hint}", fault.detail, fault.concealed) from None
+        message, code = f"{fault.message}, given {label}", fault.code
+        if _runs_at(functions, dim, tokens, given, cached):
+            message, code = f"{message}; cut the cache to the tokens there are", "not_cut_to_length"
+        raise Crashed(message, fault.detail, fault.concealed, code=code) from None
     for array, output in zip(given, rotated, strict=True):
         if output.shape != array.shape:
-            return failed(f"the output of {functions.apply}() has another shape than its input ({label})")
+            message = f"the output of {functions.apply}() has another shape than its input ({label})"
+            return failed(message, code="wrong_output_shape")
     turned, q_turned, k_turned, changed_turned = (np.swapaxes(output, 2, tokens_axis) for output in rotated)
     moved = np.abs(changed_turned - q_turned).max(axis=(0, 1, 3)) > 1e-5
     if (np.flatnonzero(moved) != tokens // 2).any():
         message = f"{functions.apply}() mixes tokens: changing one changes what another becomes ({label}); a view() or"
-        return failed(f"{message} reshape() needs the axes in their first order again")
+        return failed(f"{message} reshape() needs the axes in their first order again", code="tokens_mixed")
     turning = Turning(turned[:, 0].transpose(1, 2, 0))  # (T, d, d): column j is where feature j goes
     if difference(q_turned, np.einsum("tij,bhtj->bhti", turning.matrices, q)):
-        return failed(f"batch items or heads are rotated unlike each other ({label})")
+        return failed(f"batch items or heads are rotated unlike each other ({label})", code="rotations_unlike")
     if not turning.keeps_lengths:
         return failed(
-            f"lengths change, so it is no rotation: are both features of a pair turned by one angle? ({label})"
+            f"lengths change, so it is no rotation: are both features of a pair turned by one angle? ({label})",
+            code="not_a_rotation",
         )
     if tokens < 2:
         return None
     pairs = turning.pairs
     if pairs is None:
-        return failed(f"features are not turned in pairs as tokens move on ({label}); does the angle depend on t?")
+        message = f"features are not turned in pairs as tokens move on ({label}); does the angle depend on t?"
+        return failed(message, code="not_turned_in_pairs")
     rates = turning.rates(pairs)
     order = np.argsort(-rates)
     if not np.allclose(angles(dim, 2)[1], rates[order], atol=1e-5):
         mistake = named(lambda of: np.allclose(folded(of(dim, 2)[1] - of(dim, 2)[0]), np.sort(rates), atol=1e-3))
         looks = f"; it looks as if {mistake}" if mistake else ""
-        return failed(f"pairs turn by other angles than θᵢ from one token to the next{looks} ({label})")
+        message = f"pairs turn by other angles than θᵢ from one token to the next{looks} ({label})"
+        return failed(message, code=mistake.code)
     want_q, want_k = (turn(x, angles(dim, tokens), pairs[order]) for x in (q, k))
     want = want_q @ want_k.swapaxes(-1, -2)
     if found := difference(q_turned @ k_turned.swapaxes(-1, -2), want, atol=1e-3):
-        return failed(f"scores of rotated queries and keys are wrong: {found.summary} ({label})", found.detail)
+        message = f"scores of rotated queries and keys are wrong: {found.summary} ({label})"
+        return failed(message, found.detail, code="outputs_differ")
     return _backwards(pairs, label)
 
 
@@ -237,4 +246,5 @@ def _backwards(pairs: Array, label: str) -> Outcome | None:
     message = (
         f"it turns {which} backwards, by −tθᵢ ({label}): are odd and even features swapped, or the sign of a sine?"
     )
-    return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence={"backwards": count, "pairs": len(pairs)})
+    evidence = {"backwards": count, "pairs": len(pairs)}
+    return scored(Fraction(1, 2), message, evidence=evidence, code=NEGATIVE_SINES.code)

@@ -19,7 +19,7 @@ from grader.checks.modules.rotary_training import ATTENTION
 from grader.checks.modules.rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated, with_right_rotations
 from grader.compare import Array
 from grader.errors import Killed, StudentFault, TimedOut
-from grader.model import Outcome, Status, Student, failed, passed
+from grader.model import Outcome, Status, Student, failed, passed, scored
 from grader.registry import StudentFile, check
 from reference.mistakes.rotary import ANGLES, ROTATED, UNROTATED
 from reference.numpy_attention import RotaryMixing
@@ -70,10 +70,12 @@ def attention_rotates_queries_and_keys(
         return passed("right, when the functions it calls are", evidence={"given": "right rotations"})
     shapes = shapes_rotated(student, file, name, apply)
     if shapes and all(shape[1:3] == (SHOWN_TOKENS, HEADS) for shape in shapes):
-        return failed("queries and keys are rotated along the heads instead of the tokens; transpose them first")
+        message = "queries and keys are rotated along the heads instead of the tokens; transpose them first"
+        return failed(message, code="rotated_along_heads")
     if isinstance(given, Outcome) and given.evidence.get("looks_like"):
         if given.evidence["looks_like"] == UNROTATED and not shapes:
-            return failed(f"its values are wrong: with config.rope on, {apply}() is never called")
+            message = f"its values are wrong: with config.rope on, {apply}() is never called"
+            return failed(message, code=UNROTATED.code)
         return given
     if isinstance(own, StudentFault):
         raise own
@@ -90,9 +92,8 @@ def _tried(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) -> 
 
 
 def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) -> Outcome:
-    for given in inputs:
-        if wrong := wrong_shape(bench, given, given[0].shape):
-            return wrong
+    if found := wrong_shape(bench, [(given, given[0].shape) for given in inputs]):
+        return found[1]
     if wrong := not_a_function_of_its_input(bench, inputs[1]):
         return wrong
     outputs = bench.run(*inputs).outputs
@@ -117,9 +118,10 @@ def _of_reading(
         return None
     for mistake, mix in ROTATED.items():
         if explanation(_fits(usual, mix), inputs, outputs):
-            return failed(f"its values are wrong; it looks as if {mistake}", evidence={"looks_like": mistake})
+            message = f"its values are wrong; it looks as if {mistake}"
+            return failed(message, evidence={"looks_like": mistake}, code=mistake.code)
     for mistake, of in ANGLES.items() if not bench.rotations else ():  # whose angles are right
         if explanation(_fits(usual, RotaryMixing(of=of)), inputs, outputs):
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
-            return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence={"looks_like": mistake})
-    return failed(_NOT_ROTARY) if is_as_torch_has_it(bench) else None
+            return scored(Fraction(1, 2), message, evidence={"looks_like": mistake}, code=mistake.code)
+    return failed(_NOT_ROTARY, code="outputs_differ") if is_as_torch_has_it(bench) else None

@@ -19,11 +19,13 @@ from grader.compare import Array, difference
 from grader.errors import Crashed, Killed, TimedOut
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
-from reference.mistakes.mixing import NO_OUTPUT
+from reference.mistakes.diagnosis import Diagnosis, all_of
+from reference.mistakes.mixing import NO_OUTPUT, OVER_QUERIES
 from reference.mistakes.synthesis import MISTAKES
 from reference.numpy_attention import Synthesis
 
 _RIGHT = Synthesis()
+_NO_SCORE_BIAS = Diagnosis("b₂, the bias added to the scores, is missing", "no_score_bias")
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,15 @@ def _fits(
         yield fit, fit
 
 
-def _mistake(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> str:
-    """The mistake that explains every output, or an empty string."""
+def _mistake(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> Diagnosis | None:
+    """The mistake that explains every output."""
     for name, synthesis in MISTAKES.items():
         if found := explanation(_fits(bench, used, synthesis), inputs, outputs):
-            return name if found.scoring.bias in used else f"{name}; and b₂, the bias added to the scores, is missing"
+            # Over another axis a softmax cancels b₂, so that it does nothing even where it is added.
+            is_all = found.scoring.bias in used or OVER_QUERIES.code in name.code
+            return name if is_all else all_of((name, _NO_SCORE_BIAS), "; and ")
     without = ((fit, replace(fit, output=None)) for fit, _ in _fits(bench, used))
-    return NO_OUTPUT if explanation(without, inputs, outputs) else ""
+    return NO_OUTPUT if explanation(without, inputs, outputs) else None
 
 
 @check(group="values", compares=True)
@@ -103,7 +107,8 @@ def synthesizer_matches_its_formula(
     if not any(side in (LONGEST, BLOCK) for shape in matrices for side in shape):
         return failed(
             f"no parameter of {name} has a column for each of block_size − 1 positions, as w₂ should: a tensor that is "
-            "no nn.Parameter is neither trained nor saved"
+            "no nn.Parameter is neither trained nor saved",
+            code="not_a_parameter",
         )
     if outcome := read_in_any(bench, partial(_of_reading, rng, inputs, outputs)):
         return outcome
@@ -125,11 +130,12 @@ def _of_reading(
         wrong = _wrong(bench, used, inputs, outputs) if naming else None
         return wrong if wrong and (wrong.evidence["looks_like"] or is_as_torch_has_it(bench)) else None
     if not found.hidden.bias:
-        return failed("its values are those of the formula without b₁, the bias added to x W₁")
+        return failed("its values are those of the formula without b₁, the bias added to x W₁", code="no_hidden_bias")
     if not found.scoring.bias or found.scoring.bias not in used:
         return _without_b2(bench, used)
     if found.output is None and count_apart(square) > 2:
-        return failed("its values are right but for the output projection, which is defined and never used")
+        message = "its values are right but for the output projection, which is defined and never used"
+        return failed(message, code=NO_OUTPUT.code)
     return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
 
 
@@ -148,7 +154,8 @@ def _runs(bench: Workbench, given: tuple[Array]) -> bool:
 def _without_b2(bench: Workbench, used: set[str]) -> Outcome:
     idle = [name for name, value in bench.values.items() if value.size in (LONGEST, BLOCK) and name not in used]
     hint = "; it is there and changes nothing: is it added to the rows instead of the columns?" if idle else ""
-    return failed(f"its values are those of the formula without b₂, the bias added to the scores{hint}")
+    message = f"its values are those of the formula without b₂, the bias added to the scores{hint}"
+    return failed(message, code="score_bias_has_no_effect" if idle else _NO_SCORE_BIAS.code)
 
 
 def _wrong(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> Outcome:
@@ -157,12 +164,13 @@ def _wrong(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs
     likely = next((compute for _, compute in _fits(bench, used)), None)
     far = difference(outputs[0], likely(*inputs[0])) if likely else None
     summary = f" With x {inputs[0][0].shape[0]}×{LONGEST}×{WIDTH} {far.summary}" if far else ""
-    unused = ""
+    unused, code = "", "outputs_differ"
     if likely is None:
         idle = "some of the layers it defines have" if _layers(bench, used)[1] else "w₂ has"
-        unused = f"; {idle} no influence on its output"
+        unused, code = f"; {idle} no influence on its output", "layer_unused"
     return failed(
         f"its values are not those of the formula{looks or unused}.{summary}",
         far.detail if far else "",
-        evidence={"looks_like": mistake, "off_by": far.size if far else None},
+        evidence={"looks_like": mistake or "", "off_by": far.size if far else None},
+        code=mistake.code if mistake else code,
     )

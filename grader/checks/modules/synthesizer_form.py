@@ -31,16 +31,16 @@ def synthesizes_at_every_length(
     x = rng.normal(size=(3, 5, WIDTH))
     for given, size in shaped:
         try:
-            wrong = wrong_shape(bench, (given,), size)
+            found = wrong_shape(bench, [((given,), size)])
         except (TimedOut, Killed):
             raise
         except Crashed as fault:
             if size[1] == LONGEST:
                 raise
             message = f"{fault.message}; it runs with {LONGEST} tokens: w₂, b₂ or the mask is not cut to T"
-            raise Crashed(message, fault.detail, fault.concealed) from None
-        if wrong:
-            return wrong
+            raise Crashed(message, fault.detail, fault.concealed, code="not_cut_to_length") from None
+        if found:
+            return found[1]
     right = passed(f"it runs at all {LONGEST} lengths", evidence={"lengths": LONGEST})
     return not_a_function_of_its_input(bench, (x,)) or right
 
@@ -63,5 +63,5 @@ def synthesizer_is_trained(
     (x,) = drawn_inputs(rng)[0]  # the longest: that other lengths fail is another check's matter
     bench = build(student, rng, [file], name, (x,), synthesizer=True, additive=True)
     if len(bench.values) == 0:
-        return failed(f"{name} has no parameters: nothing of it is trained or saved")
+        return failed(f"{name} has no parameters: nothing of it is trained or saved", code="no_parameters")
     return trained(bench, rng, (x,))

@@ -30,6 +30,7 @@ from grader.compare import difference
 from grader.errors import TimedOut
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.registry import StudentFile, check
+from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.mixing import RIGHT
 
 
@@ -60,12 +61,13 @@ def vit_learns_class_token_and_positions(
     places = next(found for found in position_tensors(bench.values, ONE) if found in used)
     tokens = [found for found in class_tokens(bench.values, ONE) if found in used]
     if places not in bench.trainable or (tokens and not set(tokens) & set(bench.trainable)):
-        return failed(f"the class token or the positions of {name} have requires_grad off, so they are never trained")
+        message = f"the class token or the positions of {name} have requires_grad off, so they are never trained"
+        return failed(message, code="requires_grad_off")
     rows = gradients.get(places)
     if rows is None or not all(np.abs(table(rows, ONE.dim)).max(axis=-1) > 0):
-        return failed(f"no gradient reaches some of the positions of {name}")
+        return failed(f"no gradient reaches some of the positions of {name}", code="no_gradient")
     if tokens and all(gradients.get(token) is None for token in tokens):
-        return failed(f"no gradient reaches the class token of {name}")
+        return failed(f"no gradient reaches the class token of {name}", code="no_gradient")
     return passed("class token and positions are trained, saved and moved with the module")
 
 
@@ -81,6 +83,7 @@ def _unclear(student: Student, rng: np.random.Generator, file: str, bench: Image
         if all_else_is_layers(bench, position_tensors(bench.values, ONE)):
             return None
         said = "which of its parameters is the class token could not be told from their shapes"
+        code = "class_token_unclear"
     else:
         # With several blocks, a token's place matters even where one of them takes the mean of all.
         deep, x = vit_bench(student, rng, file, bench.name, DEEP), ONE.images(rng, 1)
@@ -89,32 +92,37 @@ def _unclear(student: Student, rng: np.random.Generator, file: str, bench: Image
         said = (
             f"without {', '.join(places)} patches may change places, so positions are learned; how was not understood"
         )
-    return Outcome(Status.REVIEW, Fraction(1, 2), f"{said}. A person decides about class token and positions")
+        code = "positions_unclear"
+    message = f"{said}. A person decides about class token and positions"
+    return Outcome(Status.REVIEW, Fraction(1, 2), message, code=code)
 
 
 def _other_tokens(bench: Workbench, rng: np.random.Generator) -> Outcome | None:
     """None if it makes one token of each patch, or nothing can be told."""
     if (tokens := tokens_made(bench, rng, ONE)) is None:
         return None
-    why = why_so_many(tokens, ONE)
+    why, code = why_so_many(tokens, ONE)
     many = f"{tokens} token{'s' * (tokens != 1)}"
-    return failed(f"{bench.name}({ONE}) makes {many} of an image with {ONE.patches} patches{': ' * bool(why)}{why}")
+    message = f"{bench.name}({ONE}) makes {many} of an image with {ONE.patches} patches{': ' * bool(why)}{why}"
+    return failed(message, code=code)
 
 
 def _not_learned(bench: Workbench, what: str, is_there: bool, shapes: set[tuple[int, ...]]) -> Outcome:
     name = bench.name
     if is_there:
-        return failed(f"{name} has a {what}, but its output does not depend on it")
+        return failed(f"{name} has a {what}, but its output does not depend on it", code="parameter_unused")
     kept = [tuple(side for side in shape if side > 1) for shape in bench.buffers.values()]
     longer = len(next(iter(shapes))) == 2 and any(
         len(shape) == 2 and shape[0] > ONE.patches and shape[1] == ONE.dim for shape in kept
     )
     if longer or shapes & set(kept):
-        return failed(f"the {what} of {name} is a buffer: saved, but never trained; make it an nn.Parameter")
+        message = f"the {what} of {name} is a buffer: saved, but never trained; make it an nn.Parameter"
+        return failed(message, code="buffer_not_parameter")
     size = "dim numbers" if what == "class token" else "a row of dim numbers for each patch"
     return failed(
         f"no parameter of {name} is its {what} ({size}): drawn in forward(), fixed or a plain tensor, it is neither "
-        "trained nor saved; make it an nn.Parameter in __init__()"
+        "trained nor saved; make it an nn.Parameter in __init__()",
+        code="not_a_parameter",
     )
 
 
@@ -131,18 +139,21 @@ def vit_matches_its_equations(
     deep = vit_bench(student, rng, file, name, DEEP)
     blocks = blocks_with_depth_one(bench.values, deep.values, DEEP.depth)
     if blocks not in (None, 1):
-        return failed(f"{name} has {blocks or 'no'} block{'s' * (blocks != 1)} where depth is 1")
+        message = f"{name} has {blocks or 'no'} block{'s' * (blocks != 1)} where depth is 1"
+        return failed(message, code="wrong_block_count")
     try:
         seen, found = _read(bench, deep, rng)
     except TimedOut:
         return _took_too_long(adds_blocks=blocks == 1)
     if found == UNEXPLAINED and is_batch_normed(bench):
         return _batch_normed(bench)
-    if isinstance(found, str):
-        return failed(f"{name} is not the model asked for; it looks as if {found}", evidence={"looks_like": found})
+    if isinstance(found, Diagnosis):
+        message = f"{name} is not the model asked for; it looks as if {found}"
+        return failed(message, evidence={"looks_like": found}, code=found.code)
     as_many = _shapes(deep) == _shapes(bench)
     if as_many and not mlps(bench.values, ONE.dim):
-        return failed(f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList")
+        message = f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList"
+        return failed(message, code="blocks_in_plain_list")
     if as_many:
         return _of_one_size(bench, deep, rng)
     if found is None:
@@ -152,12 +163,14 @@ def vit_matches_its_equations(
 
 def _took_too_long(adds_blocks: bool) -> Outcome:
     """It has run in time before: what takes long is to try what its tensors may be."""
-    return left_to_a_person({"it runs": True, "more depth adds as many blocks": adds_blocks}, "all its values", "")
+    return left_to_a_person(
+        {"it runs": True, "more depth adds as many blocks": adds_blocks}, "all its values", "", code="took_too_long"
+    )
 
 
-def _read(bench: ImageBench, deep: ImageBench, rng: np.random.Generator) -> tuple[ImageBench, Found | str | None]:
+def _read(bench: ImageBench, deep: ImageBench, rng: np.random.Generator) -> tuple[ImageBench, Found | Diagnosis | None]:
     """What it is found to be, and the deep model as it is read then: first with its layers named as torch would."""
-    said: Found | str | None = None
+    said: Found | Diagnosis | None = None
     for turned in (False, True):
         pairs = in_pairs(bench, ONE, turned)
         if pairs is bench:
@@ -179,12 +192,15 @@ def _of_one_size(bench: Workbench, deep: Workbench, rng: np.random.Generator) ->
     x = ONE.images(rng, 2)
     once, more = (each.run((x,), values=bench.values).outputs[0] for each in (bench, deep))
     if difference(once, more) is None:
-        return failed(f"depth has no influence on {bench.name}: it has as many blocks with depth 3 as with depth 1")
-    return failed(f"the blocks of {bench.name} share one set of weights, whatever its depth; each needs its own")
+        message = f"depth has no influence on {bench.name}: it has as many blocks with depth 3 as with depth 1"
+        return failed(message, code="depth_ignored")
+    message = f"the blocks of {bench.name} share one set of weights, whatever its depth; each needs its own"
+    return failed(message, code="blocks_share_weights")
 
 
 def _batch_normed(bench: Workbench) -> Outcome:
-    return failed(f"BatchNorm stands in {bench.name} where LayerNorm is asked for, over the features of each token")
+    message = f"BatchNorm stands in {bench.name} where LayerNorm is asked for, over the features of each token"
+    return failed(message, code="batch_norm")
 
 
 def _unread(bench: Workbench, rng: np.random.Generator, adds_blocks: bool) -> Outcome:
@@ -192,7 +208,8 @@ def _unread(bench: Workbench, rng: np.random.Generator, adds_blocks: bool) -> Ou
     if is_batch_normed(bench):
         return _batch_normed(bench)
     if positions_are_factors(bench, rng, ONE):
-        return failed(f"the positions of {bench.name} are multiplied with the tokens; they are to be added")
+        message = f"the positions of {bench.name} are multiplied with the tokens; they are to be added"
+        return failed(message, code="positions_multiplied")
     return block_properties.of_a_vit(bench, rng, ONE, adds_blocks)
 
 
@@ -204,7 +221,7 @@ def _judged_deep(deep: Workbench, rng: np.random.Generator, found: Found) -> Out
     if how == RIGHT:
         return _right(found)
     said = f"{deep.name} is right with one block, but with depth 3 it is not three blocks one after the other"
-    return failed(said if how == UNKNOWN else f"{said}: {how}")
+    return failed(said if how == UNKNOWN else f"{said}: {how}", code=how.code)
 
 
 def _right(found: Found) -> Outcome:
@@ -218,5 +235,5 @@ def vit_is_trained(student: Student, rng: np.random.Generator, *, file: StudentF
     two = replace(ONE, depth=2)
     bench = vit_bench(student, rng, file, name, two)
     if not bench.values:
-        return failed(f"{name} has no parameters: nothing of it is trained or saved")
+        return failed(f"{name} has no parameters: nothing of it is trained or saved", code="no_parameters")
     return trained(bench, rng, (ONE.images(rng, 2),))

@@ -10,9 +10,7 @@ import numpy as np
 from grader import compare
 from grader.checks.modules.recovery.image_bench import ImageBench, Sizes, on_images
 from grader.checks.modules.recovery.obligations import (
-    changes_its_input,
-    differs_in_float32,
-    not_a_function_of_its_input,
+    irregular,
     wrong_shape,
 )
 from grader.checks.modules.recovery.other_images import swapped, with_another_patch
@@ -52,14 +50,12 @@ def _logits(student: Student, rng: np.random.Generator, file: str, name: str) ->
     every: list[Array] = []
     for sizes in _SIZES:
         bench = vit_bench(student, rng, file, name, sizes)
-        images = [(sizes.images(rng, batch), (batch, sizes.classes)) for batch in (2, 1, 3)]
+        cases = [((sizes.images(rng, batch),), (batch, sizes.classes)) for batch in (2, 1, 3)]
         x = sizes.images(rng, 3)
-        for one, want in images:
-            if wrong := wrong_shape(bench, (one,), want):
-                return wrong
-        for look in (not_a_function_of_its_input, changes_its_input, differs_in_float32):
-            if wrong := look(bench, (x,)):
-                return wrong
+        if found := wrong_shape(bench, cases):
+            return found[1]
+        if wrong := irregular(bench, (x,)):
+            return wrong
         (logits,) = bench.run((x,)).outputs
         if wrong := made_probable(name, logits):
             return wrong
@@ -71,7 +67,8 @@ def made_probable(name: str, logits: Array) -> Outcome | None:
     """What a softmax behind the head gives; None if there is none."""
     for values, what in ((logits, "probabilities"), (np.exp(logits), "logarithms of probabilities")):
         if np.allclose(values.sum(axis=-1), 1, atol=1e-4) and (values >= 0).all():
-            return failed(f"{name} returns {what}; logits are asked for, without a softmax behind the head")
+            message = f"{name} returns {what}; logits are asked for, without a softmax behind the head"
+            return failed(message, code="softmax_behind_head")
     return None
 
 
@@ -81,7 +78,8 @@ def _never_negative(name: str, every: list[Array]) -> Outcome | None:
     if not (together >= 0).all():
         return None
     behind = "a sigmoid" if (together <= 1).all() else "a ReLU"
-    return failed(f"no logit of {name} is ever negative: {behind} seems to stand behind the head; take it away")
+    message = f"no logit of {name} is ever negative: {behind} seems to stand behind the head; take it away"
+    return failed(message, code="activation_behind_head")
 
 
 @check(group="values")
@@ -95,28 +93,30 @@ def vit_sees_every_patch_in_its_place(
     turned_image = swapped(x, ONE)
     plain, turned, *others = bench.run((x,), (turned_image,), *((image,) for image in changed)).outputs
     if not all(np.isfinite(output).all() for output in (plain, turned, *others)):
-        return failed(f"{name} gives NaN or infinity")
+        return failed(f"{name} gives NaN or infinity", code="not_finite")
     blind = [n for n, output in enumerate(others) if difference(output, plain) is None]
     if blind:
-        return failed(f"{len(blind)} of {ONE.patches} patches have no influence on the logits of {name}")
+        message = f"{len(blind)} of {ONE.patches} patches have no influence on the logits of {name}"
+        return failed(message, code="patches_ignored")
     if difference(turned, plain) is None:
-        return failed(f"swapping two patches leaves the logits of {name} as they were: positions are not added")
+        message = f"swapping two patches leaves the logits of {name} as they were: positions are not added"
+        return failed(message, code="positions_not_added")
     places = next(iter(position_tensors(bench.values, ONE)), "")
     if places:
         rows = table(bench.values[places], ONE.dim)
         alike = {places: kept_as(bench.values[places], np.broadcast_to(rows[1], rows.shape))}
         ((before, after),) = bench.run_changed((x,), (turned_image,), changes=[alike])
         if difference(after, before):
-            return failed(
-                f"with all positions equal, swapping two patches still changes the logits of {name}{_why(bench)}"
-            )
+            why, code = _why(bench)
+            message = f"with all positions equal, swapping two patches still changes the logits of {name}: {why}"
+            return failed(message, code=code)
     return passed("every patch is seen, and where it is")
 
 
-def _why(bench: Workbench) -> str:
-    """What kernel a convolution has that is no patch."""
+def _why(bench: Workbench) -> tuple[str, str]:
+    """What kernel a convolution has that is no patch, or what else it may be; and the code of that."""
     for value in bench.values.values():
         if value.shape[:2] == (ONE.dim, ONE.channels) and value.ndim == 4 and value.shape[2:] != (ONE.patch, ONE.patch):
             kernel = compare.shape(value.shape[2:])
-            return f": its kernels have {kernel} pixels where patch is {ONE.patch}, so patches overlap"
-    return ": a token is not made of one patch, or tokens are mixed by a reshape() or a mask"
+            return f"its kernels have {kernel} pixels where patch is {ONE.patch}, so patches overlap", "patches_overlap"
+    return "a token is not made of one patch, or tokens are mixed by a reshape() or a mask", "token_order_counts"

@@ -13,6 +13,8 @@ from grader.errors import StudentFault, TimedOut
 from grader.model import Outcome, Status, Student, passed
 from grader.registry import StudentFile, check
 
+_NOTHING = "", ""
+
 
 @check  # in a sandbox of its own: it hooks into the code's classes
 def model_runs_its_variant(
@@ -33,29 +35,30 @@ def model_runs_its_variant(
         raise
     except StudentFault:  # other checks say what is wrong with the file
         found = {}
-    reason = _never_run(found if isinstance(found, dict) else {}, " and ".join(enters), " or ".join(flags))
+    reason, code = _never_run(found if isinstance(found, dict) else {}, " and ".join(enters), " or ".join(flags))
     if reason:
         message = f"{reason}; a person decides whether the predictions are this variant's"
-        return Outcome(Status.REVIEW, Fraction(0), message)
+        return Outcome(Status.REVIEW, Fraction(0), message, code=code)
     return passed("nothing speaks against it", evidence={"seen_running": _says(found, "on", "entered")})
 
 
-def _never_run(found: Mapping[str, Any], names: str, flags: str) -> str:
-    """Why the variant is never run; nothing unless that is certain."""
+def _never_run(found: Mapping[str, Any], names: str, flags: str) -> tuple[str, str]:
+    """Why the variant is never run, and the code of that; nothing unless it is certain."""
     model = found.get("model")
     if not model or not found.get("alone"):
-        return ""
+        return _NOTHING
     if _says(found, "on", "entered"):
         never_set = not _says(found, "off", "entered") and found.get("built") and not found.get("set")
         runs = f"the model in {model} runs {names} only when its configuration says {flags}"
-        return f"{runs}, and no code that was handed in sets that" if never_set else ""
+        return (f"{runs}, and no code that was handed in sets that", "never_switched_on") if never_set else _NOTHING
     if not _says(found, "on", "ran"):
-        return ""
+        return _NOTHING
     if not found.get("mentioned"):
-        return f"{names} is defined, and no code that was handed in uses it: the model in {model} runs without it"
+        said = f"{names} is defined, and no code that was handed in uses it: the model in {model} runs without it"
+        return said, "never_used"
     if found.get("redefined") or _says(found, "on", "open"):
-        return ""
-    return f"the model in {model}, built with {flags} on and run once, never came to {names}"
+        return _NOTHING
+    return f"the model in {model}, built with {flags} on and run once, never came to {names}", "never_reached"
 
 
 def _says(found: Any, run: str, what: str) -> bool:

@@ -28,7 +28,7 @@ _SAID_BYTES = 1 << 16
 
 
 def start_servers(
-    libraries: tuple[str, ...], workspace: Path, room: Path | None, unsafe: bool, without: tuple[str, ...]
+    libraries: tuple[str, ...], workspace: Path, unsafe: bool, without: tuple[str, ...]
 ) -> dict[tuple[str, ...], ForkServer]:
     """By what they load: one with all these libraries and, if some of them are heavy, one with the others. Returns at
     once; whoever opens the first box waits until its server is ready."""
@@ -48,7 +48,7 @@ def start_servers(
         "path": installation.path,
         "light": light,
         "heavy": [name for name in libraries if name in HEAVY],
-        "readable": [*installation.readable, *([str(room)] if room else [])],
+        "readable": installation.readable,
         "listable": installation.path,
         "installation": installation.folders,
         "workspace": str(workspace),

@@ -9,7 +9,6 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,55 +31,10 @@ def _unlike_any_other() -> int:
     return secrets.randbits(48)
 
 
-def _make_look_new(paths: Iterable[str]) -> None:
+def _make_look_new(paths: Iterable[Path]) -> None:
     """Give all files one old date: boxes can see when a file was changed, and that this date was set just now."""
     for path in paths:
         os.utime(path, (_LONG_AGO, _LONG_AGO))
-
-
-@dataclass
-class _Linked:
-    """A submission's files, where boxes may read them: linked there, if they are not there anyway."""
-
-    folders: list[str]  # the outermost first
-    files: list[str]
-    is_ours: bool = True
-
-    def remove(self) -> None:
-        """Nobody else can have put anything there. If somebody did, that goes too."""
-        if not self.is_ours:
-            return
-        try:
-            for file in self.files:
-                os.unlink(file)
-            for folder in reversed(self.folders):
-                os.rmdir(folder)
-        except OSError:
-            remove(Path(self.folders[0]))
-
-
-def _linked(folder: str, to: str) -> _Linked:
-    os.mkdir(to)
-    made = _Linked([to], [])
-    with os.scandir(folder) as listing:
-        for entry in listing:
-            target = os.path.join(to, entry.name)
-            if entry.is_dir(follow_symlinks=False):
-                inner = _linked(entry.path, target)
-                made.folders += inner.folders
-                made.files += inner.files
-            else:
-                _link_or_copy(entry.path, target)
-                made.files.append(target)
-    return made
-
-
-def _as_it_lies(folder: Path) -> _Linked:
-    found = _Linked([], [], is_ours=False)
-    for here, _, files in os.walk(folder):
-        found.folders.append(here)
-        found.files += [os.path.join(here, name) for name in files]
-    return found
 
 
 def _link_or_copy(original: str, copy: str) -> None:
@@ -99,18 +53,15 @@ class BoxRunner:
         *,
         unsafe: bool = False,
         without: tuple[str, ...] = (),
-        room: Path | None = None,
     ) -> None:
-        """`without` names layers to do without, as if the kernel lacked them. Sandboxes may read submissions that lie
-        below `room` where they are, one at a time; others are linked to where they may."""
+        """`without` names layers to do without, as if the kernel lacked them."""
         self._libraries = libraries
         self._unsafe = unsafe
         self._without = without
         self.workspace = Path(tempfile.mkdtemp(prefix="grader-"))
-        self._room = room
         self._layers: tuple[str, ...] | None = None
         self._servers: dict[tuple[str, ...], ForkServer] = {}
-        self._linked: dict[Path, _Linked] = {}  # by the submission's folder
+        self._readable: tuple[Path, Path] | None = None  # a submission's folder, and where sandboxes read it
         self._mentioned: dict[tuple[Path, str], bool] = {}  # whether a file, or what it may import, names a heavy one
 
     def start(self) -> None:
@@ -119,7 +70,7 @@ class BoxRunner:
 
     def _started(self, libraries: tuple[str, ...]) -> ForkServer:
         if libraries not in self._servers:
-            self._servers |= start_servers(libraries, self.workspace, self._room, self._unsafe, self._without)
+            self._servers |= start_servers(libraries, self.workspace, self._unsafe, self._without)
         return self._servers[libraries]
 
     def server_for(self, submission: Submission, file: str) -> ForkServer:
@@ -196,22 +147,18 @@ class BoxRunner:
         raise BoxLost("a box ended before it was ready")
 
     def _within_reach(self, submission: Submission) -> str:
-        """The submission's folder, where sandboxes may read it, as if nobody had read it before: what they may open is
-        fixed before it is known."""
-        if submission.folder not in self._linked:
-            for earlier in self._linked.values():  # one at a time: the sandboxes of the last one are gone
-                earlier.remove()
-            self._linked = {submission.folder: self._placed(submission.folder)}
+        """The submission's files, linked to where sandboxes may read them: what they may open is fixed before it is
+        known. They look as if nobody had read them before."""
+        folder, linked = self._readable or (None, None)
+        if linked is None or folder != submission.folder:
+            if linked is not None:  # one at a time: the sandboxes of the last one are gone
+                remove(linked)
+            linked = self.workspace / f"submission-{_unlike_any_other()}"
+            shutil.copytree(submission.folder, linked, copy_function=_link_or_copy)
+            self._readable = submission.folder, linked
             self._mentioned = {key: known for key, known in self._mentioned.items() if key[0] == submission.folder}
-        linked = self._linked[submission.folder]
-        above = [str(folder) for folder in (self.workspace, self._room) if folder is not None]
-        _make_look_new([*above, *linked.folders, *linked.files])
-        return linked.folders[0]
-
-    def _placed(self, folder: Path) -> _Linked:
-        if self._room is not None and folder.is_relative_to(self._room):
-            return _as_it_lies(folder)
-        return _linked(str(folder), str(self.workspace / f"submission-{_unlike_any_other()}"))
+        _make_look_new([self.workspace, linked, *linked.rglob("*")])
+        return str(linked)
 
     @property
     def isolation(self) -> Isolation:

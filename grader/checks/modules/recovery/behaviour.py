@@ -25,7 +25,9 @@ _APART = 0.1
 _BOUND = 1e-3  # a LayerNorm's ε shows in the fifth decimal
 
 
-def left_to_a_person(shown: Mapping[str, bool], left: str, essential: str = WEIGHED) -> Outcome:
+def left_to_a_person(
+    shown: Mapping[str, bool], left: str, essential: str = WEIGHED, *, code: str = "unknown_arrangement"
+) -> Outcome:
     """Points for what was shown of all that is asked; next to none where what is essential was not shown.
 
     A person looks, because behaviour lets some mistakes through (a missing scale, say) that values would not.
@@ -38,7 +40,7 @@ def left_to_a_person(shown: Mapping[str, bool], left: str, essential: str = WEIG
         message += f". It does not show: {'; '.join(unseen)}"
     message += f". A person decides about {'that and about ' if unseen else ''}{left}"
     evidence = {"judged_by": "properties", "held": seen, "not_shown": unseen}
-    return Outcome(Status.REVIEW, share, message, evidence=evidence)
+    return Outcome(Status.REVIEW, share, message, evidence=evidence, code=code)
 
 
 def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome | None:
@@ -48,7 +50,9 @@ def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome
         return None
     return failed(
         f"{bench.name} uses fewer learned numbers than its formula, {count} where {needed} are needed: a layer is left "
-        "out or serves twice, or a tensor is no nn.Parameter and so neither trained nor saved"
+        "out or serves twice, or a tensor is no nn.Parameter and so neither trained nor saved",
+        evidence={"learned_numbers": count, "needed": needed},
+        code="too_few_parameters",
     )
 
 
@@ -93,7 +97,8 @@ def heads_have_no_influence(
 
 
 def unsplit(bench: Workbench, heads: int) -> Outcome:
-    return failed(f"{bench.name} computes the same with one head as with {heads}: heads are not split")
+    message = f"{bench.name} computes the same with one head as with {heads}: heads are not split"
+    return failed(message, code="heads_not_split")
 
 
 def weighs_all_alike(
@@ -114,7 +119,8 @@ def weighs_all_alike(
 
 def averages(bench: Workbench) -> Outcome:
     return failed(
-        f"{bench.name} has no attention: it takes the mean of the tokens, each with the same weight whatever is in it"
+        f"{bench.name} has no attention: it takes the mean of the tokens, each with the same weight whatever is in it",
+        code="uniform_weights",
     )
 
 

@@ -18,7 +18,18 @@ from grader.checks.modules.recovery.fits import agree, explanation
 from grader.checks.modules.recovery.head_maps import ADDED, AVERAGED
 from grader.checks.modules.recovery.layers import PLAIN_NORM, Linear, Mlp, Norm
 from grader.compare import Array
-from reference.mistakes.encoder_blocks import FEATURES, OVER_TOKENS, WITHOUT_GAIN_OR_SHIFT, Variant, block, variants
+from reference.mistakes.diagnosis import Diagnosis
+from reference.mistakes.encoder_blocks import (
+    FEATURES,
+    NO_ATTENTION,
+    NO_MLP,
+    OVER_TOKENS,
+    SHARED_NORM,
+    WITHOUT_GAIN_OR_SHIFT,
+    Variant,
+    block,
+    variants,
+)
 from reference.mistakes.mixing import NO_OUTPUT, RIGHT, SELF_ATTENTION, UNLIKE_ALONE, Mix
 from reference.numpy_attention import Mixing
 from reference.numpy_layers import Function, identity
@@ -30,7 +41,7 @@ Tails = Callable[[tuple[Norm, ...]], Iterator[tuple[object, Function]]]
 class Wanted:
     """What the assignment leaves open in a block."""
 
-    orders: tuple[str, ...]
+    orders: tuple[Diagnosis, ...]
     activations: tuple[str, ...]
     output: bool = True  # behind a single head, W_O and W_V are one map, and W_O may be left out
     hidden: int | None = None  # the width of the hidden layer, if it is not left open
@@ -57,31 +68,34 @@ class OneToken:
             return np.zeros_like(x)
         return self.output(self.value(x)) if self.output else self.value(x)
 
-    def mistakes(self, wanted: Wanted) -> list[str]:
+    def mistakes(self, wanted: Wanted) -> list[Diagnosis]:
         """What is not as asked, in words."""
         found = self.variant.mistakes(wanted.orders, wanted.activations)
-        if wanted.output and self.output is None and "no attention" not in self.variant.order:
+        if wanted.output and self.output is None and self.variant.order.code != NO_ATTENTION:
             found.append(NO_OUTPUT)
         if self.output and self.output.layout in ((ADDED,), (AVERAGED,)):
-            found.append(f"the heads are {self.output.layout[0]}; they should be joined side by side")
-        if "no feed-forward" not in self.variant.order:
+            words = f"the heads are {self.output.layout[0]}; they should be joined side by side"
+            found.append(Diagnosis(words, "heads_not_joined"))
+        if self.variant.order.code != NO_MLP:
             found += self.mistakes_of_the_network(wanted)
         if "LayerNorm" in self.variant.order or self.variant.norm != FEATURES:
             return found
         if self.norms[0] == self.norms[1] != PLAIN_NORM:
-            return [*found, "one LayerNorm serves in both places"]
+            return [*found, SHARED_NORM]
         if any(not norm.gain or not norm.shift for norm in self.norms):
             found.append(WITHOUT_GAIN_OR_SHIFT)
         return found
 
-    def mistakes_of_the_network(self, wanted: Wanted) -> list[str]:
+    def mistakes_of_the_network(self, wanted: Wanted) -> list[Diagnosis]:
         found = []
         if not self.mlp.narrow.weight:
-            return ["the feed-forward network has one layer instead of two"]
+            return [Diagnosis("the feed-forward network has one layer instead of two", "wrong_mlp_depth")]
         if self.mlp.between:
-            found.append(f"the feed-forward network has {len(self.mlp.between) + 2} layers instead of two")
+            words = f"the feed-forward network has {len(self.mlp.between) + 2} layers instead of two"
+            found.append(Diagnosis(words, "wrong_mlp_depth"))
         if wanted.hidden not in (None, self.mlp.hidden):
-            found.append(f"its hidden layer has {self.mlp.hidden} units, not `hidden` = {wanted.hidden}")
+            words = f"its hidden layer has {self.mlp.hidden} units, not `hidden` = {wanted.hidden}"
+            found.append(Diagnosis(words, "wrong_hidden_width"))
         return found
 
 
@@ -102,7 +116,7 @@ def _choices(anatomy: Anatomy, tails: Tails) -> list[_Choice]:
 
 def _of_variant(anatomy: Anatomy, variant: Variant, choices: Sequence[_Choice]) -> Iterator[OneToken]:
     for mlp, (value, output, norms, tail, finish) in product(anatomy.mlps, choices):
-        if (value is None) == ("no attention" in variant.order):
+        if (value is None) == (variant.order.code == NO_ATTENTION):
             yield OneToken(value, output, mlp, norms, variant, tail, finish)
 
 
@@ -162,7 +176,7 @@ class ManyTokens:
     query: Linear
     key: Linear
     heads: int
-    mistake: str
+    mistake: Diagnosis
     mix: Mix
 
     def run(self, x: Array) -> Array:
@@ -174,7 +188,9 @@ class ManyTokens:
         return self.single.output(mixed) if self.single.output else mixed
 
 
-def many_token_fits(anatomy: Anatomy, single: OneToken, mistakes: Sequence[str] = (RIGHT,)) -> Iterator[ManyTokens]:
+def many_token_fits(
+    anatomy: Anatomy, single: OneToken, mistakes: Sequence[Diagnosis] = (RIGHT,)
+) -> Iterator[ManyTokens]:
     """Every choice of queries and keys for each of these ways to attend, without what follows the block."""
     if single.value is None:
         return
@@ -186,11 +202,12 @@ def many_token_fits(anatomy: Anatomy, single: OneToken, mistakes: Sequence[str] 
                     yield ManyTokens(single, q, k, anatomy.heads, said, mix)
 
 
-def _ways_to_mix(mistake: str, width: int, joined: int) -> Iterator[tuple[str, Mix]]:
+def _ways_to_mix(mistake: Diagnosis, width: int, joined: int) -> Iterator[tuple[Diagnosis, Mix]]:
     """In words and numbers. Heads wider than width/heads may be scaled by their own width or by that."""
     wide = joined != width
     said = mistake.replace("√(dim/heads)", "√(width of a head)").replace("√dim", "√(width of all heads)")
-    yield from ((said if wide else mistake, mix) for mix in SELF_ATTENTION[mistake])
+    diagnosis = Diagnosis(said, mistake.code) if wide else mistake
+    yield from ((diagnosis, mix) for mix in SELF_ATTENTION[mistake])
     if wide and mistake == RIGHT:
         yield RIGHT, Mixing(scale=lambda joined, heads: 1 / sqrt(width / heads))
 
@@ -201,7 +218,7 @@ def shared_fits(anatomy: Anatomy, single: OneToken) -> Iterator[ManyTokens]:
         return
     (right,) = SELF_ATTENTION[RIGHT]
     for who, q, k in anatomy.shared(single.value):
-        mistake = f"{who} come from one layer; each should have its own"
+        mistake = Diagnosis(f"{who} come from one layer; each should have its own", "shared_projection")
         yield ManyTokens(single, q, k, anatomy.heads, mistake, right)
 
 

@@ -36,16 +36,20 @@ def of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, needed
     equal = np.ones((1, 6, 1)) * x[:, :1]
     plain, turned, changed, same, alone = bench.run((x,), (x[:, order],), (other,), (equal,), (x[:, :1],)).outputs
     if plain.shape != x.shape:
-        return failed(f"{bench.name} should give one output of the same width for each token")
+        message = f"{bench.name} should give one output of the same width for each token"
+        return failed(message, code="wrong_output_shape")
     if found := difference(turned, plain[:, order]):
         return failed(
             f"reordering the tokens does more than reorder the output of {bench.name}, {found.summary}: their places "
-            "count, as with positions added inside, a mask, or heads split by view() without a transpose"
+            "count, as with positions added inside, a mask, or heads split by view() without a transpose",
+            code="token_order_counts",
         )
     if difference(changed[:, :3], plain[:, :3]) is None:
-        return failed(f"in {bench.name} no token has any influence on the output of another")
+        message = f"in {bench.name} no token has any influence on the output of another"
+        return failed(message, code="tokens_not_mixed")
     if difference(same[:, :1], alone):
-        return failed(f"equal tokens should give {bench.name} the same answer as one of them: weights sum to one")
+        message = f"equal tokens should give {bench.name} the same answer as one of them: weights sum to one"
+        return failed(message, code="weights_not_normalised")
     return None
 
 
@@ -84,7 +88,8 @@ def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_bloc
         return few
     one, other = bench.run((x[:1],), (x[1:],)).outputs
     if difference(one, other) is None:
-        return failed(f"the logits of {bench.name} do not depend on the image: no patch reaches what the head reads")
+        message = f"the logits of {bench.name} do not depend on the image: no patch reaches what the head reads"
+        return failed(message, code="input_ignored")
     same = behaviour.heads_have_no_influence(bench, (x,), replace(sizes, heads=1).arguments())
     if same:
         return behaviour.unsplit(bench, sizes.heads)

@@ -30,6 +30,7 @@ from grader.checks.modules.recovery.layers import Linear, Mlp, Norm, Values, is_
 from grader.checks.modules.recovery.vector_places import NO_SHIFT, has_both_shifts, with_vector
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
+from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.encoder_blocks import FEATURES, OVER_BOTH, WITHOUT_GAIN_OR_SHIFT, WITHOUT_SHIFT, Variant
 from reference.mistakes.mixing import NO_MAPS_OF_ITS_OWN, NO_OUTPUT, SELF_ATTENTION
 
@@ -84,7 +85,7 @@ class Reading:
     def is_right(self) -> bool:
         return self.usual.is_right() or self.bare.is_right()
 
-    def told(self) -> list[str] | None:
+    def told(self) -> list[Diagnosis] | None:
         """What is not as wanted, in words; an empty list if all is, None if nothing tried explains its values."""
         if self.is_right:
             return []
@@ -188,12 +189,12 @@ class View:
                     return self._with_vectors(fit, []) == []
         return False
 
-    def told(self) -> list[str] | None:
+    def told(self) -> list[Diagnosis] | None:
         """What is not as wanted in this view, in words, or None."""
         if not self._is_sound:
             return None
         x, output = np.concatenate(self.given.single), np.concatenate(self.outputs[1])
-        found: list[tuple[list[str], Anatomy, OneToken]] = []
+        found: list[tuple[list[Diagnosis], Anatomy, OneToken]] = []
         for named in (False, True):
             found = found or [
                 (single.mistakes(self.wanted), anatomy, single)
@@ -221,7 +222,7 @@ class View:
     def _several(self) -> tuple[Sequence[Array], list[Array]]:
         return self.given.several, self.outputs[0]
 
-    def _of_attention(self, anatomy: Anatomy, single: OneToken) -> str | None:
+    def _of_attention(self, anatomy: Anatomy, single: OneToken) -> Diagnosis | None:
         for mistake in SELF_ATTENTION:
             if fit := first(many_token_fits(anatomy, single, [mistake]), *self._several()):
                 return fit.mistake
@@ -233,7 +234,7 @@ class View:
                 return OVER_BOTH
         return None
 
-    def _unlike_alone(self) -> list[str] | None:
+    def _unlike_alone(self) -> list[Diagnosis] | None:
         right = [Variant(order, self.wanted.activations[0]) for order in self.wanted.orders]
         inputs, outputs = self._several()
         every = chain.from_iterable(unlike_alone(anatomy, right) for anatomy in self.anatomies)
@@ -241,7 +242,7 @@ class View:
             return [fit.mistake or fit.single.variant.norm, *fit.single.mistakes_of_the_network(self.wanted)]
         return None
 
-    def _with_vectors(self, fit: ManyTokens, mistakes: list[str]) -> list[str] | None:
+    def _with_vectors(self, fit: ManyTokens, mistakes: list[Diagnosis]) -> list[Diagnosis] | None:
         """The mistakes, if every vector has a place: each is put to work in turn, beside those before it."""
         count = len(self.vectors)
         changes = [{name: self.full.values[name] for name in self.vectors[: n + 1]} for n in range(count)]

@@ -11,7 +11,7 @@ import numpy as np
 from grader import compare
 from grader.checks.modules.recovery.workbench import Workbench, started
 from grader.compare import Array, numbers
-from grader.errors import Crashed, NotImportable, TimedOut
+from grader.errors import Crashed, Killed, NotImportable, TimedOut
 from grader.model import Student
 
 
@@ -68,11 +68,11 @@ class ImageBench(Workbench):
     ) -> dict[str, Any]:
         try:
             reply = super()._ask(config, self._in_full(values), inputs, cotangents, [*map(self._in_full, changes)])
-        except (TimedOut, NotImportable):
+        except (TimedOut, Killed, NotImportable):
             raise
         except Crashed as fault:
             message = fault.message.replace(f"{self.name}()", f"{self.name}({self.sizes})")
-            raise Crashed(message, fault.detail, fault.concealed) from None
+            raise Crashed(message, fault.detail, fault.concealed, code=fault.code) from None
         for name, rows in self.in_use.items():
             if (gradient := reply["gradients"].get(name)) is not None:
                 table = numbers(gradient, self.name)
@@ -94,12 +94,12 @@ def on_images(student: Student, rng: np.random.Generator, file: str, name: str, 
     bench = ImageBench(student, file, name, sizes.arguments(), sizes=sizes)
     try:
         started(bench, rng, (given,))
-    except (TimedOut, NotImportable):
+    except (TimedOut, Killed, NotImportable):
         raise
     except Crashed as fault:
         shape = compare.shape(given.shape)
         message = f"{fault.message}, given {shape} (batch × channels × height × width)"
-        raise Crashed(message, fault.detail, fault.concealed) from None
+        raise Crashed(message, fault.detail, fault.concealed, code=fault.code) from None
     return _cut(bench, rng, given, sizes)
 
 

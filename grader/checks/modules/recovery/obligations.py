@@ -9,9 +9,9 @@ import numpy as np
 
 from grader import compare
 from grader.checks.modules.recovery.fits import Inputs
-from grader.checks.modules.recovery.workbench import DROPOUT, Workbench
+from grader.checks.modules.recovery.workbench import DROPOUT, Ran, Workbench
 from grader.compare import Array, difference
-from grader.errors import Crashed, TimedOut
+from grader.errors import Crashed, Killed, TimedOut
 from grader.model import Outcome, failed, passed
 from grader.quoting import quote
 
@@ -22,42 +22,84 @@ _AXES = {3: "batch × tokens × width", 4: "batch × channels × height × width
 STEPS = ((1e-5, 1e-4), (1e-7, 1e-4), (1e-3, 3e-2), (1e-2, 3e-2))
 
 
-def wrong_shape(bench: Workbench, inputs: Inputs, want: tuple[int, ...]) -> Outcome | None:
-    """None if these inputs give that shape. A fault says which inputs bring it about."""
-    given = " and ".join(compare.shape(array.shape) for array in inputs)
+def wrong_shape(bench: Workbench, cases: Sequence[tuple[Inputs, tuple[int, ...]]]) -> tuple[Inputs, Outcome] | None:
+    """The first inputs that do not give the shape that they should, and what is wrong; None if all do.
+
+    The module is built once for all of them. If it crashes then, each is tried alone: the fault says on which it does.
+    """
     try:
-        (output,) = bench.run(inputs).outputs
-    except TimedOut:
+        outputs = bench.run(*(inputs for inputs, _ in cases)).outputs
+    except (TimedOut, Killed):
         raise
-    except Crashed as fault:
-        if f"given {given}" in fault.message:
-            raise
-        axes = _AXES.get(inputs[0].ndim, "")
-        raise Crashed(f"{fault.message}, given {given} ({axes})", fault.detail) from None
-    if output.shape != want:
-        detail = f"it gives {compare.shape(output.shape)}"
-        return failed(f"{bench.name} should turn {given} into {compare.shape(want)}", detail)
-    if not np.isfinite(output).all():
-        return failed(f"{bench.name} gives NaN or infinity for {given}")
+    except Crashed:
+        outputs = [_alone(bench, inputs) for inputs, _ in cases]
+    for (inputs, want), output in zip(cases, outputs, strict=True):
+        if output.shape != want:
+            detail = f"it gives {compare.shape(output.shape)}"
+            message = f"{bench.name} should turn {_shapes(inputs)} into {compare.shape(want)}"
+            return inputs, failed(message, detail, code="wrong_output_shape")
+        if not np.isfinite(output).all():
+            return inputs, failed(f"{bench.name} gives NaN or infinity for {_shapes(inputs)}", code="not_finite")
     return None
 
 
+def _alone(bench: Workbench, inputs: Inputs) -> Array:
+    try:
+        return bench.run(inputs).outputs[0]
+    except (TimedOut, Killed):
+        raise
+    except Crashed as fault:
+        given = _shapes(inputs)
+        if f"given {given}" in fault.message:
+            raise
+        axes = _AXES.get(inputs[0].ndim, "")
+        message = f"{fault.message}, given {given} ({axes})"
+        raise Crashed(message, fault.detail, fault.concealed, code=fault.code) from None
+
+
+def _shapes(inputs: Inputs) -> str:
+    return " and ".join(compare.shape(array.shape) for array in inputs)
+
+
 def not_a_function_of_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
-    """None if each batch item's output depends on that item only, and on nothing drawn anew."""
+    """None if each batch item's output depends on that item only, and on nothing sampled in forward()."""
+    found = _function_of_its_input(bench, inputs)
+    return found if isinstance(found, Outcome) else None
+
+
+def irregular(bench: Workbench, inputs: Inputs) -> Outcome | None:
+    """None if it is a function of each batch item, changes no tensor of its caller, and gives the same in float32."""
+    ran = _function_of_its_input(replace(bench, watched=True), inputs)
+    if isinstance(ran, Outcome):
+        return ran
+    if not all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, ran.given[0], strict=True)):
+        return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …", code="changes_its_input")
+    (single,) = replace(bench, precision="float32").run(inputs).outputs
+    # Twenty times what float32 keeps of values near one, through a few layers.
+    if found := difference(single, ran.outputs[0], rtol=1e-3, atol=1e-3):
+        message = f"{bench.name} gives other values in float32 than in float64: {found.summary}"
+        return failed(message, code="differs_in_float32")
+    return None
+
+
+def _function_of_its_input(bench: Workbench, inputs: Inputs) -> Ran | Outcome:
     items = [tuple(array[n : n + 1] for array in inputs) for n in range(len(inputs[0]))]
-    together, again, *alone = bench.run(inputs, inputs, *items).outputs
+    ran = bench.run(inputs, inputs, *items)
+    together, again, *alone = ran.outputs
     if difference(again, together):
         return _answers_twice(bench, inputs)
     for number, single in enumerate(alone):
         if found := difference(single, together[number : number + 1]):
-            return failed(f"{bench.name}: an item's output depends on the others in its batch: {found.summary}")
+            message = f"{bench.name}: an item's output depends on the others in its batch: {found.summary}"
+            return failed(message, code="mixes_batch_items")
     once, twice = bench.run(inputs, inputs, settings=DROPOUT).outputs
-    return _drops_out(bench) if difference(once, twice) else None
+    return _drops_out(bench) if difference(once, twice) else ran
 
 
 def _drops_out(bench: Workbench) -> Outcome:
     return failed(
-        f"{bench.name} drops values out in evaluation mode as well; use nn.Dropout, or pass training=self.training"
+        f"{bench.name} drops values out in evaluation mode as well; use nn.Dropout, or pass training=self.training",
+        code="dropout_in_evaluation",
     )
 
 
@@ -67,7 +109,8 @@ def _answers_twice(bench: Workbench, inputs: Inputs) -> Outcome:
         return _drops_out(bench)
     return failed(
         f"{bench.name} gives two answers to one input in evaluation mode: is something drawn anew in forward()? "
-        "What is learned, such as a token or a position, is drawn once, as an nn.Parameter in __init__()"
+        "What is learned, such as a token or a position, is drawn once, as an nn.Parameter in __init__()",
+        code="not_repeatable",
     )
 
 
@@ -83,23 +126,6 @@ def made_steady(bench: Workbench, inputs: Inputs) -> Workbench | Outcome:
     return _answers_twice(bench, inputs)
 
 
-def changes_its_input(bench: Workbench, inputs: Inputs) -> Outcome | None:
-    """None if the caller's tensors are the same after the call."""
-    (given,) = replace(bench, watched=True).run(inputs).given
-    if all(np.allclose(was, now, rtol=1e-6, atol=0) for was, now in zip(inputs, given, strict=True)):
-        return None
-    return failed(f"{bench.name} changes its input in place; write x = x + …, not x += …")
-
-
-def differs_in_float32(bench: Workbench, inputs: Inputs) -> Outcome | None:
-    """None if single precision, as models are trained in, gives the same values but for rounding."""
-    (single,) = replace(bench, precision="float32").run(inputs).outputs
-    # Twenty times what float32 keeps of values near one, through a few layers.
-    if found := difference(single, bench.run(inputs).outputs[0], rtol=1e-3, atol=1e-3):
-        return failed(f"{bench.name} gives other values in float32 than in float64: {found.summary}")
-    return None
-
-
 def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outcome:
     """Gradients of everything the output depends on are those of the output."""
     (plain,) = bench.run(inputs).outputs
@@ -111,6 +137,7 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
         return failed(
             f"{len(frozen)} of the parameters of {bench.name} have requires_grad off, so they are never trained",
             quote(", ".join(frozen)),
+            code="requires_grad_off",
         )
     directions = {name: rng.normal(size=bench.values[name].shape) for name in sorted(used)}
     others = {name: rng.normal(size=way.shape) for name, way in directions.items()}
@@ -128,7 +155,8 @@ def trained(bench: Workbench, rng: np.random.Generator, inputs: Inputs) -> Outco
         if not _is_slope(gradient, direction, onward, cotangent):
             return failed(
                 f"the gradient of {bench.name} with respect to its input is not that of the output; "
-                "is something detached, or under no_grad?"
+                "is something detached, or under no_grad?",
+                code="wrong_input_gradient",
             )
     idle = len(bench.values) - len(used)
     return passed("every parameter it uses is trained", evidence={"parameters": len(used), "without_influence": idle})
@@ -187,6 +215,7 @@ def _untrained(
                 + ("no gradient reaches it" if gradient is None else "its gradient is not that of the output")
                 + "; is something detached, or under no_grad?",
                 quote(name),
+                code="no_gradient" if gradient is None else "wrong_gradient",
             )
     return None
 

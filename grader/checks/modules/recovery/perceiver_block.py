@@ -76,7 +76,7 @@ class Block:
         values = {key: value for key, value in everything.items() if self._alive(key)}
         found = mlps(values, WIDTH)
         if not found and mlps(everything, WIDTH):
-            return failed(f"the MLP of {name} has no influence on its output")
+            return failed(f"the MLP of {name} has no influence on its output", code="no_mlp")
         judged = [self._judge_values(values, mlp, everything, naming) for mlp in found[:_MOST_MLPS]]
         read = [outcome for outcome in judged if outcome is not None]
         if right := [outcome for outcome in read if outcome.status is Status.PASSED]:
@@ -97,10 +97,12 @@ class Block:
         mute = {key: np.zeros_like(values[key]) for key in (mlp.narrow.weight, mlp.narrow.bias) if key}
         silenced = bench.run(*self.inputs, values=mute).outputs
         if all(np.ptp(output, axis=(0, 1)).max() < 1e-6 for output in silenced):
-            return failed(f"the MLP of {name} has no residual: its input does not reach the output past it")
+            message = f"the MLP of {name} has no residual: its input does not reach the output past it"
+            return failed(message, code="no_mlp_residual")
         found = runnable_norms(values)
         if self._passes_by_the_attention(found, silenced):
-            return failed(f"the residual of its MLP adds what came into {name}, not what the attention gave")
+            message = f"the residual of its MLP adds what came into {name}, not what the attention gave"
+            return failed(message, code="mlp_residual_from_input")
         fits = partial(self._attention_fits, found, _possible_endings(found, silenced[0]))
         usual = list(assignments(dict.fromkeys(_ROLES, layers)))
         attention = None
@@ -114,12 +116,15 @@ class Block:
             without = assignments(dict.fromkeys(_ROLES[:3], layers))
             for mistake, tried in chain(wrong, [(NO_OUTPUT, fits(without))]):
                 if explanation(tried, self.inputs, silenced):
-                    return failed(f"the attention of {name} is not that asked for; it looks as if {mistake}")
+                    message = f"the attention of {name} is not that asked for; it looks as if {mistake}"
+                    return failed(message, code=mistake.code)
             if count_apart(layers) < 4:
-                return failed(f"a layer of the attention of {name} is defined but has no influence on its output")
+                message = f"a layer of the attention of {name} is defined but has no influence on its output"
+                return failed(message, code="layer_unused")
             if not is_as_torch_has_it(bench):
                 return None
-            return failed(f"the attention of {name} is not cross-attention in any of the readings left open")
+            message = f"the attention of {name} is not cross-attention in any of the readings left open"
+            return failed(message, code="outputs_differ")
         full = bench.run(*self.inputs).outputs
         before = replace(attention, ends=())
         streams = [(self._completed(before, partial(self._mixed, before), *given),) for given in self.inputs]
@@ -131,7 +136,8 @@ class Block:
         tried_mlps = ((fit, partial(fit, mlp=mlp)) for fit in following)
         judged = explanation(tried_mlps, streams, full)
         if judged is None and self._works_on_what_came_in(mlp, found, silenced, full):
-            return failed(f"the MLP is given what came into {name}, not what the attention gave")
+            message = f"the MLP is given what came into {name}, not what the attention gave"
+            return failed(message, code="mlp_on_input")
         if judged is None and not is_as_torch_has_it(bench):
             return None
         return self._judge_mlp(attention, judged)
@@ -181,17 +187,20 @@ class Block:
     def _judge_mlp(self, attention: CrossAttention, mlp: Following | None) -> Outcome:
         name = self.bench.name
         if mlp is None:
-            return failed(f"the attention of {name} is right, but what follows is not x + MLP(LayerNorm(x))")
+            message = f"the attention of {name} is right, but what follows is not x + MLP(LayerNorm(x))"
+            return failed(message, code="mlp_differs")
         if mlp.activation == NO_ACTIVATION:
-            return failed(f"the MLP of {name} has no nonlinearity between its two layers")
+            return failed(f"the MLP of {name} has no nonlinearity between its two layers", code="no_activation")
         if mlp.norm is None:
-            return failed(f"the MLP of {name} works on values without a LayerNorm")
+            return failed(f"the MLP of {name} works on values without a LayerNorm", code="no_mlp_norm")
         bare = not (attention.norm_asked or attention.norm_asking or attention.ends)
         idle = [norm for norm in norms(self.bench.values, WIDTH) if norm.gain not in self.used]
         if idle and mlp.norm in (attention.norm_asked, attention.norm_asking):
-            return failed(f"{name} normalises for its MLP with the attention's LayerNorm, and never uses its other one")
+            message = f"{name} normalises for its MLP with the attention's LayerNorm, and never uses its other one"
+            return failed(message, code="one_norm_for_both")
         if idle and bare:
-            return failed(f"{name} defines a LayerNorm for its attention and never uses it")
+            message = f"{name} defines a LayerNorm for its attention and never uses it"
+            return failed(message, code="no_attention_norm")
         return passed(
             f"right on all {len(self.inputs)} inputs",
             evidence={

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.compare import Array
+from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.rotary import ANGLES
 from reference.numpy_attention import Angles
+
+_OTHER_ANGLES = Diagnosis("", "wrong_angles")
 
 
 def folded(angle: Array) -> Array:
@@ -17,9 +20,9 @@ def folded(angle: Array) -> Array:
     return np.sort(np.abs(np.arctan2(np.sin(angle), np.cos(angle))))
 
 
-def named(explains: Callable[[Angles], bool]) -> str:
-    """The mistake whose angles explain what was seen, or an empty string."""
-    return next((name for name, wrong in ANGLES.items() if explains(wrong)), "")
+def named(explains: Callable[[Angles], bool]) -> Diagnosis:
+    """The mistake whose angles explain what was seen, or no words."""
+    return next((name for name, wrong in ANGLES.items() if explains(wrong)), _OTHER_ANGLES)
 
 
 def holds(cache: Sequence[Array], positions: int, angle: Array, atol: float = 1e-4) -> bool:

@@ -33,7 +33,7 @@ class Cut:
     def pieces(self, tensor: Array) -> list[Array]:
         front = range(len(self.axes))
         if tensor.ndim <= max(self.axes) or tuple(tensor.shape[axis] for axis in self.axes) != self.counts:
-            raise Crashed("its tensors change their shapes")
+            raise Crashed("its tensors change their shapes", code="shapes_change")
         return list(np.moveaxis(tensor, self.axes, front).reshape(prod(self.counts), *self._rest(tensor.shape)))
 
     def joined(self, pieces: Sequence[Array]) -> Array:
@@ -115,7 +115,7 @@ class TokenBench(Workbench):
         shapes = {compare.shape(array.shape) for arrays in inputs for array in arrays}
         given = f", given {shapes.pop()} (batch × tokens × width)" if len(shapes) == 1 else ""
         message = fault.message.replace(f"{self.name}()", built)
-        return Crashed(message + given, fault.detail, fault.concealed)
+        return Crashed(message + given, fault.detail, fault.concealed, code=fault.code)
 
     def _pieces(self, name: str) -> list[str]:
         return self.cut[name].names(name) if name in self.cut else [name]

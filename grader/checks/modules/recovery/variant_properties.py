@@ -27,17 +27,21 @@ def looks_ahead(bench: Workbench, rng: np.random.Generator, x: Array) -> Outcome
     ]
     plain, *others = bench.run((x,), *((one,) for one in changed)).outputs
     if any(output.shape != x.shape for output in (plain, *others)):
-        return failed(f"{bench.name} should give one output of the same width for each token")
+        return failed(
+            f"{bench.name} should give one output of the same width for each token", code="wrong_output_shape"
+        )
     if not all(np.isfinite(output).all() for output in (plain, *others)):  # NaN compares as neither moved nor unmoved
-        return failed(f"{bench.name} gives NaN or infinity")
+        return failed(f"{bench.name} gives NaN or infinity", code="not_finite")
     for s, output in enumerate(others):
         moved = _moved(plain, output).max(axis=0)
         if (moved[:s] > compare.ATOL).any():
-            return failed(f"with {tokens} tokens, changing token {s} changes the output of an earlier one; mask it")
+            message = f"with {tokens} tokens, changing token {s} changes the output of an earlier one; mask it"
+            return failed(message, code="sees_later_tokens")
         if moved[s:].max() <= compare.ATOL:
-            return failed(f"with {tokens} tokens, changing token {s} changes nothing, not even its own output")
+            message = f"with {tokens} tokens, changing token {s} changes nothing, not even its own output"
+            return failed(message, code="input_ignored")
         if s + 1 < tokens and moved[s + 1 :].max() <= compare.ATOL:
-            return failed(f"with {tokens} tokens, no later token sees token {s}")
+            return failed(f"with {tokens} tokens, no later token sees token {s}", code="tokens_not_mixed")
     return None
 
 
@@ -52,19 +56,24 @@ def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
     runs = bench.run((x,), (x + steps[0],), (x + steps[1],), (x + steps[0] + steps[1],)).outputs
     plain, one, other, both = (output[:, -1] for output in runs)
     if not np.allclose(both - one, other - plain, rtol=compare.RTOL, atol=compare.ATOL):
-        return failed("the weights of a token depend on earlier tokens; in a Synthesizer it proposes them by itself")
+        message = "the weights of a token depend on earlier tokens; in a Synthesizer it proposes them by itself"
+        return failed(message, code="weights_depend_on_others")
     own = np.zeros_like(x)
     own[:, -1] = rng.normal(size=(2, WIDTH))
     ahead, behind = (output[:, -1] for output in bench.run((x + own,), (x - own,)).outputs)
     if np.allclose(ahead - plain, plain - behind, rtol=compare.RTOL, atol=compare.ATOL):
-        return failed("the output is linear in the asking token: there is no ReLU and no softmax")
+        message = "the output is linear in the asking token: there is no ReLU and no softmax"
+        return failed(message, code="linear_in_token")
     asked, asked_ahead = (output[:, -1] for output in bench.run((x + steps[0],), (x + steps[0] + own,)).outputs)
     if np.allclose(asked_ahead - asked, ahead - plain, rtol=compare.RTOL, atol=compare.ATOL):
-        return failed("what a token takes from earlier ones does not depend on itself: it proposes no weights")
+        message = "what a token takes from earlier ones does not depend on itself: it proposes no weights"
+        return failed(message, code="weights_ignore_token")
     if not _gives_equal_tokens_equal_answers(bench, rng):
-        return failed("equal tokens get different outputs at different positions: weights sum to one")
+        message = "equal tokens get different outputs at different positions: weights sum to one"
+        return failed(message, code="weights_not_normalised")
     if not _order_matters(bench, x):
-        return failed("reordering earlier tokens changes nothing: the weights are not proposed for each position")
+        message = "reordering earlier tokens changes nothing: the weights are not proposed for each position"
+        return failed(message, code="weights_ignore_position")
     shown = {
         "no token sees a later one, and the output is affine in earlier tokens": True,
         "the weights depend on the asking token and on positions, and sum to one": True,
@@ -124,7 +133,8 @@ def looks_at_later_rows(bench: Workbench, rng: np.random.Generator, inputs: tupl
         changed[:, s] += rng.normal(size=changed[:, s].shape)
         before, after = bench.run((asked, *rest), (changed, *rest)).outputs
         if any(row < s for row in _rows_that_move(before, after)):
-            return failed(f"an output row of {bench.name} changes with a later row of its input; mask by index")
+            message = f"an output row of {bench.name} changes with a later row of its input; mask by index"
+            return failed(message, code="sees_later_tokens")
     return None
 
 
@@ -137,14 +147,16 @@ def of_a_down_projection(bench: Workbench, rng: np.random.Generator, basis: str)
     rows.reshape(-1, WIDTH)[row] += rng.normal(size=WIDTH)
     (changed,) = bench.run((x,), values={basis: rows}).outputs
     if _rows_that_move(plain, changed) != {row}:
-        return failed(f"changing one row of the basis of {bench.name} should change that row of its output, no other")
+        message = f"changing one row of the basis of {bench.name} should change that row of its output, no other"
+        return failed(message, code="rows_mixed")
     token = rng.normal(size=(1, 1, WIDTH))
     many, few = bench.run((token.repeat(7, axis=1),), (token.repeat(2, axis=1),)).outputs
     if not np.allclose(many, few, rtol=compare.RTOL, atol=compare.ATOL):
-        return failed(f"seven equal tokens should give {bench.name} the same answer as two: weights sum to one")
+        message = f"seven equal tokens should give {bench.name} the same answer as two: weights sum to one"
+        return failed(message, code="weights_not_normalised")
     moved = _rows_that_move(*bench.run((x,), (x + rng.normal(size=x.shape),)).outputs)
     if len(moved) != plain.shape[1]:
-        return failed(f"the output of {bench.name} does not depend on x")
+        return failed(f"the output of {bench.name} does not depend on x", code="input_ignored")
     return None
 
 
@@ -156,17 +168,21 @@ def of_an_up_projection(bench: Workbench, rng: np.random.Generator) -> Outcome |
     other[:, token] += rng.normal(size=(2, WIDTH))
     plain, asked, turned = bench.run((y, x), (y + rng.normal(size=y.shape), x), (y, other)).outputs
     if not _rows_that_move(plain, asked):
-        return failed(f"the output of {bench.name} does not depend on y: keys and values come from y, queries from x")
+        message = f"the output of {bench.name} does not depend on y: keys and values come from y, queries from x"
+        return failed(message, code="input_ignored")
     moved = _rows_that_move(plain, turned)
     if moved - {token}:
-        return failed(f"changing one token of x changes others' outputs in {bench.name}: tokens ask y, not each other")
+        message = f"changing one token of x changes others' outputs in {bench.name}: tokens ask y, not each other"
+        return failed(message, code="rows_mixed")
     if not moved:
-        return failed(f"the output of {bench.name} does not depend on x_input: the tokens ask, so queries come from x")
+        message = f"the output of {bench.name} does not depend on x_input: the tokens ask, so queries come from x"
+        return failed(message, code="input_ignored")
     equal = np.ones((1, 5, 1)) * rng.normal(size=(2, 1, WIDTH)), np.ones((1, 7, 1)) * rng.normal(size=(2, 1, WIDTH))
     (same,) = bench.run(equal).outputs
     if np.ptp(same, axis=1).max() > 1e-4:
         return failed(
-            f"equal tokens that ask equal rows should get equal answers from {bench.name}: weights sum to one"
+            f"equal tokens that ask equal rows should get equal answers from {bench.name}: weights sum to one",
+            code="weights_not_normalised",
         )
     return None
 
@@ -177,9 +193,11 @@ def of_rotary_attention(bench: Workbench, rng: np.random.Generator) -> Outcome:
     if wrong := looks_ahead(bench, rng, x):
         return wrong
     if not _order_matters(bench, x):
-        return failed("reordering earlier tokens changes nothing: queries and keys are not rotated by their positions")
+        message = "reordering earlier tokens changes nothing: queries and keys are not rotated by their positions"
+        return failed(message, code="not_rotated")
     if not _gives_equal_tokens_equal_answers(bench, rng):
-        return failed("equal tokens get different outputs at different positions: values should not be rotated")
+        message = "equal tokens get different outputs at different positions: values should not be rotated"
+        return failed(message, code="values_rotated")
     assert not isinstance(bench.settings, list)
     same = behaviour.heads_have_no_influence(bench, (x,), {**bench.settings, "n_head": 1})
     if same:

@@ -13,17 +13,18 @@ from grader.checks.modules.recovery.vit_fits import Found
 from grader.checks.modules.recovery.vit_stack import STACKS, UNKNOWN, layer_names, layers_in_order, stacked
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
+from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.mixing import RIGHT
 
 
-def read_several_blocks(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> str | None:
+def read_several_blocks(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> Diagnosis | None:
     """How the blocks follow each other: one of STACKS, UNKNOWN; None if it cannot be told which layer is whose."""
     images = sizes.images(rng, 2)
     (logits,) = bench.run((images,)).outputs
     return how_blocks_follow(bench, images, logits, sizes, found)
 
 
-def how_blocks_follow(bench: Workbench, images: Array, logits: Array, sizes: Sizes, found: Found) -> str | None:
+def how_blocks_follow(bench: Workbench, images: Array, logits: Array, sizes: Sizes, found: Found) -> Diagnosis | None:
     """Likewise, by what it makes of these images."""
     by_number = layer_names(found.values, bench.values, sizes.depth)
     how = _how_they_follow(bench.values, images, logits, sizes, found, by_number) if by_number else None
@@ -38,7 +39,7 @@ def how_blocks_follow(bench: Workbench, images: Array, logits: Array, sizes: Siz
 
 def _how_they_follow(
     values: Values, images: Array, logits: Array, sizes: Sizes, found: Found, names: Mapping[str, list[str]]
-) -> str | None:
+) -> Diagnosis | None:
     inner = {name: names[name] for name in found.anatomy.values}  # in the order in which layers were numbered
     stack = stacked(found.anatomy, found.block, found.tail, inner, values, sizes.depth)
     if stack is None:

@@ -36,6 +36,7 @@ from grader.checks.modules.recovery.vit_stack import (
 from grader.checks.modules.recovery.vit_tokens import WayIn, believable_ways_in
 from grader.checks.modules.recovery.workbench import Workbench
 from grader.compare import Array
+from reference.mistakes.diagnosis import Diagnosis, all_of
 from reference.mistakes.encoder_blocks import POST, PRE, RELU, Variant
 from reference.mistakes.mixing import RIGHT, SELF_ATTENTION
 from reference.numpy_layers import layer_norm
@@ -46,18 +47,25 @@ _WANTED = Wanted((PRE, POST), ("GELU", RELU, "GELU by tanh", "SiLU"))
 _MOST_NETWORKS = 12
 _MOST_FITS = 3000  # of one way to put a block together, with every network; usual models have a hundred
 _MOST_NORMS = 6  # usual models have two or three; vectors nobody knows the place of make dozens
-_OTHER_TOKENS = "its tokens are not its patches mapped linearly, with a class token and positions"
-UNEXPLAINED = "something in its encoder or its head is unlike every reading left open"
+_NOTHING = Diagnosis("")
+_OTHER_TOKENS = Diagnosis(
+    "its tokens are not its patches mapped linearly, with a class token and positions", "tokens_not_patches"
+)
+UNEXPLAINED = Diagnosis("something in its encoder or its head is unlike every reading left open", "outputs_differ")
+_SEES_ITSELF = Diagnosis(
+    "the class token attends to itself alone (a mask, or nn.MultiheadAttention without batch_first=True?)",
+    "class_token_sees_itself_alone",
+)
 
 # What the head reads of all tokens and of the patches; the class token is tried before all these.
-_POOLS: dict[str, Callable[[Array, Array], Array]] = {
-    "the mean of all tokens": lambda tokens, patches: tokens.mean(axis=1),
-    "the mean of the patches": lambda tokens, patches: patches.mean(axis=1),
-    "the last token": lambda tokens, patches: patches[:, -1],
-    "the first patch": lambda tokens, patches: patches[:, 0],
-    "the largest of the tokens": lambda tokens, patches: tokens.max(axis=1),
-    "the largest of the patches": lambda tokens, patches: patches.max(axis=1),
-    "the sum of the tokens": lambda tokens, patches: tokens.sum(axis=1),
+_POOLS: dict[Diagnosis, Callable[[Array, Array], Array]] = {
+    Diagnosis("the mean of all tokens", "head_reads_mean"): lambda tokens, patches: tokens.mean(axis=1),
+    Diagnosis("the mean of the patches", "head_reads_mean"): lambda tokens, patches: patches.mean(axis=1),
+    Diagnosis("the last token", "head_reads_last_token"): lambda tokens, patches: patches[:, -1],
+    Diagnosis("the first patch", "head_reads_first_patch"): lambda tokens, patches: patches[:, 0],
+    Diagnosis("the largest of the tokens", "head_reads_maximum"): lambda tokens, patches: tokens.max(axis=1),
+    Diagnosis("the largest of the patches", "head_reads_maximum"): lambda tokens, patches: patches.max(axis=1),
+    Diagnosis("the sum of the tokens", "head_reads_sum"): lambda tokens, patches: tokens.sum(axis=1),
 }
 
 
@@ -83,12 +91,12 @@ class Found:
 
 def read_one_block(
     bench: Workbench, rng: np.random.Generator, sizes: Sizes, is_guess: bool = False
-) -> Found | str | None:
+) -> Found | Diagnosis | None:
     """The fit that gives its values, the mistake that does, or None if neither was found.
 
     Where it is a guess which tensors belong together, only a mistake that gives its values counts.
     """
-    said = ""
+    said = _NOTHING
     believable = believable_ways_in(bench, rng, sizes)
     for naming, way_in in product((False, True), believable):  # mistakes are looked for once nothing is right
         if naming and not way_in.class_token:  # a class token that is not learned would look like this, too
@@ -137,12 +145,14 @@ def _encoder(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: W
     return _Encoder(anatomies, partial(finishes, likely), given, logits, is_usual)
 
 
-def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool) -> Found | str:
+def _read_from(
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, naming: bool
+) -> Found | Diagnosis:
     encoder = _encoder(bench, rng, sizes, way_in, naming)
     if encoder is None:
-        return ""
+        return _NOTHING
     anatomies, ends, given, logits = encoder.anatomies, encoder.ends, encoder.draws, encoder.logits
-    said = UNEXPLAINED if encoder.is_usual else ""
+    said = UNEXPLAINED if encoder.is_usual else _NOTHING
     if naming and len(anatomies) > 1:  # a network that fits equal tokens is the one; mistakes take longer to try
         anatomies = [
             each for each in anatomies if one_token_fits(each, _WANTED, given, logits, ends, False)
@@ -154,7 +164,7 @@ def _read_from(bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in:
         if not seen:
             continue
         if mistakes := min((single.mistakes(_WANTED) for single in seen), key=len):
-            return ", and ".join(mistakes)
+            return all_of(mistakes)
         found = _attention(bench, rng, sizes, way_in, anatomy, seen, naming)
         if isinstance(found, ManyTokens):
             return _patches(bench, rng, sizes, _with_one_block(bench, way_in, anatomy, found))
@@ -243,7 +253,7 @@ def _attention(
     anatomy: Anatomy,
     seen: Iterable[OneToken],
     naming: bool,
-) -> ManyTokens | str:
+) -> ManyTokens | Diagnosis:
     draws = rng.normal(size=(3, sizes.patches + 1, sizes.dim))
     logits = _logits(bench, sizes.images(rng, 1), way_in, list(draws))
     draws = way_in.given(bench.values, draws)
@@ -261,18 +271,18 @@ def _attention(
 
     right = partial(many_token_fits, anatomy)
     if (found := first(right, class_token)) or not naming:
-        return found or ""
-    for name, pool in _POOLS.items():
+        return found or _NOTHING
+    for read, pool in _POOLS.items():
         # mypy cannot infer the type of a lambda with a default.
         if first(right, lambda x, pool=pool: pool(x, np.delete(x, way_in.place, axis=1))):  # type: ignore[misc]
-            return f"the head reads {name} instead of the class token"
+            return Diagnosis(f"the head reads {read} instead of the class token", read.code)
     if any(agree(tail_of(single)(class_token(single.run(draws))), logits) for single in seen):
-        return "the class token attends to itself alone (a mask, or nn.MultiheadAttention without batch_first=True?)"
+        return _SEES_ITSELF
     wrong = (partial(many_token_fits, anatomy, mistakes=(mistake,)) for mistake in SELF_ATTENTION if mistake != RIGHT)
     for fits in (*wrong, partial(shared_fits, anatomy)):
         if found := first(fits, class_token):
             return found.mistake
-    return ""
+    return _NOTHING
 
 
 def _leads_to(tail: Tail, pool: Callable[[Array], Array], x: Array, logits: Array) -> bool:
@@ -282,7 +292,7 @@ def _leads_to(tail: Tail, pool: Callable[[Array], Array], x: Array, logits: Arra
 
 def _unlike_equal(
     bench: Workbench, rng: np.random.Generator, sizes: Sizes, way_in: WayIn, anatomy: Anatomy, ends: Tails
-) -> str:
+) -> Diagnosis:
     """The mistake that explains its values, of those in whose attention equal tokens do not stay equal."""
     tokens = rng.normal(size=(1, sizes.patches + 1, sizes.dim))
     logits = _logits(bench, sizes.images(rng, 1), way_in, list(tokens))
@@ -291,10 +301,10 @@ def _unlike_equal(
     for fit in unlike_alone(anatomy, usual, ends):
         if agree(tail_of(fit.single)(fit.run(tokens)[:, way_in.place]), logits):
             return fit.mistake or fit.single.variant.norm
-    return ""
+    return _NOTHING
 
 
-def _patches(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> Found | str:
+def _patches(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Found) -> Found | Diagnosis:
     images = sizes.images(rng, 2)
     (logits,) = bench.run((images,)).outputs
     for layout, embedded in enumerate(found.way_in.embeddings(bench.values, sizes, images)):

@@ -16,20 +16,20 @@ def is_batch_normed(bench: Workbench) -> bool:
     return any(name.rpartition(".")[2] == "running_mean" for name in bench.buffers)
 
 
-def why_so_many(tokens: int, sizes: PatchSizes) -> str:
-    """What makes so many tokens of one image, in words; nothing if that is not known."""
+def why_so_many(tokens: int, sizes: PatchSizes) -> tuple[str, str]:
+    """What makes so many tokens of one image, in words, with its code; no words if that is not known."""
     strides = {((sizes.image - sizes.patch) // stride + 1) ** 2 for stride in range(1, sizes.patch)}
     if tokens in strides:
-        return "patches overlap: the stride has to be the patch size"
+        return "patches overlap: the stride has to be the patch size", "patches_overlap"
     if tokens == sizes.channels * sizes.patches:
-        return "each channel of a patch is a token of its own; a token is made of all channels"
+        return "each channel of a patch is a token of its own; a token is made of all channels", "channels_are_tokens"
     if tokens == sizes.channels:
-        return "channels are taken for tokens"
+        return "channels are taken for tokens", "channels_are_tokens"
     if tokens == sizes.image**2:
-        return "each pixel is a token"
+        return "each pixel is a token", "pixels_are_tokens"
     if tokens in (sizes.image, sizes.side):
-        return "each row is a token"
-    return "one token for all of it" if tokens == 1 else ""
+        return "each row is a token", "rows_are_tokens"
+    return "one token for all of it" if tokens == 1 else "", "wrong_token_count"
 
 
 def tokens_made(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> int | None:

@@ -13,6 +13,7 @@ from grader.checks.modules.recovery.block_anatomy import Anatomy
 from grader.checks.modules.recovery.block_fits import ManyTokens, OneToken
 from grader.checks.modules.recovery.layers import Linear, Norm, Values, linears, matrix_sides, mlps
 from grader.compare import Array
+from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.encoder_blocks import ACTIVATIONS
 from reference.mistakes.mixing import HIDES_LATER, RIGHT, SELF_ATTENTION
 from reference.numpy_layers import Function, layer_norm
@@ -64,7 +65,7 @@ class Stack:
 
 
 _Blocks = tuple[ManyTokens, ...]
-UNKNOWN = "unknown"
+UNKNOWN = Diagnosis("unknown", "blocks_not_chained")
 (_CAUSAL,) = SELF_ATTENTION[HIDES_LATER]
 
 
@@ -80,16 +81,24 @@ def _masked(blocks: _Blocks, x: Array) -> Array:
 
 
 # How blocks may follow each other, by what is wrong with it.
-STACKS: dict[str, Callable[[_Blocks, Array], Array]] = {
+STACKS: dict[Diagnosis, Callable[[_Blocks, Array], Array]] = {
     RIGHT: _one_after_the_other,
     HIDES_LATER: _masked,
-    "only the first one is used": lambda blocks, x: blocks[0].run(x),
-    "only the last one counts, or each is given the first tokens": lambda blocks, x: blocks[-1].run(x),
-    "they come in the opposite order": lambda blocks, x: _one_after_the_other(blocks[::-1], x),
-    "the last one is left out": lambda blocks, x: _one_after_the_other(blocks[:-1], x),
-    "the first one is left out": lambda blocks, x: _one_after_the_other(blocks[1:], x),
-    "the first one is used each time": lambda blocks, x: _one_after_the_other(blocks[:1] * len(blocks), x),
-    "what one gives is added to what it was given": lambda blocks, x: reduce(lambda y, b: y + b.run(y), blocks, x),
+    Diagnosis("only the first one is used", "first_block_alone"): lambda blocks, x: blocks[0].run(x),
+    Diagnosis("only the last one counts, or each is given the first tokens", "last_block_alone"): lambda blocks, x: (
+        blocks[-1].run(x)
+    ),
+    Diagnosis("they come in the opposite order", "blocks_reversed"): lambda blocks, x: _one_after_the_other(
+        blocks[::-1], x
+    ),
+    Diagnosis("the last one is left out", "block_left_out"): lambda blocks, x: _one_after_the_other(blocks[:-1], x),
+    Diagnosis("the first one is left out", "block_left_out"): lambda blocks, x: _one_after_the_other(blocks[1:], x),
+    Diagnosis("the first one is used each time", "blocks_share_weights"): lambda blocks, x: _one_after_the_other(
+        blocks[:1] * len(blocks), x
+    ),
+    Diagnosis("what one gives is added to what it was given", "residual_round_blocks"): lambda blocks, x: reduce(
+        lambda y, b: y + b.run(y), blocks, x
+    ),
 }
 
 

@@ -82,7 +82,7 @@ class Workbench:
     def _like(self, name: str, value: Any) -> Array:
         gradient = numbers(value, self.name)
         if gradient.shape != self.values[name].shape:
-            raise Crashed(f"{self.name} answered with gradients of impossible shape")
+            raise Crashed(f"{self.name} answered with gradients of impossible shape", code="wrong_gradient_shape")
         return gradient
 
     def without_dropout(self, *inputs: Sequence[Array]) -> list[Array]:
@@ -92,7 +92,7 @@ class Workbench:
         match self.student.probe("run_without_dropout", self.file, **request):
             case list(outputs) if len(outputs) == len(inputs):
                 return [numbers(output, self.name) for output in outputs]
-        raise Crashed(f"{self.name} gave no outputs")
+        raise Crashed(f"{self.name} gave no outputs", code="no_outputs")
 
     def _ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
@@ -124,7 +124,7 @@ class Workbench:
                 "changed": list(),
             } as reply if len(outputs) == len(inputs) and (len(rows), len(given)) == wanted:
                 return dict(reply)
-        raise Crashed(f"{self.name} gave no outputs")
+        raise Crashed(f"{self.name} gave no outputs", code="no_outputs")
 
     def _answered(self, request: dict[str, Any]) -> Any:
         """What the box says to this. A crash comes with the sizes that bring it about."""
@@ -136,7 +136,7 @@ class Workbench:
             if isinstance(request["config"], list):
                 raise
             sizes = self._sizes(request["config"]) + self._crashing(request)
-            raise Crashed(f"{fault.message}, as {sizes}", fault.detail, fault.concealed) from None
+            raise Crashed(f"{fault.message}, as {sizes}", fault.detail, fault.concealed, code=fault.code) from None
 
     def _sizes(self, config: Mapping[str, Any]) -> str:
         named = [*_NAMED_SIZES, *(["bottleneck_dim"] if config.get("perceiver") else [])]
@@ -173,7 +173,7 @@ class Workbench:
         reply = self._ask(self.settings, self.values, inputs, (), [dict(change) for change in changes])
         rows = reply["changed"]
         if len(rows) != len(changes) or not all(isinstance(row, list) and len(row) == len(inputs) for row in rows):
-            raise Crashed(f"{self.name} gave no outputs")
+            raise Crashed(f"{self.name} gave no outputs", code="no_outputs")
         return [[numbers(output, self.name) for output in row] for row in rows]
 
     def influential(self, rng: np.random.Generator, inputs: Sequence[Array]) -> set[str]:
