@@ -11,7 +11,7 @@ from grader import compare
 from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_crash
 from grader.checks.functions.ground_truth import Reference, ReferenceForCauses, reference_function, right_values
 from grader.checks.functions.inputs import Case, Cases, Inputs, Maker, all_cases, maker_of, takes_what_is_given
-from grader.checks.functions.mistake_name import name_the_mistake
+from grader.checks.functions.mistake_name import code_of, name_the_mistake
 from grader.checks.functions.nested import Values, difference_in, flat
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import given, returned_for_each
@@ -86,7 +86,7 @@ def matches_reference(
         evidence={"inputs": len(cases), "wrong": len(wrong), "off_by": found.size, "looks_like": mistake},
         revealing={"figure": figure} if figure else {},
         trial=trial,
-        code=found.code,
+        code=code_of(mistake) or found.code,
     )
 
 
