@@ -55,6 +55,7 @@ class Entry:
 @dataclass(frozen=True)
 class Judged:
     verdict: str
+    code: str
     message: str
     seconds: float
 
@@ -86,21 +87,22 @@ class Grader:
 
     def __call__(self, entry: Entry) -> Judged:
         began = time.perf_counter()
-        verdict, message = self._judge(entry)
-        return Judged(verdict, message, time.perf_counter() - began)
+        verdict, code, message = self._judge(entry)
+        return Judged(verdict, code, message, time.perf_counter() - began)
 
-    def _judge(self, entry: Entry) -> tuple[str, str]:
+    def _judge(self, entry: Entry) -> tuple[str, str, str]:
         try:
             answers = cut_into_parts(entry.text, entry.file, list(self._problems))
         except StudentFault as fault:
-            return "unreadable", fault.message
+            return "unreadable", fault.code, fault.message
         if entry.part not in answers.parts:
-            return "unreadable", "; ".join(answers.notes)
+            return "unreadable", "no_answer_given", "; ".join(answers.notes)
         (check,) = self._problems[entry.part].checks
         student: Any = _Wrote(answers.parts[entry.part])
         outcome = check.function(student, np.random.default_rng(0), **check.parameters)
         verdict = "unreadable" if outcome.status is Status.REVIEW else str(outcome.status)
-        return verdict, f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message
+        message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message
+        return verdict, outcome.code, message
 
 
 # ---- the others ----
@@ -159,7 +161,7 @@ class Other:
             self._pool = multiprocessing.Pool(1)
             self.hung += 1
             verdict = "unreadable"
-        return Judged(verdict, "", time.perf_counter() - began)
+        return Judged(verdict, "", "", time.perf_counter() - began)
 
 
 def _others() -> dict[str, Callable[[Entry], str]]:

@@ -25,41 +25,50 @@ class Difference:
     summary: str
     detail: str = ""
     size: float | None = None
+    code: str = "values_differ"
 
 
 # Ten times what the largest question could ask for. A larger answer is refused before it is copied about.
 MAX_NUMBERS = 2_000_000
+_FAR_MORE, _NOTHING = "far more numbers than were asked for", "nothing (None)"
+_CODES = {_FAR_MORE: "too_many_numbers", _NOTHING: "returned_nothing"}
 
 
 def numbers(value: Any, what: str) -> Array:
     """A student's value as a float64 array. Nested lists of numbers, or of arrays as rows, count as arrays."""
     if isinstance(value, tuple) and any(isinstance(item, np.ndarray) for item in value):
         asked = "one array was asked for"
-        raise WrongKind(f"{what} returned {len(value)} things; {asked}", "", f"{what} returned several things; {asked}")
+        hidden = f"{what} returned several things; {asked}"
+        raise WrongKind(f"{what} returned {len(value)} things; {asked}", "", hidden, code="wrong_parts")
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "c":
-            raise WrongKind(f"{what} returned complex numbers; an array of real numbers was asked for")
+            raise WrongKind(
+                f"{what} returned complex numbers; an array of real numbers was asked for", code="not_numbers"
+            )
         if value.size > MAX_NUMBERS:
-            raise WrongKind(f"{what} returned far more numbers than were asked for")
+            raise WrongKind(f"{what} returned {_FAR_MORE}", code="too_many_numbers")
         return value.astype(np.float64)
     kind = _what_is_no_number(value, [MAX_NUMBERS])
     if kind:
-        raise WrongKind(f"{what} returned {kind}; an array of real numbers was asked for")
+        code = _CODES.get(kind, "not_numbers")
+        raise WrongKind(f"{what} returned {kind}; an array of real numbers was asked for", code=code)
     try:
         return np.asarray(value, dtype=np.float64)
     except (ValueError, OverflowError):
-        raise WrongKind(f"{what} returned rows of different lengths; an array was asked for") from None
+        raise WrongKind(
+            f"{what} returned rows of different lengths; an array was asked for", code="ragged_rows"
+        ) from None
 
 
 def _what_is_no_number(value: Any, budget: list[int]) -> str:
     """The first thing in nested lists that is neither a number nor an array of numbers, or an empty string."""
     budget[0] -= value.size if isinstance(value, np.ndarray) else 1
     if budget[0] < 0:
-        return "far more numbers than were asked for"
+        return _FAR_MORE
     if isinstance(value, list | tuple):
         return next((kind for item in value if (kind := _what_is_no_number(item, budget))), "")
     if value is None:
-        return "nothing (None)"
+        return _NOTHING
     if isinstance(value, complex) or (isinstance(value, np.ndarray) and value.dtype.kind == "c"):
         return "complex numbers"
     if isinstance(value, int | float | np.ndarray):
@@ -75,13 +84,14 @@ def difference(got: Array, want: Array, rtol: float = RTOL, atol: float = ATOL) 
             hint = "; it looks transposed"
         elif got.squeeze().shape == want.squeeze().shape:
             hint = "; an axis of length one is missing or too many"
-        return Difference(f"its shape is not {shape(want.shape)} as asked{hint}", f"it is {shape(got.shape)}")
+        asked = f"its shape is not {shape(want.shape)} as asked{hint}"
+        return Difference(asked, f"it is {shape(got.shape)}", code="wrong_shape")
     if want.size == 0:
         return None
     got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
     if not np.isfinite(got).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(got))[0])
-        return Difference(f"it is {got[at]} at {at}", f"expected {want[at]:.4g}")
+        return Difference(f"it is {got[at]} at {at}", f"expected {want[at]:.4g}", code="not_finite")
     error = np.abs(got - want)
     over = error - (atol + rtol * np.abs(want))
     if (over <= 0).all():

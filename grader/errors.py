@@ -70,7 +70,8 @@ class StudentFault(Exception):
 
     @property
     def concealed_code(self) -> str:
-        return self.code
+        """The code where the message is shown; where that is concealed, no more than the class says."""
+        return self.code if self.concealed == self.message else type(self).code
 
 
 class Crashed(StudentFault):
@@ -105,6 +106,10 @@ class Killed(Crashed):
     """Something ended it from outside: the kernel, short of memory, or a person. Tried once more before it counts."""
 
     code = "killed"
+
+    @property
+    def concealed_code(self) -> str:  # code can send itself that signal, or end in another way
+        return Crashed.code
 
 
 class Missing(StudentFault):

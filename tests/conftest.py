@@ -7,6 +7,7 @@ import os
 import re
 import textwrap
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, settings
 
+from grader.errors import StudentFault
 from grader.grading.randomness import Draw
 from grader.model import Rubric
 from grader.rubric.loading import load_rubric
@@ -33,6 +35,14 @@ gc.set_threshold(50_000)
 # A machine that is busy with others is no fault of what is drawn, nor of what is tested.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+@contextmanager
+def raises(kind: type[StudentFault], code: str) -> Iterator[None]:
+    """A fault of this kind is raised, for this reason."""
+    with pytest.raises(kind) as caught:
+        yield
+    assert caught.value.code == code, caught.value.message
 
 
 class Loop:

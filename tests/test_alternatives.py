@@ -70,9 +70,10 @@ def test_what_is_undecided_goes_to_a_person_or_is_missing() -> None:
     none = undecided(PROBLEM, (), lambda outcome, check: outcome)
     assert (several.check.points, several.points, several.outcome.status) == (2, 0, Status.REVIEW)
     assert (several.check.id, several.check.parameters, several.seconds) == ("one_alternative", {}, 0)
-    assert several.outcome.message.startswith("one and two are both complete")
+    assert several.outcome.code == "several_alternatives"
     assert (none.check.points, none.outcome.status) == (2, Status.MISSING)
     assert none.outcome.message == "none of the alternatives was handed in (one: f, g in one.py; two: f in two.py)"
+    assert none.outcome.code == "no_alternative"
 
 
 def _results(*statuses: str) -> list[CheckResult]:

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from grader.compare import MAX_NUMBERS, Difference, difference, numbers, told_apart
 from grader.errors import WrongKind
+from tests.conftest import raises
 
 finite = hnp.arrays(
     np.float64, hnp.array_shapes(max_dims=3, max_side=5), elements=st.floats(-1e6, 1e6, allow_nan=False)
@@ -62,7 +63,7 @@ def test_numbers_that_differ_are_shown_so_that_they_do() -> None:
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_named(odd: float) -> None:
     found = difference(np.array([[1.0, 9.0], [odd, odd]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
-    assert found == Difference(f"it is {odd} at (1, 0)", "expected 3")
+    assert found == Difference(f"it is {odd} at (1, 0)", "expected 3", code="not_finite")
 
 
 @pytest.mark.parametrize(
@@ -83,55 +84,55 @@ def test_a_wrong_shape_is_told_exactly(got: tuple[int, ...], want: tuple[int, ..
 
 def test_lists_of_numbers_count_as_arrays_and_words_do_not() -> None:
     assert numbers([[1, 2], [3, 4]], "f()").shape == (2, 2)
-    with pytest.raises(WrongKind, match=r"f\(\) returned text"):
+    with raises(WrongKind, "not_numbers"):
         numbers("1", "f()")
     assert numbers([np.ones(3), np.zeros(3)], "f()").shape == (2, 3)
-    with pytest.raises(WrongKind, match="2 things"):
+    with raises(WrongKind, "wrong_parts"):
         numbers((np.ones(3), np.zeros(3)), "f()")
     assert numbers((1, 2.5), "f()").tolist() == [1, 2.5]
 
 
 @pytest.mark.parametrize(
-    ("value", "kind"),
+    ("value", "code"),
     [
-        (None, r"nothing \(None\)"),
-        ([1, None], r"nothing \(None\)"),
-        ([1, 2j], "complex numbers"),
-        (np.array([2j]), "complex numbers"),
-        ([np.array([2j])], "complex numbers"),
-        ([{"a": 1}], "a dictionary"),
-        ([[1, 2], [3]], "rows of different lengths"),
-        ([10**400], "rows of different lengths"),
+        (None, "returned_nothing"),
+        ([1, None], "returned_nothing"),
+        ([1, 2j], "not_numbers"),
+        (np.array([2j]), "not_numbers"),
+        ([np.array([2j])], "not_numbers"),
+        ([{"a": 1}], "not_numbers"),
+        ([[1, 2], [3]], "ragged_rows"),
+        ([10**400], "ragged_rows"),
     ],
 )
-def test_what_is_no_array_of_numbers_is_named(value: object, kind: str) -> None:
-    with pytest.raises(WrongKind, match=rf"f\(\) returned {kind}"):
+def test_what_is_no_array_of_numbers_is_named(value: object, code: str) -> None:
+    with raises(WrongKind, code):
         numbers(value, "f()")
 
 
 def test_a_large_answer_is_taken_up_to_the_bound() -> None:
     assert numbers(np.zeros(MAX_NUMBERS, np.int8), "f()").size == MAX_NUMBERS
-    with pytest.raises(WrongKind, match="far more numbers"):
+    with raises(WrongKind, "too_many_numbers"):
         numbers(np.zeros(MAX_NUMBERS + 1, np.int8), "f()")
 
 
 def test_a_list_counts_as_a_number_beside_those_in_it() -> None:
     assert numbers([np.zeros(MAX_NUMBERS - 1, np.int8)], "f()").size == MAX_NUMBERS - 1
-    with pytest.raises(WrongKind, match="far more numbers"):
+    with raises(WrongKind, "too_many_numbers"):
         numbers([np.zeros(MAX_NUMBERS, np.int8)], "f()")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "value",
+    ("value", "code"),
     [
-        ["x" * 10**6] + ["y"] * 1000,
-        np.zeros(3_000_000),
-        [[np.zeros(1_500_000)], [np.zeros(1_500_000)]],
-        [[0] * 10**5] * 30,
+        (["x" * 10**6] + ["y"] * 1000, "not_numbers"),
+        (np.zeros(3_000_000), "too_many_numbers"),
+        ([[np.zeros(1_500_000)], [np.zeros(1_500_000)]], "too_many_numbers"),
+        ([[0] * 10**5] * 30, "too_many_numbers"),
     ],
     ids=["text", "array", "arrays in lists", "lists"],
 )
-def test_what_is_far_too_large_is_refused_before_it_is_unfolded(value: object) -> None:
-    with pytest.raises(WrongKind, match=r"text|far more numbers"):
+def test_what_is_far_too_large_is_refused_before_it_is_unfolded(value: object, code: str) -> None:
+    with raises(WrongKind, code):
         numbers(value, "f()")

@@ -227,27 +227,23 @@ MIXES = "class Mixer:\n    def forward(self, x): return x\n"
 
 
 @pytest.mark.parametrize(
-    ("files", "status", "told"),
+    ("files", "status", "code"),
     [
-        ({"mingpt-demo/attention.py": DEMO, "src/attention.py": MIXES}, "passed", ""),
-        ({"a/attention.py": ROTATES, "b/attention.py": ROTATES}, "passed", ""),
+        ({"mingpt-demo/attention.py": DEMO, "src/attention.py": MIXES}, "passed", "passed"),
+        ({"a/attention.py": ROTATES, "b/attention.py": ROTATES}, "passed", "passed"),
         (
             {"a/attention.py": ROTATES, "b/attention.py": ROTATES + "# 2\n"},
             "review",
-            "a/attention.py and b/attention.py",
+            "several_files",
         ),
-        ({"a/attention.py": ROTATES, "b/attention.py": MIXES}, "review", "rotating and mixing"),
-        ({"a/attention.py": DEMO, "b/attention.py": DEMO * 2}, "missing", "none of the alternatives is started"),
-        (
-            {"attention.py": "def rotate(x): pass\ndef cache(x): pass\n"},
-            "missing",
-            "none of the alternatives is started",
-        ),
-        ({"other.py": ""}, "missing", "none of the alternatives was handed in"),
+        ({"a/attention.py": ROTATES, "b/attention.py": MIXES}, "review", "several_alternatives"),
+        ({"a/attention.py": DEMO, "b/attention.py": DEMO * 2}, "missing", "not_started"),
+        ({"attention.py": "def rotate(x): pass\ndef cache(x): pass\n"}, "missing", "not_started"),
+        ({"other.py": ""}, "missing", "no_alternative"),
     ],
 )
 def test_alternatives_are_found_the_same_way(
-    boxes: BoxRunner, tmp_path: Path, files: dict[str, str], status: str, told: str
+    boxes: BoxRunner, tmp_path: Path, files: dict[str, str], status: str, code: str
 ) -> None:
     def looks(student: object, rng: object) -> object:
         student.probe("names_used", "attention.py", name="rotate")  # type: ignore[attr-defined]
@@ -265,7 +261,7 @@ def test_alternatives_are_found_the_same_way(
     with open_submission(tmp_path / "alice") as opened:
         report = grade(rubric, opened, boxes, DRAW, notes=opened.notes)
     assert str(report.problems[0].status) == status
-    assert told in report.problems[0].checks[0].outcome.message
+    assert report.problems[0].checks[0].outcome.code == code
     assert status == "missing" or len(files) == 1 or report.notes or status == "review"
 
 

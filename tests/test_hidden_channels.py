@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from grader import compare
+from grader.checks.functions.nested import as_asked
+from grader.errors import Crashed, Killed, WrongKind
 from grader.grading.concealment import seconds_shown
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
@@ -98,7 +100,8 @@ def _told(boxes: BoxRunner, work: Any, x: int, visibility: Any) -> dict[str, Any
     report = grade(Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64), work, boxes, Draw(0, None))
     (told,) = as_data(report)["problems"][0]["checks"]
     del told["seconds"]  # a busy machine changes them; `seconds_shown` says how roughly they are told
-    return {key: told[key] for key in ("status", "message", "evidence")} | ({} if visibility == "public" else told)
+    shown = ("status", "code", "message", "evidence")
+    return {key: told[key] for key in shown} | ({} if visibility == "public" else told)
 
 
 def _code(body: str) -> dict[str, str]:
@@ -113,6 +116,19 @@ def test_a_hidden_check_tells_the_same_whatever_the_input(
     work = submission(**_code(body))
     assert _told(boxes, work, 37, "public") != _told(boxes, work, 201, "public"), "this is no way to tell anything"
     assert _told(boxes, work, 37, "hidden") == _told(boxes, work, 201, "hidden")
+
+
+def test_a_code_is_concealed_where_the_message_is() -> None:
+    """How a process ends, and in which way one of several values is wrong, is chosen by the student's code."""
+    wants = {"a": np.zeros(2), "b": np.zeros(2)}
+    ways_to_end = (Crashed("raised", code="raised"), Killed("was killed"), Crashed("ended", "", "over", code="ended"))
+    assert {fault.concealed_code for fault in ways_to_end} == {"crashed"}
+    codes = []
+    for wrong in (None, (1.0, 2.0, np.zeros(1)), [[1.0], [1.0, 2.0]], "text"):
+        with pytest.raises(WrongKind) as caught:
+            as_asked({"a": wrong, "b": np.zeros(2)}, wants, "f()")
+        codes.append((caught.value.code, caught.value.concealed_code))
+    assert codes == [(one, "wrong_kind") for one in ("returned_nothing", "wrong_parts", "ragged_rows", "not_numbers")]
 
 
 # A student must be able to act on a verdict; each of these says what to look for and is chosen from a handful.

@@ -246,5 +246,5 @@ def test_arguments_of_any_kind_that_are_changed_in_place_are_found(
     body = code if "return" in code else f"{code}; return x"
     work = submission(f"import torch\ndef f(x, steps, state, pair, sizes): {body}\n")
     outcome = graded(load_rubric(path), torch_boxes, work).problems[0].checks[0].outcome
-    assert outcome.status is (Status.FAILED if changed else Status.PASSED), outcome.message
-    assert not changed or f"changes its {changed} in place" in outcome.message
+    assert outcome.code == ("changes_its_input" if changed else "passed"), outcome.message
+    assert not changed or f"its {changed} " in outcome.message

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.errors import Crashed, Missing, StudentFault, TimedOut, WrongKind
+from grader.errors import Crashed, StudentFault, TimedOut, WrongKind
 from grader.model import Check, passed
 from grader.submission.not_started import not_started
 from tests.conftest import MakeSubmission
@@ -18,14 +18,14 @@ WRITTEN = "def {}(x):\n    return x\n"
 def _told(submission: MakeSubmission, code: str, fault: StudentFault, names: tuple[str, ...] = ("f", "g")) -> str:
     check = Check("c", lambda *_: passed(""), {}, "It works.", Fraction(1), files=("work.py", "data.tsv"), names=names)
     found = not_started(fault, check, submission(code))
-    return found.message if isinstance(found, Missing) else "its own fault" if found is fault else "another"
+    return "its own fault" if found is fault else f"{found.code}: {found.message}"
 
 
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        (STUB.format("f") + STUB.format("g"), "not started: f and g in work.py are still a stub"),
-        (STUB.format("f"), "not started: f in work.py is still a stub"),
+        (STUB.format("f") + STUB.format("g"), "not_started: not started: f and g in work.py are still a stub"),
+        (STUB.format("f"), "not_started: not started: f in work.py is still a stub"),
         (STUB.format("f") + WRITTEN.format("g"), "its own fault"),
         (WRITTEN.format("f") + WRITTEN.format("g"), "its own fault"),
         ("x = 1\n", "its own fault"),

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.errors import ForAPerson, Missing, StudentFault
-from grader.grading.pdf_caution import answer_in
+from grader.grading.pdf_caution import answer_in, unplaced
 from grader.model import Answer, Answers, Problem, Status
 from grader.quoting import quote
 
 
 def answer_to(problem: Problem, sheet: Answers | StudentFault) -> Answer:
     """What was written for a problem. An optional one is not switched on by text that may mean another."""
-    nothing = Missing(f"there is no answer to {problem.id}")
+    nothing = Missing(f"there is no answer to {problem.id}", code="no_answer_given")
     if isinstance(sheet, StudentFault):
         if problem.optional or sheet.status is Status.MISSING:
             raise nothing
-        raise ForAPerson("a person has to look at the answer sheet; the notes say why") from sheet
+        why = "a person has to look at the answer sheet; the notes say why"
+        raise ForAPerson(why, code=sheet.code) from sheet
     if sheet.pdf:
         return answer_in(sheet, problem)
     if problem.id in sheet.parts:
@@ -24,7 +25,7 @@ def answer_to(problem: Problem, sheet: Answers | StudentFault) -> Answer:
     place = sheet.unplaced.get(problem.id)
     if place is None or problem.optional:
         raise nothing
-    raise ForAPerson(f"what stands at {place} names no part; a person looks whether it answers {problem.id}")
+    raise unplaced(place, problem)
 
 
 def about(sheet: Answers | StudentFault, parts: Sequence[str]) -> tuple[str, ...]:

@@ -57,7 +57,8 @@ def text_of(file: SheetFile) -> tuple[str, tuple[str, ...]]:
     for size, most, unit in ((len(text), MAX_CHARACTERS, "characters"), (text.count("\n"), MAX_LINES, "lines")):
         if size > most:
             fix = "hand in the written answers only"
-            raise WrongKind(f"{quote(file.path)} is longer than {most} {unit}, so it was not read; {fix}")
+            message = f"{quote(file.path)} is longer than {most} {unit}, so it was not read; {fix}"
+            raise WrongKind(message, code="sheet_too_long")
     return text, notes
 
 
@@ -92,7 +93,8 @@ def _latex(file: SheetFile) -> Written:
     text, notes = text_of(file)
     whole = whole_text(file.path, visible_text(file, text), beside)
     if len(whole.text) > MAX_CHARACTERS or len(whole.places) > MAX_LINES:
-        raise WrongKind(f"{quote(file.path)} is too long with all that it takes in, so it was not read")
+        message = f"{quote(file.path)} is too long with all that it takes in, so it was not read"
+        raise WrongKind(message, code="sheet_too_long")
     absent = [
         f"{quote(path, 80)}:{line}: '{quote(name, 60)}', which it takes in, was not handed in"
         for path, line, name in whole.absent[:_MAX_ABSENT]

@@ -31,7 +31,7 @@ def read_answers(
     try:
         answers = find_sheet(submission, cut, in_code)
     except (Missing, ForAPerson) as nothing:
-        instead = pdf_answers(submission, numberings) if "submission.yaml" not in nothing.message else None
+        instead = pdf_answers(submission, numberings) if nothing.code != "wrongly_declared" else None
         if instead is None:
             raise
         beside = (nothing.message,) if isinstance(nothing, ForAPerson) else ()

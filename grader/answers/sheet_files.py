@@ -82,9 +82,10 @@ def find_sheet(submission: Submission, cut: Cut, in_code: Iterable[str] = ()) ->
     if worthy:
         return _chosen(worthy, submission)
     if keys := [one.path for one in candidates if one.is_key and one.counted]:
-        raise ForAPerson(f"{_listed(keys)} {KEY}, so a person has to look whose work it is")
+        why = f"{_listed(keys)} {KEY}, so a person has to look whose work it is"
+        raise ForAPerson(why, code="answer_key")
     if len(named) > 1:
-        raise Ambiguous(f"there are several answer sheets: {_listed(named)}; keep one")
+        raise Ambiguous(f"there are several answer sheets: {_listed(named)}; keep one", code="several_sheets")
     if named:
         return next(one.answers for one in candidates if one.named)
     raise _nothing(submission, candidates)
@@ -97,7 +98,7 @@ def _named(submission: Submission) -> list[str]:
         try:
             found.append(submission.find(f"answers.{ending}"))
         except Missing as missing:
-            if "submission.yaml" in missing.message:  # it says where the sheet is, and is wrong
+            if missing.code == "wrongly_declared":
                 raise
         except Ambiguous as several:
             found += several.paths
@@ -135,7 +136,8 @@ def _file(submission: Submission, path: str) -> SheetFile:
 
     size = (submission.folder / path).stat().st_size
     if size > 4 * MAX_CHARACTERS:  # a character takes up to four bytes
-        raise WrongKind(f"{quote(path)} is longer than {MAX_CHARACTERS} characters, so it was not read")
+        message = f"{quote(path)} is longer than {MAX_CHARACTERS} characters, so it was not read"
+        raise WrongKind(message, code="sheet_too_long")
     return SheetFile(path, (submission.folder / path).read_bytes(), content)
 
 
@@ -160,6 +162,7 @@ def _chosen(candidates: list[_Candidate], submission: Submission) -> Answers:
             raise Ambiguous(
                 f"there are several answer sheets: {_listed(sorted((best.path, one.path)))}; keep one",
                 paths=(best.path, one.path),
+                code="several_sheets",
             )
         else:
             left.append(one.path)
@@ -174,14 +177,16 @@ def _nothing(submission: Submission, candidates: Sequence[_Candidate]) -> Studen
     unread = [path for path in submission.own_files if path.lower().endswith(tuple(f".{one}" for one in NOT_READ))]
     if unread:
         fix = "hand in the answers as Markdown, LaTeX or PDF"
-        return ForAPerson(f"{_listed(unread)} cannot be read here, so a person has to; {fix}")
+        why = f"{_listed(unread)} cannot be read here, so a person has to; {fix}"
+        return ForAPerson(why, code="sheet_unreadable")
     looked = [one for one in candidates if one.answers.unplaced or one.answers.parts]
     if likely := [one.path for one in looked if one.likely]:
         fix = "write above each answer which part it is"
-        return ForAPerson(f"{_listed(likely)} names no part of this assignment, so a person has to read it; {fix}")
+        why = f"{_listed(likely)} names no part of this assignment, so a person has to read it; {fix}"
+        return ForAPerson(why, code="unplaced_answer")
     seen = f"; {_listed([one.path for one in looked])} names no part" if looked else ""
     told = next((f"; {note}" for one in candidates if one.likely for note in one.answers.notes), "")
-    return Missing(f"no answers were handed in; write them in {_FORMATS}{seen}{told}")
+    return Missing(f"no answers were handed in; write them in {_FORMATS}{seen}{told}", code="sheet_missing")
 
 
 def _listed(paths: Sequence[str]) -> str:

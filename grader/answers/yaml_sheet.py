@@ -34,19 +34,21 @@ _WORDS = (
 
 
 def cut_yaml(text: str, file: str, outline: Outline) -> Answers:
+    if len(text) > MAX_CHARACTERS:
+        message = f"{quote(file)}:1: longer than {MAX_CHARACTERS} characters; write long answers in answers.md"
+        raise WrongKind(message, code="sheet_too_long")
     try:
-        if len(text) > MAX_CHARACTERS:
-            raise YamlError(1, f"longer than {MAX_CHARACTERS} characters; write long answers in answers.md")
         source = read(text)
     except YamlError as error:
         is_syntax = error.cause.startswith("not YAML")
         fix = "; put text with colons, quotes or backslashes after '|' on lines of its own" if is_syntax else ""
-        raise WrongKind(f"{quote(file)}:{error.line}: {quote(error.cause)}{fix}") from None
+        raise WrongKind(f"{quote(file)}:{error.line}: {quote(error.cause)}{fix}", code="not_yaml") from None
     if source.data is None:
         return Answers({})
     if not isinstance(source.data, dict):
         example = outline.parts[0] if outline.parts else "1"
-        raise WrongKind(f"{quote(file)}:1: a sheet names the part before each answer, as in '{example}: …'")
+        message = f"{quote(file)}:1: a sheet names the part before each answer, as in '{example}: …'"
+        raise WrongKind(message, code="unplaced_answer")
     sheet = _Sheet(file, outline, source)
     sheet.take(source.data, (), ())
     return sheet.finish()

@@ -68,22 +68,23 @@ def chooses_the_option(
     score = share if partial or share == 1 else Fraction(0)
     read = f"read as {' and '.join(found.options)}"
     if score == 1:
-        return scored(score, "the right choice" if len(wanted) == 1 else "the right choices", read)
+        return passed("the right choice" if len(wanted) == 1 else "the right choices", detail=read)
     message = "this is not the right choice"
     if len(wanted) > 1:
         message = f"{hits} of {len(wanted)} right options are chosen, and {extra} others"
     elif hits:
         message = f"one option is right, and {len(chosen)} are chosen"
-    return scored(score, message, read)
+    return scored(score, message, read, code="wrong_choice")
 
 
 def _found(student: Student, options: dict[str, str]) -> tuple[Chosen, str]:
     answer = student.answer
     where = f"{answer.file}:{answer.line}"
     if not answer.text.strip():
-        raise Missing(f"{where}: the answer to {answer.part} is empty")
+        raise Missing(f"{where}: the answer to {answer.part} is empty", code="answer_empty")
     return chosen_in(answer.text, options), where
 
 
 def _for_a_person(found: Chosen, where: str) -> Outcome:
-    return Outcome(Status.REVIEW, Fraction(0), f"{where}: {quote(found.unclear, 90)}; a person decides")
+    message = f"{where}: {quote(found.unclear, 90)}; a person decides"
+    return Outcome(Status.REVIEW, Fraction(0), message, code="choice_unclear")

@@ -86,7 +86,7 @@ def _judged(answer: Answer, value: str, asked: Mapping[str, Any], mistakes: list
     verdict = judge(answer, _key(value, asked))
     for mistake in map(KnownMistake.model_validate, mistakes if verdict.score == 0 else ()):
         if judge(answer, _key(mistake.equals, asked)).score == 1:
-            return Verdict(mistake.score, mistake.because, verdict.detail, verdict.evidence)
+            return Verdict(mistake.score, mistake.because, verdict.detail, verdict.evidence, code="known_mistake")
     return verdict
 
 
@@ -110,6 +110,7 @@ def _read(answer: Answer, names: list[str], unit: str) -> Verdict:
     key = _key("0", {"names": names, "unit": unit})
     chains = [chain for chain in chains_in(text, key.own_units) if not chain.is_denied]
     if not chains:
-        return undecided(f"{answer.file}:{answer.line}: no number was found", "write for example 3.5, 7/2 or 3.5 m/s")
+        message, example = f"{answer.file}:{answer.line}: no number was found", "write for example 3.5, 7/2 or 3.5 m/s"
+        return undecided(message, example, code="number_not_found")
     read = dict.fromkeys(" = ".join(one.text for one in chain.members) for chain in counting(text, chains, key))
     return right("a number can be read", " or ".join(read))

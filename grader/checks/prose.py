@@ -34,20 +34,25 @@ def gives_the_ideas(
 ) -> Outcome:
     """The answer gives the ideas the question asks for, in words or in symbols."""
     answer = student.answer
+    where = f"{answer.file}:{answer.line}"
     judgement = judge(
         answer.pieces, ideas, wrong, prompt, items=answer.items, index=index, distinct=distinct and need > 0
     )
     if judgement.empty:
-        raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
+        raise Missing(f"{where}: the answer to {answer.part} is empty", code="answer_empty")
     if judgement.copied:
-        return failed(f"{answer.file}:{answer.line}: this repeats the question; write what you think the answer is")
+        message = f"{where}: this repeats the question; write what you think the answer is"
+        return failed(message, code="repeats_the_question")
     score = _score(judgement, ideas, wrong, need)
     asked = min(need or len(ideas), len(ideas))
     message = f"found {min(len(judgement.found), asked)} of {asked} idea{'s' * (asked > 1)}"
     message += "".join(f"; {remark}" for remark in judgement.remarks)
     detail, revealing = _detail(judgement, ideas, wrong, asked), _revealing(judgement, ideas)
-    outcome = scored(score, message, detail, revealing=revealing)
-    return replace(outcome, status=Status.REVIEW) if review or judgement.suspicious else outcome
+    code = "ideas_missing" if len(judgement.found) < asked else "wrong_claims" if score < 1 else "prose_unread"
+    outcome = scored(score, message, detail, revealing=revealing, code=code)
+    if judgement.suspicious:
+        return replace(outcome, status=Status.REVIEW, code="suspicious_text")
+    return replace(outcome, status=Status.REVIEW, code=code) if review else outcome
 
 
 def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: int) -> Fraction:

@@ -25,14 +25,20 @@ def answer_in(answers: Answers, problem: Problem) -> Answer:
 def _not_found(answers: Answers, problem: Problem) -> StudentFault:
     pages = answers.pages.get(problem.id, ())
     if not answers.pdf or (problem.optional and not pages):
-        return Missing(f"there is no answer to {problem.id}")
+        return Missing(f"there is no answer to {problem.id}", code="no_answer_given")
     if pages:
-        return ForAPerson(f"a person reads {quote(answers.pdf, 80)}, {pages_named(pages)}")
+        return ForAPerson(f"a person reads {quote(answers.pdf, 80)}, {pages_named(pages)}", code="pages_unread")
     if answers.unread:
-        return ForAPerson(f"a person reads {quote(answers.pdf, 80)}")
+        return ForAPerson(f"a person reads {quote(answers.pdf, 80)}", code="pages_unread")
     if place := answers.unplaced.get(problem.id):
-        return ForAPerson(f"what stands at {place} names no part; a person looks whether it answers {problem.id}")
-    return ForAPerson(f"no answer to {problem.id} was found in {quote(answers.pdf, 80)}; a person looks for it")
+        return unplaced(place, problem)
+    nowhere = f"no answer to {problem.id} was found in {quote(answers.pdf, 80)}; a person looks for it"
+    return ForAPerson(nowhere, code="answer_not_found")
+
+
+def unplaced(place: str, problem: Problem) -> StudentFault:
+    what = f"what stands at {place} names no part; a person looks whether it answers {problem.id}"
+    return ForAPerson(what, code="unplaced_answer")
 
 
 def places_of(answers: Answers, part: str) -> tuple[Place, ...]:
@@ -54,7 +60,7 @@ def from_pages(outcome: Outcome, answers: Answers, part: str) -> Outcome:
     message = outcome.message.removeprefix(f"{answer.file}:{answer.line}: ")
     if outcome.status is Status.PASSED and answer.doubt:
         message = f"{here}: {message}; but {answer.doubt}, so a person decides"
-        return replace(outcome, status=Status.REVIEW, score=_DOUBTFUL_PASS, message=message)
+        return replace(outcome, status=Status.REVIEW, score=_DOUBTFUL_PASS, message=message, code="doubtful_reading")
     if outcome.status in _UNSURE:
         return replace(outcome, status=Status.REVIEW, message=f"{here}, as far as it can be read: {message}")
     return replace(outcome, message=f"{here}: {message}")

@@ -77,7 +77,7 @@ def _files(submission: Submission, rubric: Rubric) -> Iterator[str]:
         try:
             submission.find(file)
         except Missing as fault:
-            stated = "submission.yaml" in fault.message
+            stated = fault.code == "wrongly_declared"
             how = "correct it there" if stated else "put it anywhere in the folder you check"
             yield f"{fault.message if stated else f'{file} is missing'} ({_named(parts)}); {how}"
         except Ambiguous as fault:

@@ -21,7 +21,7 @@ from grader.selfcheck.standing import NOT_STARTED, OPTIONAL, counted_here, lacks
 
 _ID_WIDTH, _STATUS_WIDTH, _WORTH_WIDTH = 8, 13, 22  # characters: `1.b.iii`, `not started`, `3.5 / 3.5, 1.5 later`
 _STATUSES, _STYLES = frozenset(map(str, Status)), {NOT_STARTED: "red"}
-_NO_PYTHON = re.compile(r"cannot be imported: (?:Syntax|Indentation|Tab)Error at (.+?):(\d+): ")
+_PLACE = re.compile(r"Error at (.+?):(\d+): ")
 
 
 class TerminalListener:
@@ -77,7 +77,7 @@ def _unpassed(result: ProblemResult, told: Sequence[str]) -> list[CheckResult]:
     if standing(result) in (OPTIONAL, NOT_STARTED):
         return []
     unpassed = [one for one in result.checks if one.outcome.status is not Status.PASSED]
-    amiss = [one for one in unpassed if not _is_told(one, result, told)]
+    amiss = [one for one in unpassed if not _is_told(one, told)]
     return amiss if any(one.outcome.status is not Status.SKIPPED for one in amiss) else []
 
 
@@ -88,10 +88,10 @@ def _found_in_words(result: ProblemResult) -> Iterator[str]:
             yield from (one.outcome.message, question)
 
 
-def _is_told(one: CheckResult, result: ProblemResult, told: Sequence[str]) -> bool:
-    if unread := _NO_PYTHON.search(one.outcome.message):
-        return any(fault.startswith(f"{unread[1]}, line {unread[2]}: ") for fault in told)
-    absent = lacks_its_file(one) or one.outcome.message.startswith(f"there is no answer to {result.problem.id}")
+def _is_told(one: CheckResult, told: Sequence[str]) -> bool:
+    if one.outcome.code == "syntax_error" and (place := _PLACE.search(one.outcome.message)):
+        return any(fault.startswith(f"{place[1]}, line {place[2]}: ") for fault in told)
+    absent = lacks_its_file(one) or one.outcome.code == "no_answer_given"
     return one.outcome.status is Status.MISSING and absent
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
 from grader.model import CheckResult, ProblemResult, Status
 from grader.selfcheck.home_rubric import is_left_out, status_here
 
-_UNSTARTED = re.compile(r"\bnot started: |^there is no answer to |^none of the alternatives is started |is empty$")
+_UNSTARTED = ("not_started", "no_answer_given", "answer_empty")
 NOT_STARTED, THERE, LATER, OPTIONAL = "not started", "there", "later", "optional"
 _WORDS = {
     Status.PASSED: "right as far as is checked here",
@@ -41,12 +40,11 @@ def _is_not_started(result: ProblemResult) -> bool:
     """As the checks themselves say. What is missing for another reason, such as a function of another name, is told."""
     amiss = [one for one in result.checks if one.outcome.status is Status.MISSING]
     reasons = [one for one in amiss if not lacks_its_file(one)]
-    return not amiss or (bool(reasons) and all(_UNSTARTED.search(one.outcome.message) for one in reasons))
+    return not amiss or (bool(reasons) and all(one.outcome.code in _UNSTARTED for one in reasons))
 
 
 def lacks_its_file(one: CheckResult) -> bool:
-    files = tuple(f"{file} was not handed in" for file in one.check.files)
-    return one.outcome.message.startswith((*files, "no answers were handed in"))
+    return one.outcome.code in ("file_missing", "sheet_missing")
 
 
 def counted_here(results: Iterable[ProblemResult]) -> str:

@@ -95,10 +95,11 @@ def undecided(
         outcome = Outcome(Status.REVIEW, Fraction(0), message, code="several_alternatives")
     else:
         choices = "; ".join(f"{one.name}: {', '.join(one.defines)} in {one.files[0]}" for one in problem.alternatives)
-        message = f"none of the alternatives was handed in ({choices})"
+        message, code = f"none of the alternatives was handed in ({choices})", "no_alternative"
         if there:
             message = f"none of the alternatives is started in {' or '.join(there)} ({choices})"
-        outcome = Outcome(Status.MISSING, Fraction(0), message, code="no_alternative")
+            code = "not_started"
+        outcome = Outcome(Status.MISSING, Fraction(0), message, code=code)
     return CheckResult(check, as_shown(outcome, check), Fraction(0), 0.0)
 
 

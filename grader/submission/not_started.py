@@ -21,7 +21,6 @@ def not_started(fault: StudentFault, check: Check, submission: Submission) -> St
             continue
         stubs = [name for name, state in states.items() if state == "stub"]
         if stubs and "written" not in states.values():
-            return Missing(
-                f"not started: {' and '.join(stubs)} in {file} {'is' if len(stubs) == 1 else 'are'} still a stub"
-            )
+            what = f"{' and '.join(stubs)} in {file} {'is' if len(stubs) == 1 else 'are'} still a stub"
+            return Missing(f"not started: {what}", code="not_started")
     return fault

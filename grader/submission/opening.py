@@ -134,7 +134,8 @@ class OpenedSubmission:
         if file in self.places:
             place = self.places[file]
             if place not in self.files:
-                raise Missing(f"submission.yaml says {file} is at {quote(place)}, but nothing is there")
+                message = f"submission.yaml says {file} is at {quote(place)}, but nothing is there"
+                raise Missing(message, code="wrongly_declared")
             return place
         found: Sequence[str] = self.chosen.get(file, ())
         if not found:
@@ -142,17 +143,19 @@ class OpenedSubmission:
             found = () if file in self.chosen else remaining(file, fitting, (), self.folder)
         if not found:
             passed_over = f"; {_shown(fitting[0])} is course material" if fitting else ""
-            raise Missing(f"{file} was not handed in{passed_over}")
+            raise Missing(f"{file} was not handed in{passed_over}", code="file_missing")
         if len(found) > 1:
             named = " and ".join(_shown(path) for path in sorted(found))
             message = f"{file} is there more than once: {named}; keep one, or name it in submission.yaml"
-            raise Ambiguous(message, paths=tuple(found))
+            raise Ambiguous(message, paths=tuple(found), code="several_files")
         return found[0]
 
     def read(self, file: str) -> bytes:
         path = self.folder / self.find(file)
         if path.stat().st_size > MAX_READ_BYTES:
-            raise WrongKind(f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read")
+            raise WrongKind(
+                f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read", code="file_too_large"
+            )
         return path.read_bytes()
 
 

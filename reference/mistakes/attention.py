@@ -7,6 +7,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
+from reference.mistakes.diagnosis import all_of
 from reference.mistakes.extremes import MASKS_AT_EXTREMES, OVERFLOWS, WEIGHTS_AT_EXTREMES
 from reference.mistakes.several_heads import MASKS, SEVERAL_HEADS, SEVERAL_HEADS_ON_SQUARES, attend_in_heads
 from reference.mistakes.single_head import SINGLE_HEAD, SINGLE_HEAD_ON_SQUARES, Ways, attend
@@ -50,4 +51,4 @@ def pairs(name: str) -> Iterator[tuple[str, Mistake]]:
     listed = [(cause, options) for cause, several in ways.items() for options in several]
     for (one, first), (other, second) in combinations(listed, 2):
         if first.keys().isdisjoint(second):
-            yield f"{one}, and {other}", partial(function, **first, **second)
+            yield all_of([one, other]), partial(function, **first, **second)

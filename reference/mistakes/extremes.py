@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from reference.attention import softargmax
+from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.several_heads import Masking, filled
 from reference.mistakes.single_head import Ways
 
@@ -52,27 +53,36 @@ def _lowered(by: float) -> Masking:
 _BOUND = 500.0
 
 WEIGHTS_AT_EXTREMES: Ways = {
-    "the scores are clipped, which makes different huge scores equal; subtract each query's largest score instead": [
+    Diagnosis(
+        "the scores are clipped, which makes different huge scores equal; subtract each query's largest score instead",
+        "scores_clipped",
+    ): [
         {"weigh": _clipped(-_BOUND, _BOUND)},
         {"weigh": _clipped(-np.inf, _BOUND)},
         {"weigh": _clipped(-_BOUND, np.inf)},
     ],
-    "the largest score of the whole matrix is subtracted before exp, instead of each query's own": [
-        {"weigh": _shifted_by_one_for_all}
+    Diagnosis(
+        "the largest score of the whole matrix is subtracted before exp, instead of each query's own",
+        "shifted_by_whole_maximum",
+    ): [{"weigh": _shifted_by_one_for_all}],
+    Diagnosis("the largest score is taken before the scores are scaled by β", "shifted_before_scaling"): [
+        {"weigh": _shifted_before_scaling}
     ],
-    "the largest score is taken before the scores are scaled by β": [{"weigh": _shifted_before_scaling}],
-    "the mean score is subtracted before exp, instead of the largest": [{"weigh": _shifted_by_the_mean}],
+    Diagnosis("the mean score is subtracted before exp, instead of the largest", "shifted_by_mean"): [
+        {"weigh": _shifted_by_the_mean}
+    ],
 }
 OVERFLOWS: Ways = {
-    "exp overflows or underflows; subtract each query's largest score before exp": [
+    Diagnosis("exp overflows or underflows; subtract each query's largest score before exp", "exp_overflows"): [
         {"weigh": _as_it_stands},
     ],
 }
 MASKS_AT_EXTREMES: Ways = {
-    "the largest score is taken before the mask is applied, so exp of what a query may see underflows": [
-        {"masking": _shifted_before_masking}
-    ],
-    "masked scores are set to a number that is not low enough; −∞ is": [
+    Diagnosis(
+        "the largest score is taken before the mask is applied, so exp of what a query may see underflows",
+        "shifted_before_masking",
+    ): [{"masking": _shifted_before_masking}],
+    Diagnosis("masked scores are set to a number that is not low enough; −∞ is", "masked_scores_too_high"): [
         {"masking": masking(size)} for size in (1e2, 1e3, 1e4) for masking in (lambda size: filled(-size), _lowered)
     ],
 }

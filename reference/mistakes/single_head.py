@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from reference.attention import softargmax
+from reference.mistakes.diagnosis import Diagnosis
 
-Ways = dict[str, list[dict[str, Any]]]
+Ways = dict[Diagnosis, list[dict[str, Any]]]
 
 
 def attend(
@@ -87,49 +88,76 @@ def _unit(X: Any) -> Any:
 
 # How weights can be made of scores, wherever they come from.
 WEIGHTS: Ways = {
-    "the softargmax runs over the queries instead of the keys": [{"weigh": over_queries}],
-    "the softargmax runs over the whole matrix at once instead of each query's keys": [{"weigh": over_everything}],
-    "the weights are not normalised": [{"weigh": exponentials}, {"weigh": shifted_exponentials}],
-    "the largest score of each key is subtracted before exp, instead of each query's own": [{"weigh": shifted_by_key}],
-    "the softargmax is left out": [{"weigh": unsoftened}],
-    "the scores are divided by their sum, without exp": [{"weigh": shares}],
-    "the softargmax is taken twice": [{"weigh": twice}],
-    "the largest score gets all the weight, as an argmax gives it": [{"weigh": hard}],
+    Diagnosis("the softargmax runs over the queries instead of the keys", "softmax_over_wrong_axis"): [
+        {"weigh": over_queries}
+    ],
+    Diagnosis(
+        "the softargmax runs over the whole matrix at once instead of each query's keys", "softmax_over_everything"
+    ): [{"weigh": over_everything}],
+    Diagnosis("the weights are not normalised", "weights_not_normalised"): [
+        {"weigh": exponentials},
+        {"weigh": shifted_exponentials},
+    ],
+    Diagnosis(
+        "the largest score of each key is subtracted before exp, instead of each query's own", "shifted_by_key_maximum"
+    ): [{"weigh": shifted_by_key}],
+    Diagnosis("the softargmax is left out", "no_softmax"): [{"weigh": unsoftened}],
+    Diagnosis("the scores are divided by their sum, without exp", "no_exp"): [{"weigh": shares}],
+    Diagnosis("the softargmax is taken twice", "softmax_twice"): [{"weigh": twice}],
+    Diagnosis("the largest score gets all the weight, as an argmax gives it", "hard_maximum"): [{"weigh": hard}],
 }
-CAUSAL = "keys after the query's own position are hidden, as by a causal mask"
+CAUSAL = Diagnosis("keys after the query's own position are hidden, as by a causal mask", "hides_later_tokens")
 
 SINGLE_HEAD: Ways = {
     **WEIGHTS,
-    "β is left out": [{"scale": lambda Q, K, beta: 1.0}],
-    "the scores are scaled by 1/√d instead of β": [{"scale": lambda Q, K, beta: 1 / sqrt(len(Q))}],
-    "the scores are scaled by 1/√d as well as by β": [{"scale": lambda Q, K, beta: beta / sqrt(len(Q))}],
-    "the scores are divided by β": [{"scale": lambda Q, K, beta: 1 / beta}],
-    "the scores are divided by β and by √d": [{"scale": lambda Q, K, beta: 1 / (beta * sqrt(len(Q)))}],
-    "the scores are divided by d, without the root": [
+    Diagnosis("β is left out", "beta_left_out"): [{"scale": lambda Q, K, beta: 1.0}],
+    Diagnosis("the scores are scaled by 1/√d instead of β", "root_d_for_beta"): [
+        {"scale": lambda Q, K, beta: 1 / sqrt(len(Q))}
+    ],
+    Diagnosis("the scores are scaled by 1/√d as well as by β", "root_d_and_beta"): [
+        {"scale": lambda Q, K, beta: beta / sqrt(len(Q))}
+    ],
+    Diagnosis("the scores are divided by β", "divided_by_beta"): [{"scale": lambda Q, K, beta: 1 / beta}],
+    Diagnosis("the scores are divided by β and by √d", "divided_by_beta_too"): [
+        {"scale": lambda Q, K, beta: 1 / (beta * sqrt(len(Q)))}
+    ],
+    Diagnosis("the scores are divided by d, without the root", "scaled_too_much"): [
         {"scale": lambda Q, K, beta: beta / len(Q)},
         {"scale": lambda Q, K, beta: 1 / len(Q)},
     ],
-    "the scores are divided by √n, n the number of queries": [
+    Diagnosis("the scores are divided by √n, n the number of queries", "scaled_by_query_count"): [
         {"scale": lambda Q, K, beta: beta / sqrt(Q.shape[1])},
         {"scale": lambda Q, K, beta: 1 / sqrt(Q.shape[1])},
     ],
-    "the scores are divided by √m, m the number of keys": [
+    Diagnosis("the scores are divided by √m, m the number of keys", "scaled_by_key_count"): [
         {"scale": lambda Q, K, beta: beta / sqrt(K.shape[1])},
         {"scale": lambda Q, K, beta: 1 / sqrt(K.shape[1])},
     ],
-    "β is applied twice": [{"scale": lambda Q, K, beta: beta * beta}],
-    "β is made a whole number": [{"scale": lambda Q, K, beta: float(int(beta))}, {"scale": lambda Q, K, b: round(b)}],
-    "the scores have the wrong sign": [{"scale": lambda Q, K, beta: -beta}],
-    "the base of the exponential is 2 instead of e": [{"scale": lambda Q, K, beta: beta * log(2)}],
-    "β multiplies the weights instead of the scores": [
+    Diagnosis("β is applied twice", "beta_twice"): [{"scale": lambda Q, K, beta: beta * beta}],
+    Diagnosis("β is made a whole number", "beta_made_whole"): [
+        {"scale": lambda Q, K, beta: float(int(beta))},
+        {"scale": lambda Q, K, b: round(b)},
+    ],
+    Diagnosis("the scores have the wrong sign", "wrong_sign"): [{"scale": lambda Q, K, beta: -beta}],
+    Diagnosis("the base of the exponential is 2 instead of e", "wrong_exponential_base"): [
+        {"scale": lambda Q, K, beta: beta * log(2)}
+    ],
+    Diagnosis("β multiplies the weights instead of the scores", "scale_behind_softmax"): [
         {"scale": lambda Q, K, beta: 1.0, "behind": lambda beta: beta},
     ],
-    "β multiplies the weights as well as the scores": [{"behind": lambda beta: beta}],
-    "queries and keys are divided by their lengths": [{"length": _unit}],
-    "the weights average the keys instead of the values": [{"averaged": lambda Q, K, V: K}],
+    Diagnosis("β multiplies the weights as well as the scores", "scale_behind_softmax_too"): [
+        {"behind": lambda beta: beta}
+    ],
+    Diagnosis("queries and keys are divided by their lengths", "lengths_divided_out"): [{"length": _unit}],
+    Diagnosis("the weights average the keys instead of the values", "keys_averaged"): [{"averaged": lambda Q, K, V: K}],
     CAUSAL: [{"sees": lambda key, query: key <= query}],
-    "keys before the query's own position are hidden": [{"sees": lambda key, query: key >= query}],
-    "the weights are returned, without V": [{"result": lambda V, A: A}, {"result": lambda V, A: A.T}],
+    Diagnosis("keys before the query's own position are hidden", "hides_earlier_tokens"): [
+        {"sees": lambda key, query: key >= query}
+    ],
+    Diagnosis("the weights are returned, without V", "weights_returned"): [
+        {"result": lambda V, A: A},
+        {"result": lambda V, A: A.T},
+    ],
 }
 
 

@@ -50,12 +50,14 @@ def least_squares_on_them_is_ridge_regression(student, rng, *, file: StudentFile
             case [more_X, more_y]:
                 X, y = numbers(more_X, "its first array"), numbers(more_y, "its second array")
             case _:
-                raise WrongKind(f"{function}() should return two arrays, X and y, with more rows")
+                raise WrongKind(f"{function}() should return two arrays, X and y, with more rows", code="wrong_parts")
         if X.ndim != 2 or y.shape != X.shape[:1] or X.shape[1] != case.args[0].shape[1]:
-            return failed(f"its arrays do not fit together ({case.label})", f"they are {X.shape} and {y.shape}")
+            detail = f"they are {X.shape} and {y.shape}"
+            return failed(f"its arrays do not fit together ({case.label})", detail, code="wrong_shape")
         if not np.isfinite(X).all() or not np.isfinite(y).all():
-            return failed(f"its arrays hold NaN or infinity ({case.label})")
+            return failed(f"its arrays hold NaN or infinity ({case.label})", code="not_finite")
         got = np.linalg.lstsq(X, y, rcond=None)[0]
         if found := difference(got, ridge_regression(*case.args)):
-            return failed(f"least squares on its arrays is not ridge regression ({case.label}): {found.summary}")
+            message = f"least squares on its arrays is not ridge regression ({case.label}): {found.summary}"
+            return failed(message, code="values_differ")
     return passed("least squares on its arrays is ridge regression")

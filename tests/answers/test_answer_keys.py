@@ -11,7 +11,7 @@ from grader.answers.answer_keys import is_answer_key
 from grader.errors import ForAPerson
 from grader.submission.opening import open_submission
 from tests.answers.sheets import NLP
-from tests.conftest import MakeSubmission
+from tests.conftest import MakeSubmission, raises
 from tests.hostile_pdfs import pages, text_page
 
 OWN = "## 1.b.i\nM = AA^T\n\n## 1.b.ii\nq = t(k_a + k_b), t large\n\n## 3.a\nPretraining read the facts.\n"
@@ -41,7 +41,7 @@ def test_staff_write_about_points_and_students(text: str, key: bool) -> None:
 
 
 def test_a_key_is_no_sheet_and_is_said_to_be_none(submission: MakeSubmission) -> None:
-    with pytest.raises(ForAPerson, match=r"solutions\.md reads like the course's own solutions"):
+    with raises(ForAPerson, "answer_key"):
         read_answers(submission(**{"solutions.md": KEY}), NLP)
 
 

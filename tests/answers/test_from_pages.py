@@ -79,6 +79,8 @@ def test_a_scan_is_for_a_person_who_is_told_the_page(boxes: BoxRunner, tmp_path:
     report = _graded(boxes, folder, ("1.b.i", "1.c.i", "1.d.i", "1.e.i", "3.a"))
     assert [str(problem.status) for problem in report.problems] == ["review", "review", "review", "missing", "review"]
     assert report.points == 0
+    codes = [problem.checks[0].outcome.code for problem in report.problems]
+    assert codes == ["pages_unread", "pages_unread", "pages_unread", "no_answer_given", "pages_unread"]
     messages = [problem.checks[0].outcome.message for problem in report.problems]
     assert messages[0] == "a person reads answers.pdf, page 2"
     assert messages[1] == "a person reads answers.pdf"

@@ -7,7 +7,7 @@ import pytest
 from grader.answers import cut_into_parts, read_answers
 from grader.errors import ForAPerson, Missing
 from tests.answers.sheets import DL, NLP
-from tests.conftest import MakeSubmission
+from tests.conftest import MakeSubmission, raises
 
 MANY = "the score of one key is larger than that of all others, so its weight is close to one and the rest vanish " * 9
 
@@ -42,7 +42,7 @@ def test_a_part_that_may_stand_within_another_is_for_a_person(sheet: str, held: 
     ],
 )  # fmt: skip
 def test_a_sheet_whose_parts_are_not_found_is_for_a_person(submission: MakeSubmission, name: str, text: str) -> None:
-    with pytest.raises(ForAPerson, match="names no part of this assignment, so a person has to read it"):
+    with raises(ForAPerson, "unplaced_answer"):
         read_answers(submission(**{name: text}), DL)
 
 

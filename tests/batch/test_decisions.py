@@ -26,6 +26,7 @@ def prose(not_found: tuple[str, ...] = (), wrong: tuple[str, ...] = (), status: 
         "status": status,
         "points": 3,
         "max_points": 3,
+        "code": "ideas_missing",
         "message": "found",
         "evidence": {"found": {}, "not_found": list(not_found), "wrong_claims": dict.fromkeys(wrong, "x")},
         "visibility": "public",

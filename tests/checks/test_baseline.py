@@ -13,7 +13,7 @@ from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner
 from grader.submission.opening import OpenedSubmission
 from reference.birthplaces import Question, constant_baseline, read_questions
-from tests.conftest import REPOSITORY, MakeSubmission, sampled
+from tests.conftest import REPOSITORY, MakeSubmission, raises, sampled
 
 DATA = REPOSITORY / "rubrics" / "nlp-a5"
 FILE = "london_baseline.py"
@@ -165,37 +165,38 @@ def test_other_data_can_lie_beside(boxes: BoxRunner, submission: MakeSubmission)
 
 
 WRONG = {
-    "hard-coded": ("print('Accuracy: 5.0%')", "the same when birth_dev.tsv holds other places"),
-    "hard-coded counts": ("print('15 out of 300')", "the same when"),
-    "every number": ("print(*range(101))", "so many numbers that any accuracy is among them"),
-    "every number, line by line": ("for n in range(1001): print(n / 10, end=' ')", "so many numbers"),
-    "silent": ("right / total", "stated no number"),
-    "wrong share": ("print((total - right) / total)", "how often London is wrong"),
-    "another number": ("print(right / total / 2)", "none of the numbers"),
-    "right on these data only": ("print(right / total if right == 15 else 0.99)", "right on birth_dev.tsv as it is"),
-    "nearly right": ("print(right / total + 0.004)", "none of the numbers"),
+    "hard-coded": ("print('Accuracy: 5.0%')", "accuracy_fixed"),
+    "hard-coded counts": ("print('15 out of 300')", "accuracy_fixed"),
+    "every number": ("print(*range(101))", "accuracy_unclear"),
+    "every number, line by line": ("for n in range(1001): print(n / 10, end=' ')", "accuracy_unclear"),
+    "silent": ("right / total", "accuracy_not_stated"),
+    "wrong share": ("print((total - right) / total)", "states_the_complement"),
+    "another number": ("print(right / total / 2)", "wrong_accuracy"),
+    "right on these data only": ("print(right / total if right == 15 else 0.99)", "wrong_on_other_data"),
+    "nearly right": ("print(right / total + 0.004)", "wrong_accuracy"),
 }
 
 
-@pytest.mark.parametrize(("says", "told"), WRONG.values(), ids=list(WRONG))
-def test_what_is_not_the_accuracy_fails(boxes: BoxRunner, submission: MakeSubmission, says: str, told: str) -> None:
+@pytest.mark.parametrize(("says", "code"), WRONG.values(), ids=list(WRONG))
+def test_what_is_not_the_accuracy_fails(boxes: BoxRunner, submission: MakeSubmission, says: str, code: str) -> None:
     found = _judged(boxes, submission(**{FILE: COUNT.format(path="birth_dev.tsv") + "    " + says}))
-    assert found.status is Status.FAILED, found
-    assert told in found.message
+    assert (found.status, found.code) == (Status.FAILED, code), found
     assert "5.0" not in found.message
 
 
 HALF = {
-    "only predictions": ("open('london_baseline.dev.predictions', 'w').write('London\\n' * total)", "says no accuracy"),
-    "only the count": ("print('correct:', right)", "neither of how many nor what share"),
+    "only predictions": (
+        "open('london_baseline.dev.predictions', 'w').write('London\\n' * total)",
+        "accuracy_not_stated",
+    ),
+    "only the count": ("print('correct:', right)", "accuracy_only_counted"),
 }
 
 
-@pytest.mark.parametrize(("says", "told"), HALF.values(), ids=list(HALF))
-def test_half_of_it_earns_half(boxes: BoxRunner, submission: MakeSubmission, says: str, told: str) -> None:
+@pytest.mark.parametrize(("says", "code"), HALF.values(), ids=list(HALF))
+def test_half_of_it_earns_half(boxes: BoxRunner, submission: MakeSubmission, says: str, code: str) -> None:
     found = _judged(boxes, submission(**{FILE: COUNT.format(path="birth_dev.tsv") + "    " + says}))
-    assert (found.status, float(found.score)) == (Status.PARTIAL, 0.5), found
-    assert told in found.message
+    assert (found.status, float(found.score), found.code) == (Status.PARTIAL, 0.5, code), found
 
 
 HOSTILE = {
@@ -237,7 +238,7 @@ def test_a_forged_reply_is_the_students_fault(boxes: BoxRunner, submission: Make
     forged += "'replaced': False, 'stand_in': False, 'started': True}"
     replaced = "sys.modules['_grader.sandbox.box.worker'].PROBES['run_script']"
     code = f"import sys\n{replaced} = lambda **_: {forged}\nprint(15, 300)"
-    with pytest.raises(Crashed, match="could not be read"):
+    with raises(Crashed, "malformed_reply"):
         _judged(boxes, submission(**{FILE: code}))
 
 

@@ -103,111 +103,149 @@ RIGHT: list[tuple[LayerName, str]] = [
     ),
 ]
 
-WRONG: list[tuple[LayerName, str, Status, str]] = [
-    ("copied_value", "def f(K, V, j): return K[:, j]", Status.PARTIAL, "only in the limit, for β is too small: with K"),
-    ("copied_value", "def f(K, V, j): return K[:, j - 1], 500", Status.FAILED, "it counts keys from 1"),
-    ("copied_value", "def f(K, V, j): return K[:, j], -500", Status.FAILED, "the scores have the wrong sign"),
+WRONG: list[tuple[LayerName, str, Status, str, str]] = [
+    ("copied_value", "def f(K, V, j): return K[:, j]", Status.PARTIAL, "only_in_the_limit", ""),
+    (
+        "copied_value",
+        "def f(K, V, j): return K[:, j - 1], 500",
+        Status.FAILED,
+        "values_differ",
+        "it counts keys from 1",
+    ),
+    (
+        "copied_value",
+        "def f(K, V, j): return K[:, j], -500",
+        Status.FAILED,
+        "values_differ",
+        "the scores have the wrong sign",
+    ),
     (
         "copied_value",
         "def f(K, V, j): return V[:, j], 500",
         Status.FAILED,
-        "q should have one entry for each of the 12 rows",
+        "wrong_shape",
+        "",
     ),
-    ("copied_value", "def f(K, V, j): return K[:, 0], 500", Status.FAILED, "inputs. With K"),
-    ("copied_value", "def f(K, V, j): return K[:, j], V[:, j]", Status.FAILED, "should return q, or q and β"),
-    ("copied_value", "def f(K, V, j): return K[:, j], 1e307", Status.FAILED, "scores too large to compute with"),
-    ("mean", "def f(K, V): return K[:, 0], 0.5", Status.PARTIAL, "β is too large"),
-    ("mean", "def f(K, V): return K[:, 0], 1.0", Status.FAILED, "wrong on 3 of 3 inputs"),
-    ("mean", "def f(K, V): return K[:, 0] * np.nan", Status.FAILED, "gives NaN"),
-    ("identity", "def f(C): I = np.eye(len(C)) * np.inf; return I, I, I", Status.FAILED, "gives NaN"),
-    ("identity", "def f(C): I = np.eye(len(C)); return I, I, I", Status.PARTIAL, "with 1000 times that β off by"),
+    ("copied_value", "def f(K, V, j): return K[:, 0], 500", Status.FAILED, "values_differ", ""),
+    ("copied_value", "def f(K, V, j): return K[:, j], V[:, j]", Status.FAILED, "wrong_parts", ""),
+    ("copied_value", "def f(K, V, j): return K[:, j], 1e307", Status.FAILED, "not_finite", ""),
+    ("mean", "def f(K, V): return K[:, 0], 0.5", Status.PARTIAL, "only_in_the_limit", ""),
+    ("mean", "def f(K, V): return K[:, 0], 1.0", Status.FAILED, "values_differ", ""),
+    ("mean", "def f(K, V): return K[:, 0] * np.nan", Status.FAILED, "not_finite", ""),
+    ("identity", "def f(C): I = np.eye(len(C)) * np.inf; return I, I, I", Status.FAILED, "not_finite", ""),
+    ("identity", "def f(C): I = np.eye(len(C)); return I, I, I", Status.PARTIAL, "only_in_the_limit", ""),
     (
         "identity",
         "def f(C): I = np.eye(len(C)); return I, I, 2 * I, 99",
         Status.FAILED,
+        "values_differ",
         "weights A are right in the limit, but W_V",
     ),
-    ("identity", "def f(C): I = np.eye(len(C)); return 0 * I, I, I", Status.FAILED, "every token gets the mean of all"),
+    (
+        "identity",
+        "def f(C): I = np.eye(len(C)); return 0 * I, I, I",
+        Status.FAILED,
+        "values_differ",
+        "every token gets the mean of all",
+    ),
     (
         "identity",
         "def f(C): return C, C, C",
         Status.FAILED,
-        "W_Q should have 6 columns, one for each row of the tokens (C 6×2); ",
+        "wrong_shape",
+        "",
     ),
-    ("identity", "def f(C): I = np.eye(len(C)); return I, I", Status.FAILED, "should return W_Q, W_K and W_V"),
-    ("identity", "def f(C): return C", Status.FAILED, "should return W_Q, W_K and W_V"),
-    ("identity", "def f(C): return None", Status.FAILED, "should return W_Q, W_K and W_V"),
-    ("identity", "def f(C): return 'I', 'I', 'I'", Status.FAILED, "several numbers or words"),
+    ("identity", "def f(C): I = np.eye(len(C)); return I, I", Status.FAILED, "wrong_parts", ""),
+    ("identity", "def f(C): return C", Status.FAILED, "wrong_parts", ""),
+    ("identity", "def f(C): return None", Status.FAILED, "wrong_parts", ""),
+    ("identity", "def f(C): return 'I', 'I', 'I'", Status.FAILED, "wrong_parts", ""),
     (
         "permutation",
         "def f(C, order): P = np.eye(C.shape[1])[order]; return 50 * P @ C.T, C.T, np.eye(len(C))",
         Status.FAILED,
+        "values_differ",
         "rows and columns of the permutation are swapped",
     ),
     (
         "permutation",
         "def f(C, order): I = np.eye(len(C)); return I, I, I, 99",
         Status.FAILED,
+        "values_differ",
         "leaves every token where it is",
     ),
     (
         "pointwise_convolution",
         "def f(C, W): I = np.eye(len(C)); return I, I, I, 100",
         Status.FAILED,
-        "makes an output that is not",
+        "wrong_shape",
+        "",
     ),
     (
         "pointwise_convolution",
         "def f(C, W): I = np.eye(len(C)); return I, I, -W, 100",
         Status.FAILED,
+        "values_differ",
         "but W_V (or W_O W_V)",
     ),
     (
         "convolution",
         SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 100))",
         Status.PARTIAL,
-        "is 'zero', which is not stated",
+        "wrong_border",
+        "",
     ),
     (
         "convolution",
         SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99)), 'wrap'",
         Status.PARTIAL,
-        "'zero', not as stated",
+        "wrong_border",
+        "",
     ),
     (
         "convolution",
         SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99)), 'none'",
         Status.FAILED,
-        "is one of zero, wrap, clamp",
+        "unknown_border",
+        "",
     ),
     (
         "convolution",
         SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99, swap=-1)), 'zero'",
         Status.FAILED,
+        "values_differ",
         "kernel is mirrored",
     ),
     (
         "convolution",
         SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99, swap=0)), 'zero'",
         Status.FAILED,
-        "inputs. With C",
+        "values_differ",
+        "",
     ),
     (
         "convolution",
         SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 99))[1:2], 'zero'",
         Status.FAILED,
+        "values_differ",
         "only the token itself",
     ),
     (
         "convolution",
         SHIFTS + "def f(C, P, k): return list(heads(C, P, k, 3)), 'zero'",
         Status.PARTIAL,
-        "β is too small",
+        "only_in_the_limit",
+        "",
     ),
-    ("convolution", SHIFTS + "def f(C, P, k): return [], 'zero'", Status.FAILED, "should return a list of heads"),
-    ("convolution", SHIFTS + "def f(C, P, k): return k", Status.FAILED, "W_Q should have 9 columns"),
-    ("convolution", SHIFTS + EDGES, Status.PARTIAL, "neither padded with zeros, nor wrapped around, nor clamped"),
-    ("convolution", SHIFTS + FAR, Status.FAILED, "every head looks one token too far to the side after"),
+    ("convolution", SHIFTS + "def f(C, P, k): return [], 'zero'", Status.FAILED, "wrong_parts", ""),
+    ("convolution", SHIFTS + "def f(C, P, k): return k", Status.FAILED, "wrong_shape", ""),
+    ("convolution", SHIFTS + EDGES, Status.PARTIAL, "wrong_border", ""),
+    (
+        "convolution",
+        SHIFTS + FAR,
+        Status.FAILED,
+        "values_differ",
+        "every head looks one token too far to the side after",
+    ),
 ]
 
 
@@ -230,7 +268,7 @@ def judged(student: Any, layer: LayerName, seed: int) -> Outcome:
             student, np.random.default_rng(seed), file="constructions.py", function="f", layer=layer
         )
     except StudentFault as fault:
-        return Outcome(fault.status, Fraction(0), fault.message, fault.detail)
+        return Outcome(fault.status, Fraction(0), fault.message, fault.detail, code=fault.code)
 
 
 @pytest.mark.parametrize(("layer", "code"), sampled(RIGHT, 10))
@@ -243,11 +281,14 @@ def test_every_right_way_passes_whatever_is_drawn(layer: LayerName, code: str) -
 
 
 @pytest.mark.filterwarnings(r"error::RuntimeWarning:grader\..*")  # nobody wants numpy's on the terminal
-@pytest.mark.parametrize(("layer", "code", "status", "said"), sampled(WRONG, 3))
-def test_each_slip_is_named(layer: LayerName, code: str, status: Status, said: str) -> None:
+@pytest.mark.parametrize(("layer", "code", "status", "reason", "mistake"), sampled(WRONG, 3))
+def test_each_slip_is_named(layer: LayerName, code: str, status: Status, reason: str, mistake: str) -> None:
     for seed in range(10):
         outcome = judged(Direct(code), layer, seed)
-        assert (outcome.status, said in outcome.message) == (status, True), f"seed {seed}: {outcome.message}"
+        assert (outcome.status, outcome.code) == (status, reason), f"seed {seed}: {outcome.message}"
+        looks_like = outcome.evidence.get("looks_like", "")
+        assert mistake in looks_like
+        assert bool(mistake) == bool(looks_like)
         assert "\n" not in outcome.message
 
 

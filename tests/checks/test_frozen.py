@@ -8,19 +8,23 @@ import numpy as np
 import pytest
 
 from grader.checks.functions import frozen
+from grader.checks.functions.mistake_name import code_of
 from grader.errors import UsageError
+from reference.mistakes.diagnosis import Diagnosis
 
 
 def test_answers_come_back_for_their_own_questions_alone(tmp_path: Path) -> None:
     first, second = np.arange(6.0).reshape(2, 3), np.array([[True], [False]])
-    mistaken = frozen.named_apart([("it forgets the scale", abs), ("it forgets the scale", abs)])
+    mistaken = frozen.named_apart([(Diagnosis("it forgets the scale", "no_scale"), abs), ("it forgets the scale", abs)])
     one = frozen.Question((first, 2), {"mask": second}, {frozen.RIGHT: first.T, **dict.fromkeys(mistaken, first)})
     other = frozen.Question((first, 2), {"mask": ~second}, {frozen.RIGHT: -first, **dict.fromkeys(mistaken, first)})
     frozen.write(tmp_path / "deep" / "answers.json", [one, other], seed=7)
     right = frozen.answers(tmp_path / "deep" / "answers.json")[frozen.RIGHT]
     np.testing.assert_array_equal(right(first, 2, mask=second), first.T)
     np.testing.assert_array_equal(right(first, 2, mask=~second), -first)
-    assert [what for what, _ in frozen.mistakes(tmp_path / "deep" / "answers.json")] == ["it forgets the scale"] * 2
+    mistakes = [what for what, _ in frozen.mistakes(tmp_path / "deep" / "answers.json")]
+    assert mistakes == ["it forgets the scale"] * 2
+    assert [code_of(what) for what in mistakes] == ["no_scale", ""]
     for args, kwargs in (((first, 3), {"mask": second}), ((first, 2), {}), ((first, 2), {"mask": first > 9})):
         with pytest.raises(UsageError, match=r"^answers\.json knows no answer .* it was made for seed 7$"):
             right(*args, **kwargs)

@@ -49,6 +49,7 @@ def test_other_parts_are_named_but_in_hidden_checks(reference: Any, returned: An
     with pytest.raises(WrongKind) as raised:
         as_asked(returned, values_in(reference), "f()")
     assert raised.value.message == says
+    assert raised.value.concealed_code == "wrong_kind"
     assert raised.value.concealed == "it returned another kind of value than was asked for"
 
 

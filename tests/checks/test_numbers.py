@@ -46,6 +46,7 @@ def test_a_known_mistake_is_named() -> None:
     mistakes = [{"equals": "7", "because": "the time is left out", "score": "1/4"}]
     outcome = judged("v = 7", {"value": "7/2", "name": "v", "mistakes": mistakes})
     assert (outcome.status, outcome.message, outcome.score) == (Status.PARTIAL, "the time is left out", 0.25)
+    assert outcome.code == "known_mistake"
 
 
 def test_what_is_off_is_told_with_how_it_was_read() -> None:

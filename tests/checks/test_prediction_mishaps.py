@@ -16,54 +16,51 @@ PARAMETERS = ["data has 418352 characters, 256 unique.", "number of parameters: 
 QUESTIONS = [f"{q.text}\t{x}" for q, x in zip(DEV, GOOD, strict=True)]
 
 MENDED = {
-    "accuracy first": ([SCORE, *GOOD], f"line 1 is no place: '{SCORE}'"),
-    "accuracy last": ([*GOOD, SCORE], f"line 301 is no place: '{SCORE}'"),
-    "a bare number first": (["0.3533", *GOOD], "line 1 is no place: '0.3533'"),
-    "what the course's code prints": ([*PARAMETERS, *GOOD], "lines 1, 2 are no places: 'data has 418352 characters"),
-    "a progress bar": (["300it [00:12, 24.5it/s]", *GOOD], "line 1 is no place: '300it [00:12"),
-    "a prompt": ([*GOOD[:100], "Accuracy so far: 31 %", *GOOD[100:]], "line 101 is no place: 'Accuracy so far: 31 %'"),
-    "a blank line first": (["", *GOOD], "line 1 is blank; leave it out"),
-    "a blank line after each": ([part for line in GOOD for part in (line, "")][:-1], "are blank; leave them out"),
-    "a blank line within": ([*GOOD[:200], "", *GOOD[200:]], "line 201 is blank"),
-    "twice": (GOOD * 2, "the same 300 lines stand there 2 times"),
-    "a block twice": ([*GOOD[:120], *GOOD[100:]], "lines 121 to 140 repeat the 20 before"),
-    "questions, one missing": (QUESTIONS[:7] + QUESTIONS[8:], "the question of line 8 is not answered"),
-    "questions in another order": ([QUESTIONS[1], QUESTIONS[0], *QUESTIONS[2:]], "lines 1, 2 are in another order"),
-    "questions and a stray line": ([SCORE, *QUESTIONS], "line 1 is no place"),
+    "accuracy first": ([SCORE, *GOOD], "stray_lines", "line 1 "),
+    "accuracy last": ([*GOOD, SCORE], "stray_lines", "line 301 "),
+    "a bare number first": (["0.3533", *GOOD], "stray_lines", "line 1 "),
+    "what the course's code prints": ([*PARAMETERS, *GOOD], "stray_lines", "lines 1, 2 "),
+    "a progress bar": (["300it [00:12, 24.5it/s]", *GOOD], "stray_lines", "line 1 "),
+    "a prompt": ([*GOOD[:100], "Accuracy so far: 31 %", *GOOD[100:]], "stray_lines", "line 101 "),
+    "a blank line first": (["", *GOOD], "blank_lines", "line 1 "),
+    "a blank line after each": ([part for line in GOOD for part in (line, "")][:-1], "blank_lines", "lines 2, 4, 6, "),
+    "a blank line within": ([*GOOD[:200], "", *GOOD[200:]], "blank_lines", "line 201 "),
+    "twice": (GOOD * 2, "repeated_lines", "300 lines stand there 2 times"),
+    "a block twice": ([*GOOD[:120], *GOOD[100:]], "repeated_lines", "lines 121 to 140 "),
+    "questions, one missing": (QUESTIONS[:7] + QUESTIONS[8:], "questions_in_lines", "line 8 "),
+    "questions in another order": ([QUESTIONS[1], QUESTIONS[0], *QUESTIONS[2:]], "questions_in_lines", "lines 1, 2 "),
+    "questions and a stray line": ([SCORE, *QUESTIONS], "stray_lines", "line 1 "),
 }
 
 
-@pytest.mark.parametrize(("lines", "told"), sampled(MENDED.values(), 2), ids=list(MENDED))
-def test_a_mishap_that_leaves_no_doubt_costs_its_form(judge: Judge, lines: list[str], told: str) -> None:
+@pytest.mark.parametrize(("lines", "code", "where"), sampled(MENDED.values(), 2), ids=list(MENDED))
+def test_a_mishap_that_leaves_no_doubt_costs_its_form(judge: Judge, lines: list[str], code: str, where: str) -> None:
     form, reach = judge(_text(lines))
-    assert (form.status, form.score) == (Status.PARTIAL, Fraction(1, 2)), form
-    assert told in form.message
-    assert (reach.status, reach.score) == (Status.REVIEW, Fraction(1)), reach
+    assert (form.status, form.score, form.code) == (Status.PARTIAL, Fraction(1, 2), code), form
+    assert (reach.status, reach.score, reach.code) == (Status.REVIEW, Fraction(1), "needs_cleanup"), reach
     assert reach.evidence["right"] >= 105
-    assert told in reach.message
+    assert any(where in remark for remark in reach.evidence["remarks"])
 
 
 SHIFTED = {
-    "a title": (["vanilla", *GOOD], "1 line too many before", "line 1 is 'vanilla'"),
-    "a title, the last line cut": (["vanilla", *GOOD[:-1]], "1 line too many before", "line 1 is 'vanilla'"),
-    "two titles": (["My model", "pretrained", *GOOD], "2 lines too many before", "line 1 is 'My model'"),
-    "a line missing": (GOOD[:40] + GOOD[41:], "1 line too few before", "from about line 4"),
-    "two lines missing": (GOOD[:9] + GOOD[11:], "2 lines too few before", "298 lines"),
-    "the last line missing": (GOOD[:-1], "299 lines, and birth_dev.tsv asks for 300", "as if the end were missing"),
-    "a line more at the end": ([*GOOD, "Rome"], "301 lines", "as if there were too many at the end"),
+    "a title": (["vanilla", *GOOD], "lines_shifted", "1 line too many before"),
+    "a title, the last line cut": (["vanilla", *GOOD[:-1]], "lines_shifted", "1 line too many before"),
+    "two titles": (["My model", "pretrained", *GOOD], "lines_shifted", "2 lines too many before"),
+    "a line missing": (GOOD[:40] + GOOD[41:], "lines_shifted", "1 line too few before"),
+    "two lines missing": (GOOD[:9] + GOOD[11:], "lines_shifted", "2 lines too few before"),
+    "the last line missing": (GOOD[:-1], "wrong_line_count", "as if the end were missing"),
+    "a line more at the end": ([*GOOD, "Rome"], "wrong_line_count", "as if there were too many at the end"),
 }
 
 
-@pytest.mark.parametrize(("lines", "told", "where"), sampled(SHIFTED.values(), 2), ids=list(SHIFTED))
+@pytest.mark.parametrize(("lines", "code", "how"), sampled(SHIFTED.values(), 2), ids=list(SHIFTED))
 def test_lines_that_surely_moved_get_half_until_a_person_looks(
-    judge: Judge, lines: list[str], told: str, where: str
+    judge: Judge, lines: list[str], code: str, how: str
 ) -> None:
     form, reach = judge(_text(lines))
-    assert (form.status, form.score) == (Status.FAILED, 0), form
-    assert (reach.status, reach.score) == (Status.REVIEW, Fraction(1, 2)), reach
-    assert told in reach.message
-    assert where in reach.message
-    assert "half is given until a person has looked" in reach.message
+    assert (form.status, form.score, form.code) == (Status.FAILED, 0, code), form
+    assert (reach.status, reach.score, reach.code) == (Status.REVIEW, Fraction(1, 2), "lines_shifted"), reach
+    assert how in reach.evidence["shifted"]
 
 
 UNKNOWN = {
@@ -79,7 +76,8 @@ def test_where_alignment_is_a_guess_nothing_is_scored(judge: Judge, lines: list[
     form, reach = judge(_text(lines))
     assert form.status is Status.FAILED
     assert (reach.status, reach.score) == (Status.REVIEW, 0), reach
-    assert "not scored" in reach.message
+    assert form.code == reach.code
+    assert reach.code in ("wrong_line_count", "lines_shifted")
 
 
 def test_two_runs_in_one_file_are_named(judge: Judge) -> None:
@@ -100,8 +98,9 @@ UNFINETUNED = {
 def test_a_model_before_finetuning_is_called_that(judge: Judge, lines: list[str]) -> None:
     _, reach = judge(_text(lines))
     assert reach.score < 1
-    assert "lines read like those of a model before finetuning" in reach.message
-    assert f"line 1: '{lines[0].strip()[:20]}" in reach.message
+    (suspicion,) = reach.evidence["suspicions"]
+    assert "before finetuning" in suspicion
+    assert f"line 1: '{lines[0].strip()[:20]}" in suspicion
 
 
 HONEST = {
@@ -117,5 +116,5 @@ HONEST = {
 @pytest.mark.parametrize("lines", sampled(HONEST.values(), 2), ids=list(HONEST))
 def test_places_are_not_called_that(judge: Judge, lines: list[str]) -> None:
     form, reach = judge(_text(lines))
-    assert "before finetuning" not in reach.message
+    assert reach.evidence["suspicions"] == []
     assert form.status is Status.PASSED, form

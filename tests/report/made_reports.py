@@ -14,7 +14,9 @@ VOID = {"meta", "br", "hr", "img", "input", "link", "circle", "rect", "path"}
 
 def checked(name: str = "rows_sum_to_one", status: str = "failed", **more: Any) -> Data:
     check = {"id": name, "asks": "Each row sums to one.", "status": status, "points": 0, "max_points": 1}
-    return check | {"message": "off by 0.2", "evidence": {}, "visibility": "public", "seconds": 0.1} | more
+    return (
+        check | {"code": status, "message": "off by 0.2", "evidence": {}, "visibility": "public", "seconds": 0.1} | more
+    )
 
 
 def problem(part: str, *checks: Data, status: str = "failed", points: float = 0, max_points: float = 1) -> Data:

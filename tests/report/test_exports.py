@@ -40,6 +40,7 @@ def check(status: str, message: str = "", visibility: str = "public", points: fl
         "status": status,
         "points": points,
         "max_points": out_of,
+        "code": status,
         "message": message or f"it is {status}",
         "evidence": {"printed": "what the student's code printed"},
         "visibility": visibility,

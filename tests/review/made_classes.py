@@ -28,7 +28,7 @@ ALL_FOUND = {"positive": "positive", "sums": "sum to one"}
 
 def check(id_: str, status: str, points: float, worth: float, message: str = "", **evidence: Any) -> dict[str, Any]:
     asks = {"asks": f"It {id_.replace('_', ' ')}."}
-    shown = {"points": points, "max_points": worth, "message": message, "evidence": evidence}
+    shown = {"points": points, "max_points": worth, "code": "prose_unread", "message": message, "evidence": evidence}
     return {"id": id_, **asks, "status": status, **shown, "visibility": "public", "seconds": 0.1}
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from grader.errors import Crashed
 from grader.model import Limits
 from grader.sandbox import BoxRunner
-from tests.conftest import MakeSubmission
+from tests.conftest import MakeSubmission, raises
 
 CODE = """
 import os
@@ -68,9 +67,9 @@ def test_a_fault_is_that_of_its_own_request(boxes: BoxRunner, submission: MakeSu
     with boxes.open(submission(CODE), Limits(), 0) as box:
         answers = box.probe_each("call", "work.py", requests("breaks_at_three", 1, 3, 5))
         assert next(answers) == 1
-        with pytest.raises(Crashed, match="raised ValueError"):
+        with raises(Crashed, "raised"):
             next(answers)
-        with pytest.raises(Crashed, match="ended its own process"):
+        with raises(Crashed, "process_ended"):
             box.call("work.py", "count", 1)
 
 
@@ -96,5 +95,5 @@ def test_a_sandbox_that_ends_in_the_midst_loses_no_answer_before(boxes: BoxRunne
     with boxes.open(submission(CODE), Limits(), 0) as box:
         answers = box.probe_each("call", "work.py", requests("breaks_at_three", 1, 2, 5))
         assert [next(answers), next(answers)] == [1, 2]
-        with pytest.raises(Crashed, match="ended its own process"):
+        with raises(Crashed, "process_ended"):
             next(answers)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.errors import Crashed, StudentFault, TimedOut, WrongKind
+from grader.errors import Crashed, Killed, StudentFault, TimedOut, WrongKind
 from grader.model import Limits
 from grader.sandbox import BoxRunner
-from tests.conftest import REPOSITORY, MakeSubmission, sampled
+from tests.conftest import REPOSITORY, MakeSubmission, raises, sampled
 from tests.waiting import until
 
 ORDINARY = Limits(cpu_seconds=5, wall_seconds=30)
@@ -186,7 +186,7 @@ def test_sleeping_runs_out_of_wall_time(ask: Any) -> None:
     ["return np.ones(10 * 2**30, dtype=np.uint8)", "return bytearray(10 * 2**30)", "return torch.ones(10 * 2**30)"],
 )
 def test_ten_gigabytes_are_refused(ask: Any, body: str) -> None:
-    with pytest.raises(Crashed, match="ran out of memory"):
+    with raises(Crashed, "out_of_memory"):
         ask(f"import numpy as np, torch\ndef f(): {body}")
 
 
@@ -209,7 +209,7 @@ def test_disk_space_is_bounded(ask: Any, runner: BoxRunner) -> None:
     # And no single file may grow beyond it anywhere. With a hole in it, it fills no disk that the grader would look at.
     code = "def f():\n    with open('big', 'wb') as file:\n        file.seek({} * 2**20 - 1)\n        file.write(b'x')"
     ask(code.format(8), limits=Limits(scratch_mb=8))
-    with pytest.raises(Crashed, match="OSError"):
+    with raises(Crashed, "raised"):
         ask(code.format(9), limits=Limits(scratch_mb=8))
 
 
@@ -222,7 +222,7 @@ def test_a_thousand_threads_are_stopped(ask: Any) -> None:
                 threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
             time.sleep(20)
     """
-    with pytest.raises(Crashed, match="more than 256 threads"):
+    with raises(Crashed, "too_many_threads"):
         ask(code)
 
 
@@ -251,8 +251,9 @@ def test_many_files_fill_the_scratch_folder_and_nothing_else(ask: Any) -> None:
                 time.sleep(0.01)
             return 1
     """
-    with pytest.raises(Crashed, match=r"OSError|scratch folder"):
+    with pytest.raises(Crashed) as caught:
         ask(code, limits=Limits(scratch_mb=8))
+    assert caught.value.code in ("raised", "wrote_too_much")  # where the folder is a file system of its own, or not
 
 
 def test_a_submission_of_common_size_is_a_copy_that_its_code_may_write_into(
@@ -289,27 +290,28 @@ def test_a_gigabyte_on_stdout_is_drained_and_the_value_still_comes(ask: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "codes"),
     [
-        ("os._exit(0)", "ended its own process"),
-        ("os._exit(77)", "ended its own process"),
-        ("sys.exit('bye')", "raised SystemExit"),
-        ("raise KeyboardInterrupt", "raised KeyboardInterrupt"),
-        ("ctypes.string_at(0)", "segmentation fault"),
-        ("os.abort()", "interpreter"),
-        ("f()", "raised RecursionError"),
+        ("os._exit(0)", "process_ended"),
+        ("os._exit(77)", "process_ended"),
+        ("sys.exit('bye')", "raised"),
+        ("raise KeyboardInterrupt", "raised"),
+        ("ctypes.string_at(0)", "died_of_signal"),
+        ("os.abort()", "died_of_signal"),
+        ("f()", "raised"),
         pytest.param(
             "sys.setrecursionlimit(10**9); f()",
-            "segmentation fault|RecursionError|out of memory|processor time|no answer",
+            "died_of_signal raised out_of_memory timed_out",
             marks=pytest.mark.slow,
         ),
-        ("os.closerange(3, 200); return 1", "closed its connection|ended"),
-        ("raise type('Odd', (Exception,), {'__str__': lambda self: 1/0})()", "an exception of its own"),
+        ("os.closerange(3, 200); return 1", "process_ended"),
+        ("raise type('Odd', (Exception,), {'__str__': lambda self: 1/0})()", "raised"),
     ],
 )
-def test_any_ending_is_survived(ask: Any, body: str, said: str) -> None:
-    with pytest.raises(Crashed, match=said):
+def test_any_ending_is_survived(ask: Any, body: str, codes: str) -> None:
+    with pytest.raises(Crashed) as caught:
         ask(f"import ctypes, os, sys\ndef f(): {body}")
+    assert caught.value.code in codes.split(), caught.value.message
     assert ask("def f(): return 1") == 1
 
 
@@ -319,7 +321,7 @@ def test_sigkill_of_itself_is_survived(ask: Any, runner: BoxRunner) -> None:
     if "namespaces" in runner.isolation.layers:
         assert ask(code) == "still here"  # process 1 of its own namespace cannot kill itself
     else:
-        with pytest.raises(Crashed, match="killed"):
+        with raises(Killed, "killed"):
             ask(code)
     assert ask("def f(): return 1") == 1
 
@@ -395,7 +397,7 @@ def test_a_forged_answer_is_only_a_value(ask: Any) -> None:
     ],
 )
 def test_what_is_no_value_is_refused_by_name(ask: Any, expression: str) -> None:
-    with pytest.raises(WrongKind, match="returned"):
+    with raises(WrongKind, "not_numbers"):
         ask(f"import numpy as np, torch\ndef f(): return {expression}")
 
 

@@ -108,7 +108,7 @@ def attention_becomes(
             asked = (
                 f"{function}() makes an output that is not {compare.shape(want.shape)} as asked ({trial.label}){hint}"
             )
-            return failed(asked, f"it is {compare.shape(got.shape)}")
+            return failed(asked, f"it is {compare.shape(got.shape)}", code="wrong_shape")
         draw = trial.other_contents
         others = tuple(draw(rng) for _ in range(_CONTENTS)) if draw else ()
         runs.append(_Run(trial, built, others, factors))
@@ -132,13 +132,14 @@ def _verdict(runs: list[_Run], layer: LayerName, atol: float) -> Outcome:
     }
     name = layer.replace("_", " ")
     if layer == "convolution" and (complaint := _about_borders(runs, atol)):
-        return Outcome(Status.PARTIAL, _BORDER_SHARE, f"the neighbours are right, but {complaint}", **more)
+        message = f"the neighbours are right, but {complaint}"
+        return Outcome(Status.PARTIAL, _BORDER_SHARE, message, code="wrong_border", **more)
     if not wrong and layer == "convolution" and any(run.error_in_other_company() > _LEEWAY * atol for run in runs):
         message = (
             "it is the convolution for the features it was given, but the weights A change with the features; with "
             "positions the offset alone should fix them. A person should look"
         )
-        return Outcome(Status.REVIEW, _UNFIXED_SHARE, message, **more)
+        return Outcome(Status.REVIEW, _UNFIXED_SHARE, message, code="weights_follow_features", **more)
     if not wrong:
         return passed(f"it is the {name} on all {len(runs)} inputs, to within {worst.error():.1g}", **more)
     at = f"with {worst.trial.label} off by {worst.error():.2g}"
@@ -148,22 +149,25 @@ def _verdict(runs: list[_Run], layer: LayerName, atol: float) -> Outcome:
     if meant and all(run.is_right(atol, limit) for run in wrong):
         too = "large" if layer == "mean" else "small"
         message = f"the {name} only in the limit, for β is too {too}: {at}; with {limit:g} times that β off by"
-        return Outcome(Status.PARTIAL, _LIMIT_SHARE, f"{message} {worst.error(limit):.1g}", beta, **more)
+        message = f"{message} {worst.error(limit):.1g}"
+        return Outcome(Status.PARTIAL, _LIMIT_SHARE, message, beta, code="only_in_the_limit", **more)
     if all(run.error() <= atol for run in runs):
-        message = f"right only for the very tokens it was given: {_fitted(wrong, atol)}"
-        return failed(f"{message}. With the same weights and other contents off by {elsewhere:.2g}", beta, **more)
+        fitted, code = _fitted(wrong, atol)
+        message = f"right only for the very tokens it was given: {fitted}"
+        message += f". With the same weights and other contents off by {elsewhere:.2g}"
+        return failed(message, beta, code=code, **more)
     mistake = _mistake(runs, atol)
     looks = f"; it looks as if {mistake}" if mistake else ""
     more["evidence"]["looks_like"] = mistake
     near = f"wrong on {len(wrong)} of {len(runs)} inputs"
-    return failed(f"{near}{looks}. {at[0].upper()}{at[1:]}", beta, **more)
+    return failed(f"{near}{looks}. {at[0].upper()}{at[1:]}", beta, code="values_differ", **more)
 
 
-def _fitted(wrong: list[_Run], atol: float) -> str:
-    """What is wrong with matrices that are right for their own tokens and for no others."""
+def _fitted(wrong: list[_Run], atol: float) -> tuple[str, str]:
+    """What is wrong with matrices that are right for their own tokens and for no others, and its code."""
     if any(run.trial.weights is not None and not _weights_right(run, 1.0, _LEEWAY * atol) for run in wrong):
-        return "the weights A are not those asked for, and W_V (or W_O W_V) makes up for it"
-    return "W_V (or W_O W_V) is fitted to the features it was given"
+        return "the weights A are not those asked for, and W_V (or W_O W_V) makes up for it", "wrong_attention_weights"
+    return "W_V (or W_O W_V) is fitted to the features it was given", "fitted_to_its_features"
 
 
 def _about_borders(runs: list[_Run], atol: float) -> str:

@@ -75,13 +75,14 @@ def one_query(returned: Any, what: str, trial: Trial) -> Construction:
     arrays, beta, _ = _sorted_out(_by_key(returned, ("q", "beta")), what)
     assert trial.values is not None
     if len(arrays) != 1:
-        raise WrongKind(f"{what} should return q, or q and β", f"it returned {len(arrays)} arrays")
+        raise WrongKind(f"{what} should return q, or q and β", f"it returned {len(arrays)} arrays", code="wrong_parts")
     q = numbers(arrays[0], what)
     d = len(trial.tokens)
     if q.size != d:
         raise WrongKind(
             f"{what}: q should have one entry for each of the {d} rows of K ({trial.label})",
             f"it is {compare.shape(q.shape)}",
+            code="wrong_shape",
         )
     return Construction((_head(q.reshape(d, 1), trial.tokens, trial.values, None, beta, what),), "", 0)
 
@@ -98,15 +99,17 @@ def several_heads(returned: Any, what: str, trial: Trial) -> Construction:
     if len(arrays) == 1 and isinstance(arrays[0], Sequence) and all(_is_head(one) for one in arrays[0]):
         arrays = list(arrays[0])
     if not arrays or not all(_is_head(one) for one in arrays):
-        raise WrongKind(f"{what} should return a list of heads, each (W_Q, W_K, W_V), and the border")
+        message = f"{what} should return a list of heads, each (W_Q, W_K, W_V), and the border"
+        raise WrongKind(message, code="wrong_parts")
     if len(arrays) > _MOST_HEADS:
-        raise WrongKind(f"{what} returned more than {_MOST_HEADS} heads")
+        raise WrongKind(f"{what} returned more than {_MOST_HEADS} heads", code="too_many_heads")
     border = _known(border)
     if border and border not in BORDERS:
-        raise WrongKind(f"{what}: the border is one of {', '.join(BORDERS)}")
+        raise WrongKind(f"{what}: the border is one of {', '.join(BORDERS)}", code="unknown_border")
     heads = tuple(_projected(one, f"{what}, head {n}", trial, beta) for n, one in enumerate(arrays, start=1))
     if len({len(head.V if head.W_O is None else head.W_O) for head in heads}) > 1:
-        raise WrongKind(f"{what}: the outputs of the heads have different sizes and cannot be added")
+        message = f"{what}: the outputs of the heads have different sizes and cannot be added"
+        raise WrongKind(message, code="wrong_shape")
     return Construction(heads, border, trial.padding)
 
 
@@ -164,15 +167,14 @@ def _sorted_out(parts: Sequence[Any], what: str) -> tuple[list[Any], float, str]
         elif part is not None:
             arrays.append(part)
     if len(betas) > 1 or len(words) > 1:
-        raise WrongKind(
-            f"{what} returned several numbers or words beside its arrays; only β, and a border, can be told"
-        )
+        message = f"{what} returned several numbers or words beside its arrays; only β, and a border, can be told"
+        raise WrongKind(message, code="wrong_parts")
     return arrays, _beta(betas[0] if betas else 1.0, what), words[0] if words else ""
 
 
 def _beta(beta: float, what: str) -> float:
     if isnan(beta):
-        raise WrongKind(f"{what}: β is not a number (NaN)")
+        raise WrongKind(f"{what}: β is not a number (NaN)", code="not_finite")
     return float(np.copysign(_AS_GOOD_AS_INFINITE, beta)) if isinf(beta) else beta
 
 
@@ -182,7 +184,8 @@ def _projected(returned: Any, what: str, trial: Trial, beta: float) -> Head:
     if len(arrays) == 1 and isinstance(arrays[0], Sequence):  # ((W_Q, W_K, W_V), β)
         arrays = list(arrays[0])
     if not 3 <= len(arrays) <= 4:
-        raise WrongKind(f"{what} should return W_Q, W_K and W_V", f"it returned {len(arrays)} matrices")
+        message, detail = f"{what} should return W_Q, W_K and W_V", f"it returned {len(arrays)} matrices"
+        raise WrongKind(message, detail, code="wrong_parts")
     W_Q, W_K, W_V, *rest = (numbers(array, what) for array in arrays)
     features = len(trial.tokens)
     for name, W in zip(_MATRICES, (W_Q, W_K, W_V), strict=False):
@@ -191,11 +194,14 @@ def _projected(returned: Any, what: str, trial: Trial, beta: float) -> Head:
             raise WrongKind(
                 f"{what}: {name} should have {features} columns, one for each row of the tokens ({trial.label}){hint}",
                 f"it is {compare.shape(W.shape)}",
+                code="wrong_shape",
             )
     if len(W_Q) != len(W_K):
-        raise WrongKind(f"{what}: W_Q and W_K should have as many rows as each other ({trial.label})")
+        message = f"{what}: W_Q and W_K should have as many rows as each other ({trial.label})"
+        raise WrongKind(message, code="wrong_shape")
     if rest and (rest[0].ndim != 2 or rest[0].shape[1] != len(W_V)):
-        raise WrongKind(f"{what}: W_O should have as many columns as W_V has rows ({trial.label})")
+        message = f"{what}: W_O should have as many columns as W_V has rows ({trial.label})"
+        raise WrongKind(message, code="wrong_shape")
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is told below
         Q, K, V = (W @ trial.tokens for W in (W_Q, W_K, W_V))
     return replace(_head(Q, K, V, rest[0] if rest else None, beta * own_beta, what), projections=(W_Q, W_K, W_V))
@@ -206,5 +212,6 @@ def _head(Q: Array, K: Array, V: Array, W_O: Array | None, beta: float, what: st
         # A thousandfold β is tried as well.
         scores = 1e3 * beta * (K.T @ Q)
     if not (np.isfinite(scores).all() and np.isfinite(V).all() and (W_O is None or np.isfinite(W_O).all())):
-        raise WrongKind(f"{what} gives NaN, infinity, or scores too large to compute with; a β of 1000 is large enough")
+        message = f"{what} gives NaN, infinity, or scores too large to compute with; a β of 1000 is large enough"
+        raise WrongKind(message, code="not_finite")
     return Head(Q, K, V, W_O, beta)

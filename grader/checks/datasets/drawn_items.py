@@ -221,7 +221,7 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
         case {"kinds": list(kinds), "stoi": stoi, "itos": itos, "vocab_size": size, "length": length}:
             pass
         case _:
-            raise Crashed(f"{name} gave no items")
+            raise Crashed(f"{name} gave no items", code="malformed_reply")
     drawn = Drawn(
         question,
         length if isinstance(length, int) else None,
@@ -237,7 +237,8 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     rows = {side: _rows(answer.get(side), answer.get(f"{side}_lengths"), whole) for side in ("x", "y")}
     if any(row is None for row in rows.values()):
         found = f"it gives {', '.join(drawn.kinds)}" if drawn.kinds else ""
-        raise WrongKind(f"{name} should give a pair (x, y) of Long tensors, one row of ids each", found)
+        message = f"{name} should give a pair (x, y) of Long tensors, one row of ids each"
+        raise WrongKind(message, found, code="not_long_tensors")
     table = _letters(drawn)
     x, y = (_side(*row, table) for row in rows.values() if row is not None)
     beyond = [ord(letter) for letter in _beyond_ascii(question)]
@@ -290,7 +291,7 @@ def _without_letters_beyond_ascii(question: Question) -> Question:
 
 def _placed(fault: StudentFault, question: Question) -> StudentFault:
     detail = "; ".join(part for part in (fault.detail, question.shown) if part)
-    return type(fault)(f"{fault.message}, with {question.label}", detail)
+    return type(fault)(f"{fault.message}, with {question.label}", detail, code=fault.code)
 
 
 def _rows(ids: Any, lengths: Any, times: int) -> tuple[Array, Array] | None:

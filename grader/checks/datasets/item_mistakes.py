@@ -13,6 +13,7 @@ from grader.checks.datasets.spans import (
     CUT_OUT_IS_ANOTHER,
     CUT_OUT_IS_MISSING,
     CUT_OUT_STILL_STANDS,
+    Cause,
     form_mistake,
     measured,
     read_span,
@@ -28,7 +29,7 @@ class Mistake:
     """One wrong item. It `may_follow` from a mask that was sized on the whole document, which costs elsewhere; so does
     keeping more than fits, which makes items `overfull`."""
 
-    cause: str
+    cause: Cause
     detail: str
     question: Question
     trial: int
@@ -44,16 +45,17 @@ def judged_items(mistakes: Sequence[Mistake], draws: int, right: str) -> Outcome
     one = next(mistake for mistake in mistakes if mistake.cause == cause)
     return scored(
         SLIP if is_slip(len(mistakes), draws) else Fraction(0),
-        f"{cause} ({one.question.label}; {len(mistakes):,} of {draws:,} draws are wrong)",
+        f"{cause.text} ({one.question.label}; {len(mistakes):,} of {draws:,} draws are wrong)",
         one.detail,
         evidence={"draws": draws, "wrong": len(mistakes), "block": one.question.block},
         trial=one.trial,
+        code=cause.code,
     )
 
 
 def strays(drawn: Drawn, trial: int) -> list[Mistake]:
     """Draws that raised, or gave no pair."""
-    cause = "asking for an item fails at times"
+    cause = Cause("asking for an item fails at times", "item_fails")
     return [Mistake(cause, f"it {stray}; {drawn.question.shown}", drawn.question, trial) for stray in drawn.strays]
 
 
@@ -66,10 +68,11 @@ def uneven(drawn: Drawn, trial: int) -> list[Mistake]:
     usual = max((block - 1, block), key=lambda size: sizes[size])
     wrong = [(x, y) for x, y in zip(drawn.x, drawn.y, strict=True) if not len(x) == len(y) == usual]
     if len(sizes) > 1:
-        cause = f"x has {min(sizes)} ids in one draw and {max(sizes)} in another; pad the string to one length"
+        told = f"x has {min(sizes)} ids in one draw and {max(sizes)} in another; pad the string to one length"
+        cause = Cause(told, "lengths_vary")
     else:
-        cause = f"x has {max(sizes)} ids; it should have {block - 1} or {block}"
-    apart = "x and y differ in length; cut both from one string, s[:-1] and s[1:]"
+        cause = Cause(f"x has {max(sizes)} ids; it should have {block - 1} or {block}", "wrong_length")
+    apart = Cause("x and y differ in length; cut both from one string, s[:-1] and s[1:]", "pair_lengths_differ")
     return [
         Mistake(apart, question.shown, question, trial)
         if len(x) != len(y)
@@ -92,11 +95,11 @@ def not_shifted(drawn: Drawn, trial: int) -> list[Mistake]:
     if drawn.whole is not None:
         return []
     wrong = [(x, y) for x, y in zip(drawn.x, drawn.y, strict=True) if len(x) == len(y) and x[1:] != y[:-1]]
-    cause = "y is not x moved by one character"
+    cause = Cause("y is not x moved by one character", "not_shifted")
     if all(x == y for x, y in wrong):
-        cause = "y equals x; it should be one character ahead, y = s[1:]"
+        cause = Cause("y equals x; it should be one character ahead, y = s[1:]", "y_equals_x")
     elif all(x[:-1] == y[1:] for x, y in wrong):
-        cause = "x and y are swapped: x = s[:-1] and y = s[1:]"
+        cause = Cause("x and y are swapped: x = s[:-1] and y = s[1:]", "x_and_y_swapped")
     return [
         Mistake(cause, f"x is '{quote(x)}' and y is '{quote(y)}'; {question.shown}", question, trial) for x, y in wrong
     ]
@@ -107,7 +110,7 @@ def unreadable(drawn: Drawn, trial: int) -> list[Mistake]:
     question = drawn.question
     others = tuple(other for idx, other in enumerate(question.documents) if idx != question.idx)
     read = ((text, read_span(text, question.document, others)) for text in drawn.unread)
-    return [_unread(cause, text, drawn, trial) for text, cause in read if isinstance(cause, str)]
+    return [_unread(cause, text, drawn, trial) for text, cause in read if isinstance(cause, Cause)]
 
 
 def misformed(drawn: Drawn, trial: int) -> list[Mistake]:
@@ -116,6 +119,6 @@ def misformed(drawn: Drawn, trial: int) -> list[Mistake]:
     return [_unread(cause, text, drawn, trial) for text, cause in read if cause]
 
 
-def _unread(cause: str, text: str, drawn: Drawn, trial: int) -> Mistake:
+def _unread(cause: Cause, text: str, drawn: Drawn, trial: int) -> Mistake:
     detail = f"from '{quote(drawn.question.document)}' it makes '{quote(text)}'"
     return Mistake(cause, detail, drawn.question, trial, cause in _MAY_FOLLOW)

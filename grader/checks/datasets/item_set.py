@@ -66,10 +66,12 @@ def sample_of(drawn: Drawn) -> Sample:
     """The draws that have three pieces. One check points out a mistake in the form, so that not all do."""
     if len(drawn) > _FEW and drawn.stays_the_same:
         hint = "so nothing can be said about chance; draw in __getitem__, not once in __init__"
-        raise WrongKind(f"the item is the same in all {len(drawn):,} draws, {hint} ({drawn.question.label})")
+        message = f"the item is the same in all {len(drawn):,} draws, {hint} ({drawn.question.label})"
+        raise WrongKind(message, code="item_never_changes")
     if len(drawn.spans) < _READABLE * len(drawn):
         unread, asked = len(drawn) - len(drawn.spans), f"prefix {MASK} suffix {MASK} masked"
-        raise WrongKind(f"{unread:,} of {len(drawn):,} draws are not {asked} ({drawn.question.label})")
+        message = f"{unread:,} of {len(drawn):,} draws are not {asked} ({drawn.question.label})"
+        raise WrongKind(message, code="malformed_items")
     return Sample(drawn.question, drawn.spans, not drawn.strays and len(drawn.spans) == len(drawn))
 
 

@@ -69,6 +69,7 @@ def _mistake(question: Question, finding: Finding, trial: int) -> Outcome:
         question.shown,
         evidence={"block": question.block, "characters": len(question.document), **finding.evidence},
         trial=trial,
+        code=finding.code,
     )
     return replace(outcome, status=Status.REVIEW) if finding.undecided else outcome
 
@@ -173,7 +174,8 @@ def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file:
         drawn = items.first(length, block)
         if drawn.kinds != (LONG_TENSOR,):
             found = f"it gives {', '.join(drawn.kinds)}"
-            return failed(f"x and y should be Long tensors (torch.long), one row each ({drawn.question.label})", found)
+            message = f"x and y should be Long tensors (torch.long), one row each ({drawn.question.label})"
+            return failed(message, found, code="not_long_tensors")
         mistakes += [*strays(drawn, trial), *uneven(drawn, trial), *not_shifted(drawn, trial)]
         draws += drawn.question.times
     return _judged(mistakes, draws, "x and y are Long tensors, y is x moved by one", items)
@@ -323,7 +325,8 @@ def handles_empty_documents(student: Student, rng: np.random.Generator, *, file:
             continue
         drawn = draw(student, file, name, question)
         if set("".join(drawn.texts)) - {PAD, MASK, " "}:
-            return failed(f"its item holds text, though the document has none ({question.label})")
+            message = f"its item holds text, though the document has none ({question.label})"
+            return failed(message, code="empty_item_has_text")
         mistakes += [*strays(drawn, 0), *_uneven_alone(student, rng, file, name, drawn)]
         draws += question.times
     return judged_items(_but_for_slips(mistakes, draws), draws, "an empty document is handled")
@@ -335,13 +338,15 @@ def draws_afresh_at_each_access(student: Student, rng: np.random.Generator, *, f
     drawn = Items(student, file, name).first(90, 32)
     texts = drawn.texts[:_FEW]
     if any(UNKNOWN in text for text in texts):
-        raise WrongKind("some ids are in no vocabulary, so one draw cannot be told from another")
+        message = "some ids are in no vocabulary, so one draw cannot be told from another"
+        raise WrongKind(message, code="unknown_ids")
     if len(set(texts)) == 1:
         hint = "draw in __getitem__, not once in __init__, and set no seed there"
-        shown = drawn.question.shown
-        return failed(f"item 0 is the same in all {_FEW} draws; {hint}", shown, evidence={"draws": _FEW})
+        message, shown = f"item 0 is the same in all {_FEW} draws; {hint}", drawn.question.shown
+        return failed(message, shown, evidence={"draws": _FEW}, code="item_never_changes")
     lengths = [len(text.rstrip(PAD)) for text in texts]
     if lengths[0] > lengths[-1] and lengths == sorted(lengths, reverse=True):
         hint = "each access shortens the stored document; work on a copy"
-        return failed(f"item 0 only ever gets shorter, from {lengths[0]} to {lengths[-1]} characters: {hint}")
+        message = f"item 0 only ever gets shorter, from {lengths[0]} to {lengths[-1]} characters: {hint}"
+        return failed(message, code="item_shrinks")
     return passed("each access draws anew")

@@ -64,6 +64,7 @@ class Finding:
     """A mistake, in words and numbers."""
 
     summary: str
+    code: str
     evidence: dict[str, Any] = field(default_factory=dict)
     score: Fraction = Fraction(0)
     sized_on_whole: bool = False  # the mask is: other checks may meet what follows from it
@@ -103,15 +104,16 @@ def judge_bounds(spans: Spans, document: int, block: int, share: Fraction) -> Fi
     shortest, longest = int(lengths.min()), int(lengths.max())
     evidence = {"draws": len(lengths), "shortest": shortest, "longest": longest, "allowed": [SHORTEST, most]}
     if shortest == document > most:
-        return Finding("the document is never truncated", evidence)
+        return Finding("the document is never truncated", "never_truncated", evidence)
     above = (
         f"more than ⌊{share} · {block}⌋ = {most} characters are kept, up to {longest}{_edition(longest, block, share)}"
     )
     below = f"fewer than {SHORTEST} characters are kept, down to {shortest}"
-    for outside, said in ((lengths > most, above), (unstripped < SHORTEST, below)):
+    sides = ((lengths > most, above, "kept_too_long"), (unstripped < SHORTEST, below, "kept_too_short"))
+    for outside, said, code in sides:
         if count := int(outside.sum()):
             found = f"in {100 * count / len(lengths):.2g} % of {len(lengths):,} draws {said}"
-            return Finding(found, evidence, SLIP if is_slip(count, len(lengths)) else Fraction(0))
+            return Finding(found, code, evidence, SLIP if is_slip(count, len(lengths)) else Fraction(0))
     return None
 
 
@@ -128,22 +130,27 @@ def judge_every_length(spans: Spans, block: int, share: Fraction) -> Finding | N
     seen = kept | {length + blanks for length, most_blanks in stripped for blanks in range(most_blanks + 1)}
     evidence = {"draws": len(spans), "shortest": min(kept), "longest": max(kept), "allowed": [SHORTEST, most]}
     if len(kept) == 1:
-        return Finding(f"it is always truncated to {kept.pop()} characters; a random length is asked for", evidence)
+        found = f"it is always truncated to {kept.pop()} characters; a random length is asked for"
+        return Finding(found, "truncation_fixed", evidence)
     eighth = (most - SHORTEST) // 8
     if min(kept) > SHORTEST + eighth or max(kept) < most - eighth:
         ends, asked = f"{min(kept)} to {max(kept)} characters", f"every length from {SHORTEST} to {most} is asked for"
-        return Finding(f"it is truncated to {ends} only; {asked}{_edition(max(kept), block, share)}", evidence)
+        found = f"it is truncated to {ends} only; {asked}{_edition(max(kept), block, share)}"
+        return Finding(found, "truncation_too_narrow", evidence)
     wanted = range(SHORTEST, most + 1)
     missing = [length for length in wanted if length not in seen]
     if not missing or not _exact(spans) or len(wanted) > DRAWS // 100:  # with more lengths, some may be too rare
         return None
     if missing == [most]:
         hint = "does your range leave out its end, as randrange and numpy's randint do?"
-        return Finding(f"the longest length, {most}, never occurs; {hint}", evidence, Fraction(1, 2))
+        found = f"the longest length, {most}, never occurs; {hint}"
+        return Finding(found, "longest_never_occurs", evidence, Fraction(1, 2))
     if missing == [SHORTEST]:
-        return Finding(f"the shortest length, {SHORTEST}, never occurs", evidence, Fraction(1, 2))
+        found = f"the shortest length, {SHORTEST}, never occurs"
+        return Finding(found, "shortest_never_occurs", evidence, Fraction(1, 2))
     shown = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
-    return Finding(f"{len(missing)} of the {len(wanted)} possible lengths never occur ({shown})", evidence)
+    found = f"{len(missing)} of the {len(wanted)} possible lengths never occur ({shown})"
+    return Finding(found, "lengths_never_occur", evidence)
 
 
 def _shares(spans: Spans) -> tuple[Array, Array]:
@@ -170,12 +177,13 @@ def judge_masked_lengths(spans: Spans, longer: Spans, block: int, within: Fracti
     if whole := _moves_with_the_document(spans, longer, half, surely=found is None or found.undecided):
         return replace(whole, evidence=evidence | whole.evidence)
     if fixed := _fixed(spans, half):
-        return Finding(fixed, evidence)
+        return Finding(fixed, "masked_length_fixed", evidence)
     if found:
         return replace(found, evidence=evidence | found.evidence)
     for some, word in ((share > 0.25, "more"), (share < 0.25, "less")):
         if not some.any():
-            return Finding(f"it never masks {word} than a quarter; the length should vary around it", evidence)
+            never = f"it never masks {word} than a quarter; the length should vary around it"
+            return Finding(never, f"never_masks_{word}", evidence)
     return None
 
 
@@ -191,9 +199,10 @@ def _off_a_quarter(
     found = f"{where} {100 * mean:.1f} % are masked on average; 25 % are asked for"
     evidence = {"mean_share": round(mean, 4), "tolerance": round(allowed, 4)}
     if off - error > allowed:
-        return Finding(found, evidence)
+        return Finding(found, "wrong_masked_share", evidence)
     near = f"up to {100 * allowed:.1f} % more or less are accepted, and {len(share):,} draws do not tell which it is"
-    return Finding(f"{found}; {near}; a person decides", evidence, Fraction(1, 2), undecided=True)
+    summary = f"{found}; {near}; a person decides"
+    return Finding(summary, "masked_share_undecided", evidence, Fraction(1, 2), undecided=True)
 
 
 def _standard_error(values: Array) -> float:
@@ -241,7 +250,12 @@ def judge_what_is_left(spans: Spans, document: int, within: Fraction) -> Finding
     if found is None or found.undecided:
         return found
     cause = "it looks as if the masked length is taken from the drawn length, of which a short document has less"
-    return replace(found, summary=f"{found.summary} of what is left; {cause}", score=Fraction(1, 2))
+    return replace(
+        found,
+        summary=f"{found.summary} of what is left; {cause}",
+        score=Fraction(1, 2),
+        code="masked_from_drawn_length",
+    )
 
 
 def _moves_with_the_document(spans: Spans, longer: Spans, half: float, surely: bool) -> Finding | None:
@@ -254,7 +268,7 @@ def _moves_with_the_document(spans: Spans, longer: Spans, half: float, surely: b
         return None
     told = f"{100 * means[0]:.0f} % are masked in a shorter document, {100 * means[1]:.0f} % in a longer one"
     found = f"the masked part is taken from the whole document, not from the truncated one: {told}"
-    return Finding(found, {"by_document": means}, sized_on_whole=True)
+    return Finding(found, "masked_from_whole_document", {"by_document": means}, sized_on_whole=True)
 
 
 def _fixed(spans: Spans, half: float) -> str:
@@ -288,7 +302,7 @@ def judge_emptiness(spans: Spans, block: int, document: int) -> Finding | None:
     if empty <= allowed + margin(len(long)):
         return None
     found = f"the masked part was empty in {100 * empty:.0f} % of {len(long):,} draws"
-    return Finding(found, {"draws": len(long), "empty_share": round(empty, 4)})
+    return Finding(found, "masked_part_often_empty", {"draws": len(long), "empty_share": round(empty, 4)})
 
 
 def judge_positions(spans: Spans) -> Finding | None:
@@ -296,5 +310,6 @@ def judge_positions(spans: Spans) -> Finding | None:
     evidence = {"draws": len(spans)}
     for piece, end in (("prefix", "beginning"), ("suffix", "end")):
         if not getattr(spans, piece).any():
-            return Finding(f"the masked part is always at the {end}: there is never a {piece}", evidence)
+            found = f"the masked part is always at the {end}: there is never a {piece}"
+            return Finding(found, f"never_a_{piece}", evidence)
     return None

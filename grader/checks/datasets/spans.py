@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reference.handout_constants import MASK_CHARACTER as MASK
 from reference.handout_constants import PAD_CHARACTER as PAD
 from reference.handout_constants import SHORTEST
 
 UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
-CUT_OUT_IS_MISSING = f"the text that was cut out is missing behind the second {MASK}"
-CUT_OUT_IS_ANOTHER = f"what stands behind the second {MASK} is not the piece that was cut out"
-CUT_OUT_STILL_STANDS = "the masked text still stands in the prefix or the suffix"
 _UNMISTAKABLE = 6  # characters: a shorter piece may stand in another document by chance
+
+
+class Cause(NamedTuple):
+    """Why an item is not what was asked for, in words, and the code of that."""
+
+    text: str
+    code: str
+
+
+CUT_OUT_IS_MISSING = Cause(f"the text that was cut out is missing behind the second {MASK}", "masked_text_missing")
+CUT_OUT_IS_ANOTHER = Cause(
+    f"what stands behind the second {MASK} is not the piece that was cut out", "masked_text_differs"
+)
+CUT_OUT_STILL_STANDS = Cause("the masked text still stands in the prefix or the suffix", "masked_text_remains")
 
 
 @dataclass(frozen=True)
@@ -32,13 +44,13 @@ class Span:
         return self.prefix + self.masked + self.suffix
 
 
-def read_span(text: str, document: str, others: tuple[str, ...] = ()) -> Span | str:
-    """The span, if its pieces in order are a piece of the document; else what is wrong, in words.
+def read_span(text: str, document: str, others: tuple[str, ...] = ()) -> Span | Cause:
+    """The span, if its pieces in order are a piece of the document; else what is wrong.
 
     Each piece may have lost a blank at its ends: to strip is left open.
     """
     pieces = _pieces(text)
-    if isinstance(pieces, str):
+    if isinstance(pieces, Cause):
         return pieces
     prefix, suffix, masked = pieces
     return _placed(prefix, masked, suffix, document) or _misplaced(prefix, suffix, masked, document, others)
@@ -47,7 +59,7 @@ def read_span(text: str, document: str, others: tuple[str, ...] = ()) -> Span | 
 def measured(text: str, document: str) -> Span | None:
     """The lengths of the three pieces, whatever their text; prefix ⁇ masked ⁇ suffix is known by its text."""
     pieces = _pieces(text)
-    if isinstance(pieces, str):
+    if isinstance(pieces, Cause):
         return None
     prefix, suffix, masked = pieces
     orders = ((prefix, masked, suffix), (prefix, suffix, masked))
@@ -55,7 +67,7 @@ def measured(text: str, document: str) -> Span | None:
     return _placed(first, second, third, document) or Span(len(first), len(second), len(third), exact=False)
 
 
-def form_mistake(text: str, document: str) -> str:
+def form_mistake(text: str, document: str) -> Cause | None:
     """What keeps an item from being prefix ⁇ suffix ⁇ masked and pads, whatever text these are.
 
     A document with less than four characters may be filled up with pads first, or give nothing but pads.
@@ -63,7 +75,7 @@ def form_mistake(text: str, document: str) -> str:
     if len(document) < SHORTEST:
         text = text.replace(PAD, "") or 2 * MASK
     pieces = _pieces(text)
-    return pieces if isinstance(pieces, str) else ""
+    return pieces if isinstance(pieces, Cause) else None
 
 
 def _placed(prefix: str, masked: str, suffix: str, document: str) -> Span | None:
@@ -80,38 +92,42 @@ def _placed(prefix: str, masked: str, suffix: str, document: str) -> Span | None
     return Span(len(prefix) + before, len(masked), len(suffix) + after, beside.count(" "))
 
 
-def _pieces(text: str) -> tuple[str, str, str] | str:
+def _pieces(text: str) -> tuple[str, str, str] | Cause:
     core = text.rstrip(PAD)
     if UNKNOWN in text:
-        return "some ids are in no vocabulary"
+        return Cause("some ids are in no vocabulary", "unknown_ids")
     if core.startswith(PAD):
-        return f"the pads ({PAD}) stand at the beginning; they belong at the end"
+        return Cause(f"the pads ({PAD}) stand at the beginning; they belong at the end", "pads_first")
     if PAD in core:
-        return f"pads ({PAD}) stand between other characters; they belong at the end"
+        return Cause(f"pads ({PAD}) stand between other characters; they belong at the end", "pads_inside")
     marks = core.count(MASK)
     if marks > 3 and core.rstrip(MASK).count(MASK) <= 2:
-        return f"it is padded with {MASK} instead of {PAD}"
+        return Cause(f"it is padded with {MASK} instead of {PAD}", "padded_with_masks")
     if marks not in (2, 3):
-        return f"it has {marks or 'no'} {MASK}; it should be prefix {MASK} suffix {MASK} masked"
+        cause = f"it has {marks or 'no'} {MASK}; it should be prefix {MASK} suffix {MASK} masked"
+        return Cause(cause, "wrong_mask_count")
     prefix, suffix, masked, *rest = core.split(MASK)
     if rest not in ([], [""]):
-        return f"text follows a third {MASK}; it should be prefix {MASK} suffix {MASK} masked"
+        cause = f"text follows a third {MASK}; it should be prefix {MASK} suffix {MASK} masked"
+        return Cause(cause, "text_after_masked")
     return prefix, suffix, masked
 
 
-def _misplaced(prefix: str, suffix: str, masked: str, document: str, others: tuple[str, ...]) -> str:
+def _misplaced(prefix: str, suffix: str, masked: str, document: str, others: tuple[str, ...]) -> Cause:
     """Which of the usual mistakes it is. Only for items that cannot be put together, so chance finds do no harm."""
     whole = prefix + masked + suffix
     if len(whole) >= _UNMISTAKABLE and any(whole in other for other in others):
-        return "the text is that of another document, not of the one asked for"
+        return Cause("the text is that of another document, not of the one asked for", "another_document")
     if masked and masked in prefix + suffix and prefix + suffix in document:
         return CUT_OUT_STILL_STANDS
     if prefix + suffix + masked in document:
-        return "the masked text stands before the suffix; the suffix comes first, then the masked text"
+        cause = "the masked text stands before the suffix; the suffix comes first, then the masked text"
+        return Cause(cause, "masked_before_suffix")
     if suffix + masked + prefix in document:
-        return "prefix and suffix have changed places"
+        return Cause("prefix and suffix have changed places", "suffix_before_prefix")
     if not masked and prefix in document and suffix in document:
         return CUT_OUT_IS_MISSING
     if prefix in document and suffix in document:
         return CUT_OUT_IS_ANOTHER
-    return "put together again, prefix, masked text and suffix are no piece of the document"
+    cause = "put together again, prefix, masked text and suffix are no piece of the document"
+    return Cause(cause, "not_the_document")

@@ -74,7 +74,8 @@ def _reaches(
     try:
         outputs = three_tokens.outputs(matrices, list(free), tokens, targets, np.random.default_rng(seed))
     except Misfit as misfit:
-        return wrong("the matrices do not fit together", f"{misfit.what} in {', '.join(texts)}")
+        detail = f"{misfit.what} in {', '.join(texts)}"
+        return wrong("the matrices do not fit together", detail, code="dimension_mismatch")
     errors = {f"c_{token}": list(found) for token, found in outputs.errors.items()}
     same = [f"{name} = {canonical(matrix, three_tokens.VOCABULARY)}" for name, matrix in matrices.items()]
     evidence = {**all_as_read(matrices), "canonical": same, "errors": errors, "norms": list(three_tokens.NORMS)}
@@ -86,8 +87,9 @@ def _reaches(
     off = "; ".join(f"c_{token} is off by {outputs.errors[token][-1]:.2g} β at β = {norm}" for token in missed)
     detail = f"{off} with {', '.join(texts)}"
     if len(missed) < len(targets):
-        return partly(f"{names} does not tend to its target, the other does", detail, evidence)
-    return wrong(f"{names} do not tend to their targets", detail, evidence)
+        message = f"{names} does not tend to its target, the other does"
+        return partly(message, detail, evidence, code="misses_targets")
+    return wrong(f"{names} do not tend to their targets", detail, evidence, code="misses_targets")
 
 
 def _question(name: str) -> AskedName:
@@ -107,7 +109,10 @@ def _found(statements: Statements, tokens: dict[int, three_tokens.Combination]) 
     matrices = _matrices(found, statements, tokens)
     if isinstance(matrices, Verdict):
         return matrices
-    return unread[0] if unread else wrong(f"{' and '.join(missing)} is not given", next(iter(missing.values())).message)
+    if unread:
+        return unread[0]
+    cause = next(iter(missing.values())).message
+    return wrong(f"{' and '.join(missing)} is not given", cause, code="formula_not_found")
 
 
 def _matrices(
@@ -120,10 +125,13 @@ def _matrices(
         if isinstance(one, Verdict):
             return one
         if one.shape == UNSIZED:
-            return wrong(f"{name} is zero, so it tells no two tokens apart", f"{name} = {plain(one.expression)}")
+            message = f"{name} is zero, so it tells no two tokens apart"
+            return wrong(message, f"{name} = {plain(one.expression)}", code="formula_is_zero")
         if one.shape == SCALAR and (unknown := three_tokens.VOCABULARY.free(one.expression)):
-            return undecided(f"the formula for {name} could not be read", f"it is not said what {plain(unknown[0])} is")
+            detail = f"it is not said what {plain(unknown[0])} is"
+            return undecided(f"the formula for {name} could not be read", detail, code="undefined_letter")
         if one.shape != three_tokens.EXPECTED:
-            return wrong(f"{name} should be a square matrix", f"{name} = {plain(one.expression)} is {shown(one.shape)}")
+            detail = f"{name} = {plain(one.expression)} is {shown(one.shape)}"
+            return wrong(f"{name} should be a square matrix", detail, code="wrong_shape")
         found[name] = one.expression
     return found

@@ -55,10 +55,11 @@ def _grows(
     found_costs = costs_by_subject(statements, words)
     if not found_costs:
         if statements.faults:
-            return undecided("the costs could not be read", str(statements.faults[0]))
+            return undecided("the costs could not be read", str(statements.faults[0]), code="formula_unreadable")
         names = " and ".join(costs)
         where = f"{answer.file}:{answer.line}"
-        return undecided(f"{where}: no cost was found for {names}; write for example '{next(iter(costs))}: O(…)'")
+        message = f"{where}: no cost was found for {names}; write for example '{next(iter(costs))}: O(…)'"
+        return undecided(message, code="formula_not_found")
     pairs = [(low, high) for low, high in at_most]
     given: dict[str, list[Expression]] = {name: listed[-1] for name, listed in found_costs.items()}
     evidence = {name: plain(given[name][-1]) for name in costs if name in given}
@@ -66,7 +67,7 @@ def _grows(
     unclear: dict[str, Fraction] = {}  # of which of its costs are right
     for name, key in costs.items():
         if name not in given:
-            faults.append(_Fault(f"the cost of the {name} model is missing"))
+            faults.append(_Fault(f"the cost of the {name} model is missing", code="formula_not_found"))
             continue
         wanted = expression(key, CostLetters(dict.fromkeys([*variables, *fixed], "")).vocabulary)
         try:
@@ -75,7 +76,7 @@ def _grows(
             ]
         except Unreadable as unread:
             cause = f"{answer.file}:{answer.line}: {unread.cause}"
-            return undecided(f"the cost of the {name} model could not be read", cause)
+            return undecided(f"the cost of the {name} model could not be read", cause, code="formula_unreadable")
         if None in found and any(found):
             unclear[name] = Fraction(found.count(None), len(found))
         elif found[-1]:
@@ -89,18 +90,20 @@ def _grows(
             detail,
             {},
             right_ones / len(costs),
+            code="formula_unclear",
         )
     if not faults:
         return right("the costs grow as they should", evidence=evidence)
     message = "; ".join(fault.message for fault in faults)
     detail = "; ".join(fault.detail for fault in faults if fault.detail)
-    return (partly if len(faults) < len(costs) else wrong)(message, detail, evidence)
+    return (partly if len(faults) < len(costs) else wrong)(message, detail, evidence, code=faults[0].code)
 
 
 @dataclass(frozen=True)
 class _Fault:
     message: str
     detail: str = ""
+    code: str = ""
 
 
 def _fault(
@@ -120,9 +123,10 @@ def _fault(
     try:
         known = typed(statements.expanded(cost), statements.vocabulary).expression
     except Misfit as misfit:
-        return _Fault(f"{whose} does not fit together", misfit.what)
+        return _Fault(f"{whose} does not fit together", misfit.what, "dimension_mismatch")
     difference = growth.compared(letters.in_the_questions(known), key, variables, at_most, fixed)
     if difference is None:
         return None
     sizes = ", ".join(f"{letter} = {size:g}" for letter, size in difference.at.items())
-    return _Fault(f"{whose} grows {'too fast' if difference.faster else 'too slowly'}", f"{plain(cost)}, see {sizes}")
+    how, code = ("too fast", "grows_too_fast") if difference.faster else ("too slowly", "grows_too_slowly")
+    return _Fault(f"{whose} grows {how}", f"{plain(cost)}, see {sizes}", code)

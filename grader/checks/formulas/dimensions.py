@@ -95,19 +95,22 @@ def dimensions_fit(
         sizes.bound.setdefault(letter, Size(Fraction(HEADS)))
     stated, unread = _stated(text, sizes)
     if unread:
-        return Outcome(Status.REVIEW, Fraction(0), f"{where}: the size of {quote(unread[0], 60)} could not be read")
+        message = f"{where}: the size of {quote(unread[0], 60)} could not be read"
+        return Outcome(Status.REVIEW, Fraction(0), message, code="dimensions_unreadable")
     if not stated:
-        return Outcome(Status.REVIEW, Fraction(0), f"{where}: {_NONE_FOUND}", _FOR_EXAMPLE)
+        message = f"{where}: {_NONE_FOUND}"
+        return Outcome(Status.REVIEW, Fraction(0), message, _FOR_EXAMPLE, code="dimensions_not_found")
     choices = [[size] if isinstance(size, str) else size for size in features.values()]
     readings = (dict(zip(features, chosen, strict=True)) for chosen in itertools.product(*choices))
     every = [list(_Layer(text, stated, sizes, operands, reading).clashes()) for reading in readings]
     clashes = min(every, key=_worst)
     for clash in clashes:
         if clash.certain:
-            return failed("the stated dimensions do not fit the products they stand in", clash.what)
+            message = "the stated dimensions do not fit the products they stand in"
+            return failed(message, clash.what, code="dimension_mismatch")
     if clashes:
         message = f"{where}: whether the stated dimensions fit hangs on letters that are not explained"
-        return Outcome(Status.REVIEW, Fraction(1, 2), message, clashes[0].what)
+        return Outcome(Status.REVIEW, Fraction(1, 2), message, clashes[0].what, code="undefined_letter")
     return passed("the stated dimensions fit", evidence={"matrices": len(stated)})
 
 

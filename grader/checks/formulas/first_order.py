@@ -56,9 +56,11 @@ def _first_order(answer: Answer, scales: bool, seed: int) -> Verdict:
     def judge(formula: Typed, statements: Statements, proposed: Proposed) -> Verdict:
         read_as = plain(formula.expression)
         if formula.shape == UNSIZED:
-            return wrong("the output does change to first order", f"{read_as} says that nothing changes")
+            detail = f"{read_as} says that nothing changes"
+            return wrong("the output does change to first order", detail, code="formula_is_zero")
         if formula.shape != _EXPECTED:
-            return wrong("the change of h_j is a vector like h_j", f"{read_as} is {shown(formula.shape)}")
+            detail = f"{read_as} is {shown(formula.shape)}"
+            return wrong("the change of h_j is a vector like h_j", detail, code="wrong_shape")
         verdict = perturbation.judge(formula.expression, worlds, read_as)
         same = {"canonical": canonical(formula.expression, statements.vocabulary)}
         return replace(verdict, evidence={**verdict.evidence, **same})

@@ -38,17 +38,20 @@ def formula_outcome(judge: Callable[..., Verdict], student: Student, partial: Fr
     """
     answer = student.answer
     if not any(piece.text.strip(_DOTS) for piece in answer.pieces):
-        raise Missing(f"{answer.file}:{answer.line}: the answer to {answer.part} is empty")
+        message = f"{answer.file}:{answer.line}: the answer to {answer.part} is empty"
+        raise Missing(message, code="answer_empty")
     try:
         verdict: Verdict = in_killable_child(judge, answer, *args)
     except TookTooLong:
         cause = f"judging this formula took longer than {CPU_SECONDS:g} s of computing"
-        verdict = undecided(f"{cause}, so a person decides")
+        verdict = undecided(f"{cause}, so a person decides", code="judging_timed_out")
     detail = quote(verdict.detail, _DETAIL_CHARACTERS)
     score = partial if verdict.score == HALF else verdict.score
     if score is None:
-        return Outcome(Status.REVIEW, verdict.provisional, verdict.message, detail, revealing=verdict.evidence)
-    return scored(score, verdict.message, detail, revealing=verdict.evidence)
+        return Outcome(
+            Status.REVIEW, verdict.provisional, verdict.message, detail, revealing=verdict.evidence, code=verdict.code
+        )
+    return scored(score, verdict.message, detail, revealing=verdict.evidence, code=verdict.code)
 
 
 def seed_from(rng: np.random.Generator) -> int:

@@ -84,7 +84,10 @@ def _with_its_results(judged: Judged, answer: Answer, reading: Reading) -> Judge
     verdict, said = judged.verdict, _said_otherwise(answer, reading, reading.results)
     if verdict.score != 1 or not said or _said_otherwise(answer, reading, reading.symbols):
         return judged
-    return replace(judged, verdict=replace(verdict, score=HALF, message=f"the formula is right, but {said}"))
+    return replace(
+        judged,
+        verdict=replace(verdict, score=HALF, message=f"the formula is right, but {said}", code="wrong_size_stated"),
+    )
 
 
 def _best(verdicts: Sequence[Verdict]) -> Verdict:
@@ -132,7 +135,8 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
     if (worth := untold.score or Fraction(0)) > (told.score or 0):
         message = f"the formula would earn more if its softmax did not go over each {said}, as the words beside it say"
         where = f"{statements.answer.file}:{statements.answer.line}"
-        return undecided(f"{message}; a person decides", f"{where}: {told.detail}", {_DIRECTION: said}, worth / 2)
+        message, detail = f"{message}; a person decides", f"{where}: {told.detail}"
+        return undecided(message, detail, {_DIRECTION: said}, worth / 2, code="softmax_direction")
     return told
 
 
@@ -148,7 +152,8 @@ def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rn
     tried = []
     for text in reading.restates:
         if identity.agree(found, expression(text, vocabulary), vocabulary, rng, axis).holds:
-            return undecided(f"this only restates what {reading.name} is", formula, {RESTATED: True})
+            message = f"this only restates what {reading.name} is"
+            return undecided(message, formula, {RESTATED: True}, code="only_restates")
     for text in reading.equals:
         key = statements.expanded(expression(text, vocabulary), letters_of(reading))
         agreement = identity.agree(found, key, vocabulary, rng, axis)
@@ -160,15 +165,18 @@ def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rn
         tried.append(agreement)
     for mistake in reading.mistakes:
         if identity.agree(found, expression(mistake.equals, vocabulary), vocabulary, rng, axis).holds:
-            return Verdict(mistake.score, mistake.because, formula, evidence)
+            return Verdict(mistake.score, mistake.because, formula, evidence, code="known_mistake")
     want = typed(expression(reading.equals[0], vocabulary), vocabulary, found.shape)
     unknown = [symbol for symbol in vocabulary.free(found.expression) if symbol.name.isupper()]
     if want.shape != found.shape and unknown:
-        return undecided(f"the formula for {reading.name} could not be read", f"it is not said what {unknown[0]} is")
+        detail = f"it is not said what {unknown[0]} is"
+        return undecided(f"the formula for {reading.name} could not be read", detail, code="undefined_letter")
     if want.shape != found.shape:
-        return wrong(f"{reading.name} has the wrong shape", f"{formula} is {shown(found.shape)}", evidence)
+        detail = f"{formula} is {shown(found.shape)}"
+        return wrong(f"{reading.name} has the wrong shape", detail, evidence, code="wrong_shape")
     nearest = min(tried, key=lambda agreement: agreement.off_by)
     off = f"it is off by {nearest.off_by:.2g}" if np.isfinite(nearest.off_by) else "it differs"
     where = f" (sampled with {nearest.sizes})" if nearest.sizes else ""
     evidence[_DIFFERS] = True
-    return wrong(f"the formula for {reading.name} is not right", f"{formula}: {off} for random values{where}", evidence)
+    detail = f"{formula}: {off} for random values{where}"
+    return wrong(f"the formula for {reading.name} is not right", detail, evidence, code="formula_wrong")

@@ -151,7 +151,8 @@ def _heads(
             for name, proposed in found.items()
             if isinstance(one := settled(proposed, _head(name), statements, setting.sampled), Verdict)
         ]
-        return [*contradictions, *unread, wrong("only one of the two queries is given", missing[0].message)][0]
+        one_alone = wrong("only one of the two queries is given", missing[0].message, code="formula_not_found")
+        return [*contradictions, *unread, one_alone][0]
     judged = [
         Judged(_pair(pair, statements, setting, variance, seed), list(pair.values())) for pair in combinations(found)
     ]
@@ -175,4 +176,4 @@ def _pair(
     try:
         return heads.judge(found, variance, np.random.default_rng(seed))
     except Misfit as misfit:
-        return wrong("the queries do not fit together", misfit.what)
+        return wrong("the queries do not fit together", misfit.what, code="dimension_mismatch")

@@ -27,9 +27,10 @@ def is_answered(student: Student, rng: np.random.Generator, *, prompt: Prompt = 
     place = f"{answer.file}:{answer.line}"
     judgement = judge(answer.pieces, [], [], prompt)
     if judgement.empty:
-        raise Missing(f"{place}: the answer to {answer.part} is empty")
+        raise Missing(f"{place}: the answer to {answer.part} is empty", code="answer_empty")
     if judgement.copied:
-        return failed(f"{place}: this repeats the question; write what you think the answer is")
+        message = f"{place}: this repeats the question; write what you think the answer is"
+        return failed(message, code="repeats_the_question")
     return passed(f"{place}: an answer is there")
 
 
@@ -79,6 +80,10 @@ def _read_costs(
     found = costs_by_subject(statements, words)
     if missing := [name for name in words if name not in found]:
         cause = str(statements.faults[0]) if statements.faults else f"write for example '{missing[0]}: O(…)'"
-        return undecided(f"{answer.file}:{answer.line}: no cost was found for {' and '.join(missing)}", cause)
+        return undecided(
+            f"{answer.file}:{answer.line}: no cost was found for {' and '.join(missing)}",
+            cause,
+            code="formula_not_found",
+        )
     read_as = (f"{name}: {plain(costs[-1][-1])}" for name, costs in found.items())
     return right("the costs can be read", ", ".join(read_as))

@@ -20,7 +20,7 @@ from grader.checks.functions.ground_truth import (
     right_values,
 )
 from grader.checks.functions.inputs import PROJECTIONS, QKV, Case, Cases
-from grader.checks.functions.mistake_name import names_among
+from grader.checks.functions.mistake_name import code_of, names_among
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import returned_for_each
 from grader.compare import ATOL, RTOL, Array, Difference, difference
@@ -194,7 +194,9 @@ def stays_finite_at_extreme_scores(
     if not cause and not np.isfinite(wrong[0].got).all():
         hint = "; subtract each query's largest score before exp"
     score = 1 - Fraction(len(failing), len(kinds))
-    return scored(score, f"with scores {case.label} {found.summary}{hint}", found.detail)
+    return scored(
+        score, f"with scores {case.label} {found.summary}{hint}", found.detail, code=code_of(cause) or found.code
+    )
 
 
 @dataclass(frozen=True)

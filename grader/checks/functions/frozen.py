@@ -17,7 +17,7 @@ from grader.errors import UsageError
 
 ENDING = ".frozen.json"
 RIGHT = ""  # the right answer goes by no name; mistakes go by what they look like
-_AGAIN = "#"  # between what a mistake looks like and a number, where several look alike
+_AGAIN = "#"  # between what a mistake looks like, its code, and a number, where several look alike
 _MISTAKEN_DIGITS = 7  # mistakes are told from each other by far larger differences, and there are many
 # Drawn numbers may differ in their last digits from one machine to the next. Answers to numbers this close differ by
 # far less than what is accepted.
@@ -79,12 +79,28 @@ def answers(path: Path) -> Mapping[str, Callable[..., Values]]:
 
 def mistakes(path: Path) -> list[tuple[str, Callable[..., Values]]]:
     """What each mistake looks like, and its answers."""
-    return [(what.partition(_AGAIN)[0], answer) for what, answer in answers(path).items() if what != RIGHT]
+    return [(_thawed_name(name), answer) for name, answer in answers(path).items() if name != RIGHT]
+
+
+class _Mistake(str):
+    """What it looks like; students have no module that says what mistakes there are."""
+
+    code = ""
+
+
+def _thawed_name(name: str) -> _Mistake:
+    words, _, more = name.partition(_AGAIN)
+    mistake = _Mistake(words)
+    mistake.code = more.rpartition(_AGAIN)[0]
+    return mistake
 
 
 def named_apart(mistaken: Sequence[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[..., Any]]:
-    """Mistakes by what they look like, numbered where several look alike."""
-    return {f"{what}{_AGAIN}{number}": mistake for number, (what, mistake) in enumerate(mistaken)}
+    """Mistakes by what they look like, with their codes, numbered where several look alike."""
+    return {
+        f"{what}{_AGAIN}{getattr(what, 'code', '')}{_AGAIN}{number}": mistake
+        for number, (what, mistake) in enumerate(mistaken)
+    }
 
 
 def in_short(values: Array) -> Array:

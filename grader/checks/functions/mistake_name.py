@@ -23,6 +23,11 @@ def name_the_mistake(reference: str, given: Sequence[Given]) -> str:
     return name_among(chain(mistakes_in(reference), pairs_of_mistakes(reference)), given)
 
 
+def code_of(mistake: str) -> str:
+    """Of one of our own; a rubric's own mistakes have none."""
+    return getattr(mistake, "code", "")
+
+
 def name_among(
     mistakes: Iterable[Mistaken], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None] = ()
 ) -> str:

@@ -65,19 +65,21 @@ def as_asked(got: Any, want: Values, what: str) -> Values:
     try:
         return _in_parts(got, want, what)
     except WrongKind as fault:  # code chooses which part is wrong
-        raise WrongKind(fault.message, fault.detail, "it returned another kind of value than was asked for") from None
+        concealed = "it returned another kind of value than was asked for"
+        raise WrongKind(fault.message, fault.detail, concealed, code=fault.code) from None
 
 
 def _in_parts(got: Any, want: Values, what: str) -> Values:
     if isinstance(want, dict):
         if isinstance(got, dict) and got.keys() == want.keys():
             return {key: _in_parts(got[key], part, f"{what}[{key!r}]") for key, part in want.items()}
-        raise WrongKind(f"{what} returned {_kind(got)}; a dictionary with {', '.join(map(str, want))} was asked for")
+        asked = f"a dictionary with {', '.join(map(str, want))} was asked for"
+        raise WrongKind(f"{what} returned {_kind(got)}; {asked}", code="wrong_parts")
     if isinstance(want, tuple):
         if _length(got) == len(want):
             pairs = enumerate(zip(got, want, strict=True))
             return tuple(_in_parts(value, part, f"{what}[{at}]") for at, (value, part) in pairs)
-        raise WrongKind(f"{what} returned {_kind(got)}; {len(want)} values were asked for")
+        raise WrongKind(f"{what} returned {_kind(got)}; {len(want)} values were asked for", code="wrong_parts")
     return numbers(got, what)
 
 

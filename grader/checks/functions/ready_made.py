@@ -89,20 +89,23 @@ def _judged(
         case {"taken": list(taken), "perhaps": list(perhaps), "lookups": list(lookups), "complete": bool(complete)}:
             pass
         case _:
-            raise Crashed(f"{file} could not be read")
+            raise Crashed(f"{file} could not be read", code="malformed_reply")
     calls, finished = _recorded(student, file, name, watched)
     read, seen = _first_forbidden(taken, *rules), _first_forbidden(calls, *rules)
     if seen or (read and not finished):
         used, source, line = read or seen or ("", "", 0)
-        return failed(f"{place(source or file, line)} uses {quote(used)}, which is ready-made; write it out yourself")
+        where = place(source or file, line)
+        message = f"{where} uses {quote(used)}, which is ready-made; write it out yourself"
+        return failed(message, code="ready_made")
     if read:
-        return _for_a_person(read, "names {}, which is ready-made, though no trial run called it")
+        return _for_a_person(read, "names {}, which is ready-made, though no trial run called it", "ready_made_named")
     if lookups:
-        return _for_a_person(lookups[0], "looks names up while it runs ({}), so reading cannot tell what it uses")
+        says = "looks names up while it runs ({}), so reading cannot tell what it uses"
+        return _for_a_person(lookups[0], says, "names_looked_up")
     if not finished and (doubtful := _first_forbidden(perhaps, *rules)):
-        return _for_a_person(doubtful, "uses {}, which may be ready-made")
+        return _for_a_person(doubtful, "uses {}, which may be ready-made", "perhaps_ready_made")
     if not complete:
-        return _review("it reaches more files of its own than were read")
+        return _review("it reaches more files of its own than were read", "files_unread")
     return passed("nothing ready-made is used", evidence={"forbidden": rules[0], "allowed": rules[1]})
 
 
@@ -122,7 +125,7 @@ def _calls_of(student: Student, file: str, name: str, watched: _Request) -> tupl
     match answer:
         case {"calls": list(calls), "finished": bool(finished)}:
             return calls, finished
-    raise Crashed(f"{name} could not be run")
+    raise Crashed(f"{name} could not be run", code="malformed_reply")
 
 
 def _first_forbidden(
@@ -152,10 +155,10 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-def _for_a_person(mention: Sequence[Any], says: str) -> Outcome:
+def _for_a_person(mention: Sequence[Any], says: str, code: str) -> Outcome:
     name, source, line = mention
-    return _review(f"{place(source, line)} {says.format(quote(name))}")
+    return _review(f"{place(source, line)} {says.format(quote(name))}", code)
 
 
-def _review(message: str) -> Outcome:
-    return Outcome(Status.REVIEW, Fraction(1), f"{message}; a person should look")
+def _review(message: str, code: str) -> Outcome:
+    return Outcome(Status.REVIEW, Fraction(1), f"{message}; a person should look", code=code)

@@ -34,11 +34,11 @@ def reordering_tokens_reorders_outputs(
             message = (
                 f"with the tokens reordered the output is not just reordered: {found.summary} ({trial.case.label})"
             )
-            return failed(message, found.detail)
+            return failed(message, found.detail, code="not_equivariant")
         if trial.changed is not None:
             influences.append(_influence(before, _one_output_per_token(next(answers), trial.case), target=1))
     if max(influences) == 0:
-        return failed("no token has any influence on the output of another")
+        return failed("no token has any influence on the output of another", code="no_influence")
     return passed("reordered tokens give reordered outputs")
 
 
@@ -76,9 +76,10 @@ def ignores_masked_keys(student: Student, rng: np.random.Generator, *, file: Stu
         if trial.sees:
             influences.append(influence)
         elif influence > compare.ATOL:
-            return failed(f"a query sees a token that is masked for it ({trial.cases[0].label})")
+            message = f"a query sees a token that is masked for it ({trial.cases[0].label})"
+            return failed(message, code="sees_masked_keys")
     if max(influences) == 0:
-        return failed("no query sees the tokens it may attend to")
+        return failed("no query sees the tokens it may attend to", code="no_influence")
     return passed("masked tokens have no influence, others have")
 
 
@@ -120,7 +121,8 @@ def _one_output_per_token(output: Array, case: Case) -> Array:
     tokens = case.args[0].shape[1]
     if output.ndim != 2 or output.shape[1] != tokens:
         detail = f"its shape is {compare.shape(output.shape)}"
-        raise WrongKind(f"it should return one column for each of the {tokens} tokens ({case.label})", detail)
+        message = f"it should return one column for each of the {tokens} tokens ({case.label})"
+        raise WrongKind(message, detail, code="wrong_shape")
     if not np.isfinite(output).all():  # NaN compares as neither changed nor unchanged
-        raise WrongKind(f"it returns NaN or infinity ({case.label})")
+        raise WrongKind(f"it returns NaN or infinity ({case.label})", code="not_finite")
     return output

@@ -11,7 +11,7 @@ from grader import compare
 from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_crash
 from grader.checks.functions.ground_truth import Reference, ReferenceForCauses, reference_function, right_values
 from grader.checks.functions.inputs import Case, Cases, Inputs, Maker, all_cases, maker_of, takes_what_is_given
-from grader.checks.functions.mistake_name import name_the_mistake
+from grader.checks.functions.mistake_name import code_of, name_the_mistake
 from grader.checks.functions.nested import Values, difference_in, flat
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import given, returned_for_each
@@ -42,7 +42,7 @@ def returns_an_array(
             fault.message += cause_of_crash(student, rng, (file, function), reference, inputs)
         raise
     if np.array_equal(one, other, equal_nan=True):
-        return failed(f"{function}() returns the same array whatever it is given")
+        return failed(f"{function}() returns the same array whatever it is given", code="ignores_its_input")
     return passed(f"{function}() runs and returns an array")
 
 
@@ -86,6 +86,7 @@ def matches_reference(
         evidence={"inputs": len(cases), "wrong": len(wrong), "off_by": found.size, "looks_like": mistake},
         revealing={"figure": figure} if figure else {},
         trial=trial,
+        code=code_of(mistake) or found.code,
     )
 
 
@@ -114,17 +115,20 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
         m, n = case.args[1].shape[1], case.args[0].shape[1]
         if weights.shape != (m, n):
             detail = f"its shape is {compare.shape(weights.shape)}"
-            return failed(f"with V = I it should give the {m}×{n} weights ({case.label})", detail)
+            message = f"with V = I it should give the {m}×{n} weights ({case.label})"
+            return failed(message, detail, code="wrong_shape")
         if not np.isfinite(weights).all() or (weights < -compare.ATOL).any():
-            return failed(f"some weights are negative or not finite ({case.label})")
+            return failed(f"some weights are negative or not finite ({case.label})", code="impossible_weights")
         if np.ptp(weights, axis=0).max() <= compare.ATOL:
-            return failed(f"every key gets the same weight, whatever the query ({case.label})")
+            message = f"every key gets the same weight, whatever the query ({case.label})"
+            return failed(message, code="uniform_weights")
         sums = weights.sum(axis=0)
         worst = int(np.argmax(np.abs(sums - 1)))
         if abs(sums[worst] - 1) > compare.RTOL:
             rows = np.allclose(weights.sum(axis=1), 1, atol=compare.RTOL)
             hint = "; the rows do, so the softargmax runs over the wrong axis" if rows else ""
-            return failed(f"the weights of query {worst} sum to {sums[worst]:.4g}, not 1 ({case.label}){hint}")
+            message = f"the weights of query {worst} sum to {sums[worst]:.4g}, not 1 ({case.label}){hint}"
+            return failed(message, code="wrong_weight_sums")
     return passed("the weights of every query sum to one")
 
 
@@ -147,12 +151,11 @@ def ignores_the_order_of_pairs(
         before, after = next(answers), next(answers)
         if found := difference(after, before):
             m = case.args[1].shape[1]
-            return failed(
-                f"when the {m} key–value pairs are reordered the output changes: {found.summary}", found.detail
-            )
+            message = f"when the {m} key–value pairs are reordered the output changes: {found.summary}"
+            return failed(message, found.detail, code="depends_on_order")
         torn_apart = next(answers)
         if difference(torn_apart, before) is None:
-            return failed("the output does not depend on which value belongs to which key")
+            return failed("the output does not depend on which value belongs to which key", code="ignores_its_input")
     return passed("the order of key–value pairs does not matter")
 
 
@@ -184,12 +187,13 @@ def leaves_inputs_unchanged(
         case list(calls) if len(calls) == len(cases):
             pass
         case _:
-            raise Crashed("its arguments could not be looked at after the call")
+            raise Crashed("its arguments could not be looked at after the call", code="malformed_reply")
     for case, call in zip(cases, calls, strict=True):
         now = _arguments_now(case, call)
         for name, value in case.arguments().items():
             if not _equal(value, now.get(name)):
-                return failed(f"it changes its {name} in place ({case.label}); work on a copy")
+                message = f"it changes its {name} in place ({case.label}); work on a copy"
+                return failed(message, code="changes_its_input")
     return passed("arguments are left as they were")
 
 
@@ -207,7 +211,7 @@ def _arguments_now(case: Case, call: Any) -> dict[str, Any]:
     match call:
         case {"args": list(args), "kwargs": dict(kwargs)} if len(args) == len(case.args):
             return Case(case.label, tuple(args), kwargs, case.names).arguments()
-    raise Crashed("its arguments could not be looked at after the call")
+    raise Crashed("its arguments could not be looked at after the call", code="malformed_reply")
 
 
 def _equal(before: Any, now: Any) -> bool:

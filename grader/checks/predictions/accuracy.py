@@ -53,10 +53,11 @@ def predictions_are_well_formed(
     handed = _read(student.read(file), split, called)
     evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
     if doubt := _doubt_about(handed, split, other_labels):
-        return failed(f"{file}: {'; '.join([doubt.cause, *handed.mistakes])}", evidence=evidence)
+        message = f"{file}: {'; '.join([doubt.cause, *handed.mistakes])}"
+        return failed(message, evidence=evidence, code=doubt.code)
     if handed.mistakes:
         message = f"{file}: it is plain which {called} is whose, but {'; '.join(handed.mistakes)}"
-        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence)
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, code=handed.code)
     return passed(f"{file}: {len(handed.places)} lines{_aside(handed.harmless)}", evidence=evidence)
 
 
@@ -99,7 +100,8 @@ def reached(student: Student, file: str, split: Split, tiers: list[Tier], asked:
     elif doubt:
         evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
         status = Status.REVIEW if doubt.mendable else Status.FAILED
-        return Outcome(status, Fraction(0), f"{file}: {doubt.cause}; it is not scored", evidence=evidence)
+        message = f"{file}: {doubt.cause}; it is not scored"
+        return Outcome(status, Fraction(0), message, evidence=evidence, code=doubt.code)
     right, always = split.right(handed.places), constant_baseline(split.questions, asked.baseline)
     low, high = right.interval
     evidence = {
@@ -140,8 +142,10 @@ def verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
         reasons.append("half is given until a person has looked")
     elif not shifted:  # there is nothing to give or to take
         message, reasons = "; ".join([message, *reasons]), []
+    code = "lines_shifted" if shifted else "suspicious_predictions" if reasons else ""
     if evidence["needed_cleanup"] and tier:
         reasons.append(f"the course's own script would not have read it as it is ({'; '.join(mistakes)})")
+        code = code or "needs_cleanup"
     if better is not tier:
         reasons.append(f"with them it would reach {better}")
     evidence = {
@@ -150,8 +154,9 @@ def verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
         "tiers": [{"right": one.needed(right.total), "score": str(one.score)} for one in tiers],
     }
     if reasons:
-        return Outcome(Status.REVIEW, score, f"{message}. For a person: {'; '.join(reasons)}", evidence=evidence)
-    return scored(score, message + _aside(harmless), evidence=evidence)
+        message = f"{message}. For a person: {'; '.join(reasons)}"
+        return Outcome(Status.REVIEW, score, message, evidence=evidence, code=code or "nearly_right")
+    return scored(score, message + _aside(harmless), evidence=evidence, code="accuracy_below_tiers")
 
 
 @rescores(predictions_reach, "tiers")

@@ -89,6 +89,7 @@ class Doubt:
     """
 
     cause: str
+    code: str
     mendable: bool
     moved: list[str] | None = None
 
@@ -96,7 +97,8 @@ class Doubt:
 def doubt_about(handed: Handed, split: Split, other: Split | None) -> Doubt | None:
     lines, asked = len(handed.places), len(split.questions)
     if not lines or handed.doubt:
-        return Doubt(handed.doubt or "it is empty", mendable=lines > 0)
+        cause, code = (handed.doubt, handed.code) if handed.doubt else ("it is empty", "file_empty")
+        return Doubt(cause, code, mendable=lines > 0)
     places = [_normal(place) for place in handed.places]
     plain = _hits(places, split)
     count = f"it has {lines} lines, and {split.name} asks for {asked}" if lines != asked else ""
@@ -105,11 +107,12 @@ def doubt_about(handed: Handed, split: Split, other: Split | None) -> Doubt | No
         if count or _far_more(there, plain):
             hits = "" if other.questions[0].place == _UNKNOWN else f" ({there} right there, {plain} here)"
             looks = f"it looks made for {other.name}, which has {lines} lines{hits}"
-            return Doubt(f"{count}; {looks}" if count else looks, mendable=True)
+            return Doubt(f"{count}; {looks}" if count else looks, "another_split", mendable=True)
     if abs(lines - asked) > _LINES_OFF:
         runs = lines // asked
         whole = runs > 1 and lines == runs * asked
-        return Doubt(f"{count}; were {runs} runs written into one file?" if whole else count, mendable=whole)
+        cause = f"{count}; were {runs} runs written into one file?" if whole else count
+        return Doubt(cause, "wrong_line_count", mendable=whole)
     shifts = [lines - asked] if count else [shift for shift in range(-3, 4) if shift]
     moves = {shift: _best_move(places, split.places_in_order, shift) for shift in shifts}
     shift, move = max(moves.items(), key=lambda item: item[1].gain)
@@ -121,13 +124,14 @@ def doubt_about(handed: Handed, split: Split, other: Split | None) -> Doubt | No
         cause = f"{looks} ({plain + move.gain} right if moved, {plain} as they stand)"
         if shift > 0 and not _hits(places[: move.cut], split):
             cause += f"; line 1 is '{quote(handed.places[0], _QUOTED_CHARACTERS)}'"
-        return Doubt(f"{count}; {cause}" if count else cause, mendable=True, moved=moved)
+        return Doubt(f"{count}; {cause}" if count else cause, "lines_shifted", mendable=True, moved=moved)
     if not count:
         return None
     if surely and not move.gain:
         end = "there were too many at the end" if shift > 0 else "the end were missing"
-        return Doubt(f"{count}; its lines look as if {end} ({plain} right)", mendable=True, moved=moved)
-    return Doubt(f"{count}; which lines are amiss cannot be told", mendable=True)
+        cause = f"{count}; its lines look as if {end} ({plain} right)"
+        return Doubt(cause, "wrong_line_count", mendable=True, moved=moved)
+    return Doubt(f"{count}; which lines are amiss cannot be told", "wrong_line_count", mendable=True)
 
 
 def _by_chance(places: Sequence[str], split: Split) -> int:

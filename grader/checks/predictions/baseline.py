@@ -60,34 +60,41 @@ def baseline_states_its_accuracy(
     stated, elsewhere = first.states(want), _elsewhere(beside, answer)
     if not first.started and not stated:
         message = f"{file} is not started: there is no code in it that does anything"
-        return Outcome(Status.MISSING, Fraction(0), message, evidence=evidence)
+        return Outcome(Status.MISSING, Fraction(0), message, evidence=evidence, code="not_started")
     if not stated and first.wrote_only(answer, len(questions)):
         message = f"it writes {answer} {len(questions)} times, but says no accuracy; work it out and print it"
-        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
+        code = "accuracy_not_stated"
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing, code=code)
     if not stated:
-        message = _what_is_wrong(first, want, (answer, called), elsewhere)
-        return failed(message, f"{first.quoted}expected {want}", evidence=evidence, revealing=revealing)
+        message, code = _what_is_wrong(first, want, (answer, called), elsewhere)
+        detail = f"{first.quoted}expected {want}"
+        return failed(message, detail, evidence=evidence, revealing=revealing, code=code)
     other = _other_share(rng, first, want)
     if other is None:
         message = "it states so many numbers that any accuracy is among them; print the accuracy alone"
-        return failed(message, evidence=evidence, revealing=revealing)
+        return failed(message, evidence=evidence, revealing=revealing, code="accuracy_unclear")
     second = run(_altered(rng, questions, other.right, answer))
     again = second.states(other)
     if not again and second.states(want):
         message = (
             f"it states the same when {Path(labels).name} holds other {several(called)}; work it out from the file"
         )
-        message += "".join(f" (it is also the accuracy on {name})" for name in elsewhere if second.on(elsewhere[name]))
-        return failed(message, first.quoted.removesuffix("; "), evidence=evidence, revealing=revealing)
+        also_on = [name for name in elsewhere if second.on(elsewhere[name])]
+        message += "".join(f" (it is also the accuracy on {name})" for name in also_on)
+        code = "accuracy_on_other_data" if also_on else "accuracy_fixed"
+        detail = first.quoted.removesuffix("; ")
+        return failed(message, detail, evidence=evidence, revealing=revealing, code=code)
     if not again:
         message = f"it is right on {Path(labels).name} as it is, but wrong when the file holds other {several(called)}"
         cause = _cause(second, other, (answer, called), elsewhere)
-        message += f": {cause}" if cause else ""
+        message += f": {cause[0]}" if cause else ""
         detail = f"{second.quoted}expected {other}"
-        return failed(message, detail, evidence=evidence, revealing={"said": quote(second.text, 400)})
+        revealing = {"said": quote(second.text, 400)}
+        return failed(message, detail, evidence=evidence, revealing=revealing, code="wrong_on_other_data")
     if "count" in (stated, again):
         message = "it states how many are right, but neither of how many nor what share; print the accuracy"
-        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing)
+        code = "accuracy_only_counted"
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, revealing=revealing, code=code)
     return passed("it works out the accuracy, and follows the data when they change", evidence=evidence)
 
 
@@ -196,7 +203,7 @@ def _heard(reply: Any) -> _Said:
         }:
             if run_from in _RUN_FROM:
                 return _Said(printed, _texts(written), _texts(returned), run_from, replaced, stand_in, started)
-    raise Crashed("what the script said could not be read")
+    raise Crashed("what the script said could not be read", code="malformed_reply")
 
 
 def _texts(named: list[Any]) -> list[str]:
@@ -206,7 +213,7 @@ def _texts(named: list[Any]) -> list[str]:
             case (str(), str(text)):
                 found.append(text)
             case _:
-                raise Crashed("what the script said could not be read")
+                raise Crashed("what the script said could not be read", code="malformed_reply")
     return found
 
 
@@ -222,36 +229,39 @@ def _numbers_in(text: str) -> list[_Number]:
     return found
 
 
-def _what_is_wrong(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> str:
+_Cause = tuple[str, str]  # in words, and its code
+
+
+def _what_is_wrong(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> _Cause:
     if not said.numbers:
-        return "it ran, but stated no number; print the accuracy"
+        return "it ran, but stated no number; print the accuracy", "accuracy_not_stated"
     usual = f"none of the numbers it states is the accuracy of always saying {asked[0]}"
-    return _cause(said, want, asked, elsewhere) or usual
+    return _cause(said, want, asked, elsewhere) or (usual, "wrong_accuracy")
 
 
-def _cause(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> str:
+def _cause(said: _Said, want: Accuracy, asked: tuple[str, str], elsewhere: Mapping[str, Accuracy]) -> _Cause | None:
     """Which of the usual mistakes gives what it states, if one does. Asked for are an answer, and what it is called."""
     answer, called = asked
     if said.on(Accuracy(want.total - want.right, want.total)):
-        return f"it states how often {answer} is wrong, not how often it is right"
+        return f"it states how often {answer} is wrong, not how often it is right", "states_the_complement"
     for name, accuracy in elsewhere.items():
         if said.on(accuracy):
-            return f"it states the accuracy on {name}, not on the dev data"
+            return f"it states the accuracy on {name}, not on the dev data", "accuracy_on_other_data"
     for total in (want.total - 1, want.total + 1):
         if any(said.on(Accuracy(right, total)) for right in (want.right, want.right - 1) if 0 < right < total):
-            return (
-                f"it states a share of {total} questions, and there are {want.total}; is a line left out, or too many?"
-            )
+            told = f"it states a share of {total} questions, and there are {want.total}"
+            return f"{told}; is a line left out, or too many?", "wrong_question_count"
     values = {number.value for number in said.numbers}
     if values <= {0.0, float(want.total), 1.0}:
         if {number.text for number in said.numbers} == {"0"}:
-            return f"it states 0: is the share rounded down to a whole number, or is {answer} found nowhere?"
+            told = f"it states 0: is the share rounded down to a whole number, or is {answer} found nowhere?"
+            return told, "states_zero"
         if 0.0 in values:
             compared = f"case and the end of a line count when {several(called)} are compared"
-            return f"it states 0, as if {answer} stood nowhere; {compared}"
+            return f"it states 0, as if {answer} stood nowhere; {compared}", "states_zero"
     if want.right and any(number.is_near(want.total / want.right) for number in said.numbers if number.step < 1):
-        return "the share is upside down: it divides all questions by those that are right"
-    return ""
+        return "the share is upside down: it divides all questions by those that are right", "share_upside_down"
+    return None
 
 
 def _other_share(rng: np.random.Generator, said: _Said, want: Accuracy) -> Accuracy | None:

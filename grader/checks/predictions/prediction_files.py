@@ -40,10 +40,19 @@ class Handed:
     mistakes: list[str] = field(default_factory=list)  # not as asked, and yet it is plain what was meant
     needed_cleanup: bool = False  # the course's own script would not have read these places
     doubt: str = ""  # why a line cannot be said to belong to its question
+    code: str = ""  # of the doubt, or of the first mistake; of those that needed cleanup, if there are any
 
-    @property
-    def no_text(self) -> str:
-        return f"it is no text file; hand in one {self.called} per line, as UTF-8"
+    def mistaken(self, code: str, what: str, *, cleaned_up: bool = True) -> None:
+        self.mistakes.append(what)
+        if not self.code or (cleaned_up and not self.needed_cleanup and not self.doubt):
+            self.code = code
+        self.needed_cleanup |= cleaned_up
+
+    def doubted(self, code: str, why: str) -> None:
+        self.code, self.doubt = code, why
+
+    def is_no_text(self) -> None:
+        self.doubted("not_text", f"it is no text file; hand in one {self.called} per line, as UTF-8")
 
 
 def several(called: str) -> str:
@@ -91,7 +100,7 @@ def _is_far_too_long(content: bytes, asked: int, handed: Handed) -> bool:
 
 def _are_far_too_many(count: int, what: str, asked: int, handed: Handed) -> bool:
     if far := count > 10 * asked + 1000:
-        handed.doubt = f"it has {count} {what}, and {asked} were asked for"
+        handed.doubted("wrong_line_count", f"it has {count} {what}, and {asked} were asked for")
     return far
 
 
@@ -102,13 +111,12 @@ def _decoded(content: bytes, handed: Handed) -> str:
         try:
             text = content.decode(codec)
         except UnicodeDecodeError:
-            handed.doubt = handed.no_text
+            handed.is_no_text()
             return ""
-        handed.mistakes.append("it is UTF-16 text; save it as UTF-8")
-        handed.needed_cleanup = True
+        handed.mistaken("not_utf8", "it is UTF-16 text; save it as UTF-8")
         return text
     if b"\0" in content:
-        handed.doubt = handed.no_text
+        handed.is_no_text()
         return ""
     if content.startswith(b"\xef\xbb\xbf"):
         handed.harmless.append("a byte order mark at the beginning")
@@ -118,8 +126,7 @@ def _decoded(content: bytes, handed: Handed) -> str:
     except UnicodeDecodeError:
         raw = content.split(b"\n")
         broken = [number for number, line in enumerate(raw, start=1) if not _is_utf8(line)]
-        handed.mistakes.append(f"no UTF-8 in {numbered(broken)}, read as Latin-1; save it as UTF-8")
-        handed.needed_cleanup = True
+        handed.mistaken("not_utf8", f"no UTF-8 in {numbered(broken)}, read as Latin-1; save it as UTF-8")
         return "\n".join(line.decode("utf-8" if _is_utf8(line) else "latin-1") for line in raw)
 
 
@@ -134,8 +141,7 @@ def _is_utf8(line: bytes) -> bool:
 def _lines(text: str, handed: Handed) -> list[str]:
     """Only the newline ends a line, so that no exotic separator shifts the count; or, in a file without, the return."""
     if "\n" not in text and "\r" in text:
-        handed.mistakes.append("its lines end in a carriage return alone; end them in a newline")
-        handed.needed_cleanup = True
+        handed.mistaken("carriage_returns", "its lines end in a carriage return alone; end them in a newline")
         text = text.replace("\r", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
     if any(line.endswith("\r") for line in lines):
@@ -164,8 +170,7 @@ def _from_json(text: str, lines: list[str], asked: int, handed: Handed) -> list[
         return lines
     if _are_far_too_many(len(value), f"{several(handed.called)} in a JSON list", asked, handed):
         return []
-    handed.mistakes.append(f"it is a JSON list; write one {handed.called} per line")
-    handed.needed_cleanup = True
+    handed.mistaken("json_list", f"it is a JSON list; write one {handed.called} per line")
     return value
 
 
@@ -173,13 +178,12 @@ def _without_strays(lines: list[str], questions: Sequence[Question], handed: Han
     asked, known = len(questions), {question.place for question in questions}  # labels may be numbers
     strays, kind = stray_lines(lines, asked, known, handed.called, several(handed.called))
     if strays:
-        handed.mistakes.append(f"{numbered(strays)} {kind}")
-        handed.needed_cleanup = True
+        code = "stray_lines" if lines[strays[0] - 1].strip() else "blank_lines"
+        handed.mistaken(code, f"{numbered(strays)} {kind}")
         return [line for number, line in enumerate(lines, start=1) if number not in set(strays)]
     if lines and len(lines) == asked and are_reports(lines[0], known) and not are_reports(lines[-1], known):
-        handed.doubt = (
-            f"line 1 is no {handed.called} ('{quote(lines[0].strip(), 60)}'), and then a prediction is missing"
-        )
+        why = f"line 1 is no {handed.called} ('{quote(lines[0].strip(), 60)}'), and then a prediction is missing"
+        handed.doubted("stray_lines", why)
     return lines
 
 
@@ -188,15 +192,13 @@ def _without_repeats(lines: list[str], asked: int, handed: Handed) -> list[str]:
     times = len(lines) // asked
     if times > 1 and len(lines) == times * asked:
         if lines == lines[:asked] * times:
-            handed.mistakes.append(f"the same {asked} lines stand there {times} times")
-            handed.needed_cleanup = True
+            handed.mistaken("repeated_lines", f"the same {asked} lines stand there {times} times")
             return lines[:asked]
         return lines
     if (block := repeated(lines, asked)) is None:
         return lines
     start, end = block
-    handed.mistakes.append(f"lines {start + 1} to {end} repeat the {end - start} before")
-    handed.needed_cleanup = True
+    handed.mistaken("repeated_lines", f"lines {start + 1} to {end} repeat the {end - start} before")
     return lines[:start] + lines[end:]
 
 
@@ -207,12 +209,11 @@ def _without_header(lines: list[str], questions: Sequence[Question], handed: Han
     if not words or is_place or not about.issuperset(words):
         return lines
     if len(lines) == len(questions) + 1:
-        handed.mistakes.append("line 1 is a header; leave it out")
-        handed.needed_cleanup = True
+        handed.mistaken("header_line", "line 1 is a header; leave it out")
         return lines[1:]
-    handed.mistakes.append("line 1 looks like a header; leave it out")
+    handed.mistaken("header_line", "line 1 looks like a header; leave it out", cleaned_up=False)
     if len(lines) == len(questions):
-        handed.doubt = "line 1 looks like a header, and then a prediction is missing"
+        handed.doubted("header_line", "line 1 looks like a header, and then a prediction is missing")
     return lines
 
 
@@ -223,22 +224,23 @@ def _without_questions(lines: list[str], questions: Sequence[Question], handed: 
     known = [parts[0].strip() for parts in asked if parts[0].strip() in set(texts)]
     if not known:
         if len(lines) == len(questions) and (tabbed := _where(lines, lambda line: "\t" in line.strip())):
-            handed.mistakes.append(f"there is a tab in {numbered(tabbed)}; write the {handed.called} alone")
+            told = f"there is a tab in {numbered(tabbed)}; write the {handed.called} alone"
+            handed.mistaken("tabs_in_lines", told, cleaned_up=False)
         return lines
-    handed.mistakes.append(f"lines hold the question too; write the {handed.called} alone")
-    handed.needed_cleanup = True
+    handed.mistaken("questions_in_lines", f"lines hold the question too; write the {handed.called} alone")
     said = [parts[1].split("⁇")[0] if len(parts) > 1 else "" for parts in asked]
     moved = [number for number, (parts, text) in enumerate(zip(asked, texts, strict=False), 1) if parts[0] != text]
     if not moved and len(lines) == len(questions):
         return said
     if len(known) < len(lines) or len(set(known)) < len(known) or len(set(texts)) < len(texts):
-        handed.doubt = f"the question in {numbered(moved or [len(lines)])} is not the one asked there"
+        why = f"the question in {numbered(moved or [len(lines)])} is not the one asked there"
+        handed.doubted("other_questions", why)
         return said
     by_question = dict(zip(known, said, strict=True))
     if unanswered := [number for number, text in enumerate(texts, start=1) if text not in by_question]:
-        handed.mistakes.append(f"the question of {numbered(unanswered)} is not answered")
+        handed.mistaken("questions_unanswered", f"the question of {numbered(unanswered)} is not answered")
     if known != [text for text in texts if text in by_question]:
-        handed.mistakes.append(f"{numbered(moved)} are in another order than the questions")
+        handed.mistaken("questions_reordered", f"{numbered(moved)} are in another order than the questions")
     return [by_question.get(text, "") for text in texts]
 
 
@@ -247,8 +249,7 @@ def _without_numbers(lines: list[str], handed: Handed) -> list[str]:
     counted = [int(match[1]) for match in found if match]
     if not lines or counted not in (list(range(len(lines))), list(range(1, len(lines) + 1))):
         return lines
-    handed.mistakes.append(f"lines are numbered; write the {handed.called} alone")
-    handed.needed_cleanup = True
+    handed.mistaken("lines_numbered", f"lines are numbered; write the {handed.called} alone")
     return [match[2] for match in found if match]
 
 
@@ -258,8 +259,7 @@ def _without_quotes(lines: list[str], handed: Handed) -> list[str]:
     written = [line for line in bare if line]
     if not written or not all(len(line) > 1 and _QUOTES.get(line[0]) == line[-1] for line in written):
         return lines
-    handed.mistakes.append(f"{several(handed.called)} are in quotation marks; leave them out")
-    handed.needed_cleanup = True
+    handed.mistaken("lines_quoted", f"{several(handed.called)} are in quotation marks; leave them out")
     return [line[1:-1] for line in bare]
 
 
@@ -275,5 +275,8 @@ def _remark_on_what_is_no_place(handed: Handed) -> None:
         if odd := _where(handed.places, fits):
             few = len(odd) <= _FEW * len(handed.places)
             told = f"{numbered(odd)} {'are' if len(odd) > 1 else 'is'} {kind}"
-            (handed.harmless if few else handed.mistakes).append(told)
+            if few:
+                handed.harmless.append(told)
+            else:
+                handed.mistaken("no_predictions", told, cleaned_up=False)
     handed.places = [place if len(place) <= _LONGEST_PLACE else "" for place in handed.places]

@@ -44,7 +44,7 @@ def a_variant_reaches(
         others = [file for file in variants if own and read_if_handed_in(student, file) is not None]
         besides = f"; {', '.join(others)} is of another variant" if others else ""
         asked = f"{own[0]} was not" if len(own) == 1 else f"none of {', '.join(own or variants)} was"
-        raise Missing(f"{asked} handed in{besides}")
+        raise Missing(f"{asked} handed in{besides}", code="no_alternative")
     best = max(found.values(), key=lambda outcome: (outcome.score, outcome.status is Status.REVIEW))
     best = replace(best, evidence={**best.evidence, "variants": sorted(found)})
     return (
@@ -60,7 +60,10 @@ def _doubted(outcome: Outcome, bound: Fraction | None) -> Outcome:
         return outcome
     reason = f"{float(100 * bound):g} % and more is far above what this variant reaches: did another model predict?"
     joint = "; " if outcome.status is Status.REVIEW else ". For a person: "
-    return replace(outcome, status=Status.REVIEW, score=outcome.score / 2, message=f"{outcome.message}{joint}{reason}")
+    message = f"{outcome.message}{joint}{reason}"
+    return replace(
+        outcome, status=Status.REVIEW, score=outcome.score / 2, message=message, code="suspicious_predictions"
+    )
 
 
 @rescores(a_variant_reaches, "variants")

@@ -73,7 +73,7 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
         return _unclear(question, open_questions[-1])
     if denied := [one for one in proposals if one.members]:
         cause = f"{denied[-1].place}: '{quote(denied[-1].text, 60)}' is turned down, and no other formula is there"
-        return undecided(f"no formula for {question.name} is stated", cause)
+        return undecided(f"no formula for {question.name} is stated", cause, code="formula_not_found")
     bare = _without_numbers(statements.bare(), question, statements) if question.may_be_bare else []
     distinct = list(dict.fromkeys(one.members for one in bare))
     if len(distinct) == 1 and not statements.faults:
@@ -81,7 +81,8 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
     if statements.faults:
         return _unreadable(question, [str(fault) for fault in statements.faults])
     where = f"{statements.answer.file}:{statements.answer.line}"
-    return undecided(f"{where}: no '{question.name} = …' was found: {_what_was_read(statements)}")
+    message = f"{where}: no '{question.name} = …' was found: {_what_was_read(statements)}"
+    return undecided(message, code="formula_not_found")
 
 
 def _without_numbers(bare: list[Proposed], question: AskedName, statements: Statements) -> list[Proposed]:
@@ -126,7 +127,8 @@ def _with_rivals(found: Proposed, question: AskedName) -> Proposed:
 
 def _unclear(question: AskedName, found: Proposed) -> Verdict:
     texts = " or ".join(f"'{quote(one.text, 60)}'" for one in found.offered)
-    return undecided(f"it is not clear which formula for {question.name} is meant", f"{found.place}: {texts}")
+    message = f"it is not clear which formula for {question.name} is meant"
+    return undecided(message, f"{found.place}: {texts}", code="formula_unclear")
 
 
 def _is_number(proposed: Proposed) -> bool:
@@ -134,7 +136,8 @@ def _is_number(proposed: Proposed) -> bool:
 
 
 def _unreadable(question: AskedName, faults: list[str]) -> Verdict:
-    return undecided(f"the formula for {question.name} could not be read", faults[0], {"unreadable": faults[:5]})
+    message = f"the formula for {question.name} could not be read"
+    return undecided(message, faults[0], {"unreadable": faults[:5]}, code="formula_unreadable")
 
 
 def settled(found: Proposed, question: AskedName, statements: Statements, sample: identity.Sample) -> Typed | Verdict:
@@ -154,13 +157,15 @@ def settled(found: Proposed, question: AskedName, statements: Statements, sample
         ):
             detail = f"{found.place}: '{quote(found.text, 80)}' equates things that are not equal"
             message = f"the chain of equations for {question.name} contradicts itself"
-            return wrong(message, detail) if len(found.chains) == 1 else undecided(message, detail, {"unclear": True})
+            if len(found.chains) == 1:
+                return wrong(message, detail, code="contradictory_chain")
+            return undecided(message, detail, {"unclear": True}, code="contradictory_chain")
         return last
     except Misfit as misfit:
         detail = f"in '{quote(found.text)}': {misfit.what}"
-        return wrong(f"the formula for {question.name} does not fit together", detail)
+        return wrong(f"the formula for {question.name} does not fit together", detail, code="dimension_mismatch")
     except Unreadable as fault:
-        return undecided(unread, f"{found.place}: {fault.cause}")
+        return undecided(unread, f"{found.place}: {fault.cause}", code="formula_unreadable")
 
 
 @dataclass(frozen=True)
@@ -205,7 +210,7 @@ def of_alternatives(judged: Sequence[Judged], name: str) -> Verdict:
     mean = sum((score or Fraction(0) for score in scores), Fraction(0)) / len(scores)
     message = f"{len(scores)} answers for {name} stand side by side and do not earn the same, so a person decides"
     detail = f"{place}: {texts}; until then they earn the average"
-    return undecided(message, detail, {OFFERED: given}, mean)
+    return undecided(message, detail, {OFFERED: given}, mean, code="several_answers")
 
 
 def combinations(found: Mapping[str, Proposed]) -> list[dict[str, Proposed]]:
@@ -229,12 +234,14 @@ def judged_proposal(found: Proposed, statements: Statements, question: AskedName
         return _unreadable(question, [str(fault) for fault in found.faults])
     if found.relation == "∝" and not question.up_to_scale:
         detail = f"{found.place}: '{quote(found.text, 80)}' leaves a factor open"
-        return wrong(f"{question.name} is only said to be proportional to something", detail)
+        message = f"{question.name} is only said to be proportional to something"
+        return wrong(message, detail, code="only_proportional")
     verdicts = [_judged_chain(chain, found, statements, question, judge) for chain in found.chains]
     decided = [one for one in verdicts if one.score is not None and not one.evidence.get(RANDOM_KEYS)]
     if len({one.score for one in decided}) > 1:
         detail = f"{found.place}: '{quote(found.text, 80)}' calls things nearly equal that are not"
-        return undecided(f"it is not clear which formula for {question.name} is meant", detail)
+        message = f"it is not clear which formula for {question.name} is meant"
+        return undecided(message, detail, code="formula_unclear")
     return max(verdicts, key=lambda one: -1 if one.score is None else one.score)
 
 
@@ -247,9 +254,11 @@ def _judged_chain(
     if any(one.score != first.score for one in decided):
         lowest = min(decided, key=lambda one: one.score or 0)
         if MISFIT in lowest.evidence:  # perhaps misread; the others can be right all the same
-            return undecided(f"not all of the formula for {question.name} could be read", lowest.detail)
+            message = f"not all of the formula for {question.name} could be read"
+            return undecided(message, lowest.detail, code="formula_unreadable")
+        message = f"the chain of equations for {question.name} contradicts itself"
         detail = f"'{quote(found.text, 80)}' equates things that are not equal; {lowest.detail or lowest.message}"
-        return replace(lowest, message=f"the chain of equations for {question.name} contradicts itself", detail=detail)
+        return replace(lowest, message=message, detail=detail, code="contradictory_chain")
     return first
 
 
@@ -260,18 +269,22 @@ def _judged_member(
     try:
         expanded = statements.expanded(member, question.given)
         if fault := statements.undefined(expanded):
-            return undecided(unread, str(fault))
+            return undecided(unread, str(fault), code="formula_unreadable")
         if redefined := statements.redefined & {str(symbol) for symbol in symbols_in(expanded)}:
-            return undecided(unread, f"{found.place}: {min(redefined)} is given by the question, and defined anew here")
+            detail = f"{found.place}: {min(redefined)} is given by the question, and defined anew here"
+            return undecided(unread, detail, code="letter_redefined")
         known = typed(expanded, statements.vocabulary, question.expected)
         if _says_nothing(known, statements.vocabulary, question):
-            return undecided(unread, f"{found.place}: it is not said what {plain(expanded)} is")
+            detail = f"{found.place}: it is not said what {plain(expanded)} is"
+            return undecided(unread, detail, code="undefined_letter")
         return judge(known, statements, found)
     except Unreadable as fault:
-        return undecided(unread, f"{found.place}: {fault.cause}", {UNREAD: fault.cause})
+        detail = f"{found.place}: {fault.cause}"
+        return undecided(unread, detail, {UNREAD: fault.cause}, code="formula_unreadable")
     except Misfit as misfit:
         detail = f"in {question.name} = {plain(member)}: {misfit.what}"
-        return wrong(f"the formula for {question.name} does not fit together", detail, {MISFIT: misfit.what})
+        message = f"the formula for {question.name} does not fit together"
+        return wrong(message, detail, {MISFIT: misfit.what}, code="dimension_mismatch")
 
 
 def _says_nothing(found: Typed, vocabulary: Vocabulary, question: AskedName) -> bool:

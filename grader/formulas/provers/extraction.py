@@ -45,9 +45,10 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
         return wrong(
             "M must work for any v_a and v_b, so it cannot be made of them",
             f"{formula} uses {which}; use the basis vectors",
+            code="uses_unknowns",
         )
     if found.shape == UNSIZED:
-        return wrong("M is zero, so M s is 0", f"M = {formula}")
+        return wrong("M is zero, so M s is 0", f"M = {formula}", code="formula_is_zero")
     if found.shape != EXPECTED:
         return _misshapen(found, formula)
     worlds = [_World.drawn(*size, rng) for size in _SIZES]
@@ -71,10 +72,11 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
             "M s = v_a holds, but M was to be built from the vectors a_i, and this one needs the b_i",
             f"{formula} removes v_b instead of keeping v_a; what if only A is known?",
             evidence,
+            code="uses_other_basis",
         )
-    what, numbers = _what_it_does(worlds, images)
+    what, numbers, code = _what_it_does(worlds, images)
     scale = f" (and {plain(scalars[0])} is not said to be 1)" if scalars else ""
-    return wrong(f"M s is not v_a: {what}", f"{formula} {numbers}{scale}", evidence)
+    return wrong(f"M s is not v_a: {what}", f"{formula} {numbers}{scale}", evidence, code=code)
 
 
 def _misshapen(found: Typed, formula: str) -> Verdict:
@@ -87,9 +89,8 @@ def _misshapen(found: Typed, formula: str) -> Verdict:
         detail = f"{formula} is {shown(found.shape)}: it turns s into {rows} numbers, not into v_a ∈ ℝᵈ"
     else:
         detail = f"{formula} is {shown(found.shape)}: it cannot be applied to s ∈ ℝᵈ"
-    return wrong(
-        "M has the wrong shape: it should be d×d", detail, {**as_read(found.expression), "shape": f"{rows}×{columns}"}
-    )
+    evidence = {**as_read(found.expression), "shape": f"{rows}×{columns}"}
+    return wrong("M has the wrong shape: it should be d×d", detail, evidence, code="wrong_shape")
 
 
 @dataclass(frozen=True)
@@ -116,27 +117,27 @@ class _World:
         return np.asarray(evaluate(expression, replace(self.values, scalars=drawn)) @ (self.v_a + self.v_b))
 
 
-def _what_it_does(worlds: list[_World], images: list[Array]) -> tuple[str, str]:
-    """The named mistake, and a counter-example's numbers."""
+def _what_it_does(worlds: list[_World], images: list[Array]) -> tuple[str, str, str]:
+    """The named mistake, a counter-example's numbers, and a code."""
     world, image = worlds[0], images[0]
     sizes = world.values.sizes
     place = f"(sampled with d={sizes['d']}, m={sizes['m']}, p={sizes['p']})"
     if not np.isfinite(image).all():
-        return "it does not exist for these A and B", f"gives no finite matrix {place}"
+        return "it does not exist for these A and B", f"gives no finite matrix {place}", "not_finite"
 
     def is_always(wanted: Callable[[_World, Array], Array]) -> bool:
         return all(np.allclose(got, wanted(one, got), atol=_EXACT) for one, got in zip(worlds, images, strict=True))
 
     if is_always(lambda one, got: one.v_a + one.v_b):
-        return "it leaves s as it is", f"gives v_a + v_b back {place}"
+        return "it leaves s as it is", f"gives v_a + v_b back {place}", "changes_nothing"
     if is_always(lambda one, got: one.v_b):
-        return "it gives v_b, the other part", f"gives v_b {place}"
+        return "it gives v_b, the other part", f"gives v_b {place}", "gives_other_part"
     if is_always(lambda one, got: 0 * one.v_a):
-        return "it gives 0", f"gives 0 {place}"
+        return "it gives 0", f"gives 0 {place}", "formula_is_zero"
     if is_always(lambda one, got: _share(one, got) * one.v_a):
-        return "it gives a multiple of v_a", f"gives {_share(world, image):.3g} times v_a {place}"
+        return "it gives a multiple of v_a", f"gives {_share(world, image):.3g} times v_a {place}", "wrong_factor"
     error = float(np.abs(image - world.v_a).max())
-    return "it gives something else", f"is off by {error:.2g} in some entry {place}"
+    return "it gives something else", f"is off by {error:.2g} in some entry {place}", "formula_wrong"
 
 
 def _share(world: _World, image: Array) -> float:

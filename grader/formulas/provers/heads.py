@@ -42,7 +42,7 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
         if refused := misuse(typed, query.setting, name):
             return refused
         if typed.shape == UNSIZED:
-            return wrong(f"{name} is zero, so every key gets the same weight", formulas[name])
+            return wrong(f"{name} is zero, so every key gets the same weight", formulas[name], code="formula_is_zero")
     queries = [query for _, query in heads.values()]
     setting = queries[0].setting
     keys = orthonormal_keys(setting.n, rng)
@@ -70,6 +70,7 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
                 "c is right, but each head averages both values; the two heads were to differ, one value each",
                 f"with {both} both heads attend to a and b alike, so a change in k_a's length moves both",
                 evidence,
+                code="heads_alike",
             )
     enlarged = [_copied(enlarged_weights(query, keys)) for query in queries]
     if sorted(str(one) for one in enlarged) == ["0", "1"]:
@@ -79,12 +80,14 @@ def judge(heads: dict[str, tuple[Typed, Query]], spread: Fraction, rng: np.rando
             f"with {both} the largest weight is {min(weights):.2f} for n = {setting.n}, not 1; "
             "multiply by a large constant",
             evidence,
+            code="scale_too_small",
         )
     found = ["other keys" if one is None else "v_a" if one == 0 else "v_b" if one == 1 else "others" for one in copies]
     return wrong(
         f"{names[0]} and {names[1]} do not give v_a and v_b",
         f"with {both} the heads attend to {found[0]} and {found[1]}",
         evidence,
+        code="misses_targets",
     )
 
 

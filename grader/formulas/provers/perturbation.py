@@ -113,16 +113,19 @@ def judge(formula: Expression, attentions: list[World], read_as: str) -> Verdict
     if agrees(lambda one: 1.0):
         return right("it agrees with the derivative of attention", read_as, evidence)
     if agrees(lambda one: -1.0):
-        return wrong("the sign is the wrong way round", read_as, evidence)
+        return wrong("the sign is the wrong way round", read_as, evidence, code="wrong_sign")
     if agrees(lambda one: one.beta):
-        return partly("β is left out: the scores are multiplied by it, and so is their change", read_as, evidence)
+        message = "β is left out: the scores are multiplied by it, and so is their change"
+        return partly(message, read_as, evidence, code="beta_left_out")
     if any(np.abs(start).max() > _NOTHING for start in starts):
-        return wrong("without any change the formula does not give 0", read_as, evidence)
+        message = "without any change the formula does not give 0"
+        return wrong(message, read_as, evidence, code="not_zero_unchanged")
     error = max(float(np.abs(got - one.output).max()) for one, got in zip(attentions, slopes, strict=True))
     return wrong(
         "it does not agree with the derivative of attention",
         f"{read_as} is off by {error:.2g} on a random attention",
         {**evidence, "off_by": error},
+        code="formula_wrong",
     )
 
 

@@ -129,6 +129,7 @@ def made_of_random_keys(queries: Sequence[Query], formula: str, evidence: Mappin
         f"right, but written with the random {drawn}_i; only their means {known}_i are known",
         f"in {formula} put {known} for {drawn}",
         {**evidence, RANDOM_KEYS: True},
+        code="uses_random_keys",
     )
 
 
@@ -140,7 +141,9 @@ def misuse(found: Typed, setting: Setting, name: str) -> Verdict | None:
         return wrong(
             "the query is made of values; attention compares it with keys",
             f"{formula} uses v where {setting.known} belongs",
+            code="uses_values",
         )
     if found.shape in (("d", ONE), (ONE, "d"), UNSIZED):
         return None
-    return wrong(f"{name} should be a vector like the keys", f"{formula} is {shown(found.shape)}")
+    detail = f"{formula} is {shown(found.shape)}"
+    return wrong(f"{name} should be a vector like the keys", detail, code="wrong_shape")

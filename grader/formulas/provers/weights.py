@@ -45,7 +45,7 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
         return refused
     setting, formula = query.setting, f"{name} = {plain(found.expression)}"
     if found.shape == UNSIZED:
-        return wrong(f"{name} is zero, so every key gets the same weight", formula)
+        return wrong(f"{name} is zero, so every key gets the same weight", formula, code="formula_is_zero")
     if found.shape == (ONE, "d"):
         query = replace(query, expression=Transpose(query.expression))
     n = setting.n
@@ -55,7 +55,7 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
     evidence: dict[str, Any] = {**as_read(found.expression, name), "canonical": f"{name} = {same}", "n": n}
     evidence |= {**by_scale(query, keys), **proved(query, targets)}
     if not query.grown and not np.isfinite(query.scores(keys)).all():
-        return wrong(f"{name} is not a finite vector", formula, evidence)
+        return wrong(f"{name} is not a finite vector", formula, evidence, code="not_finite")
     works = _works(query, keys, target, rng)
     if works == "always":
         if unknown := made_of_random_keys([query], formula, evidence):
@@ -67,11 +67,13 @@ def judge(found: Typed, query: Query, targets: Targets, name: str, rng: np.rando
             "it works only if its scales are equal, and nothing says that they are",
             f"in {formula} the weights depend on the difference of {letters}; use one scale for both",
             evidence,
+            code="scales_differ",
         )
     enlarged = [enlarged_weights(query, keys, scale) for scale in (_FINITE_SCALES if query.grown else (1.0,))]
     if all(one is not None and np.abs(one - target).max() <= _LIMIT_TOLERANCE for one in enlarged):
         return _no_scale(query, formula, targets, keys, evidence)
-    return wrong(*_misdirected(query, keys, formula), evidence)
+    message, detail, code = _misdirected(query, keys, formula)
+    return wrong(message, detail, evidence, code=code)
 
 
 def _works(query: Query, keys: Array, target: Array, rng: np.random.Generator) -> str:
@@ -101,6 +103,7 @@ def _no_scale(query: Query, formula: str, targets: Targets, keys: Array, evidenc
             "the direction is right, but the query does not become long, so the weights stay even",
             f"with {formula} and {plain(query.grown[0])} as stated each weight{near}; multiply by a large constant",
             evidence,
+            code="scale_too_small",
         )
     weight = float(weights_of(query.scores(keys))[first])
     closed = evidence.get("weights", {}).get(next(iter(targets)), "")
@@ -110,26 +113,27 @@ def _no_scale(query: Query, formula: str, targets: Targets, keys: Array, evidenc
         f"with {formula} the weights are{form} {weight:.2f} each for n = {n}, not {share}; "
         "multiply by a large constant",
         evidence,
+        code="scale_too_small",
     )
 
 
-def _misdirected(query: Query, keys: Array, formula: str) -> tuple[str, str]:
-    """Where the weight goes instead."""
+def _misdirected(query: Query, keys: Array, formula: str) -> tuple[str, str, str]:
+    """Where the weight goes instead: a message, a detail and a code."""
     reached = limit_weights(query, keys) if query.grown else weights_of(query.scores(keys))
     if reached is None or not np.isfinite(reached).all():
-        return "the weights do not settle as the scale grows", formula
+        return "the weights do not settle as the scale grows", formula, "weights_unsettled"
     labels = query.setting.labels
     n = len(keys)
     shares = ", ".join(f"{label}: {reached[place]:.2f}" for place, label in enumerate(labels))
     what = f"with {formula} the weights become {shares}, every other key: {reached[-1]:.2f} (n = {n})"
     if np.ptp(reached) < 1e-6:
-        return "every key gets the same weight, so c is the mean of all values", what
+        return "every key gets the same weight, so c is the mean of all values", what, "uniform_weights"
     if reached[len(labels) :].sum() > 0.5:
-        return "the weight goes to the other keys instead", what
+        return "the weight goes to the other keys instead", what, "other_keys_weighted"
     one = [label for place, label in enumerate(labels) if reached[place] > 0.95]
     if one:
-        return f"nearly all weight goes to one key, {one[0]}", what
-    return "the weights are not the ones asked for", what
+        return f"nearly all weight goes to one key, {one[0]}", what, "one_key_weighted"
+    return "the weights are not the ones asked for", what, "misses_targets"
 
 
 def _wanted(targets: Targets, setting: Setting, n: int) -> Array:

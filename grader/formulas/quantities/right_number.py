@@ -63,6 +63,16 @@ class Fit(Enum):
 
 
 _FOR_A_PERSON = (Fit.UNKNOWN, Fit.ROUNDED, Fit.COVERED, Fit.OTHER_READING, Fit.IN_RANGE, Fit.CONTRADICTION)
+_CODES = {
+    Fit.NO_UNIT: "unit_missing",
+    Fit.OTHER_UNIT: "wrong_unit",
+    Fit.ROUNDED: "rounded_too_far",
+    Fit.COVERED: "within_its_uncertainty",
+    Fit.OTHER_READING: "number_unclear",
+    Fit.IN_RANGE: "range_given",
+    Fit.CONTRADICTION: "contradictory_chain",
+    Fit.UNKNOWN: "number_unreadable",
+}
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,8 @@ def judge(answer: Answer, key: Key) -> Verdict:
 
 def _unclear(where: str, chains: Sequence[Chain]) -> Verdict:
     texts = " or ".join(dict.fromkeys(f"'{quote(chain.members[-1].text, 40)}'" for chain in chains))
-    return undecided("it is not clear which number is the answer, so a person decides", f"{where}: {texts}")
+    message = "it is not clear which number is the answer, so a person decides"
+    return undecided(message, f"{where}: {texts}", code="number_unclear")
 
 
 def _verdict(fit: Fit, chain: Chain, key: Key) -> Verdict:
@@ -111,10 +122,11 @@ def _verdict(fit: Fit, chain: Chain, key: Key) -> Verdict:
     if fit is Fit.RIGHT:
         return right("the number is right", f"read as {shown}", evidence)
     if fit in (Fit.NO_UNIT, Fit.OTHER_UNIT):
-        return partly(fit.value, f"read as {shown}", evidence)
+        return partly(fit.value, f"read as {shown}", evidence, code=_CODES[fit])
     if fit in _FOR_A_PERSON:
-        return undecided(f"{fit.value}; a person decides", f"read as {shown}", evidence, HALF)
-    return wrong("the number is not right", f"read as {shown}{_off_by(chain.members[-1], key)}", evidence)
+        return undecided(f"{fit.value}; a person decides", f"read as {shown}", evidence, HALF, code=_CODES[fit])
+    detail = f"read as {shown}{_off_by(chain.members[-1], key)}"
+    return wrong("the number is not right", detail, evidence, code="wrong_number")
 
 
 def _off_by(one: Quantity, key: Key) -> str:
@@ -248,8 +260,8 @@ def _without_digits(text: str, key: Key, where: str) -> Verdict:
     said = [word.lower() for word in _WORD.findall(text)]
     if said and len({_WORDS[word] for word in said}) == 1:
         if key.is_met_by(_WORDS[said[0]]):
-            return undecided(
-                "the number is given in words, so a person decides", f"{where}: {said[0]}", None, Fraction(1)
-            )
-        return wrong("the number is not right", f"read as {said[0]}")
-    return undecided(f"{where}: no number was found", "write for example 3.5, 7/2 or 3.5 m/s")
+            message = "the number is given in words, so a person decides"
+            return undecided(message, f"{where}: {said[0]}", None, Fraction(1), code="number_in_words")
+        return wrong("the number is not right", f"read as {said[0]}", code="wrong_number")
+    example = "write for example 3.5, 7/2 or 3.5 m/s"
+    return undecided(f"{where}: no number was found", example, code="number_not_found")

@@ -170,7 +170,7 @@ class Channel:
 
     def _answer(self, frame: bytes, asked: Asked) -> Any:
         if not self._open:
-            raise Crashed(f"{asked} cannot be asked any more: its box has ended")
+            raise Crashed(f"{asked} cannot be asked any more: its box has ended", code="process_ended")
         try:
             answer = self._exchange(frame, asked)
         except _OverLimit as over:
@@ -229,9 +229,10 @@ class Channel:
         if self._waiting.exceeds(self._wall_seconds):
             raise _OverLimit(box_endings.took_too_long(asked, self._limits))
         if self._process.threads() > _MAX_THREADS:
-            raise _OverLimit(Crashed(f"{asked} started more than {_MAX_THREADS} threads"))
+            raise _OverLimit(Crashed(f"{asked} started more than {_MAX_THREADS} threads", code="too_many_threads"))
         if self._scratch is not None and exceeds(self._scratch, self._limits.scratch_mb * 2**20):
-            raise _OverLimit(Crashed(f"{asked} wrote more than {self._limits.scratch_mb} MB to its scratch folder"))
+            told = f"{asked} wrote more than {self._limits.scratch_mb} MB to its scratch folder"
+            raise _OverLimit(Crashed(told, code="wrote_too_much"))
 
     def _drain(self) -> bool:
         """Read what the student printed, keep the beginning. False when there will be no more."""

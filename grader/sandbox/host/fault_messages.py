@@ -30,6 +30,7 @@ _IMPORT_HINTS = {
     "FileNotFoundError": "it opens a file that was not handed in; open files inside functions",
     "PermissionError": "it does something at import that the box does not allow",
 }
+_NO_PYTHON = ("SyntaxError", "IndentationError", "TabError")
 _KNOWN_EXCEPTIONS = {name for name, value in vars(builtins).items() if isinstance(value, type)} | {
     "LinAlgError",
     "AxisError",
@@ -89,12 +90,13 @@ def value_of(reply: Any, asked: Asked) -> Any:
             return value
         case {"absent": list(names)}:
             known = ", ".join(quote(name, 40) for name in names[:_NAMES_SHOWN] if isinstance(name, str))
-            raise Missing(f"{asked.shown_file} defines no '{asked.name}'", f"it defines {known}" if known else "")
+            detail = f"it defines {known}" if known else ""
+            raise Missing(f"{asked.shown_file} defines no '{asked.name}'", detail, code="not_defined")
         case {"signature": str(text)}:
             told = f"{asked} cannot be called as the assignment calls it"
-            raise Crashed(told, f"it {quote(text)}", told)
+            raise Crashed(told, f"it {quote(text)}", told, code="wrong_signature")
         case {"unsendable": str(text)}:
-            raise WrongKind(f"{asked} returned no array of numbers", f"it returned {quote(text)}")
+            raise WrongKind(f"{asked} returned no array of numbers", f"it returned {quote(text)}", code="not_numbers")
         case {"raised": {"type": str(kind), "text": str(text), "file": str(file), "line": int(line), **more}}:
             place, importing = asked.place(file, line), more.get("importing") is True
             missing = more.get("missing") if kind == "ModuleNotFoundError" else None
@@ -110,16 +112,18 @@ def _lines(path: Path) -> int:
 
 
 def _is_not_there(asked: Asked, missing: str, place: str, importing: bool) -> StudentFault:
+    code = "module_missing"
     if missing in KNOWN:
-        cause = f"{missing} is not installed where this is graded"
+        cause, code = f"{missing} is not installed where this is graded", "library_missing"
     elif "." in missing:
         cause = f"{missing} was not handed in"
     else:
         cause = f"{missing} was not handed in, and no library of that name is installed where this is graded"
     if importing:
         told = f"{asked.shown_file} cannot be imported"
-        return NotImportable(f"{told}{place}: {cause}", concealed=told)
-    return Crashed(f"{asked} cannot be run{place}: {cause}", concealed=f"{asked} raised an exception")
+        return NotImportable(f"{told}{place}: {cause}", concealed=told, code=code)
+    told = f"{asked} raised an exception"
+    return Crashed(f"{asked} cannot be run{place}: {cause}", concealed=told, code=code)
 
 
 def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> StudentFault:
@@ -129,14 +133,16 @@ def _raised(asked: Asked, kind: str, text: str, place: str, importing: bool) -> 
     if kind not in _KNOWN_EXCEPTIONS:
         kind, text = "an exception of its own", f"{quote(kind, 80)}: {text}"
     if kind == "MemoryError":
-        return Crashed(f"{asked} ran out of memory{place}", text, told)
+        return Crashed(f"{asked} ran out of memory{place}", text, told, code="out_of_memory")
     if any(sign in text for sign in _ASKS_FOR_A_GPU):
-        return Crashed(f"{asked} asks for a GPU{place}; this machine has none: use the device of its input", text, told)
+        message = f"{asked} asks for a GPU{place}; this machine has none: use the device of its input"
+        return Crashed(message, text, told, code="needs_gpu")
     if not importing:
-        return Crashed(f"{asked} raised {kind}{place}", text, told)
+        return Crashed(f"{asked} raised {kind}{place}", text, told, code="raised")
     hint = _IMPORT_HINTS.get(kind, "")
     told = f"{asked.shown_file} cannot be imported"
-    return NotImportable(f"{told}: {kind}{place}" + (f" ({hint})" if hint else ""), text, told)
+    message = f"{told}: {kind}{place}" + (f" ({hint})" if hint else "")
+    return NotImportable(message, text, told, code="syntax_error" if kind in _NO_PYTHON else NotImportable.code)
 
 
 def used_up(asked: Asked, limits: Limits) -> TimedOut:
@@ -156,7 +162,8 @@ def ended(asked: Asked, code: int, cpu_seconds: float, limits: Limits) -> Studen
     if code == _KILLED:
         return Killed(f"{asked} was killed, probably for using too much memory", concealed=_over(asked))
     ending = _ENDINGS.get(code) if code < 0 else "ended its own process instead of returning"
-    return Crashed(f"{asked} {ending or f'died of signal {-code}'}", concealed=_over(asked))
+    reason = "died_of_signal" if code < 0 else "process_ended"
+    return Crashed(f"{asked} {ending or f'died of signal {-code}'}", concealed=_over(asked), code=reason)
 
 
 def _over(asked: Asked) -> str:
@@ -164,9 +171,9 @@ def _over(asked: Asked) -> str:
 
 
 def hung_up(asked: Asked) -> StudentFault:
-    return Crashed(f"{asked} closed its connection to the grader", concealed=_over(asked))
+    return Crashed(f"{asked} closed its connection to the grader", concealed=_over(asked), code="process_ended")
 
 
 def no_answer(asked: Asked, why: str = "") -> StudentFault:
     told = f"{asked} answered the grader with something that is not an answer"
-    return Crashed(told + (f" ({why})" if why else ""), concealed=told)
+    return Crashed(told + (f" ({why})" if why else ""), concealed=told, code="malformed_reply")

@@ -98,7 +98,7 @@ class _OpenBox(Asking):
             seconds = max(self._limits.wall_seconds, self._limits.cpu_seconds)
             self._deadline = time.monotonic() + seconds + self._process.loading_seconds
         if not self._process.alive:
-            raise Crashed(f"{asked} cannot be asked any more: its process has ended")
+            raise Crashed(f"{asked} cannot be asked any more: its process has ended", code="process_ended")
         self._process.owed += count
         self._process.send(frame)
         for _ in range(count):
