@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from grader.sandbox.box.loading.needed_statements import names_used
+from grader.sandbox.box.reading.scopes import names_used
 from grader.submission.notebooks.notebook_cells import Notebook
 
 Kind = Literal["definition", "import", "value", "patch", "run"]

@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-import symtable
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
-from ..reading.scopes import is_main_guard
+from ..reading.scopes import DEFINITIONS, bound_names, is_main_guard, names_used
 
-_COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 # With these a name can be used that is written nowhere: then everything runs.
 _UNSEEN = {"exec", "eval", "globals"}
 _ALWAYS_THERE = {*dir(builtins), "__file__"}
 _WORDS: dict[type, str] = {ast.Name: "id", ast.Attribute: "attr", ast.alias: "name", ast.Constant: "value"}
 _Received = list[tuple[int | str, set[str]]]  # by place or name, the names that are passed on as they are
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMESPACES = {"vars", "locals"}  # `locals()["attention"] = …`
 _FILLING = {"append", "extend", "insert", "add", "update", "setdefault", "register", "pop", "remove", "clear"}
 _SHOWING = {"print", "input", "display", "help", "exit", "quit", "breakpoint"}
@@ -35,28 +31,6 @@ _ASKING = {
     *("numpy", "item", "detach", "cpu", "clone", "size", "mean", "sum", "tolist", "dim", "numel", "parameters", "eval"),
     *("named_parameters", "state_dict", "startswith", "endswith", "encode", "decode"),
 }
-
-
-def names_used(node: ast.stmt, annotations: bool) -> tuple[set[str], set[str]]:
-    """The global names it uses when it runs, and those it uses only when it is called."""
-    try:
-        source = ast.unparse(node) if annotations else f"from __future__ import annotations\n{ast.unparse(node)}"
-        table = symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # running it will say what is wrong with it
-        return set(), set()
-    at_once = {node.target.id} if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) else set()
-    later: set[str] = set()
-    waiting: list[tuple[symtable.SymbolTable, set[str]]] = [(table, at_once)]
-    while waiting:
-        scope, used = waiting.pop()
-        top = scope is table
-        for name in scope.get_symbols():  # `count += 1` of a name declared global reads it, which symtable does not say
-            if (name.is_referenced() and (top or name.is_global())) or name.is_declared_global():
-                used.add(name.get_name())
-        for inner in scope.get_children():
-            runs_now = inner.get_type() == "class" or inner.get_name() in _COMPREHENSIONS
-            waiting.append((inner, used if runs_now else later))
-    return at_once, later
 
 
 @cache
@@ -71,17 +45,14 @@ class Statement:
 
     node: ast.stmt
     binds: set[str]
-    _uses: set[str] | None = field(default=None, init=False)
 
     @property
     def uses(self) -> set[str]:
-        if self._uses is None:
-            self._uses = _all_used(self.node)
-        return self._uses
+        return _all_used(self.node)
 
     @property
     def is_definition(self) -> bool:
-        return isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        return isinstance(self.node, DEFINITIONS)
 
     @property
     def is_import(self) -> bool:
@@ -174,7 +145,7 @@ class TopLevel:
 
     def _changes(self, node: ast.AST, wanted: set[str], uses: set[str], seen: frozenset[str] = frozenset()) -> bool:
         """Whether running it may change something wanted: an attribute, an item, a container, a global name."""
-        if isinstance(node, _DEFINITIONS) and not seen:
+        if isinstance(node, DEFINITIONS) and not seen:
             return self._is_registered(node, wanted)
         own = wanted & uses
         for inner in ast.walk(node):
@@ -284,27 +255,7 @@ def _separate(node: ast.stmt) -> list[Statement]:
             parts = [ast.copy_location(ast.ImportFrom(module, [alias], level), node) for alias in aliases]
         case _:
             parts = [node]
-    return [Statement(part, set(_bound(part))) for part in parts]
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """The names it binds in the module, whatever it is."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-            return
-        case ast.Lambda():
-            return
-        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-            yield from (alias.asname or alias.name.partition(".")[0] for alias in aliases)
-        case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
-            yield name
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from (one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
-            return
-    if not is_main_guard(node):
-        for inner in ast.iter_child_nodes(node):
-            yield from _bound(inner)
+    return [Statement(part, set(bound_names(part))) for part in parts]
 
 
 def _package(node: ast.Import | ast.ImportFrom) -> str:
@@ -315,11 +266,8 @@ def _package(node: ast.Import | ast.ImportFrom) -> str:
 
 def _sets_the_path(node: ast.stmt) -> bool:
     """`sys.path.append(HERE)`: imports need it, whatever it needs itself."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return False
-    return any(
-        isinstance(inner, ast.Attribute) and inner.attr == "path" and _root(inner) == "sys" for inner in ast.walk(node)
-    )
+    attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr == "path")
+    return not isinstance(node, DEFINITIONS) and any(_root(inner) == "sys" for inner in attributes)
 
 
 def _root(node: ast.AST) -> str:
