@@ -13,7 +13,8 @@ from grader.model import Alternative, Check, Rubric, passed
 from grader.model import Problem as Part
 from grader.rubric.loading import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission.file_choice import MAX_SOURCE_BYTES, states
+from grader.sandbox.box.reading.source_text import MAX_SOURCE_BYTES
+from grader.submission.file_choice import states
 from grader.submission.opening import OpenedSubmission, open_submission
 from tests.conftest import DRAW
 from tests.test_notebooks import notebook

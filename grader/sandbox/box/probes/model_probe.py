@@ -7,10 +7,11 @@ import contextlib
 import inspect
 import os
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
+from ..calls import replaced
 from ..loading import student_code
-from ..loading.later_modules import later
 from .configured_module import Configuration
 
 MODEL = "GPT"
@@ -100,23 +101,16 @@ def _run(file: str, name: str, names: list[str], settings: dict[str, Any]) -> di
     }
 
 
-@contextlib.contextmanager
-def _noting(names: list[str], entered: set[str]) -> Iterator[None]:
+def _noting(names: list[str], entered: set[str]) -> contextlib.AbstractContextManager[None]:
     """Within, calling one of these classes' forward, or one of these functions, is noted."""
-    kept: list[tuple[Any, str, Any]] = []
-    modules = {id(one): one for one in (*dict(later()).values(), *student_code.loaded.values())}.values()
-    for module in [one for one in modules if student_code.is_own(str(getattr(one, "__file__", None)))]:
+    places: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+    for module in student_code.own_modules():
         for name in names:
             value = vars(module).get(name)
             holder, key = (value, "forward") if inspect.isclass(value) else (module, name)
-            if callable(value) and not any(one is holder and kind == key for one, kind, _ in kept):
-                kept.append((holder, key, getattr(holder, key)))
-                setattr(holder, key, _noted(kept[-1][2], name, entered))
-    try:
-        yield
-    finally:
-        for holder, key, was in kept:
-            setattr(holder, key, was)
+            if hasattr(module, "__file__") and callable(value):  # not of a notebook
+                places[id(holder), key] = holder, key, _noted(getattr(holder, key), name, entered)
+    return replaced(places.values())
 
 
 def _noted(function: Any, name: str, entered: set[str]) -> Any:
@@ -138,15 +132,11 @@ def _project(file: str) -> str:
 
 
 def _sources(project: str = ".") -> Iterator[tuple[str, ast.Module]]:
-    count = 0
-    for folder, _, files in os.walk(project):
-        for name in sorted(files):
-            path = os.path.normpath(os.path.join(folder, name))
-            if not name.endswith((".py", ".ipynb")) or os.path.getsize(path) > _MAX_BYTES or count >= _MAX_FILES:
-                continue
-            count += 1
-            with contextlib.suppress(Exception):
-                yield path, _tree(path)
+    listed = (os.path.join(folder, name) for folder, _, files in os.walk(project) for name in sorted(files))
+    paths = (path for path in listed if path.endswith((".py", ".ipynb")) and os.path.getsize(path) <= _MAX_BYTES)
+    for path in islice(paths, _MAX_FILES):
+        with contextlib.suppress(Exception):
+            yield os.path.normpath(path), _tree(path)
 
 
 def _tree(path: str) -> ast.Module:
@@ -161,24 +151,26 @@ def _classes(tree: ast.Module) -> set[str]:
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 
 
+def _is_notebook(text: str) -> bool:
+    return text.lstrip().startswith("{")
+
+
 def _mentions(tree: ast.Module, names: list[str]) -> bool:
     """Whether any of these is used, or a name is made while running; defining and importing are no use."""
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
                 return True
-            case ast.Constant(value=str(text)) if any(name in text for name in names) and "\n" not in text.strip():
-                return True
-            case ast.Constant(value=str(text)) if text.lstrip().startswith("{") and any(name in text for name in names):
-                return True  # a notebook
+            case ast.Constant(value=str(text)) if "\n" not in text.strip() or _is_notebook(text):
+                if any(name in text for name in names):
+                    return True
             case ast.Call(func=ast.Name(id="eval" | "globals" | "exec" | "__import__")):
                 return True
             case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=whose)]) if whose != "self":
                 return True
-            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(), made, *_]) if not isinstance(
-                made, ast.Constant
-            ):
-                return True
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(), made, *_]):
+                if not isinstance(made, ast.Constant):
+                    return True
     return False
 
 
@@ -187,8 +179,9 @@ def _calls(tree: ast.Module, name: str) -> bool:
     return any(name in (getattr(func, "id", ""), getattr(func, "attr", "")) for func in calls)
 
 
-def _conditions(tree: ast.Module) -> Iterator[ast.AST]:
+def _conditions(tree: ast.Module) -> set[ast.AST]:
     """What is inside of conditions and lists of choices: `if args.variant == 'rope'` switches nothing on."""
+    found: set[ast.AST] = set()
     for node in ast.walk(tree):
         match node:
             case (
@@ -199,7 +192,8 @@ def _conditions(tree: ast.Module) -> Iterator[ast.AST]:
                 | ast.MatchValue(value=part)
                 | ast.keyword(arg="choices", value=part)
             ):
-                yield from ast.walk(part)
+                found.update(ast.walk(part))
+    return found
 
 
 def _is_asked_for(tree: ast.Module, flags: list[str]) -> bool:
@@ -208,21 +202,19 @@ def _is_asked_for(tree: ast.Module, flags: list[str]) -> bool:
 
 def _sets(tree: ast.Module, flag: str) -> bool:
     """Whether this setting may be switched on here: anything that could do it counts."""
-    in_conditions = set(map(id, _conditions(tree)))
+    conditions = _conditions(tree)
     for node in ast.walk(tree):
         match node:
-            case ast.keyword(arg=name, value=value) | ast.Assign(targets=[ast.Name(id=name)], value=value):
-                if name == flag and not _is_off(value):
-                    return True
-            case ast.keyword(arg=None, value=ast.Dict(keys=keys)) if any(
-                not isinstance(key, ast.Constant) for key in keys
-            ):
-                return True
             case (
-                ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=value)
+                ast.keyword(arg=name, value=ast.expr() as value)
+                | ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=ast.expr() as value)
                 | ast.AugAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=value)
-            ):
-                if name == flag and value is not None and not _is_off(value):
+            ) if name == flag:
+                if not _is_off(value):
+                    return True
+            case ast.keyword(arg=None, value=ast.Dict(keys=keys)):
+                if not all(isinstance(key, ast.Constant) for key in keys):
                     return True
             case ast.Assign(targets=targets, value=value) if any(getattr(one, "attr", "") == flag for one in targets):
                 # `self.rope = config.rope` hands on what was set elsewhere
@@ -230,10 +222,9 @@ def _sets(tree: ast.Module, flag: str) -> bool:
                     return True
             case ast.arg(arg=name) if name == flag:  # it may be given by its place
                 return True
-            case ast.Constant(value=str(text)) if id(node) not in in_conditions and (
-                text in (flag, f"--{flag}") or (text.lstrip().startswith("{") and flag in text)
-            ):
-                return True
+            case ast.Constant(value=str(text)) if node not in conditions:
+                if text in (flag, f"--{flag}") or (_is_notebook(text) and flag in text):
+                    return True
             case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=whose), ast.Name(), *_]) if whose != "self":
                 return True
     return False

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from ..calls import replaced
 from ..loading import student_code
 from ..loading.later_modules import later
 from .configured_module import built
@@ -26,11 +27,8 @@ def parameters_on_a_gpu(file: str, name: str, config: dict[str, Any]) -> dict[st
 @contextlib.contextmanager
 def _imported_anew() -> Iterator[None]:
     """Within, none of the student's files has been imported yet."""
-    own = {
-        key: module
-        for key, module in later()
-        if student_code.is_own(str(getattr(module, "__file__", None))) or module in student_code.loaded.values()
-    }
+    modules = student_code.own_modules()
+    own = {key: module for key, module in later() if module in modules}
     loaded = dict(student_code.loaded)
     for key in own:
         del sys.modules[key]
@@ -45,8 +43,6 @@ def _imported_anew() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _pretending() -> Iterator[None]:
-    from unittest import mock
-
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -69,8 +65,6 @@ def _pretending() -> Iterator[None]:
         return isinstance(device, str | torch.device) and str(device).startswith("cuda")
 
     answers = {"is_available": True, "current_device": 0, "device_count": 1}
-    with contextlib.ExitStack() as stack:
-        for key, value in answers.items():
-            stack.enter_context(mock.patch.object(torch.cuda, key, lambda *_, value=value: value))
-        stack.enter_context(Copying())
+    places = [(torch.cuda, name, lambda *_, value=value: value) for name, value in answers.items()]
+    with replaced(places), Copying():
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -134,7 +134,7 @@ def is_main_guard(node: ast.AST) -> bool:
     return False
 
 
-def run_with(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
+def run_with(body: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, bool]]:
     """All nodes that run with these statements, also inside loops and conditions, and whether they always run; of
     functions and classes only that they are defined."""
     waiting: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(body)]
@@ -158,8 +158,8 @@ def _made_from(name: str, node: ast.AST) -> bool:
     return isinstance(node, ast.AugAssign) or any(one.id == name and isinstance(one.ctx, ast.Load) for one in names)
 
 
-def bound_names(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds, whatever it is; `*` for all of a module."""
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """The names that it binds, whatever it is; `*` for all of a module."""
     for inner, _ in run_with([node]):
         match inner:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
