@@ -7,15 +7,20 @@ into the original. Nothing else is changed.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
+
+from ..calls import replaced
 
 _NAMED = re.compile(r"(cuda|mps|xpu|hip)(:\d+)?")
 _ASKED_FOR = re.compile(rb"cuda|mps|xpu|get_device")
 
 asked_for: set[str] = set()  # kinds of devices that code wanted and this machine has not
 _installed: list[Any] = []
+_pretending: list[bool] = []  # while code is told that there is a GPU
 
 
 def offer(source: bytes) -> None:
@@ -36,6 +41,23 @@ def asks_for_a_device(source: bytes) -> bool:
 
 def _uncompiled(model: Any = None, **options: Any) -> Any:
     return model if model is not None else lambda decorated: decorated
+
+
+@contextlib.contextmanager
+def pretended_gpu() -> Iterator[None]:
+    """Within, code that asks whether there is a GPU is told so, and moving to it makes a copy. That is not noted."""
+    import torch
+
+    asked_before = set(asked_for)
+    answers = {"is_available": True, "current_device": 0, "device_count": 1}
+    places = [(torch.cuda, name, lambda *_, value=value: value) for name, value in answers.items()]
+    _pretending.append(True)
+    try:
+        with replaced(places), _mode(torch)():
+            yield
+    finally:
+        _pretending.clear()
+        asked_for.intersection_update(asked_before)
 
 
 def _stand_in_for_a_gpu(torch: Any) -> None:
@@ -63,7 +85,11 @@ def _is_absent(torch: Any, device: Any) -> bool:
     kind = "cuda" if isinstance(device, int) else str(device).partition(":")[0]
     if isinstance(device, str) and not _NAMED.fullmatch(device):
         return False
-    present = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available, "xpu": torch.xpu.is_available}
+    present = {
+        "cuda": lambda: not _pretending and torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available,
+        "xpu": torch.xpu.is_available,
+    }
     if kind in ("cpu", "meta") or (kind in present and present[kind]()):
         return False
     asked_for.add(kind)
@@ -82,8 +108,7 @@ def _mode(torch: Any) -> type:
     class OnWhatThereIs(TorchFunctionMode):  # type: ignore[misc]  # torch declares no types for it
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             options = dict(kwargs or {})
-            if function in moves and not torch.cuda.is_available():
-                asked_for.add("cuda")
+            if function in moves and _is_absent(torch, "cuda"):
                 return args[0].to("cpu", copy=True)
             if function is torch.Tensor.to and len(args) > 1 and _is_absent(torch, args[1]):
                 args = (args[0], torch.device("cpu"), *args[2:4])  # what may come fifth says whether to copy

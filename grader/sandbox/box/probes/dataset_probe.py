@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from itertools import cycle, islice
 from typing import Any
 
@@ -14,7 +12,6 @@ _KINDS_SHOWN = 3
 _STRAY = 10  # one in so many draws may fail before the item is given up
 _STRAY_CHARACTERS = 120
 _LARGE = 2**31
-_LONG = "Tensor torch.int64"
 
 
 def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
@@ -34,7 +31,6 @@ def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
     ys: list[bytes] = []
     kinds: set[str] = set()
     strays: list[str] = []
-    is_usual = _told_at_a_glance()
     for idx in islice(cycle(items), times):
         try:
             item = dataset[idx]
@@ -42,11 +38,6 @@ def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
             strays.append(f"raised {type(error).__name__}: {error}"[:_STRAY_CHARACTERS])
             if len(strays) > times // _STRAY:
                 raise
-            continue
-        if is_usual(item):
-            kinds.add(_LONG)
-            xs.append(item[0].numpy().tobytes())
-            ys.append(item[1].numpy().tobytes())
             continue
         found_kinds, rows = _sides(item)
         if rows is None:
@@ -63,29 +54,6 @@ def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
         found[name] = _narrowed(np.frombuffer(b"".join(copies), np.int64))
         found[f"{name}_lengths"] = np.array(list(map(len, copies)), np.int64) // np.int64().itemsize
     return found
-
-
-def _told_at_a_glance() -> Callable[[Any], bool]:
-    """Whether an item is a pair of Long tensors of one row each, which is what most are: to look closer takes as long
-    as drawing it."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return lambda item: False
-    tensor, long = torch.Tensor, torch.int64
-
-    def is_usual(item: Any) -> bool:
-        if type(item) is not tuple or len(item) != 2:
-            return False
-        x, y = item
-        return (
-            type(x) is type(y) is tensor
-            and x.dtype is y.dtype is long
-            and x.ndim == y.ndim == 1
-            and x.is_cpu
-            and y.is_cpu
-        )
-
-    return is_usual
 
 
 def _narrowed(ids: Any) -> Any:
@@ -120,7 +88,7 @@ def _ids(side: Any) -> Any:
         return None
     if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.round(array))).all():
         return None
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def _length(dataset: Any) -> int | None:
