@@ -63,7 +63,7 @@ class Scope:
         parameters = ast.walk(getattr(node, "args", ast.Pass()))
         inner.bound = {one.arg: [None] for one in parameters if isinstance(one, ast.arg)}
         for part in getattr(node, "generators", ()):
-            inner.bound |= {name: [None] for name in _stored(part.target)}
+            inner.bound |= {name: [None] for name in stored_names(part.target)}
         if isinstance(node, DEFINITIONS):
             inner.collect(node.body)
         return inner
@@ -107,7 +107,7 @@ class Scope:
                 | ast.For(target=target, iter=value)
                 | ast.withitem(optional_vars=ast.expr() as target, context_expr=value)
             ):
-                yield from ((name, Value(value, self, whole=False)) for name in _stored(target))
+                yield from ((name, Value(value, self, whole=False)) for name in stored_names(target))
             case ast.ExceptHandler(name=str(name)):
                 yield name, None
 
@@ -121,7 +121,7 @@ class Scope:
                 for one, other in zip(parts, values, strict=True):
                     yield from self._unpacked(one, other)
             case _:
-                yield from ((name, Value(value, self, whole=False)) for name in _stored(target))
+                yield from ((name, Value(value, self, whole=False)) for name in stored_names(target))
 
 
 def is_main_guard(node: ast.AST) -> bool:
@@ -170,7 +170,7 @@ def bound_names(node: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def _stored(target: ast.AST) -> Iterator[str]:
+def stored_names(target: ast.AST) -> Iterator[str]:
     """The names that an assignment to this binds; `a.b = …` and `a[0] = …` bind none."""
     for node in ast.walk(target):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
