@@ -191,6 +191,10 @@ def test_a_script_that_only_comments_loses_against_one_that_does_something(tmp_p
             "class Projection:\n    def __init__(self):\n        a = 1\n    def __getitem__(self, i):\n        pass\n",
             "stub",
         ),
+        (
+            "class Projection:\n    def forward(self):\n        def twice(x):\n            return 2 * x\n        return twice(1)\n",
+            "written",
+        ),
         ("class Projection:\n    x: int = 3\n", "written"),
         ("class Projection:\n    def fit(self):\n        pass\n", "stub"),
         ("class Projection:\n    def fit(self):\n        return 1\n", "written"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -107,6 +108,22 @@ def own_modules() -> list[ModuleType]:
     """The student's modules that are loaded, each once."""
     modules = {id(one): one for one in (*dict(later_modules.later()).values(), *loaded.values())}.values()
     return [one for one in modules if is_own(str(getattr(one, "__file__", None))) or one in loaded.values()]
+
+
+@contextlib.contextmanager
+def imported_anew() -> Iterator[None]:
+    """Within, none of the student's files has been imported yet."""
+    modules, before = own_modules(), dict(loaded)
+    own = {name: module for name, module in later_modules.later() if module in modules}
+    for name in own:
+        del sys.modules[name]
+    loaded.clear()
+    try:
+        yield
+    finally:
+        loaded.clear()
+        loaded.update(before)
+        sys.modules.update(own)
 
 
 def _import(path: str) -> ModuleType:

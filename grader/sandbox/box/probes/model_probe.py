@@ -169,7 +169,7 @@ def _builds(code: str, flags: list[str]) -> bool:
 
 def _sets(code: str, flag: str) -> bool:
     """Whether this setting may be switched on here: anything that could do it counts, but for conditions."""
-    off = r"(?!(?:False|None|0|\"\"|'')[ \t]*(?:[,;)\n]|$))"
+    off = r"(?!(?:False|None|0|\"\"|'')[ \t]*(?:[,;)\]}#\n]|$))"
     ways = (
         rf"""(?:^|[(\[{{,=:+|]|\breturn|\belse)\s*["'](?:--)?{flag}["']""",
         rf"(?<![\w.]){flag}[ \t]*(?::[^=\n]*)?[|&^+]?=(?!=)[ \t]*+{off}",

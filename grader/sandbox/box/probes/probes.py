@@ -9,12 +9,11 @@ from typing import Any
 
 from .. import wire
 from ..calls import call_as_asked
-from ..loading import student_code
+from ..loading import student_code, student_machine
 from ..reading import library_use
 from . import dataset_probe, recording
-from .configured_module import run_configured, run_without_dropout
+from .configured_module import built, run_configured, run_without_dropout
 from .model_probe import variant_in_model
-from .pretended_gpu import parameters_on_a_gpu
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
@@ -90,6 +89,17 @@ def draw_items(file: str, name: str, data: str, block_size: int, items: list[int
     """Build a data set from text and take these items of it, one after the other, so many times in all."""
     dataset = call_as_asked(student_code.attribute(file, name), [data, block_size], {})
     return dataset_probe.looked_at(dataset, items, times)
+
+
+def parameters_on_a_gpu(file: str, name: str, config: dict[str, Any]) -> dict[str, list[int]] | None:
+    """The shapes of a module's parameters where there seems to be a GPU; None if it cannot be told.
+
+    `nn.Parameter(…).to(device)` is the parameter itself where it is on that device already, and else a plain tensor.
+    """
+    with contextlib.suppress(Exception), student_code.imported_anew(), student_machine.pretended_gpu():
+        module = built(file, name, config, "float32")
+        return {key: list(value.shape) for key, value in module.named_parameters()}
+    return None
 
 
 def names_used(file: str, name: str) -> dict[str, Any]:
