@@ -192,7 +192,7 @@ def test_a_script_that_only_comments_loses_against_one_that_does_something(tmp_p
             "stub",
         ),
         (
-            "class Projection:\n    def forward(self):\n        def twice(x):\n            return 2 * x\n        return twice(1)\n",
+            "class Projection:\n    def forward(self):\n        def f(x):\n            return x\n        return f(1)\n",
             "written",
         ),
         ("class Projection:\n    x: int = 3\n", "written"),
