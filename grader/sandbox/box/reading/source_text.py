@@ -15,7 +15,7 @@ NEXT_STATEMENT = re.compile(r"\n(?=[^\s)\]}#])")  # whatever begins at the margi
 IMPORTED = re.compile(r"(?m)^from[ \t]+([\w.]*)[ \t]*import[ \t]*(?:\(([^)]{0,2000})\)|([^\n(]*))")
 _COMMENT = re.compile(r"(?m)^[ \t]*+#.*")
 _DEFINITION = re.compile(r"(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
-_CONDITION = re.compile(r"(?:if[ \t(].*|else[ \t]*):[ \t]*|@.*")
+_CONDITION = re.compile(r"(?:(?:el)?if[ \t(].*|else[ \t]*):[ \t]*|@.*")
 _CALL = re.compile(r"(\w+)[ \t]*\(.*\)")
 # A starter raises an exception of Python's own; one that a student has written is work, whatever it is worth.
 _IDLE = re.compile(
