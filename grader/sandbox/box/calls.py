@@ -1,5 +1,5 @@
-"""Calling a student's function as the assignment does: a call that does not fit is told from a fault within, and what
-the function calls may be replaced."""
+"""Calling a student's function as the assignment does: a call that does not fit is no fault within. What the function
+calls can be replaced."""
 
 from __future__ import annotations
 

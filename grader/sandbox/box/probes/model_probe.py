@@ -13,7 +13,7 @@ from typing import Any
 
 from ..calls import replaced
 from ..loading import student_code
-from ..reading.source_text import IMPORTED, code_of
+from ..reading.source_text import IMPORTED, MAX_SOURCE_BYTES, code_of
 from .configured_module import Configuration
 
 MODEL = "GPT"
@@ -147,8 +147,10 @@ def _project(file: str) -> str:
 def _sources(project: str = ".") -> Iterator[tuple[str, str]]:
     """All code, without comments and long strings; notebooks are one long text."""
     listed = (Path(folder, name) for folder, _, files in os.walk(project) for name in sorted(files))
-    texts = ((str(path), code_of(path)) for path in listed if path.name.endswith((".py", ".ipynb")))
-    return islice(((path, text) for path, text in texts if text is not None), _MAX_FILES)
+    paths = (path for path in listed if path.name.endswith((".py", ".ipynb")))
+    for path in islice((path for path in paths if path.stat().st_size <= MAX_SOURCE_BYTES), _MAX_FILES):
+        with contextlib.suppress(Exception):
+            yield str(path), code_of(path) or ""
 
 
 def _classes(code: str) -> set[str]:
