@@ -65,7 +65,8 @@ def _provided(file: str, name: str) -> set[str]:
             loader.program.provide({name})
             return loader.program.names
         except BaseException as error:  # a student's module may raise anything, SystemExit included
-            if is_last or not _asks_for_a_package(error):
+            asks_for_a_package = isinstance(error, ImportError) and any(map(str(error).count, _OUTSIDE_A_PACKAGE))
+            if is_last or not asks_for_a_package:
                 raise ImportFailed from error
         loaded[file] = _loaded(file, _as_part_of_all)
     return set()
@@ -154,10 +155,6 @@ def _import(path: str) -> ModuleType:
     later_modules.enter(name, module)
     spec.loader.exec_module(module)
     return module
-
-
-def _asks_for_a_package(error: BaseException) -> bool:
-    return isinstance(error, ImportError) and any(words in str(error) for words in _OUTSIDE_A_PACKAGE)
 
 
 def _as_part_of_all(path: str) -> ModuleType:

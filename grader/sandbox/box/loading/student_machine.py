@@ -31,12 +31,8 @@ def offer(source: bytes) -> None:
     if b"compile" in source:
         torch.compile = _uncompiled  # computes the same, and needs no compiler and no seconds to load one
     # Not where there is one, nor while a probe pretends so: it has a way of its own to move things.
-    if asks_for_a_device(source) and not _installed and not torch.cuda.is_available():
+    if _ASKED_FOR.search(source) and not _installed and not torch.cuda.is_available():
         _stand_in_for_a_gpu(torch)
-
-
-def asks_for_a_device(source: bytes) -> bool:
-    return _ASKED_FOR.search(source) is not None
 
 
 def _uncompiled(model: Any = None, **options: Any) -> Any:
@@ -64,7 +60,7 @@ def _stand_in_for_a_gpu(torch: Any) -> None:
     _installed.append(_mode(torch)())
     _installed[0].__enter__()
     set_default = torch.set_default_device
-    torch.set_default_device = lambda device: set_default(_here(torch, device))
+    torch.set_default_device = lambda device: set_default("cpu" if _is_absent(torch, device) else device)
     answers = {"current_device": 0, "get_device_name": "no GPU", "synchronize": None, "set_device": None}
     for name, value in answers.items():
         setattr(torch.cuda, name, _answering(value))
@@ -94,10 +90,6 @@ def _is_absent(torch: Any, device: Any) -> bool:
         return False
     asked_for.add(kind)
     return True
-
-
-def _here(torch: Any, device: Any) -> Any:
-    return torch.device("cpu") if _is_absent(torch, device) else device
 
 
 def _mode(torch: Any) -> type:

@@ -11,7 +11,6 @@ _MOST_CHARACTERS = 5000  # of a vocabulary
 _KINDS_SHOWN = 3
 _STRAY = 10  # one in so many draws may fail before the item is given up
 _STRAY_CHARACTERS = 120
-_LARGE = 2**31
 
 
 def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
@@ -102,31 +101,15 @@ def _integer(value: Any) -> int | None:
     return int(value) if isinstance(value, (int, np.integer)) else None
 
 
-def _pairs(table: Any) -> list[list[Any]] | dict[str, Any] | None:
-    """A dictionary's entries, or a list's with their places; what is neither an integer nor text becomes None.
-
-    Characters and their numbers, which is what most hold, are one text and one array.
-    """
+def _pairs(table: Any) -> list[list[Any]] | None:
+    """A dictionary's entries, or a list's with their places; what is neither an integer nor text becomes None."""
     if isinstance(table, dict):
         entries = list(table.items())
     elif isinstance(table, (list, tuple, str)):
         entries = list(enumerate(table))
     else:
         return None
-    entries = entries[:_MOST_CHARACTERS]
-    columns = [_column([entry[side] for entry in entries]) for side in (0, 1)]
-    if entries and {type(column) for column in columns} == {str, np.ndarray}:
-        return {"keys": columns[0], "values": columns[1]}
-    return [[_plain(one), _plain(other)] for one, other in entries]
-
-
-def _column(values: list[Any]) -> Any:
-    """Single characters as one text, small whole numbers as an array; None for anything else."""
-    if all(type(value) is str and len(value) == 1 for value in values):
-        return "".join(values)
-    if all(type(value) is int and -_LARGE < value < _LARGE for value in values):
-        return np.array(values, np.int64)
-    return None
+    return [[_plain(one), _plain(other)] for one, other in entries[:_MOST_CHARACTERS]]
 
 
 def _plain(value: Any) -> Any:

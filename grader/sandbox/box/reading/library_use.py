@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from .name_resolution import IMPORTING, Library, Meaning, Own, Sources, text_that_names
@@ -134,7 +133,7 @@ class _Reading:
         for meaning in meanings:
             if isinstance(meaning, Library):
                 self._note(self.taken if certain else self.perhaps, meaning.path, node)
-                if _is_lookup(meaning.path):
+                if any(f"{meaning.path}.".startswith(f"{one}.") for one in _LOOKUPS):  # one of these, or part of one
                     self._note(self.lookups, meaning.path.removeprefix("builtins."), node)
         return meanings
 
@@ -209,9 +208,3 @@ class _Reading:
     def _note(self, where: set[Mention], name: str, node: ast.AST) -> None:
         if id(node) in self.sources.shown:
             where.add((name, self.sources.shown[id(node)], getattr(node, "lineno", 0)))
-
-
-@lru_cache(maxsize=1024)
-def _is_lookup(path: str) -> bool:
-    """It is one of these, or of one of these."""
-    return any(path == one or path.startswith(f"{one}.") for one in _LOOKUPS)
