@@ -13,7 +13,8 @@ from grader.model import Alternative, Check, Rubric, passed
 from grader.model import Problem as Part
 from grader.rubric.loading import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
-from grader.submission.file_choice import MAX_SOURCE_BYTES, states
+from grader.sandbox.box.reading.source_text import MAX_SOURCE_BYTES
+from grader.submission.file_choice import states
 from grader.submission.opening import OpenedSubmission, open_submission
 from tests.conftest import DRAW
 from tests.test_notebooks import notebook
@@ -189,6 +190,10 @@ def test_a_script_that_only_comments_loses_against_one_that_does_something(tmp_p
         (
             "class Projection:\n    def __init__(self):\n        a = 1\n    def __getitem__(self, i):\n        pass\n",
             "stub",
+        ),
+        (
+            "class Projection:\n    def forward(self):\n        def f(x):\n            return x\n        return f(1)\n",
+            "written",
         ),
         ("class Projection:\n    x: int = 3\n", "written"),
         ("class Projection:\n    def fit(self):\n        pass\n", "stub"),

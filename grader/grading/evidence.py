@@ -20,19 +20,16 @@ from grader.answers import answer_to
 from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault
 from grader.grading.pdf_caution import places_of
 from grader.model import Answer, Answers, Check, Piece, Problem, Submission, is_code
+from grader.sandbox.box.reading.source_text import LONG_STRING, NEXT_STATEMENT, text_of
 
 # All answers and definitions of a whole sample have some 12,000 characters; a class has some hundred reports.
 MAX_CHARACTERS = 20_000  # of one piece; what is beyond them is counted, and hashed all the same
 MAX_PIECES = 12  # of one problem: no rubric asks for more files and names
-MAX_SOURCE_BYTES = 1 << 20  # no homework is longer; of what is, only the hash is taken
 
 _KEPT_SOURCES = 16  # at a time
 _CHUNK_BYTES = 1 << 20
-_LONG_STRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*+\'\'\'', re.DOTALL)
 _IMPORT = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]([^\n]{1,500})")
 _QUOTED_NAME = re.compile(r"""["'](?:[\w.-]+/)*([A-Za-z_]\w*)(?:\.py)?["']""")
-# Whatever begins at the margin, but for comments and brackets that close.
-_NEXT_STATEMENT = re.compile(r"\n(?=[^\s)\]}#])")
 _CLOSING = tuple(".,;:!?)")  # readers strip pieces, and nobody writes a blank before these
 _MARKS = {"prose": "", "math": "$", "code": "`"}
 
@@ -148,7 +145,7 @@ class Judging:
         """Read once, however many problems rest on it, unless there are many such files."""
         if (known := self._sources.get(path)) is not None:
             return known
-        source = _source(self._submission.folder / path)
+        source = text_of(self._submission.folder / path) or ""  # of a longer one, only the hash is taken
         if len(self._sources) < _KEPT_SOURCES:
             self._sources[path] = source
         return source
@@ -239,14 +236,14 @@ def _definitions(source: str, shown: str, names: list[str]) -> list[_Entry]:
 def _definition(source: str, name: str) -> _Entry | None:
     """Found by scanning: student code is neither run nor parsed outside the box."""
     has_long_ones = '"""' in source or "'''" in source
-    plain = _LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source) if has_long_ones else source
+    plain = LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source) if has_long_ones else source
     heads = list(_heading(name).finditer(plain))
     if not heads:
         return None
     start = heads[-1].start()  # of two, Python takes the last
     while (above := plain.rfind("\n", 0, max(start - 1, 0)) + 1) < start and plain[above] == "@":
         start = above
-    ending = _NEXT_STATEMENT.search(plain, heads[-1].end())
+    ending = NEXT_STATEMENT.search(plain, heads[-1].end())
     text = source[start : ending.start() if ending else None].rstrip()
     return {"name": name, "line": source.count("\n", 0, start) + 1, "text": text}
 
@@ -260,15 +257,6 @@ def _capped(text: str) -> _Entry:
     if len(text) <= MAX_CHARACTERS:
         return {"text": text}
     return {"text": text[:MAX_CHARACTERS], "left_out": len(text) - MAX_CHARACTERS}
-
-
-def _source(place: Path) -> str:
-    if place.stat().st_size > MAX_SOURCE_BYTES:
-        return ""
-    text = place.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    if ".ipynb#" in place.name:  # made by us, of the cells that hold what was asked for
-        return "\n".join(cell["source"] for cell in json.loads(text)["cells"])
-    return text
 
 
 def _shown(path: str) -> str:

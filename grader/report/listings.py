@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -11,7 +12,9 @@ from rich.text import Text
 from grader.model import Check, Rubric
 from grader.registry import REQUIRED, Definition
 from grader.report.points import shown
-from grader.sandbox.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from grader.sandbox.host.doctor import Diagnosis  # which needs Linux
 
 
 def print_rubric(rubric: Rubric, console: Console) -> None:

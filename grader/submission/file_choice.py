@@ -8,29 +8,17 @@ say. What is no code counts where the rest of the work lies.
 from __future__ import annotations
 
 import filecmp
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-MAX_SOURCE_BYTES = 1 << 20  # no homework is longer; of what is, nothing is known
-_LINE_CHARACTERS = 300  # of each line: what a definition does is seen long before
+from grader.sandbox.box.reading.source_text import IMPORTED, blocks, code_of, is_idle
+
 _RANKS = {"absent": 0, "stub": 1, "written": 2}
 _ANY = ""  # stands for "does anything at all" where no name is asked for
 
-_TEXT = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*+\'\'\'', re.DOTALL)
-_COMMENT = re.compile(r"(?m)^[ \t]*+#.*")
-_DEFINITION = re.compile(r"(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _ASSIGNED = re.compile(r"(\w+)[ \t]*(?::[^=\n]*)?=(?!=)")
-_IMPORTED = re.compile(r"(?m)^from[ \t]+([\w.]*)[ \t]*import[ \t]*(?:\(([^)]{0,2000})\)|([^\n(]*))")
-# A starter raises an exception of Python's own; one that a student has written is work, whatever it is worth.
-_IDLE = re.compile(
-    r"pass|\.\.\.|return(?:[ \t]+None)?|raise(?:[ \t]+(?:\w*Error|Exception|NotImplemented)\b.*)?"
-    r"|(?:import|from)[ \t].*|\w+[ \t]*=[ \t]*None"
-)
-_TELLING = ("forward", "__call__", "__getitem__")  # what a class is written for
-
 _SET_ASIDE = re.compile(
     r"(?:^|[\W_])(?:old|backup|bak|archived?|previous|prev|copy|deprecated|trash|tmp|temp|draft)s?(?:$|[\W\d_])",
     re.IGNORECASE,
@@ -95,11 +83,11 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _hands_on(folder: Path, door: str, path: str, names: Collection[str]) -> bool:
     """Whether one file does nothing about these names but import them from the other: then both are one work."""
-    source = _source(folder / door) if door != path else None
-    if source is None or not names:
+    code = code_of(folder / door) if door != path else None
+    if code is None or not names:
         return False
     parts, handed_on = PurePosixPath(path).with_suffix("").parts, set()
-    for imported in _IMPORTED.finditer(source):
+    for imported in IMPORTED.finditer(code):
         module = [part for part in imported[1].split(".") if part]
         if module and list(parts[-len(module) :]) == module:
             handed_on |= _imported_names(imported)
@@ -117,15 +105,14 @@ def _is_set_aside(path: str) -> bool:
 def states(path: Path, names: Collection[str]) -> dict[str, str]:
     """'absent', 'stub' or 'written' for each name that a source file, or a part of a notebook, may define."""
     found = dict.fromkeys(names, "absent")
-    source = _source(path)
-    if source is None:
+    code = code_of(path)
+    if code is None:
         return {}
-    for imported in _IMPORTED.finditer(source):
+    for imported in IMPORTED.finditer(code):
         found |= dict.fromkeys(_imported_names(imported) & found.keys(), "written")
-    for block in re.split(r"\n(?=[^\s)\]}#])", "\n" + source):
-        if definition := _DEFINITION.match(block):
-            if definition[2] in found:
-                found[definition[2]] = "stub" if _is_stub(block, definition[1] == "class") else "written"
+    for block, name, is_stub in blocks(code):
+        if name in found:
+            found[name] = "stub" if is_stub else "written"
         elif (assigned := _ASSIGNED.match(block)) and assigned[1] in found:
             found[assigned[1]] = "written"
     return found
@@ -143,8 +130,8 @@ def _ranks(path: Path, names: Collection[str]) -> Mapping[str, int] | None:
     if names:
         found = states(path, names)
         return {name: _RANKS[state] for name, state in found.items()} if found else None
-    source = _source(path)
-    return None if source is None else {_ANY: int(not _is_idle(source.splitlines()))}
+    code = code_of(path)
+    return None if code is None else {_ANY: int(not is_idle(code.splitlines()))}
 
 
 def _surpasses(one: Mapping[str, int] | None, other: Mapping[str, int] | None) -> bool:
@@ -152,37 +139,3 @@ def _surpasses(one: Mapping[str, int] | None, other: Mapping[str, int] | None) -
     if one is None or other is None:
         return False
     return one != other and all(one[name] >= other[name] for name in other)
-
-
-def _source(path: Path) -> str | None:
-    """Without comments and long strings; None if nobody would write as much."""
-    if path.stat().st_size > MAX_SOURCE_BYTES:
-        return None
-    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    if ".ipynb#" in path.name:  # made by us, from cells that were parsed
-        text = "\n".join(cell["source"] for cell in json.loads(text)["cells"])
-    return _COMMENT.sub("", _TEXT.sub("", text))
-
-
-def _is_stub(block: str, is_class: bool) -> bool:
-    if is_class and (methods := re.split(r"\n[ \t]+(?=(?:async[ \t]+)?def[ \t])", block)[1:]):
-        telling = [method for method in methods if re.match(rf"(?:async )?def ({'|'.join(_TELLING)})\b", method)]
-        return all(_is_stub(method, False) for method in telling or methods)
-    lines = [re.sub(r"[ \t]#.*", "", line[:_LINE_CHARACTERS]) for line in block.splitlines()]
-    for at, line in enumerate(lines):  # the heading ends with a colon, or what it does stands behind one
-        if re.search(r":[ \t]*$", line):
-            return _is_idle(lines[at + 1 :])
-        if one_line := re.search(r"(?:\)|^class \w+)(?:[ \t]*->[^:]*)?:[ \t]*(\S.*)$", line):
-            return _is_idle([one_line[1], *lines[at + 1 :]])
-    return False
-
-
-def _is_idle(lines: Iterable[str]) -> bool:
-    """Nothing but `pass`, `...`, imports, names set to None, and returning None or raising."""
-    empty: set[str] = set()
-    for line in filter(None, map(str.strip, lines)):
-        if not _IDLE.fullmatch(line) and line.removeprefix("return ").strip() not in empty:
-            return False
-        if "=" in line:
-            empty.add(line.partition("=")[0].strip())
-    return True

@@ -275,6 +275,57 @@ def test_what_runs_or_may_run_is_not_accused(torch_boxes: BoxRunner, submission:
     assert _judged(*OPEN[kind], torch_boxes, submission).status is Status.PASSED
 
 
+@pytest.mark.parametrize(
+    ("code", "is_set"),
+    [
+        ("config.rope = True", True),
+        ("config.rope = False", False),
+        ("config.rope: bool = False  # later\n", False),
+        ("config.rope |= wanted", True),
+        ("self.rope = config.rope", False),
+        ("self.rope = config.rope or wanted", True),
+        ("build(config, rope=wanted)", True),
+        ("build(config, rope=False, depth=2)", False),
+        ("rope: bool", False),
+        ("def build(config,\n          rope=False): pass", True),
+        ("if config.rope == True: pass", False),
+        ("if wanted: config.rope = True", True),
+        ("mode = 'rope' if wanted else 'plain'", True),
+        ("mode = 1 if args.mode == 'rope' else 2", False),
+        ("parser.add_argument('mode', choices=['plain',\n    'rope'])", False),
+        ("parser.add_argument('mode', help=\"'plain' or 'rope'\")", False),
+        ("parser.add_argument('--rope')", True),
+        ("setattr(config, name, True)", True),
+        ("setattr(self, name, True)", False),
+        ("Configuration(**{name: True})", True),
+        ("Configuration(**{'depth': 2})", False),
+        ("europe = True", False),
+    ],
+)
+def test_code_that_may_switch_a_setting_on(code: str, is_set: bool) -> None:
+    assert model_probe._sets(code, "rope") is is_set
+
+
+@pytest.mark.parametrize(
+    ("code", "is_used"),
+    [
+        ("class Mixer(Layer):\n    pass", False),
+        ("from layers import (\n    Mixer,\n)\nimport Mixer", False),
+        ("layer = layers.Mixer(config)", True),
+        ("KINDS = {'Mixer': 1}", True),
+        ("model.eval()", False),
+        ("layer = eval(name)", True),
+        ("layer = getattr(layers, name)", True),
+        ("layer = getattr(layers, 'Mix' + 'er')", True),
+        ("depth = getattr(config, 'depth', 2)", False),
+        ("vars(self)", False),
+        ("vars(layers)[name]", True),
+    ],
+)
+def test_code_that_may_use_a_name(code: str, is_used: bool) -> None:
+    assert model_probe._mentions(code, ["Mixer"]) is is_used
+
+
 def test_of_very_many_files_four_hundred_are_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.py").write_text(f"x = '{'x' * (1 << 20)}'")  # too long
     (tmp_path / "b.py").write_text(f"x = '{'x' * ((1 << 20) - 6)}'")

@@ -1,8 +1,11 @@
-"""Calling a student's function as the assignment does, and telling a call that does not fit from a fault within."""
+"""Calling a student's function as the assignment does: a call that does not fit is no fault within. What the function
+calls can be replaced."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 
@@ -27,3 +30,16 @@ def _signature(function: Any) -> str:
         return str(inspect.signature(function))
     except (TypeError, ValueError):  # some callables have none
         return "something without a signature"
+
+
+@contextlib.contextmanager
+def replaced(attributes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Within, these objects have other attributes of these names."""
+    kept = [(place, name, getattr(place, name), value) for place, name, value in attributes]
+    try:
+        for place, name, _, value in kept:
+            setattr(place, name, value)
+        yield
+    finally:
+        for place, name, was, _ in kept:
+            setattr(place, name, was)

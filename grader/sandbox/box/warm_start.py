@@ -19,7 +19,7 @@ _TIMES = 20  # instructions are specialised once they have run eight times or mo
 
 
 def run(folder: str) -> None:
-    """Answer questions to the files in this folder (`warm_start_code.py`) as a sandbox would, then forget them."""
+    """Answer questions to the files in this folder as a sandbox would, then forget them."""
     path = list(sys.path)
     os.chdir(folder)
     worker.settle(0)

@@ -276,9 +276,8 @@ def read_question(descriptor: int) -> Any:
     head = _exactly(descriptor, _HEAD.size)
     if not head:
         return None
-    magic, header_length, body_length = _HEAD.unpack(head)
-    data = _exactly(descriptor, header_length + body_length)
-    return pickle.loads(data) if magic == _QUESTION else unpack(data[:header_length], memoryview(data)[header_length:])
+    _, length, _ = _HEAD.unpack(head)
+    return pickle.loads(_exactly(descriptor, length))
 
 
 def _exactly(descriptor: int, length: int) -> bytes:

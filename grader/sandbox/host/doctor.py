@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from grader.errors import StaffFault, StudentFault
-from grader.model import Limits, Rubric
-from grader.sandbox.diagnosis import Diagnosis, Finding
+from grader.model import Limits, Submission
 from grader.sandbox.host.runner import BoxRunner
 from grader.sandbox.jail import jail
 
@@ -52,24 +52,24 @@ def is_refused(attempt):
 
 
 @dataclass(frozen=True)
-class _Attempts:
-    """A submission of our own, with one function for each thing a box must refuse."""
+class Finding:
+    """One layer of the box, and whether this machine gives it."""
 
-    folder: Path
-    name: str = "doctor"
-    size_bytes: int = 0
-    notes: tuple[str, ...] = ()
-    own_files: tuple[str, ...] = ()
-    pages: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    layer: str
+    what: str
+    required: bool
+    on: bool
 
-    def for_rubric(self, rubric: Rubric) -> _Attempts:
-        return self
 
-    def find(self, file: str) -> str:
-        return file
+@dataclass(frozen=True)
+class Diagnosis:
+    """What isolation this machine gives student code."""
 
-    def read(self, file: str) -> bytes:
-        return (self.folder / file).read_bytes()
+    findings: tuple[Finding, ...]
+    refused: tuple[tuple[str, bool], ...]  # what was tried in a box, and whether it was refused
+    verdict: str
+    fit: bool
+    libraries: tuple[tuple[str, str], ...] = ()  # those that rubrics may name, with their versions; empty where missing
 
 
 def diagnose() -> Diagnosis:
@@ -79,8 +79,8 @@ def diagnose() -> Diagnosis:
         return Diagnosis(_findings(()), (), f"student code is not run here: {cause}", False)
     libraries = _libraries()
     with tempfile.TemporaryDirectory() as folder, BoxRunner() as runner:
-        submission = _Attempts(Path(folder))
-        (submission.folder / "attempts.py").write_text(_SOURCE)
+        (Path(folder) / "attempts.py").write_text(_SOURCE)
+        submission: Any = SimpleNamespace(folder=Path(folder), size_bytes=0, find=str)  # as much as a box asks of one
         try:
             refused = tuple((what, _is_refused(runner, submission, code)) for what, code in _ATTEMPTS.items())
         except StaffFault as fault:
@@ -106,7 +106,7 @@ def _libraries() -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _is_refused(runner: BoxRunner, submission: _Attempts, attempt: str) -> bool:
+def _is_refused(runner: BoxRunner, submission: Submission, attempt: str) -> bool:
     try:
         with runner.open(submission, Limits(), seed=0) as student:
             return student.call("attempts.py", "is_refused", attempt) is True

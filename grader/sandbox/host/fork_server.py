@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import BoxLost, BoxRefused
-from grader.sandbox.host import warm_start_code
 from grader.sandbox.host.installation import find_installation
 from grader.sandbox.host.loading_process import taken
 from grader.sandbox.host.mentioned_libraries import HEAVY
@@ -25,6 +24,34 @@ _START_SECONDS = 120  # importing torch from a cold disk on a busy machine
 _ANSWER_SECONDS = 60
 _END_SECONDS = 5
 _SAID_BYTES = 1 << 16
+# What the fork server warms up with. The grader writes these files, and needs no numpy for that.
+_WARM_UP = {
+    "warm_up.py": '''"""Code as homework has it."""
+import math
+import numpy as np
+
+from warm_up_too import halved
+
+SCALE = 2.0
+
+
+def scaled(x, y, factor=1.0, mask=None):
+    z = factor * (x.T @ y) / math.sqrt(len(x))
+    z = np.abs(z - z.mean(axis=0, keepdims=True)) + np.log1p(z.max() ** 2)
+    if mask is not None:
+        z = np.where(mask, z, 0)
+    rows = []
+    for row in z.reshape(2, -1):
+        rows.append(row.sum() * SCALE)
+    return halved(np.concatenate([z, z], axis=0) / len(rows))
+''',
+    "warm_up_too.py": """import numpy as np
+
+
+def halved(x):
+    return x / 2
+""",
+}
 
 
 def start_servers(
@@ -68,7 +95,7 @@ def start_servers(
 def _warm_up_in(workspace: Path) -> Path:
     # By a name that no sandbox can guess: its age would tell for how long there have been some.
     folder = Path(tempfile.mkdtemp(prefix="warm-up-", dir=workspace))
-    for name, text in warm_start_code.FILES.items():
+    for name, text in _WARM_UP.items():
         (folder / name).write_text(text)
     return folder
 

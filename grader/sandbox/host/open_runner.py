@@ -60,7 +60,7 @@ class OpenRunner:
         assert self._process is not None
         home = self._workspace / f"submission-{next(self._numbers)}"
         shutil.copytree(submission.folder, home)
-        self._process.send(b"".join(wire.pack({"begin": {"home": str(home), "seed": seed}})))
+        self._process.send(wire.pack_question({"begin": {"home": str(home), "seed": seed}}))
         return self._process, home
 
     @property

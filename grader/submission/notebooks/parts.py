@@ -9,16 +9,14 @@ from __future__ import annotations
 import ast
 import builtins
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from grader.sandbox.box.loading.needed_statements import names_used
+from grader.sandbox.box.reading.scopes import bound_names, is_main_guard, names_used, root_name, run_with, stored_names
 from grader.submission.notebooks.notebook_cells import Notebook
 
 Kind = Literal["definition", "import", "value", "patch", "run"]
 
-_BLOCKS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 DEFINED = 2
 _LEVELS = {"definition": DEFINED, "value": 1}
 _MAX_STEPS = 20_000  # a notebook that takes more was not written by hand; what is then missing is a NameError
@@ -141,9 +139,9 @@ def _statements(notebook: Notebook) -> list[_Statement]:
 def _changed(node: ast.stmt, kind: Kind, binds: set[str]) -> set[str]:
     match node:
         case ast.Expr(value=ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[first, *_])):
-            return {_root(first)}
+            return {root_name(first)}
         case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as target):
-            return {_root(target)}
+            return {root_name(target)}
         case ast.FunctionDef(decorator_list=decorators) | ast.ClassDef(decorator_list=decorators):
             return {name for decorator in decorators for name in _completed_by(decorator)}
     return binds if kind == "patch" else set()
@@ -152,7 +150,7 @@ def _changed(node: ast.stmt, kind: Kind, binds: set[str]) -> set[str]:
 def _completed_by(decorator: ast.expr) -> set[str]:
     """`@add_to_class(Encoder)` and `@Encoder.method` add to Encoder; `@timed` adds to nothing."""
     if not isinstance(decorator, ast.Call):
-        return {_root(decorator)} if isinstance(decorator, ast.Attribute) else set()
+        return {root_name(decorator)} if isinstance(decorator, ast.Attribute) else set()
     given = [*decorator.args, *(keyword.value for keyword in decorator.keywords)]
     return {inner.id for one in given for inner in ast.walk(one) if isinstance(inner, ast.Name)} | _completed_by(
         decorator.func
@@ -164,11 +162,11 @@ def _binding(node: ast.stmt, defined: set[str]) -> tuple[Kind, set[str]]:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return "definition", {name}
         case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-            return "import", {alias.asname or alias.name.partition(".")[0] for alias in aliases}
+            return "import", {name for alias in aliases for name in bound_names(alias)}
         case ast.Assign(targets=targets, value=value):
-            names = {name for target in targets for name in _target_names(target)}
+            names = {name for target in targets for name in stored_names(target)}
             if not names:  # `Block.forward = forward`, `CONFIG["dim"] = 8`
-                return "patch", {_root(target) for target in targets}
+                return "patch", {root_name(target) for target in targets}
             alias = isinstance(value, ast.Lambda) or (isinstance(value, ast.Name) and value.id in defined)
             return ("definition" if alias else "value"), names
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()) | ast.AugAssign(target=ast.Name(id=name)):
@@ -180,8 +178,8 @@ def _binding(node: ast.stmt, defined: set[str]) -> tuple[Kind, set[str]]:
 
 def _compound_binding(node: ast.If | ast.Try, defined: set[str]) -> tuple[Kind, set[str]]:
     """`try: import x` and `if cuda: device = …` bind names; tests under `__main__`, and loops, are runs."""
-    inner = list(_outside_functions(node))
-    main = any(isinstance(one, ast.Name) and one.id == "__name__" for one in inner)
+    inner = [one for one, _ in run_with([node])]
+    main = is_main_guard(node) or any(isinstance(one, ast.Name) and one.id == "__name__" for one in inner)
     if main or any(isinstance(one, ast.For | ast.While) for one in inner):
         return "run", set()
     # What stands in an inner `if` or `elif` is in `inner` itself: to ask the inner one again would double with each.
@@ -190,29 +188,3 @@ def _compound_binding(node: ast.If | ast.Try, defined: set[str]) -> tuple[Kind, 
     kinds = {kind for kind, names in bindings if names}
     names = {name for kind, bound in bindings if kind != "patch" for name in bound}
     return next((kind for kind in ("definition", "import") if kind in kinds), "value"), names
-
-
-def _outside_functions(root: ast.AST) -> Iterator[ast.AST]:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _BLOCKS):
-            waiting += ast.iter_child_nodes(node)
-
-
-def _target_names(target: ast.expr) -> Iterator[str]:
-    match target:
-        case ast.Name(id=name):
-            yield name
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for part in parts:
-                yield from _target_names(part)
-        case ast.Starred(value=value):
-            yield from _target_names(value)
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""

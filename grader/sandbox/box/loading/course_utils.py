@@ -22,18 +22,11 @@ class _Finder:
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         package, _, name = fullname.rpartition(".")
-        if fullname == "src":
-            return self._spec(fullname, is_package=True)
-        if name == "utils" and (not package or is_ours(sys.modules.get(package)) or self._is_the_students(path)):
-            return self._spec(fullname, is_package=False)
+        is_theirs = any(f"{folder}{os.sep}".startswith(self.top + os.sep) for folder in path or ())
+        if fullname == "src" or (name == "utils" and (not package or is_theirs or is_ours(sys.modules.get(package)))):
+            loader: Any = self  # no importlib.abc.Loader: with that, shutil, bz2 and lzma would be loaded for every box
+            return importlib.machinery.ModuleSpec(fullname, loader, is_package=fullname == "src")
         return None
-
-    def _spec(self, fullname: str, is_package: bool) -> importlib.machinery.ModuleSpec:
-        loader: Any = self  # no importlib.abc.Loader: with that, shutil, bz2 and lzma would be loaded for every box
-        return importlib.machinery.ModuleSpec(fullname, loader, is_package=is_package)
-
-    def _is_the_students(self, path: Sequence[str] | None) -> bool:
-        return any(f"{folder}{os.sep}".startswith(self.top + os.sep) for folder in path or ())
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         return None

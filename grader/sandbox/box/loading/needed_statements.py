@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-import symtable
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
-from ..reading.scopes import is_main_guard
+from ..reading.scopes import DEFINITIONS, FUNCTIONS, bound_names, is_main_guard, names_used
 
-_COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 # With these a name can be used that is written nowhere: then everything runs.
 _UNSEEN = {"exec", "eval", "globals"}
 _ALWAYS_THERE = {*dir(builtins), "__file__"}
 _WORDS: dict[type, str] = {ast.Name: "id", ast.Attribute: "attr", ast.alias: "name", ast.Constant: "value"}
 _Received = list[tuple[int | str, set[str]]]  # by place or name, the names that are passed on as they are
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMESPACES = {"vars", "locals"}  # `locals()["attention"] = …`
 _FILLING = {"append", "extend", "insert", "add", "update", "setdefault", "register", "pop", "remove", "clear"}
 _SHOWING = {"print", "input", "display", "help", "exit", "quit", "breakpoint"}
@@ -35,28 +31,6 @@ _ASKING = {
     *("numpy", "item", "detach", "cpu", "clone", "size", "mean", "sum", "tolist", "dim", "numel", "parameters", "eval"),
     *("named_parameters", "state_dict", "startswith", "endswith", "encode", "decode"),
 }
-
-
-def names_used(node: ast.stmt, annotations: bool) -> tuple[set[str], set[str]]:
-    """The global names it uses when it runs, and those it uses only when it is called."""
-    try:
-        source = ast.unparse(node) if annotations else f"from __future__ import annotations\n{ast.unparse(node)}"
-        table = symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # running it will say what is wrong with it
-        return set(), set()
-    at_once = {node.target.id} if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) else set()
-    later: set[str] = set()
-    waiting: list[tuple[symtable.SymbolTable, set[str]]] = [(table, at_once)]
-    while waiting:
-        scope, used = waiting.pop()
-        top = scope is table
-        for name in scope.get_symbols():  # `count += 1` of a name declared global reads it, which symtable does not say
-            if (name.is_referenced() and (top or name.is_global())) or name.is_declared_global():
-                used.add(name.get_name())
-        for inner in scope.get_children():
-            runs_now = inner.get_type() == "class" or inner.get_name() in _COMPREHENSIONS
-            waiting.append((inner, used if runs_now else later))
-    return at_once, later
 
 
 @cache
@@ -71,17 +45,14 @@ class Statement:
 
     node: ast.stmt
     binds: set[str]
-    _uses: set[str] | None = field(default=None, init=False)
 
     @property
     def uses(self) -> set[str]:
-        if self._uses is None:
-            self._uses = _all_used(self.node)
-        return self._uses
+        return _all_used(self.node)
 
     @property
     def is_definition(self) -> bool:
-        return isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        return isinstance(self.node, DEFINITIONS)
 
     @property
     def is_import(self) -> bool:
@@ -109,15 +80,17 @@ class TopLevel:
         self.statements = [one for node in tree.body for one in _separate(node)]
         self._last = {name: place for place, one in enumerate(self.statements) for name in one.binds}
         self.bound = set(self._last)
-        self._defined: dict[str, ast.stmt] = {}
+        self._defined: dict[str, ast.stmt] = {}  # functions and classes; methods by both names
         self._imported: dict[str, str] = {}  # names, and the packages that they are from
         for one in self.statements:
-            self._defined.update(dict.fromkeys(one.binds, one.node) if one.is_definition else {})
             if isinstance(one.node, ast.Import | ast.ImportFrom):
                 self._imported.update(dict.fromkeys(one.binds, _package(one.node)))
-        self._values = {
-            name for one in self.statements for name in one.binds if not one.is_definition and not one.is_import
-        }
+            elif isinstance(one.node, DEFINITIONS):
+                self._defined[one.node.name] = one.node
+                methods = (inner for inner in one.node.body if isinstance(inner, ast.FunctionDef))
+                self._defined.update((f"{one.node.name}.{method.name}", method) for method in methods)
+        valued = (one.binds for one in self.statements if not one.is_definition and not one.is_import)
+        self._values = set[str]().union(*valued)
 
     def needed(self, names: set[str]) -> tuple[set[int], set[int]]:
         """The places of the statements that these names need, and of those that may run but must not fail."""
@@ -174,7 +147,7 @@ class TopLevel:
 
     def _changes(self, node: ast.AST, wanted: set[str], uses: set[str], seen: frozenset[str] = frozenset()) -> bool:
         """Whether running it may change something wanted: an attribute, an item, a container, a global name."""
-        if isinstance(node, _DEFINITIONS) and not seen:
+        if isinstance(node, DEFINITIONS) and not seen:
             return self._is_registered(node, wanted)
         own = wanted & uses
         for inner in ast.walk(node):
@@ -192,22 +165,22 @@ class TopLevel:
                 case ast.Call(func=ast.Name(id=name)) if name in _UNSEEN - self.bound:
                     return True
                 case ast.Call(func=ast.Name(id=name)) if name in self._defined:
-                    if self._changes_when_called(name, self._defined[name], _received(inner), wanted, seen):
+                    if self._changes_when_called(name, _received(inner), wanted, seen):
                         return True
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name in own:
                     if name in self._values and method not in _ASKING:
                         return True
-                    if self._method_changes(name, method, wanted, seen):
-                        return True
                     if name not in self.bound and method in _FILLING:  # a parameter
+                        return True
+                    # `EncoderBlock.attach(forward)`, of a class of the file
+                    if self._changes_when_called(f"{name}.{method}", [(0, {name})], wanted, seen):
                         return True
         return False
 
-    def _changes_when_called(
-        self, name: str, called: ast.stmt, received: _Received, wanted: set[str], seen: frozenset[str]
-    ) -> bool:
+    def _changes_when_called(self, name: str, received: _Received, wanted: set[str], seen: frozenset[str]) -> bool:
         """Whether a function of the file may change something wanted, or what is wanted and passed to it."""
-        if name in seen or not isinstance(called, ast.FunctionDef | ast.AsyncFunctionDef):
+        called = self._defined.get(name)
+        if name in seen or not isinstance(called, FUNCTIONS):
             return False
         names = [one.arg for one in (*called.args.posonlyargs, *called.args.args)]
         wanted_here = set(wanted)
@@ -217,32 +190,20 @@ class TopLevel:
                 wanted_here |= {one.arg for one in (called.args.vararg, called.args.kwarg) if one is not None}
         return self._changes(called, wanted_here, _all_used(called) | wanted_here - wanted, seen | {name})
 
-    def _method_changes(self, name: str, method: str, wanted: set[str], seen: frozenset[str]) -> bool:
-        """`EncoderBlock.attach(forward)`, of a class of the file."""
-        body = getattr(self._defined.get(name), "body", [])
-        found = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == method]
-        return any(self._changes_when_called(f"{name}.{method}", one, [(0, {name})], wanted, seen) for one in found)
-
     def _is_registered(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, wanted: set[str]) -> bool:
         """A definition that a decorator or a base class of the student's own may put somewhere."""
         bases = [*node.bases, *(one.value for one in node.keywords)] if isinstance(node, ast.ClassDef) else []
-        if any(_root(base) in wanted and _root(base) in self._defined for base in bases):
+        if any(_root(base) in wanted & self._defined.keys() for base in bases):
             return True
         for expression in (*bases, *node.decorator_list):
             name = _root(expression)
             if expression not in bases and name in self._values & wanted:
                 return True
-            if name in self._defined:
-                uses = _all_used(self._defined[name])
-                if self._changes(self._defined[name], wanted, uses, frozenset({name})):
-                    return True
+            defined = self._defined.get(name)
+            if defined and self._changes(defined, wanted, _all_used(defined), frozenset({name})):
+                return True
         calls = [ast.Call(decorator, [], []) for decorator in node.decorator_list]
         return any(self._changes(call, wanted, wanted, frozenset({node.name})) for call in calls)
-
-    def _is_registered_elsewhere(self, node: ast.stmt) -> bool:
-        """By a decorator or base class from another file, which may be the student's."""
-        deciding = [*getattr(node, "decorator_list", ()), *getattr(node, "bases", ())]
-        return any(self._is_from_elsewhere(one) for one in deciding)
 
     def _is_from_elsewhere(self, expression: ast.AST) -> bool:
         return self._imported.get(_root(expression), "torch") not in _DECORATING
@@ -252,8 +213,9 @@ class TopLevel:
         what they do. They need nothing that is left out."""
         if is_main_guard(one.node):
             return False
-        if one.is_definition:
-            return self._is_registered_elsewhere(one.node)
+        if one.is_definition:  # another file, which may be the student's, may note it
+            deciding = [*getattr(one.node, "decorator_list", ()), *getattr(one.node, "bases", ())]
+            return any(map(self._is_from_elsewhere, deciding))
         if one.is_import:
             return isinstance(one.node, ast.Import) or one.is_star
         if not isinstance(one.node, ast.Expr | ast.If | ast.With | ast.Try | ast.Assign):
@@ -263,16 +225,11 @@ class TopLevel:
         if isinstance(one.node, ast.Assign) and not all(_root(target) in self._imported for target in one.node.targets):
             return False
         ready = wanted | self._imported.keys() | _ALWAYS_THERE - _SHOWING
-        calls = [inner.func for inner in ast.walk(one.node) if isinstance(inner, ast.Call)]
-        passed = {
-            name
-            for call in ast.walk(one.node)
-            if isinstance(call, ast.Call) and self._is_from_elsewhere(call)
-            for _, given in _received(call)
-            for name in given & wanted
-        }
+        calls = [inner for inner in ast.walk(one.node) if isinstance(inner, ast.Call)]
+        received = [given for call in calls if self._is_from_elsewhere(call) for _, given in _received(call)]
+        passed = wanted & set[str]().union(*received)
         return one.uses <= ready - (self._defined.keys() - passed) and (
-            any(_root(called) in self._imported for called in calls) or isinstance(one.node, ast.Assign)
+            any(_root(call) in self._imported for call in calls) or isinstance(one.node, ast.Assign)
         )
 
 
@@ -284,27 +241,7 @@ def _separate(node: ast.stmt) -> list[Statement]:
             parts = [ast.copy_location(ast.ImportFrom(module, [alias], level), node) for alias in aliases]
         case _:
             parts = [node]
-    return [Statement(part, set(_bound(part))) for part in parts]
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """The names it binds in the module, whatever it is."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-            return
-        case ast.Lambda():
-            return
-        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-            yield from (alias.asname or alias.name.partition(".")[0] for alias in aliases)
-        case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
-            yield name
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from (one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
-            return
-    if not is_main_guard(node):
-        for inner in ast.iter_child_nodes(node):
-            yield from _bound(inner)
+    return [Statement(part, set(bound_names(part))) for part in parts]
 
 
 def _package(node: ast.Import | ast.ImportFrom) -> str:
@@ -315,11 +252,8 @@ def _package(node: ast.Import | ast.ImportFrom) -> str:
 
 def _sets_the_path(node: ast.stmt) -> bool:
     """`sys.path.append(HERE)`: imports need it, whatever it needs itself."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return False
-    return any(
-        isinstance(inner, ast.Attribute) and inner.attr == "path" and _root(inner) == "sys" for inner in ast.walk(node)
-    )
+    attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr == "path")
+    return not isinstance(node, DEFINITIONS) and any(_root(inner) == "sys" for inner in attributes)
 
 
 def _root(node: ast.AST) -> str:

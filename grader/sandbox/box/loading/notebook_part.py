@@ -9,6 +9,7 @@ import os
 from types import ModuleType
 from typing import Any
 
+from ..reading.scopes import bound_names
 from . import later_modules, student_machine
 
 _SEPARATOR = ".ipynb#"  # hw3.ipynb#attention.py: what hw3.ipynb holds of attention.py
@@ -38,12 +39,8 @@ def _kept(cell: dict[str, Any], names: set[str], place: str) -> ast.Module:
     tree.body = [tree.body[index] for index in cell["keep"]]
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):  # `import numpy as np, torchvision` for the sake of np
-            node.names = [alias for alias in node.names if _bound(alias) in names | {"*"}]
+            node.names = [alias for alias in node.names if names.union("*").intersection(bound_names(alias))]
     return tree
-
-
-def _bound(alias: ast.alias) -> str:
-    return alias.asname or alias.name.partition(".")[0]
 
 
 def run(path: str) -> ModuleType:

@@ -74,13 +74,6 @@ class _Nothing:
         return None
 
 
-class _InertModule(ModuleType):
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _Nothing()
-
-
 def _refusal(name: str) -> ModuleNotFoundError:
     return ModuleNotFoundError(f"No module named '{name}'", name=name)
 
@@ -123,10 +116,12 @@ class NotInstalled:
     __call__ = __iter__ = __array__ = __enter__ = __len__ = __float__ = __matmul__ = __mul__ = __add__ = _refuse
 
 
-class _NamedModule(ModuleType):
+class _StandIn(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if self.__name__.partition(".")[0] in _INERT:
+            return _Nothing()
         return NotInstalled(f"{self.__name__}.{name}", vars(self)["_missing"])
 
 
@@ -154,8 +149,7 @@ def _importing() -> tuple[str, bool]:
 
 class _Loader:
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        inert = spec.name.partition(".")[0] in _INERT
-        return _InertModule(spec.name) if inert else _NamedModule(spec.name)
+        return _StandIn(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         package, _, inner = module.__name__.partition(".")
@@ -208,7 +202,7 @@ class _Finder:
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         package, _, inner = fullname.partition(".")
-        if package in _INERT or isinstance(sys.modules.get(package), _NamedModule | _InertModule):
+        if package in _INERT or isinstance(sys.modules.get(package), _StandIn):
             return _stand_in(fullname)
         file, is_tried = _importing()
         if is_tried or not student_code.is_own(file):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -64,7 +65,8 @@ def _provided(file: str, name: str) -> set[str]:
             loader.program.provide({name})
             return loader.program.names
         except BaseException as error:  # a student's module may raise anything, SystemExit included
-            if is_last or not _asks_for_a_package(error):
+            asks_for_a_package = isinstance(error, ImportError) and any(map(str(error).count, _OUTSIDE_A_PACKAGE))
+            if is_last or not asks_for_a_package:
                 raise ImportFailed from error
         loaded[file] = _loaded(file, _as_part_of_all)
     return set()
@@ -103,6 +105,28 @@ def is_own(code_file: str) -> bool:
     return code_file.startswith(os.getcwd() + os.sep) or notebook_part.is_cell(code_file)
 
 
+def own_modules() -> list[ModuleType]:
+    """The student's modules that are loaded, each once."""
+    modules = {id(one): one for one in (*dict(later_modules.later()).values(), *loaded.values())}.values()
+    return [one for one in modules if is_own(str(getattr(one, "__file__", None))) or one in loaded.values()]
+
+
+@contextlib.contextmanager
+def imported_anew() -> Iterator[None]:
+    """Within, none of the student's files has been imported yet."""
+    modules, before = own_modules(), dict(loaded)
+    own = {name: module for name, module in later_modules.later() if module in modules}
+    for name in own:
+        del sys.modules[name]
+    loaded.clear()
+    try:
+        yield
+    finally:
+        loaded.clear()
+        loaded.update(before)
+        sys.modules.update(own)
+
+
 def _import(path: str) -> ModuleType:
     """Import by path. Inside a package it is imported as part of it, so that relative imports work."""
     own_source.begin()
@@ -133,25 +157,25 @@ def _import(path: str) -> ModuleType:
     return module
 
 
-def _asks_for_a_package(error: BaseException) -> bool:
-    return isinstance(error, ImportError) and any(words in str(error) for words in _OUTSIDE_A_PACKAGE)
-
-
 def _as_part_of_all(path: str) -> ModuleType:
-    """Relative imports without an __init__.py, or to above the topmost: as if all that was handed in were a package.
+    return importlib.import_module(f"{package_of(path)}.{os.path.splitext(os.path.basename(path))[0]}")
+
+
+def package_of(path: str) -> str:
+    """For relative imports without an __init__.py, or to above the topmost: the package of a file as if all that was
+    handed in were one, which is made.
 
     A folder with a dot in its name can be no part of one, so it is then the topmost.
     """
-    top = os.getcwd()
-    folders = os.path.relpath(os.path.dirname(path), top).split(os.sep)
-    for depth, folder in enumerate(folders, start=1):
-        if "." in folder and folder != ".":
-            top = os.path.join(os.getcwd(), *folders[:depth])
+    top, names = os.getcwd(), list[str]()
+    for folder in os.path.relpath(path, top).split(os.sep)[:-1]:
+        names.append(folder)
+        if "." in folder:
+            top, names = os.path.join(top, *names), []
     package = ModuleType(_PACKAGE)
     package.__path__ = [top]
     sys.modules[_PACKAGE] = package
-    inner = os.path.splitext(os.path.relpath(path, top))[0].replace(os.sep, ".")
-    return importlib.import_module(f"{_PACKAGE}.{inner}")
+    return ".".join([_PACKAGE, *names])
 
 
 def _search_first(folder: str) -> None:

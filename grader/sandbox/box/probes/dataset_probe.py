@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from itertools import cycle, islice
 from typing import Any
 
@@ -13,8 +11,6 @@ _MOST_CHARACTERS = 5000  # of a vocabulary
 _KINDS_SHOWN = 3
 _STRAY = 10  # one in so many draws may fail before the item is given up
 _STRAY_CHARACTERS = 120
-_LARGE = 2**31
-_LONG = "Tensor torch.int64"
 
 
 def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
@@ -34,7 +30,6 @@ def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
     ys: list[bytes] = []
     kinds: set[str] = set()
     strays: list[str] = []
-    is_usual = _told_at_a_glance()
     for idx in islice(cycle(items), times):
         try:
             item = dataset[idx]
@@ -42,11 +37,6 @@ def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
             strays.append(f"raised {type(error).__name__}: {error}"[:_STRAY_CHARACTERS])
             if len(strays) > times // _STRAY:
                 raise
-            continue
-        if is_usual(item):
-            kinds.add(_LONG)
-            xs.append(item[0].numpy().tobytes())
-            ys.append(item[1].numpy().tobytes())
             continue
         found_kinds, rows = _sides(item)
         if rows is None:
@@ -63,29 +53,6 @@ def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
         found[name] = _narrowed(np.frombuffer(b"".join(copies), np.int64))
         found[f"{name}_lengths"] = np.array(list(map(len, copies)), np.int64) // np.int64().itemsize
     return found
-
-
-def _told_at_a_glance() -> Callable[[Any], bool]:
-    """Whether an item is a pair of Long tensors of one row each, which is what most are: to look closer takes as long
-    as drawing it."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return lambda item: False
-    tensor, long = torch.Tensor, torch.int64
-
-    def is_usual(item: Any) -> bool:
-        if type(item) is not tuple or len(item) != 2:
-            return False
-        x, y = item
-        return (
-            type(x) is type(y) is tensor
-            and x.dtype is y.dtype is long
-            and x.ndim == y.ndim == 1
-            and x.is_cpu
-            and y.is_cpu
-        )
-
-    return is_usual
 
 
 def _narrowed(ids: Any) -> Any:
@@ -120,7 +87,7 @@ def _ids(side: Any) -> Any:
         return None
     if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.round(array))).all():
         return None
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def _length(dataset: Any) -> int | None:
@@ -134,31 +101,15 @@ def _integer(value: Any) -> int | None:
     return int(value) if isinstance(value, (int, np.integer)) else None
 
 
-def _pairs(table: Any) -> list[list[Any]] | dict[str, Any] | None:
-    """A dictionary's entries, or a list's with their places; what is neither an integer nor text becomes None.
-
-    Characters and their numbers, which is what most hold, are one text and one array.
-    """
+def _pairs(table: Any) -> list[list[Any]] | None:
+    """A dictionary's entries, or a list's with their places; what is neither an integer nor text becomes None."""
     if isinstance(table, dict):
         entries = list(table.items())
     elif isinstance(table, (list, tuple, str)):
         entries = list(enumerate(table))
     else:
         return None
-    entries = entries[:_MOST_CHARACTERS]
-    columns = [_column([entry[side] for entry in entries]) for side in (0, 1)]
-    if entries and {type(column) for column in columns} == {str, np.ndarray}:
-        return {"keys": columns[0], "values": columns[1]}
-    return [[_plain(one), _plain(other)] for one, other in entries]
-
-
-def _column(values: list[Any]) -> Any:
-    """Single characters as one text, small whole numbers as an array; None for anything else."""
-    if all(type(value) is str and len(value) == 1 for value in values):
-        return "".join(values)
-    if all(type(value) is int and -_LARGE < value < _LARGE for value in values):
-        return np.array(values, np.int64)
-    return None
+    return [[_plain(one), _plain(other)] for one, other in entries[:_MOST_CHARACTERS]]
 
 
 def _plain(value: Any) -> Any:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import inspect
 import os
+import re
 from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
+from ..calls import replaced
 from ..loading import student_code
-from ..loading.later_modules import later
+from ..reading.source_text import IMPORTED, MAX_SOURCE_BYTES, code_of
 from .configured_module import Configuration
 
 MODEL = "GPT"
 _MODEL_FILES = ("model.py", "models.py")  # other files may be scripts, which importing would run
 _PARTS = (MODEL, "Block")  # whoever defines these anew may build the variant in there
 _SOURCE_FOLDERS = ("src", "source", "code", "lib", "student", "submission")  # in a project's folder
-_MAX_FILES, _MAX_BYTES = 400, 1 << 20
+_MAX_FILES = 400
+_MADE_NAME = re.compile(
+    r"(?<![\w.])(?:(?:eval|globals|exec|__import__)\(|vars\((?!self\b)\w+\)"
+    r"|getattr\(\w+,[ \t]*+(?![\"'][^\"'\n]*[\"'][ \t]*[,)]))"
+)
+# What conditions and lists of choices ask: `if args.variant == "rope"` switches nothing on.
+_CONDITION = re.compile(
+    r"(?m)^[ \t]*(?:(?:el)?if|while|case|assert)\b.*?(?::(?=\s)|$)|\bif\b.*?\belse\b|\bchoices[ ]?=[^\])]*"
+)
 
 
 def variant_in_model(
@@ -28,16 +39,19 @@ def variant_in_model(
 
     `through` is a class that should enter them when it is built alone: if it does not, its model has no say.
     """
-    trees = dict(_sources(_project(file)))
+    sources = dict(_sources(_project(file)))
+    notebooks = "".join(text for path, text in sources.items() if path.endswith(".ipynb"))
+    codes = {path: code for path, code in sources.items() if path.endswith(".py")}
+    code = "\n".join(codes.values())
     beside = [os.path.join(os.path.dirname(file), name) for name in (os.path.basename(file), *_MODEL_FILES)]
-    place = next((path for path in beside if path in trees and MODEL in _classes(trees[path])), "")
+    place = next((path for path in beside if MODEL in _classes(codes.get(path, ""))), "")
     own = {os.path.normpath(file), os.path.normpath(place)}
     found: dict[str, Any] = {
         "model": place,
-        "mentioned": any(_mentions(tree, names) for tree in trees.values()),
-        "redefined": any(set(_PARTS) & _classes(tree) for path, tree in trees.items() if path not in own),
-        "built": any(_calls(tree, MODEL) or _is_asked_for(tree, flags) for tree in trees.values()),
-        "set": any(_sets(tree, flag) for tree in trees.values() for flag in flags),
+        "mentioned": any(name in notebooks for name in names) or _mentions(code, names),
+        "redefined": any(set(_PARTS) & _classes(code) for path, code in codes.items() if path not in own),
+        "built": _builds(code, flags),
+        "set": any(flag in notebooks or _sets(code, flag) for flag in flags),
     }
     if not place:
         return found
@@ -100,23 +114,16 @@ def _run(file: str, name: str, names: list[str], settings: dict[str, Any]) -> di
     }
 
 
-@contextlib.contextmanager
-def _noting(names: list[str], entered: set[str]) -> Iterator[None]:
+def _noting(names: list[str], entered: set[str]) -> contextlib.AbstractContextManager[None]:
     """Within, calling one of these classes' forward, or one of these functions, is noted."""
-    kept: list[tuple[Any, str, Any]] = []
-    modules = {id(one): one for one in (*dict(later()).values(), *student_code.loaded.values())}.values()
-    for module in [one for one in modules if student_code.is_own(str(getattr(one, "__file__", None)))]:
+    places: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+    for module in student_code.own_modules():
         for name in names:
             value = vars(module).get(name)
             holder, key = (value, "forward") if inspect.isclass(value) else (module, name)
-            if callable(value) and not any(one is holder and kind == key for one, kind, _ in kept):
-                kept.append((holder, key, getattr(holder, key)))
-                setattr(holder, key, _noted(kept[-1][2], name, entered))
-    try:
-        yield
-    finally:
-        for holder, key, was in kept:
-            setattr(holder, key, was)
+            if hasattr(module, "__file__") and callable(value):  # not of a notebook
+                places[id(holder), key] = holder, key, _noted(getattr(holder, key), name, entered)
+    return replaced(places.values())
 
 
 def _noted(function: Any, name: str, entered: set[str]) -> Any:
@@ -137,107 +144,41 @@ def _project(file: str) -> str:
     return folder or "."
 
 
-def _sources(project: str = ".") -> Iterator[tuple[str, ast.Module]]:
-    count = 0
-    for folder, _, files in os.walk(project):
-        for name in sorted(files):
-            path = os.path.normpath(os.path.join(folder, name))
-            if not name.endswith((".py", ".ipynb")) or os.path.getsize(path) > _MAX_BYTES or count >= _MAX_FILES:
-                continue
-            count += 1
-            with contextlib.suppress(Exception):
-                yield path, _tree(path)
+def _sources(project: str = ".") -> Iterator[tuple[str, str]]:
+    """All code, without comments and long strings; notebooks are one long text."""
+    listed = (Path(folder, name) for folder, _, files in os.walk(project) for name in sorted(files))
+    paths = (path for path in listed if path.name.endswith((".py", ".ipynb")))
+    for path in islice((path for path in paths if path.stat().st_size <= MAX_SOURCE_BYTES), _MAX_FILES):
+        with contextlib.suppress(Exception):
+            yield str(path), code_of(path) or ""
 
 
-def _tree(path: str) -> ast.Module:
-    """A notebook's text is one long string here: whatever it names counts as a mention."""
-    if path.endswith(".py"):
-        return ast.Module([node for _, tree in student_code.parsed(path) for node in tree.body], [])
-    with open(path, encoding="utf-8", errors="replace") as source:
-        return ast.Module([ast.Expr(ast.Constant(source.read()))], [])
+def _classes(code: str) -> set[str]:
+    return set(re.findall(r"(?m)^[ \t]*class[ \t]+(\w+)", code))
 
 
-def _classes(tree: ast.Module) -> set[str]:
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-
-
-def _mentions(tree: ast.Module, names: list[str]) -> bool:
+def _mentions(code: str, names: list[str]) -> bool:
     """Whether any of these is used, or a name is made while running; defining and importing are no use."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
-                return True
-            case ast.Constant(value=str(text)) if any(name in text for name in names) and "\n" not in text.strip():
-                return True
-            case ast.Constant(value=str(text)) if text.lstrip().startswith("{") and any(name in text for name in names):
-                return True  # a notebook
-            case ast.Call(func=ast.Name(id="eval" | "globals" | "exec" | "__import__")):
-                return True
-            case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=whose)]) if whose != "self":
-                return True
-            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(), made, *_]) if not isinstance(
-                made, ast.Constant
-            ):
-                return True
-    return False
+    used = re.sub(r"(?m)^[ \t]*(?:from|import)[ \t].*|\b(?:class|def)[ \t]+\w+", "", IMPORTED.sub("", code))
+    return bool(re.search("|".join(names), used) or _MADE_NAME.search(used))
 
 
-def _calls(tree: ast.Module, name: str) -> bool:
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return any(name in (getattr(func, "id", ""), getattr(func, "attr", "")) for func in calls)
+def _builds(code: str, flags: list[str]) -> bool:
+    """Whether the model is built here, or a condition asks for one of these settings."""
+    asked_for = re.search(rf"""["'](?:{"|".join(flags)})["']""", "".join(_CONDITION.findall(code)))
+    return bool(asked_for or re.search(rf"(?<!class )\b{MODEL}\(", code))
 
 
-def _conditions(tree: ast.Module) -> Iterator[ast.AST]:
-    """What is inside of conditions and lists of choices: `if args.variant == 'rope'` switches nothing on."""
-    for node in ast.walk(tree):
-        match node:
-            case (
-                ast.If(test=part)
-                | ast.IfExp(test=part)
-                | ast.While(test=part)
-                | ast.Assert(test=part)
-                | ast.MatchValue(value=part)
-                | ast.keyword(arg="choices", value=part)
-            ):
-                yield from ast.walk(part)
-
-
-def _is_asked_for(tree: ast.Module, flags: list[str]) -> bool:
-    return any(isinstance(node, ast.Constant) and node.value in flags for node in _conditions(tree))
-
-
-def _sets(tree: ast.Module, flag: str) -> bool:
-    """Whether this setting may be switched on here: anything that could do it counts."""
-    in_conditions = set(map(id, _conditions(tree)))
-    for node in ast.walk(tree):
-        match node:
-            case ast.keyword(arg=name, value=value) | ast.Assign(targets=[ast.Name(id=name)], value=value):
-                if name == flag and not _is_off(value):
-                    return True
-            case ast.keyword(arg=None, value=ast.Dict(keys=keys)) if any(
-                not isinstance(key, ast.Constant) for key in keys
-            ):
-                return True
-            case (
-                ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=value)
-                | ast.AugAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=value)
-            ):
-                if name == flag and value is not None and not _is_off(value):
-                    return True
-            case ast.Assign(targets=targets, value=value) if any(getattr(one, "attr", "") == flag for one in targets):
-                # `self.rope = config.rope` hands on what was set elsewhere
-                if not _is_off(value) and flag not in (getattr(value, "attr", ""), getattr(value, "id", "")):
-                    return True
-            case ast.arg(arg=name) if name == flag:  # it may be given by its place
-                return True
-            case ast.Constant(value=str(text)) if id(node) not in in_conditions and (
-                text in (flag, f"--{flag}") or (text.lstrip().startswith("{") and flag in text)
-            ):
-                return True
-            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=whose), ast.Name(), *_]) if whose != "self":
-                return True
-    return False
-
-
-def _is_off(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and not value.value
+def _sets(code: str, flag: str) -> bool:
+    """Whether this setting may be switched on here: anything that could do it counts, but for conditions."""
+    off = r"(?!(?:False|None|0|\"\"|'')[ \t]*(?:[,;)\]}#\n]|$))"
+    ways = (
+        rf"""(?:^|[(\[{{,=:+|]|\breturn|\belse)\s*["'](?:--)?{flag}["']""",
+        rf"(?<![\w.]){flag}[ \t]*(?::[^=\n]*)?[|&^+]?=(?!=)[ \t]*+{off}",
+        # `self.rope = config.rope` hands on what was set elsewhere
+        rf"\.{flag}[ \t]*(?::[^=\n]*)?[|&^+]?=(?!=)[ \t]*+{off}(?![\w.]*?\b{flag}[ \t]*(?:[;\n]|$))",
+        rf"\b(?:def[ \t]+\w+[ \t]*\(|lambda\b)[^):]{{0,2000}}\b{flag}\b",  # it may be given by its place
+        r"(?<![\w.])setattr\((?!self\b)\w+,[ \t]*[A-Za-z_]\w*,",
+        r"\*\*\{(?![\"'}])",
+    )
+    return re.search("|".join(ways), _CONDITION.sub(":", code), re.MULTILINE) is not None

@@ -7,16 +7,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .. import wire
 from ..calls import call_as_asked
-from ..loading import student_code
+from ..loading import student_code, student_machine
 from ..reading import library_use
 from . import dataset_probe, recording
-from .configured_module import run_configured, run_without_dropout
+from .configured_module import built, run_configured, run_without_dropout
 from .model_probe import variant_in_model
-from .pretended_gpu import parameters_on_a_gpu
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
@@ -50,9 +47,7 @@ def _sendable(value: Any) -> Any:
     return value
 
 
-def forward(
-    file: str, name: str, build: list[Any], inputs: list[Any], training: bool = False, cotangent: Any = None
-) -> dict[str, Any]:
+def forward(file: str, name: str, build: list[Any], inputs: list[Any], cotangent: Any = None) -> dict[str, Any]:
     """Build a torch module once, in float64, and run it on each input.
 
     With a cotangent, also the gradient of <cotangent, output> for each input, and how many parameters it reaches.
@@ -60,17 +55,17 @@ def forward(
     import torch
 
     module = call_as_asked(student_code.attribute(file, name), build, {})
-    module = module.double().train(training)
+    module = module.double().eval()
     outputs, gradients = [], []
     reached: set[str] = set()
-    for array in inputs:
-        tensor = torch.from_numpy(_own(array)).requires_grad_(cotangent is not None)
+    for array in inputs:  # copied: code that writes into its argument should be seen to
+        tensor = torch.from_numpy(array.copy(order="K")).requires_grad_(cotangent is not None)
         with torch.set_grad_enabled(cotangent is not None):
             output = module(tensor)
         outputs.append(output)
         if cotangent is not None:
             module.zero_grad()
-            _pull_back(output, torch.from_numpy(_own(cotangent)))
+            _pull_back(output, torch.from_numpy(cotangent.copy(order="K")))
             gradients.append(torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)
             reached |= {key for key, parameter in module.named_parameters() if parameter.grad is not None}
     unreached = sorted(key for key, _ in module.named_parameters() if key not in reached)
@@ -96,6 +91,17 @@ def draw_items(file: str, name: str, data: str, block_size: int, items: list[int
     return dataset_probe.looked_at(dataset, items, times)
 
 
+def parameters_on_a_gpu(file: str, name: str, config: dict[str, Any]) -> dict[str, list[int]] | None:
+    """The shapes of a module's parameters where there seems to be a GPU; None if it cannot be told.
+
+    `nn.Parameter(…).to(device)` is the parameter itself where it is on that device already, and else a plain tensor.
+    """
+    with contextlib.suppress(Exception), student_code.imported_anew(), student_machine.pretended_gpu():
+        module = built(file, name, config, "float32")
+        return {key: list(value.shape) for key, value in module.named_parameters()}
+    return None
+
+
 def names_used(file: str, name: str) -> dict[str, Any]:
     """What the code that `name` reaches takes from libraries, by reading it."""
     return library_use.mentions(file, name)
@@ -114,17 +120,6 @@ def calls_made(file: str, name: str, run_as: str, requests: list[dict[str, Any]]
                 PROBES[run_as](file, name, **request)
         finished = True
     return {"calls": recorder.calls, "finished": finished}
-
-
-def _own(value: Any) -> Any:
-    """Writable copies of arrays: code that writes into its argument should run, and be seen to."""
-    if type(value) is np.ndarray:
-        return value.copy(order="K")
-    if isinstance(value, list):
-        return [_own(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _own(item) for key, item in value.items()}
-    return value
 
 
 PROBES: dict[str, Probe] = {

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ..calls import call_as_asked
+from ..calls import call_as_asked, replaced
 from ..loading import student_code
-from ..loading.later_modules import later
 
 
 def rotate(
@@ -98,17 +96,8 @@ def shapes_rotated(file: str, name: str, config: dict[str, Any], inputs: list[An
     return seen
 
 
-@contextlib.contextmanager
-def _replaced(functions: dict[str, Callable[[Any], Any]]) -> Iterator[None]:
+def _replaced(functions: dict[str, Callable[[Any], Any]]) -> contextlib.AbstractContextManager[None]:
     """Within, each student's module that has such a function has another, made from it."""
-    kept: list[tuple[ModuleType, str, Any]] = []
-    for module in {id(one): one for one in (*dict(later()).values(), *student_code.loaded.values())}.values():
-        own = student_code.is_own(str(getattr(module, "__file__", None))) or module in student_code.loaded.values()
-        kept += [(module, name, vars(module)[name]) for name in functions if own and callable(vars(module).get(name))]
-    try:
-        for module, name, was in kept:
-            setattr(module, name, functions[name](was))
-        yield
-    finally:
-        for module, name, was in kept:
-            setattr(module, name, was)
+    modules = [(module, vars(module)) for module in student_code.own_modules()]
+    kept = [(module, name, known[name]) for module, known in modules for name in functions if callable(known.get(name))]
+    return replaced([(module, name, functions[name](was)) for module, name, was in kept])

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..loading import course_utils, student_machine
+from ..loading import course_utils, student_code, student_machine
 from ..loading import student_loader as own_source
 from ..loading.later_modules import later
 from ..output import Output
-from ..reading import scripts_started as definitions
+from ..reading.source_text import does_something
 from .script_arguments import OUTPUT, Declared, Offered, value_for
 from .script_files import Surroundings, put_in_place
 
@@ -36,7 +36,6 @@ _NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)")
 _ERROR_NUMBER = re.compile(r"\[Errno \d+\]")
 # What code raises when it gets no argument, or None for one.
 _FOR_WANT_OF_ARGUMENTS = (TypeError, IndexError, ValueError, AttributeError)
-_PACKAGE = "handed_in"  # what the top of the submission is called where relative imports ask for a package
 
 
 def run_script(file: str, data: dict[str, str], answer: str) -> dict[str, Any]:
@@ -45,7 +44,7 @@ def run_script(file: str, data: dict[str, str], answer: str) -> dict[str, Any]:
     `answer` is what it gets where it asks for one.
     """
     offered = Offered(data, answer)
-    started, replaced = definitions.does_something(file), put_in_place(file, data)
+    started, replaced = does_something(file), put_in_place(file, data)
     course_utils.offer()
     failed: _Run | None = None
     own = os.path.dirname(file)
@@ -173,7 +172,7 @@ class _Run:
         sys.argv = [self._path, *self._arguments]
         sys.path = [own, *sys.path, *above[1:], top, os.path.join(top, "src")]
         if self._in_a_package:
-            main.__package__ = self._as_package()
+            main.__package__ = student_code.package_of(self._path)
         sys.modules["__main__"] = main
         sys.stdout = sys.stderr = output.stream
         if re.search(rb"stdin|fileinput", content):  # as in `python script.py < birth_dev.tsv`
@@ -187,21 +186,6 @@ class _Run:
             self._stand_in = course_utils.are_used()
             sys.argv, sys.path, sys.modules["__main__"], sys.stdin, sys.stdout, sys.stderr = kept
             os.chdir(top)
-
-    def _as_package(self) -> str:
-        """The script's folder as a package below the top of the submission, as `python -m` would have it. A folder with
-        a dot in its name cannot be part of a package's."""
-        root, names = self._top, []
-        for folder in os.path.relpath(os.path.dirname(self._path), self._top).split(os.sep):
-            if folder == os.curdir:
-                continue
-            names.append(folder)
-            if "." in folder:
-                root, names = os.path.join(root, *names), []
-        package = ModuleType(_PACKAGE)
-        package.__path__ = [root]
-        sys.modules[_PACKAGE] = package
-        return ".".join([_PACKAGE, *names])
 
     def _mended(self, error: BaseException) -> bool:
         """Whether it may work now: the data lie where it looked for them, or it is part of a package."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from ..calls import replaced
+
 OUTPUT = "london_baseline.predictions"
 
 _OUTPUT = re.compile(r"out|pred|writ|save|result|log", re.IGNORECASE)
@@ -55,11 +57,10 @@ class Declared:
                 self._parsers.append(parser)
             return real(parser, *args, **kwargs)
 
-        argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign, assignment]  # replaced on purpose
         try:
-            yield
+            with replaced([(argparse.ArgumentParser, "parse_known_args", parse_known_args)]):
+                yield
         finally:
-            argparse.ArgumentParser.parse_known_args = real  # type: ignore[method-assign]  # put back
             self._parsers = _first_of_each_program(self._parsers)
 
     def offers(self, offered: Offered) -> Iterator[tuple[str, ...]]:

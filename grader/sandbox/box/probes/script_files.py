@@ -6,8 +6,10 @@ import builtins
 import contextlib
 import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
+
+from ..calls import replaced
 
 _CARRIED_BYTES = 1 << 20  # files up to this size move along when a submission is too large to be written into
 # Where scripts look for data, seen from the top of the submission and from the script's own folder.
@@ -87,19 +89,11 @@ class Surroundings:
             os.makedirs(above)
         return os.path.exists(above)
 
-    @contextlib.contextmanager
-    def as_on_their_machine(self) -> Iterator[None]:
-        """A path that only the student's machine has opens the same data here."""
-        if not self._elsewhere:
-            yield
-            return
+    def as_on_their_machine(self) -> contextlib.AbstractContextManager[None]:
+        """Within, a path that only the student's machine has opens the same data here."""
         real, elsewhere = builtins.open, self._elsewhere
 
         def open_here(file: Any, *args: Any, **how: Any) -> Any:
             return real(elsewhere.get(str(file), file), *args, **how)
 
-        builtins.open = io.open = open_here
-        try:
-            yield
-        finally:
-            builtins.open = io.open = real
+        return replaced([(module, "open", open_here) for module in (builtins, io) if elsewhere])

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from .name_resolution import IMPORTING, Library, Meaning, Own, Sources, text_that_names
-from .scopes import Definition, Scope, Value, is_main_guard, own_expressions, statements
+from .scopes import COMPREHENSIONS, DEFINITIONS, Definition, Imported, Scope, Value, is_main_guard, root_name, run_with
 
 Mention = tuple[str, str, int]  # name, file, line
 
@@ -37,7 +36,7 @@ def mentions(file: str, name: str) -> dict[str, Any]:
     """What `name` of `file` takes from libraries, in four lists of mentions, and whether all it reaches was read."""
     reading = _Reading()
     reading.follow(file, name)
-    own = {name for scope in reading.tops for tree in scope.place.trees for name in _names_given(tree)}
+    own = {name for scope in reading.tops for tree in scope.trees for name in _names_given(tree)}
     return {
         "taken": _listed(reading.taken),  # certainly a library's
         # Names that may also be the student's, and attributes of something unknown that none of the student's has.
@@ -82,21 +81,28 @@ class _Reading:
         self._look_at(ast.Name(name, ast.Load(), lineno=1), top)
         self._visit_all()
         for scope in self.tops:  # grows meanwhile
-            for tree in scope.place.trees:
-                for statement, _ in statements(tree.body):
-                    if self._changes_something(statement, scope):
+            for tree in scope.trees:
+                statement: ast.AST = tree
+                for node, _ in run_with(tree.body):
+                    statement = node if isinstance(node, ast.stmt) else statement
+                    if self._changes_something(node, scope):
                         self._waiting.append((statement, scope))
             self._visit_all()
 
     def _visit_all(self) -> None:
         while self._waiting:
             node, scope = self._waiting.pop()
-            if id(node) in self._seen:
+            if id(node) in self._seen or is_main_guard(node):
                 continue
             self._seen.add(id(node))
             self._look_at(node, scope)
-            inside, place = _inside(node, scope)
-            self._waiting += [(inner, place) for inner in inside if not is_main_guard(inner)]
+            if isinstance(node, DEFINITIONS):  # waits until its name is used
+                continue
+            if isinstance(node, (*COMPREHENSIONS, ast.Lambda)):
+                scope = scope.within(node)
+            # Annotations use nothing.
+            inside = [node.target, node.value] if isinstance(node, ast.AnnAssign) else ast.iter_child_nodes(node)
+            self._waiting += [(inner, scope) for inner in inside if inner is not None]
 
     def _look_at(self, node: ast.AST, scope: Scope) -> None:
         match node:
@@ -107,28 +113,27 @@ class _Reading:
                 self._see_attribute(name, node, scope, self._see(node, scope))
             case ast.Call():
                 self._see_call(node, scope)
-            case ast.ImportFrom():
-                for end in self.sources.imported(node, scope):
-                    if isinstance(end, Library):
-                        self._note(self.taken, end.path, node)
+            case ast.ImportFrom(module=module, names=aliases, level=level):
+                for alias in aliases:
+                    for end in self.sources.imported(Imported(module or "", alias.name, level), scope):
+                        if isinstance(end, Library):
+                            self._note(self.taken, end.path, node)
         if scope.top not in self.tops:
             self.tops.append(scope.top)
 
     def _see(self, node: ast.AST, scope: Scope) -> list[Meaning]:
-        """A name, an attribute, or a call that stands for one: where it leads, and whether that is a library's."""
-        ends = self.sources.ends(node, scope)
-        for end in ends:
-            match end:
-                case Definition():
-                    self._reach(end)
-                case Value(inner, place):
-                    self._waiting.append((inner, place))
-        meanings = self.sources.meanings(node, scope, ends=ends)
+        """A name, an attribute, or a call that looks one up: where it leads, and whether that is a library's."""
+        for end in self.sources.ends(node, scope):
+            if isinstance(end, Definition):
+                self._reach(end)
+            elif isinstance(end, Value):
+                self._waiting.append((end.node, end.scope))
+        meanings = self.sources.meanings(node, scope)
+        certain = all(isinstance(one, Library) for one in meanings)
         for meaning in meanings:
             if isinstance(meaning, Library):
-                certain = all(isinstance(one, Library) for one in meanings)
                 self._note(self.taken if certain else self.perhaps, meaning.path, node)
-                if _is_lookup(meaning.path):
+                if any(f"{meaning.path}.".startswith(f"{one}.") for one in _LOOKUPS):  # one of these, or part of one
                     self._note(self.lookups, meaning.path.removeprefix("builtins."), node)
         return meanings
 
@@ -138,9 +143,8 @@ class _Reading:
             self._reach(method)
         if meanings == [None]:
             self._note(self.perhaps, name, node)
-        if name in _ATTRIBUTES or (
-            name == "__dict__" and isinstance(node, ast.Attribute) and self._is_module(node.value, scope)
-        ):
+        of_a_module = isinstance(node, ast.Attribute) and name == "__dict__" and self._is_module(node.value, scope)
+        if of_a_module or name in _ATTRIBUTES:
             self._note(self.lookups, name, node)
 
     def _see_call(self, node: ast.Call, scope: Scope) -> None:
@@ -155,22 +159,24 @@ class _Reading:
             if path in _BY_TEXT and text:
                 for name in text.split("."):
                     self._see_attribute(name, node, scope, meanings)
-            computed = path in _BY_TEXT and not text and not _is_self(first)
+            of_itself = isinstance(first, ast.Name) and first.id in ("self", "cls")
+            computed = path in _BY_TEXT and not text and not of_itself
             whole = path in _OF_A_MODULE and (first is None or self._is_module(first, scope))
             if computed or whole:
                 self._note(self.lookups, path.removeprefix("builtins."), node)
 
     def _reach(self, definition: Definition) -> None:
-        node, scope = definition.node, definition.scope
+        node, scope = definition
         if id(node) in self._seen:
             return
         self._seen.add(id(node))
         inner = scope.within(node)
-        self._waiting += [(one, scope) for one in node.decorator_list]
+        around = [*node.decorator_list]
         if isinstance(node, ast.ClassDef):
-            self._waiting += [(one, scope) for one in (*node.bases, *node.keywords)]
+            around += [*node.bases, *(one.value for one in node.keywords)]
         else:
-            self._waiting += [(one, scope) for one in (*node.args.defaults, *node.args.kw_defaults) if one is not None]
+            around += [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        self._waiting += [(one, scope) for one in around]
         for statement in node.body:
             if isinstance(node, ast.ClassDef) and isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._offer(Definition(statement, inner))
@@ -185,17 +191,16 @@ class _Reading:
         else:
             self._methods.setdefault(name, []).append(method)
 
-    def _changes_something(self, statement: ast.stmt, scope: Scope) -> bool:
-        """`np.f = …`, `TABLE["f"] = …`, `exec(…)`: what stands in a module and changes what is used, by no new name."""
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
-        for target in targets:
-            root = _root(target)
-            known = (scope, root) in self._used or self._is_module(ast.Name(root, ast.Load()), scope)
-            if known and not isinstance(target, ast.Name):
-                return True
-        calls = [node for node in own_expressions(statement) if isinstance(node, ast.Call)]
-        called = [meaning for node in calls for meaning in self.sources.meanings(node.func, scope)]
-        return any(isinstance(one, Library) and one.path in _BINDING_UNSEEN for one in called)
+    def _changes_something(self, node: ast.AST, scope: Scope) -> bool:
+        """`np.f = …`, `TABLE["f"] = …`, `exec(…)`: what changes, in a module, what is used, by no new name."""
+        match node:
+            case ast.Assign(targets=targets):
+                roots = [root_name(target) for target in targets if not isinstance(target, ast.Name)]
+                return any((scope, r) in self._used or self._is_module(ast.Name(r, ast.Load()), scope) for r in roots)
+            case ast.Call(func=called):
+                meanings = self.sources.meanings(called, scope)
+                return any(isinstance(one, Library) and one.path in _BINDING_UNSEEN for one in meanings)
+        return False
 
     def _is_module(self, node: ast.AST, scope: Scope) -> bool:
         return any(isinstance(one, Library | Own) for one in self.sources.meanings(node, scope))
@@ -203,31 +208,3 @@ class _Reading:
     def _note(self, where: set[Mention], name: str, node: ast.AST) -> None:
         if id(node) in self.sources.shown:
             where.add((name, self.sources.shown[id(node)], getattr(node, "lineno", 0)))
-
-
-def _inside(node: ast.AST, scope: Scope) -> tuple[list[ast.AST], Scope]:
-    """What is to be looked at within; definitions wait until their name is used, annotations say nothing."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return [], scope
-        case ast.AnnAssign(target=target, value=value):
-            return [one for one in (target, value) if one is not None], scope
-        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            scope = scope.within(node)
-    return list(ast.iter_child_nodes(node)), scope
-
-
-@lru_cache(maxsize=1024)
-def _is_lookup(path: str) -> bool:
-    """It is one of these, or of one of these."""
-    return any(path == one or path.startswith(f"{one}.") for one in _LOOKUPS)
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_self(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("self", "cls")

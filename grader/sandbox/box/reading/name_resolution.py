@@ -9,33 +9,30 @@ import ast
 import builtins
 import importlib.util
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from ..loading import student_loader as own_source
 from ..loading.stand_ins import KNOWN
 from ..loading.student_code import is_own, parsed
-from .scopes import Binding, Definition, Imported, Place, Scope, Value, collect
+from .scopes import Definition, Imported, Scope, Value
 
 IMPORTING = {"importlib.import_module", "builtins.__import__"}
 _MAX_FILES = 200
 _MAX_STEPS = 50  # from a name to what it stands for; nobody writes a longer chain of second names
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(NamedTuple):
     """A library, or what its dotted path leads to; Python's own functions are `builtins`."""
 
     path: str
 
 
-@dataclass(frozen=True)
-class Own:
+class Own(NamedTuple):
     """A file or folder of the student's, as an import sees it."""
 
     stem: str
-    top: Scope | None = field(compare=False)  # None for a folder without __init__.py
+    top: Scope | None  # None for a folder without __init__.py
 
 
 Meaning = Library | Definition | Own | None
@@ -47,9 +44,9 @@ class Sources:
 
     def __init__(self) -> None:
         self._tops: dict[str, Scope] = {}
-        self._names: dict[tuple[Scope, str], list[Meaning]] = {}  # found once, so that no tangle of names takes long
+        self._names: dict[tuple[Scope, str], list[Meaning]] = {}  # so that no tangle of names takes long
         self._modules: dict[tuple[str, int, str], Own | None] = {}
-        self.shown: dict[int, str] = {}  # the file, or the cell of a notebook, that a node stands in
+        self.shown: dict[int, str] = {}  # the file, or the cell of a notebook, that a node is in
         self.complete = True  # a submission can have more files than anyone would write
 
     def top(self, path: str) -> Scope | None:
@@ -57,82 +54,81 @@ class Sources:
             if len(self._tops) >= _MAX_FILES:
                 self.complete = False
                 return None
-            self._tops[path] = scope = Scope(Place(path))
+            self._tops[path] = scope = Scope(path)
             for shown, tree in parsed(path):
-                scope.place.trees.append(tree)
+                scope.trees.append(tree)
                 self.shown.update((id(node), shown) for node in ast.walk(tree))
-                collect(scope, tree.body, is_module=True)
+                scope.collect(tree.body, is_module=True)
         return self._tops[path]
 
-    def meanings(self, node: ast.AST, scope: Scope, steps: int = 0, ends: list[End] | None = None) -> list[Meaning]:
-        """Everything an expression may stand for. Where it leads need not be found again if that is known."""
+    def meanings(self, node: ast.AST, scope: Scope, steps: int = 0) -> list[Meaning]:
+        """Everything an expression may stand for, at the end of all second names."""
         if steps > _MAX_STEPS:
             return [None]
-        match node:
-            case ast.IfExp(body=one, orelse=other):
-                either = (*self.meanings(one, scope, steps + 1), *self.meanings(other, scope, steps + 1))
-                return list(dict.fromkeys(either))
-            case ast.NamedExpr(value=value):
-                return self.meanings(value, scope, steps + 1)
-            case ast.Name(id=name):
-                if (scope, name) not in self._names:
-                    self._names[scope, name] = []  # what leads back to itself adds nothing
-                    self._names[scope, name] = self._meant(node, scope, steps)
-                return self._names[scope, name]
-        return self._meant(node, scope, steps, ends)
-
-    def _meant(self, node: ast.AST, scope: Scope, steps: int, ends: list[End] | None = None) -> list[Meaning]:
+        key = (scope, node.id) if isinstance(node, ast.Name) else None
+        if key in self._names:
+            return self._names[key]
+        if key is not None:
+            self._names[key] = []  # what leads back to itself adds nothing
         found: list[Meaning] = []
-        for end in self.ends(node, scope, steps + 1) if ends is None else ends:
-            match end:
-                case Value(inner, place, True):
-                    found += self.meanings(inner, place, steps + 1)
-                case Value():
-                    found.append(None)
-                case _:
-                    found.append(end)
-        return list(dict.fromkeys(found))
+        for end in self.ends(node, scope, steps + 1):
+            if isinstance(end, Value):
+                found += self.meanings(end.node, end.scope, steps + 1) if end.whole else [None]
+            else:
+                found.append(end)
+        found = list(dict.fromkeys(found))
+        if key is not None:
+            self._names[key] = found
+        return found
 
     def ends(self, node: ast.AST, scope: Scope, steps: int = 0) -> list[End]:
-        """Where a name, an attribute or a call that looks one up leads to, through all imports."""
+        """Where an expression leads, through all imports: a name, an attribute, or a call that looks one up."""
         match node:
             case ast.Name(id=name):
-                return self.named(name, scope, steps)
+                return self._named(name, scope, steps)
             case ast.Attribute(value=value, attr=name):
                 return self._attributes(value, name, scope, steps)
             case ast.Call(func=called, args=arguments):
                 return self._looked_up(called, arguments, scope, steps)
+            case ast.IfExp(body=one, orelse=other):
+                return [Value(one, scope), Value(other, scope)]
+            case ast.NamedExpr(value=value):
+                return [Value(value, scope)]
         return [None]
 
-    def named(self, name: str, scope: Scope, steps: int = 0) -> list[End]:
+    def imported(self, origin: Imported, scope: Scope, steps: int = 0) -> list[End]:
+        """What a statement of this scope's file takes from a module."""
+        asked = (origin.module, origin.level, os.path.dirname(scope.path))
+        if asked not in self._modules:
+            self._modules[asked] = self._own_module(*asked)
+        own = self._modules[asked]
+        if own is not None:
+            return self._attribute(own, origin.name, steps) if origin.name and steps <= _MAX_STEPS else [own]
+        # A module that is neither installed nor known is more likely the student's, and not handed in.
+        is_library = not origin.level and _is_known(origin.module.partition(".")[0])
+        return [Library(".".join(filter(None, (origin.module, origin.name)))) if is_library else None]
+
+    def _named(self, name: str, scope: Scope, steps: int) -> list[End]:
         if (bindings := scope.find(name)) is not None:
-            return [end for one in bindings for end in self._followed(one, scope, steps + 1)]
+            found = (
+                [one] if not isinstance(one, Imported) else self.imported(one, scope, steps + 1) for one in bindings
+            )
+            return [end for ends in found for end in ends]
         if hasattr(builtins, name):
             return [Library(f"builtins.{name}")]
-        stars = (self._imported(star.module, name, star.level, scope, steps + 1) for star in scope.place.stars)
-        return [end for one in stars for end in one if end is not None] or [None]
-
-    def imported(self, node: ast.ImportFrom, scope: Scope) -> list[End]:
-        """What a statement takes out of a module."""
-        found = (self._imported(node.module or "", alias.name, node.level, scope, 0) for alias in node.names)
-        return [end for one in found for end in one]
-
-    def _followed(self, binding: Binding, scope: Scope, steps: int) -> list[End]:
-        if isinstance(binding, Imported):
-            return self._imported(binding.module, binding.name, binding.level, scope, steps)
-        return [binding]
+        stars = (self.imported(star._replace(name=name), scope, steps + 1) for star in scope.top.stars)
+        return [end for ends in stars for end in ends if end is not None] or [None]
 
     def _attributes(self, value: ast.expr, name: str, scope: Scope, steps: int) -> list[End]:
-        found = (self._attribute(base, name, steps) for base in self.meanings(value, scope, steps + 1))
-        return [end for one in found for end in one]
+        return [end for base in self.meanings(value, scope, steps + 1) for end in self._attribute(base, name, steps)]
 
     def _attribute(self, base: Meaning, name: str, steps: int) -> list[End]:
         match base:
             case Library(path):
                 return [Library(f"{path}.{name}")]
-            case Own(stem, top):
-                if top is not None and (name in top.bound or top.place.stars):
-                    return self.named(name, top, steps + 1)
+            case Own(_, Scope() as top) if name in top.bound or top.stars:
+                return self._named(name, top, steps + 1)
+            case Own(stem):
                 return [self._own(os.path.join(stem, name))]
         return [None]
 
@@ -145,34 +141,23 @@ class Sources:
                 return self._attributes(arguments[0], name, scope, steps)
             if name and path in IMPORTING:
                 root = name if path == "importlib.import_module" else name.partition(".")[0]
-                return self._imported(root, "", 0, scope, steps)
+                return self.imported(Imported(root, "", 0), scope, steps)
         return [None]
 
-    def _imported(self, module: str, name: str, level: int, scope: Scope, steps: int) -> list[End]:
-        asked = (module, level, os.path.dirname(scope.place.path))
-        if asked not in self._modules:
-            self._modules[asked] = self._own_module(*asked)
-        own = self._modules[asked]
-        if own is None:
-            # A module that is neither installed nor known is more likely the student's, and not handed in.
-            is_library = not level and _is_known(module.partition(".")[0])
-            return [Library(f"{module}.{name}" if name else module) if is_library else None]
-        return self._attribute(own, name, steps) if name and steps <= _MAX_STEPS else [own]
-
     def _own_module(self, module: str, level: int, folder: str) -> Own | None:
-        """The student's file or package that an import means: beside this file or above it, else anywhere."""
+        """The student's file or package that an import means: beside this file or at the top of the submission; if no
+        library has that name, anywhere: `sys.path.append("lib")` is common."""
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
         parts = [part for part in module.split(".") if part]
-        near = [folder] if level else list(dict.fromkeys((folder, "")))
-        found = (self._own(os.path.join(folder, *parts)) for folder in chain(near, self._further(parts, level)))
-        return next((one for one in found if one is not None), None)
 
-    def _further(self, parts: list[str], level: int) -> Iterator[str]:
-        """Where else an import may find something: looked for only where it is not found nearby."""
-        if not level and not _is_known(parts[0] if parts else ""):
-            # `sys.path.append("lib")` is common; whatever is in the submission is the student's.
-            yield from (os.path.relpath(found, ".") for found, _, _ in os.walk("."))
+        def first(folders: Iterable[str]) -> Own | None:
+            return next(filter(None, (self._own(os.path.join(folder, *parts)) for folder in folders)), None)
+
+        near = first([folder] if level else [folder, ""])
+        if near or level or _is_known(parts[0] if parts else ""):
+            return near
+        return first(os.path.relpath(found, ".") for found, _, _ in os.walk("."))
 
     def _own(self, stem: str) -> Own | None:
         folder, name = os.path.split(stem)
