@@ -13,8 +13,7 @@ from grader.errors import Killed, NotImportable, StudentFault, TimedOut
 from grader.model import Status
 from tests.conftest import REPOSITORY
 
-OTHERS = REPOSITORY / "grader" / "checks" / "modules"
-FILES = [path for path in sorted((REPOSITORY / "grader").rglob("*.py")) if OTHERS not in path.parents]
+FILES = sorted((REPOSITORY / "grader").rglob("*.py"))
 FAULTS = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, StudentFault)}
 SPECIFIC = {one.__name__ for one in (NotImportable, TimedOut, Killed)}  # the class says why
 FACTORIES = {
@@ -22,7 +21,7 @@ FACTORIES = {
     "grader.model": {"Outcome", "failed", "scored"},
     "grader.formulas.provers.verdicts": {"Verdict", "partly", "undecided", "wrong"},
 }
-CODE = re.compile(r"[a-z]+(_[a-z0-9]+){0,3}")
+CODE = re.compile(r"[a-z]+(_[a-z0-9]+){0,4}")
 
 
 def _calls(tree: ast.Module) -> Iterator[ast.Call]:

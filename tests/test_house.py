@@ -19,8 +19,6 @@ FILES = sorted((REPOSITORY / "grader").rglob("*.py"))
 SHARED = 10  # lines
 THIN = 2  # tokens: `)` and `else:` say nothing by being alike
 SHARED_NAMES = ("__init__.py", "commands.py")  # every room has a door, and may have commands
-CODED = ("grader/checks/modules",)  # where every outcome but a pass names its reason by a code
-_NEED_A_CODE = {"Ambiguous", "Crashed", "ForAPerson", "Missing", "Outcome", "WrongKind", "failed", "scored"}
 _LEFT_OUT = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
 
@@ -86,19 +84,6 @@ def _shape(token: tokenize.TokenInfo) -> str:
     if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
         return "name"
     return {tokenize.STRING: "text", tokenize.NUMBER: "number"}.get(token.type, token.string)
-
-
-def test_every_reason_has_a_code() -> None:
-    """Faults of the other classes say by their class alone what happened, as TimedOut does."""
-    without = [
-        f"{path.relative_to(REPOSITORY)}:{node.lineno}"
-        for folder in CODED
-        for path in sorted((REPOSITORY / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _NEED_A_CODE
-        if "code" not in {keyword.arg for keyword in node.keywords}
-    ]
-    assert not without
 
 
 def test_no_test_has_a_limit_of_time_of_its_own() -> None:

@@ -28,7 +28,7 @@ from grader.batch.gradebook import Gradebook
 from grader.batch.grading import Graded, Grading, Plan
 from grader.batch.jobs import Jobs
 from grader.batch.nursery import Nursery
-from grader.batch.running import Order, Tally, rubric_of, run_batch
+from grader.batch.running import rubric_of
 from grader.errors import StaffFault, UsageError
 from grader.report.html import student_page
 from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
@@ -318,9 +318,8 @@ class _InThisProcess:
 
     bad: ClassVar[list[str]] = []
 
-    def __init__(self, nursery: Nursery, workspace: Path, memory: Path | None, core: int | None) -> None:
+    def __init__(self, nursery: Nursery, workspace: Path) -> None:
         self.line, self._theirs = Pipe()
-        self.core = core
         self.tasks: deque[HandedIn] = deque()
         self.began_at = 0.0
         self._answering = threading.Thread(target=self._answer)
@@ -348,24 +347,3 @@ def test_what_a_job_that_died_had_is_given_out_again(tmp_path: Path, monkeypatch
         found = sorted(graded.handed_in.student for graded in jobs.grade(waiting, lambda student: None))
         assert jobs.at_work == ()
     assert found == ["ann", "bob", "cy", "dan"]
-
-
-@pytest.mark.slow
-def test_a_job_that_is_killed_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_class(tmp_path / "in", 8)
-    memory, killed = tmp_path / "memory", list[int]()
-    memory.mkdir()
-    monkeypatch.setattr("grader.submission.opening._MEMORY", str(memory))
-
-    def kill_one(tally: Tally) -> None:
-        copies = [*memory.glob("*/*/grader-submission-*/attention.py")]
-        if tally.done and copies and not killed:
-            nursery = multiprocessing.active_children()[0]
-            job = int(Path(f"/proc/{nursery.pid}/task/{nursery.pid}/children").read_text().split()[0])
-            os.kill(job, signal.SIGKILL)
-            killed.append(job)
-
-    order = Order(tmp_path / "in", tmp_path / "out", 2, rubric=str(RUBRIC))
-    assert run_batch(order, lambda found: None, kill_one).done == 8
-    assert killed
-    assert [*memory.iterdir()] == []

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from grader.compare import Array
 from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
 
 Entries = tuple[tuple[Any, Any], ...]
 
 
 def entries_of(table: Any) -> Entries | None:
-    match table:
-        case {"keys": str(one), "values": np.ndarray() as other}:
-            return tuple(zip(one, other.tolist(), strict=True)) if _are_numbers(other, one) else None
-        case {"keys": np.ndarray() as one, "values": str(other)}:
-            return tuple(zip(one.tolist(), other, strict=True)) if _are_numbers(one, other) else None
     if not isinstance(table, list) or not all(isinstance(entry, list) and len(entry) == 2 for entry in table):
         return None
     if not all(isinstance(value, int | str | None) for entry in table for value in entry):
         return None
     return tuple((one, other) for one, other in table)
-
-
-def _are_numbers(array: Array, letters: str) -> bool:
-    """Whether it has a whole number for each letter."""
-    return array.dtype == np.int64 and array.shape == (len(letters),)
 
 
 def right_vocabularies(data: str) -> tuple[list[str], list[str]]:

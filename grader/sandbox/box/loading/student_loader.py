@@ -1,7 +1,7 @@
 """A student's source file: read, and run as far as somebody asks for it.
 
 Lines that only IPython understands are taken out as in a notebook. What the names asked for do not need is left out
-(`top_level`), until somebody asks for a name that it binds. Compiled files that were handed in are never run.
+(`needed_statements`), until somebody asks for a name that it binds. Compiled files that were handed in are never run.
 """
 
 from __future__ import annotations

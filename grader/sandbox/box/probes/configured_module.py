@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from ..calls import call_as_asked
+from ..calls import call_as_asked, replaced
 from ..loading import student_code
 from .rotary_probe import given_rotations
 
@@ -53,7 +53,7 @@ def run_configured(
     import torch  # before a student's file does, which would be watched meanwhile
 
     dtype = getattr(torch, precision)
-    switch = contextlib.nullcontext() if dropout else _dropout_switched_off()
+    switch = contextlib.nullcontext() if dropout else _without_dropout()
     with given_rotations(file, rotations, precision), switch:
         module = built(file, name, config, precision)
         return _run(module, parameters, inputs, cotangents, dtype, changes or [], tell)
@@ -132,20 +132,7 @@ def built(file: str, name: str, config: dict[str, Any] | list[Any], precision: s
     return (module.double() if precision == "float64" else module.float()).eval()
 
 
-def run_without_dropout(
-    file: str, name: str, config: dict[str, Any] | list[Any], inputs: list[list[Any]], precision: str = "float64"
-) -> list[Any]:
-    """The outputs of a module built once, with torch's dropout switched off whatever its `training` says."""
-    import torch
-
-    module = built(file, name, config, precision)
-    given = [[torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in arrays] for arrays in inputs]
-    with _dropout_switched_off(), torch.no_grad():
-        return [call_as_asked(module.forward, tensors, {}) for tensors in given]
-
-
-@contextlib.contextmanager
-def _dropout_switched_off() -> Iterator[None]:
+def _without_dropout() -> AbstractContextManager[None]:
     import torch
     from torch.nn import functional
 
@@ -156,19 +143,13 @@ def _dropout_switched_off() -> Iterator[None]:
     ) -> Any:
         return attend(query, key, value, attn_mask, 0.0, *rest, **more)
 
-    switched = [
-        (functional, "dropout", lambda x, *rest, **more: x),
-        (torch, "dropout", lambda x, *rest, **more: x),
-        (functional, "scaled_dot_product_attention", undropped),
-    ]
-    kept = [(place, key, getattr(place, key)) for place, key, _ in switched]
-    try:
-        for place, key, quiet in switched:
-            setattr(place, key, quiet)
-        yield
-    finally:
-        for place, key, was in kept:
-            setattr(place, key, was)
+    return replaced(
+        [
+            (functional, "dropout", lambda x, *rest, **more: x),
+            (torch, "dropout", lambda x, *rest, **more: x),
+            (functional, "scaled_dot_product_attention", undropped),
+        ]
+    )
 
 
 def _fits(output: Any, cotangent: Any) -> bool:

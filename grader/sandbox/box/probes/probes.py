@@ -12,7 +12,7 @@ from ..calls import call_as_asked
 from ..loading import student_code, student_machine
 from ..reading import library_use
 from . import dataset_probe, recording
-from .configured_module import built, run_configured, run_without_dropout
+from .configured_module import built, run_configured
 from .model_probe import variant_in_model
 from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
@@ -135,7 +135,6 @@ PROBES: dict[str, Probe] = {
         rotate,
         run_configured,
         run_script,
-        run_without_dropout,
         shapes_rotated,
         variant_in_model,
     )
