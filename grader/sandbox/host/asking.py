@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.model import Submission
 from grader.sandbox.box import wire
 from grader.sandbox.host import fault_messages as box_endings
+from grader.sandbox.host.channel import Channel
 from grader.sandbox.host.fault_messages import Asked
 
 Request = Mapping[str, Any]
@@ -46,3 +47,26 @@ class Asking(ABC):
     @abstractmethod
     def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
         """What comes back for so many requests, in order."""
+
+
+class ForkedBox(Asking):
+    """One running sandbox, forked from a warm process at the first question."""
+
+    def __init__(self, submission: Submission, fork: Callable[[str], Channel]) -> None:
+        """`fork` makes the sandbox: which process it is forked from depends on the first file that is asked."""
+        super().__init__(submission)
+        self._fork = fork
+        self._channel: Channel | None = None
+
+    def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:
+        if self._channel is None:
+            self._channel = self._fork(asked.file)
+        return self._channel.ask_each(frame, count, asked)
+
+    @property
+    def printed(self) -> str:
+        return self._channel.what_it_printed() if self._channel else ""
+
+    def close(self) -> None:
+        if self._channel is not None:
+            self._channel.close()

@@ -84,7 +84,7 @@ class BoxRunner:
 
     @contextlib.contextmanager
     def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
-        from grader.sandbox.host.forked_box import ForkedBox  # brings numpy: the fork server starts before that
+        from grader.sandbox.host.asking import ForkedBox  # brings numpy: the fork server starts before that
 
         self.start()
         box = ForkedBox(submission, lambda file: self._forked(submission, file, limits, seed))
