@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -126,11 +127,16 @@ def _row(name: str, how: str, wall: float, processor: float) -> str:
 
 def _spent(commands: Sequence[Sequence[str]], folder: Path) -> tuple[float, float]:
     """Seconds on the wall and of the processors, until all of the commands have ended; one at a time per core."""
+    return spent([partial(_run, command, folder) for command in commands])
+
+
+def spent(runs: Sequence[Callable[[], Any]]) -> tuple[float, float]:
+    """Seconds on the wall and of the processors for all that these start and wait for; one at a time per core."""
     # Time is counted for those who are waited for. Whoever outlives a command comes to this process, to be waited for.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with ThreadPoolExecutor(CORES) as pool:
-        list(pool.map(lambda command: _run(command, folder), commands))
+        list(pool.map(lambda run: run(), runs))
     wall = time.perf_counter() - began
     with suppress(ChildProcessError):  # there are no more
         while time.perf_counter() < began + wall + PATIENCE:

@@ -67,7 +67,7 @@ def _grade(folder: Path, count: int) -> list[Graded]:
         for handed_in in found.submissions[:WARM]:
             grading.grade_one(handed_in, None)
         time.sleep(_A_BOX_ENDS_IN)
-        processes = _below(os.getpid())
+        processes = processes_below(os.getpid())
         _ended.clear()
         share_of_job, share_of_servers, share_of_boxes = (
             _Share(_own),
@@ -149,10 +149,13 @@ def _ticks(processes: list[int], first: int) -> _Spent:
     return _Spent(user, kernel)
 
 
-def _below(process: int) -> list[int]:
-    """Processes that it started, and those that these did."""
-    listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return [one for child in map(int, listed) for one in (child, *_below(child))]
+def processes_below(process: int) -> list[int]:
+    """Processes that any of its threads started, and those that these did."""
+    listed: list[str] = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):  # it has ended
+            listed += thread.read_text().split()
+    return [one for child in map(int, listed) for one in (child, *processes_below(child))]
 
 
 def _spent(process: int) -> float:

@@ -44,7 +44,7 @@ _TELLING = ("ada", "evan", "hugo", "iris", "kate", "lena", "mallory", "mina", "o
 def test_a_sample_gets_the_same_report_as_with_a_fresh_sandbox_for_each_check(
     torch_boxes: BoxRunner, sample: str
 ) -> None:
-    """Of what runs code; `python -m benchmarks.sharing` does this for mutants and generated work, on a busy machine."""
+    """Of what runs code; `benchmarks.verdicts keep --fresh` does this for folders of other work."""
     shared = as_data(graded(torch_boxes, sample))
     with open_submission(REPOSITORY / "submissions" / sample) as work:
         whole = for_student(the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml"), work.name, DRAW)

@@ -50,7 +50,7 @@ def grade(
 ) -> Report:
     """Grade a submission. Always returns a report; raises only if no sandbox can be made at all.
 
-    Without `share_boxes` every check has a fresh sandbox: slower, with the same verdicts (see `benchmarks.sharing`).
+    Without `share_boxes` every check has a fresh sandbox: slower, with the same verdicts (see `benchmarks.verdicts`).
     """
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)

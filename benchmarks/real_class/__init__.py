@@ -1,0 +1,1 @@
+"""A made class that is like real ones."""
