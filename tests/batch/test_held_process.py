@@ -15,21 +15,18 @@ from grader.batch.grading import Plan
 from grader.rubric.loading import load_rubric
 from tests.batch.classes import RUBRIC, make_class
 from tests.conftest import DRAW
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
-def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HeldProcess:
-    """One whose memory for files is the folder `memory`."""
-    (tmp_path / "memory").mkdir()
+def held(tmp_path: Path) -> HeldProcess:
     (tmp_path / "worker").mkdir()
-    monkeypatch.setattr("grader.submission.opening._MEMORY", str(tmp_path / "memory"))
     plan = Plan(RUBRIC, None, (), DRAW, unsafe=False)
     return HeldProcess(tmp_path / "worker", rubric_parcel(plan, load_rubric(RUBRIC), None).sealed())
 
 
 def _left_in(tmp_path: Path) -> list[Path]:
-    return [*(tmp_path / "memory").iterdir(), *(tmp_path / "worker").iterdir()]
+    return [*(tmp_path / "worker").iterdir()]
 
 
 @pytest.mark.slow
@@ -39,7 +36,7 @@ def test_a_process_that_has_graded_leaves_nothing(held: HeldProcess, tmp_path: P
     parcel = hand_in_parcel(HandedIn("s000", tmp_path / "in" / "s000"), None, seen_by_all=False)
     assert held.hello()["layers"]
     assert "refused" not in held.ask(*parcel.sealed(), [])
-    assert len(_left_in(tmp_path)) == 2, "a folder on the disk, and one in memory"
+    assert _left_in(tmp_path)
     getattr(held, ending)()
     assert _left_in(tmp_path) == []
 
@@ -57,11 +54,11 @@ def test_a_process_that_is_killed_leaves_nothing_once_that_is_noticed(held: Held
 
 
 @pytest.mark.slow
-def test_a_process_whose_worker_is_killed_leaves_nothing_in_memory(held: HeldProcess, tmp_path: Path) -> None:
+def test_a_process_whose_worker_is_killed_leaves_nothing(held: HeldProcess, tmp_path: Path) -> None:
     held.hello()
     assert held._process is not None
     assert held._line is not None
     held._line.close()  # which is all it hears of that
     held._process.wait(PATIENCE_SECONDS)
-    until(lambda: not [*(tmp_path / "memory").iterdir()])
     held.close()
+    assert _left_in(tmp_path) == []

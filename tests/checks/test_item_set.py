@@ -121,19 +121,10 @@ def test_chance_gives_the_same_with_shared_draws_and_with_a_box_for_each_check(
     assert [one.outcome for one in shared.problems[0].checks] == [one.outcome for one in fresh.problems[0].checks]
 
 
-_THREE = np.arange(3)
-
-
 @pytest.mark.parametrize(
     ("table", "entries"),
     [
-        ({"keys": "abc", "values": _THREE}, (("a", 0), ("b", 1), ("c", 2))),
-        ({"keys": _THREE, "values": "abc"}, ((0, "a"), (1, "b"), (2, "c"))),
         ([["a", 0], ["bb", None]], (("a", 0), ("bb", None))),
-        ({"keys": "ab", "values": _THREE}, None),
-        ({"keys": _THREE, "values": _THREE}, None),
-        ({"keys": "abc", "values": _THREE.astype(float)}, None),
-        ({"keys": _THREE[None], "values": "a"}, None),
         ({"keys": "abc"}, None),
         ([["a", 0, 1]], None),
         (None, None),

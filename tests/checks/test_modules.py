@@ -41,7 +41,7 @@ def test_a_right_block_passes(torch_boxes: BoxRunner, submission: MakeSubmission
         ),
         ("self.ffn(x)", "self.ffn(x.detach())", "gradient_agrees_with_differences", "wrong_input_gradient"),
         ("self.ffn(x)", "0", "gradient_agrees_with_differences", "no_gradient"),
-        ("math.sqrt(q.size(-1))", "0 + q[9]", "keeps_the_shape", "crashed"),
+        ("math.sqrt(q.size(-1))", "0 + q[9]", "keeps_the_shape", "raised"),
     ],
 )
 def test_a_wrong_block_loses_for_the_right_reason(
