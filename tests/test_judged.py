@@ -12,7 +12,7 @@ import pytest
 
 from grader.answers import read_answers
 from grader.errors import StudentFault
-from grader.grading.evidence import MAX_CHARACTERS, Judging, _count_of_lines
+from grader.grading.evidence import MAX_CHARACTERS, Evidence, _count_of_lines
 from grader.model import Alternative, Answers, Check, Outcome, Problem, Rubric, Submission, passed
 from grader.submission.opening import open_submission
 from tests.conftest import MakeSubmission
@@ -54,7 +54,7 @@ def judged(folder: Path, problem: Problem, files: Files, chosen: str = "") -> di
     rubric = Rubric("r", "R", Fraction(1), (problem,), Path("r.yaml"), "0" * 64, ("1.a", "1.b"))
     with open_submission(folder) as opened:
         submission = opened.for_rubric(rubric)
-        found = Judging(submission, lambda: _sheet(submission, rubric)).of(problem, chosen)
+        found = Evidence(submission, lambda: _sheet(submission, rubric)).of(problem, chosen)
     JUDGED.validate(found)
     return found
 
@@ -187,11 +187,11 @@ def test_where_two_sheets_answer_the_part_everything_was_judged(tmp_path: Path) 
 def test_where_text_names_no_part_the_sheet_was_judged(submission: MakeSubmission) -> None:
     handed_in = submission(**{"answers.md": "All weights are positive.", "work.py": "1"})
     sheet = Answers({}, files=("answers.md",), unplaced={"1.a": "answers.md:1"})
-    one = Judging(handed_in, lambda: sheet).of(WRITTEN, "")
+    one = Evidence(handed_in, lambda: sheet).of(WRITTEN, "")
     (handed_in.folder / "work.py").write_text("2")
-    same = Judging(handed_in, lambda: sheet).of(WRITTEN, "")
+    same = Evidence(handed_in, lambda: sheet).of(WRITTEN, "")
     (handed_in.folder / "answers.md").write_text("All weights are negative.")
-    other = Judging(handed_in, lambda: sheet).of(WRITTEN, "")
+    other = Evidence(handed_in, lambda: sheet).of(WRITTEN, "")
     assert one["pieces"] == [{"kind": "answer", "file": "answers.md"}]
     assert one["sha256"] == same["sha256"] != other["sha256"]
 

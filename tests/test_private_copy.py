@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from grader.submission import copying as private_copy
-from grader.submission.copying import Copy
 from grader.submission.opening import open_submission
 
 CONTENTS = (b"", b"x", b"x" * 4095, b"x" * 4096, b"\0\xff" * 3000)
@@ -26,7 +25,7 @@ def test_every_byte_is_copied_however_many_come_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
     monkeypatch.setattr(private_copy, "_CHUNK_BYTES", chunk)
-    with open_submission(_handed_in(tmp_path), tmp_path) as opened:
+    with open_submission(_handed_in(tmp_path)) as opened:
         copied = {int(Path(file).stem): (opened.folder / file).read_bytes() for file in opened.files}
         assert [copied[number] for number in range(len(CONTENTS))] == list(CONTENTS)
         assert opened.size_bytes == sum(map(len, CONTENTS))
@@ -47,7 +46,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_to_its_end(
         return found
 
     monkeypatch.setattr(private_copy, "_opened", open_and_change)
-    with open_submission(path.parent, tmp_path) as opened:
+    with open_submission(path.parent) as opened:
         assert (opened.folder / "a.txt").read_bytes() == change
 
 
@@ -76,15 +75,12 @@ def test_what_became_a_pipe_after_it_was_listed_is_left_out(tmp_path: Path, monk
 
 @pytest.mark.parametrize("left", ["", "beside.txt", "deep/er/more.txt", "new/folder/more.txt"])
 def test_nothing_of_a_copy_stays(tmp_path: Path, left: str) -> None:
-    (tmp_path / "copy").mkdir()
-    copy = Copy(tmp_path / "copy", _handed_in(tmp_path))
-    copy.take_folder()
-    assert (tmp_path / "copy" / "deep" / "er" / "1.bin").exists()
-    if left:
-        (tmp_path / "copy" / left).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "copy" / left).write_text("written later")
-    copy.remove()
-    assert not (tmp_path / "copy").exists()
+    with open_submission(_handed_in(tmp_path)) as opened:
+        assert (opened.folder / "deep" / "er" / "1.bin").exists()
+        if left:
+            (opened.folder / left).parent.mkdir(parents=True, exist_ok=True)
+            (opened.folder / left).write_text("written later")
+    assert not opened.folder.exists()
 
 
 def test_a_submission_behind_a_link_goes_by_the_name_of_what_it_links_to(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_so_many_parts_are_right(made: list[Made], rubric: str, parts: list[str]
     works = [
         work for one in made if one.rubric == rubric for part, work in one.parts.items() if part in parts or not parts
     ]
-    assert sum(not work.says for work in works) == right
+    assert sum(work.is_right for work in works) == right
 
 
 def test_no_two_submissions_of_a_rubric_are_the_same(made: list[Made]) -> None:
@@ -36,10 +36,10 @@ def test_no_two_submissions_of_a_rubric_are_the_same(made: list[Made]) -> None:
 
 def test_wrong_work_is_not_right_work_unchanged(made: list[Made]) -> None:
     """A change whose text is no longer in the file it changes would leave it right."""
-    right = {text for one in made for work in one.parts.values() if not work.says for text in work.files.values()}
+    right = {text for one in made for work in one.parts.values() if work.is_right for text in work.files.values()}
     for one in made:
         for part, work in one.parts.items():
-            if work.says and work.files:
+            if not work.is_right and work.files:
                 assert not set(work.files.values()) <= right, f"{one.folder.name} {part}"
 
 

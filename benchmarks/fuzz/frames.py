@@ -17,7 +17,7 @@ from benchmarks.fuzz.endings import ends_well
 from benchmarks.fuzz.structured import damaged_json
 from grader.model import Limits
 from grader.sandbox.box import wire
-from grader.sandbox.host import fault_messages as box_endings
+from grader.sandbox.host import fault_messages
 from grader.sandbox.host.channel import Channel
 
 Sent = tuple[bytes, int]  # the bytes, and after how many of them they are cut; 0 for those that go through a channel
@@ -85,12 +85,12 @@ def _read_through_a_channel(data: bytes) -> bool:
     os.close(writing)
     server: Any = _NoMoreBoxes()
     channel = Channel(server, 1, ours, printed, os.dup(_ended_process(os.getpid())), Limits(), None)
-    asked = box_endings.Asked("attention.py", "attention")
+    asked = fault_messages.Asked("attention.py", "attention")
 
     def answers() -> Iterator[str]:
         frame = wire.pack_question({"probe": "call", "file": "attention.py", "begins": False, "each": [{}, {}]})
         for answer in channel.ask_each(frame, 2, asked):
-            box_endings.value_of(answer, asked)
+            fault_messages.value_of(answer, asked)
             yield "an answer"
 
     try:

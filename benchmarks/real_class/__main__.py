@@ -108,7 +108,7 @@ def _graded_as_made(works: Sequence[Made], folder: Path) -> set[Path]:
                 shutil.copytree(submission.folder, _opened(one, folder))
             _frames_of(one, folder).write_bytes(b"".join(_frames))
     assert not faults, "\n".join(faults)
-    return {one.folder for one in works if not any(work.says for work in one.parts.values())}
+    return {one.folder for one in works if all(work.is_right for work in one.parts.values())}
 
 
 def _opened(one: Made, folder: Path) -> Path:

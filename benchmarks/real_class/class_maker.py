@@ -29,8 +29,12 @@ class Work:
     """What is handed in for a part, and the verdict it is made for."""
 
     files: Files
-    says: tuple[str, ...] = ()  # patterns, all of which its failed checks say; right work has none
+    codes: tuple[str, ...] = ()  # all of which its lost checks have
     status: Status | None = None  # of every check that is lost, where that is certain
+
+    @property
+    def is_right(self) -> bool:
+        return not self.codes and self.status is None
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,13 @@ class Made:
             work = self.parts[result.problem.id]
             judged = [one for one in result.checks if one.check.id != _ACCURACY]
             lost = [one.outcome for one in judged if one.outcome.status is not Status.PASSED]
-            said = " ".join(f"{one.message} {one.detail}" for one in lost)
+            said = " ".join(f"{one.code}: {one.message} {one.detail}" for one in lost)
             if work.status and {one.status for one in lost} - {work.status, Status.SKIPPED}:
                 faults.append(f"{self.folder.name} {result.problem.id} should be {work.status}: {said}")
-            if bool(lost) is not bool(work.says) or not all(re.search(one, said) for one in work.says):
-                faults.append(f"{self.folder.name} {result.problem.id} should say {work.says or 'nothing'}: {said}")
+            if bool(lost) is work.is_right or not set(work.codes) <= {one.code for one in lost}:
+                faults.append(
+                    f"{self.folder.name} {result.problem.id} should lose by {work.codes or 'nothing'}: {said}"
+                )
         return faults
 
 
@@ -73,26 +79,26 @@ def make(folder: Path) -> list[Made]:
 
 def _work(rubric: str, part: str, file: str, spec: str | None) -> Work:
     if spec is None:
-        return Work({}, ("",), Status.MISSING)
+        return Work({}, status=Status.MISSING)
     if spec == "starter" and rubric == "nlp-a5":
         text = (REPOSITORY / "rubrics" / rubric / "starter" / file).read_text(encoding="utf-8")
-        return Work({file: text}, ("",), Status.MISSING)
+        return Work({file: text}, status=Status.MISSING)
     if spec == "no syntax":
-        return Work({file: "print('done'\n"}, ("SyntaxError",), Status.CRASHED)
+        return Work({file: "print('done'\n"}, status=Status.CRASHED)
     if spec == "no import":
-        return Work({file: f"from my_helpers import {_NAMES[part]}\n"}, ("my_helpers",), Status.CRASHED)
+        return Work({file: f"from my_helpers import {_NAMES[part]}\n"}, status=Status.CRASHED)
     if part == "2.e":
         return _span_corruption(spec)
     if part in ("2.1", "2.2"):
         if not spec.startswith("wrong "):
             return Work({file: read_yaml(CHECKS / "attention_work" / "right.yaml")[part][spec]})
         case = read_yaml(CHECKS / "attention_work" / "wrong.yaml")[part][spec[6:]]
-        return Work({file: case["code"]}, (case["says"],))
+        return Work({file: case["code"]}, (case["reason"],))
     variant, _, title = (_VARIANT_OF[part], "", spec) if part in _VARIANT_OF else spec.partition(" ")
     if not title.startswith("wrong "):
         return Work(right(variant)[title])
     (case,) = (one for one in wrong(variant) if one["name"] == title[6:])
-    return Work(changed(variant, case), (_pattern(case["says"]),))
+    return Work(changed(variant, case), (case["code"],))
 
 
 def _span_corruption(spec: str) -> Work:
@@ -100,7 +106,7 @@ def _span_corruption(spec: str) -> Work:
     kind, _, names = spec.partition(" ")
     if not names:
         return Work({"dataset.py": (folder / f"{kind}.py").read_text(encoding="utf-8")})
-    text, says = (folder / "plain.py").read_text(encoding="utf-8"), []
+    text, codes = (folder / "plain.py").read_text(encoding="utf-8"), []
     accepted = read_yaml(folder / "accepted.yaml") | read_yaml(Path(__file__).parent / "class.yaml")["slow"]
     departures = read_yaml(folder / "departures.yaml")
     departures = {one["name"]: one for check, those in departures.items() if check != "groups" for one in those}
@@ -108,12 +114,8 @@ def _span_corruption(spec: str) -> Work:
         for old, new in (accepted[name] if kind == "accepted" else departures[name]["change"]).items():
             assert old in text, f"{name}: nothing says {old!r}"
             text = text.replace(old, new)
-        says += [] if kind == "accepted" else [_pattern(departures[name]["said"])]
-    return Work({"dataset.py": text}, tuple(says))
-
-
-def _pattern(said: str) -> str:
-    return re.sub(r"(\w+\\\.py)", r"\\S*\1", re.escape(said))  # the files may lie in folders
+        codes += [] if kind == "accepted" else [departures[name]["code"]]
+    return Work({"dataset.py": text}, tuple(codes))
 
 
 def _laid_out(rubric: str, layout: str, files: Files, specs: list[str | None]) -> Files:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -17,15 +16,12 @@ from grader.grading.concealment import concealed, from_fault, with_output
 from grader.grading.grading_state import GradingState
 from grader.grading.groups import Group, OpenSandbox, group_of, opens_its_group
 from grader.grading.pdf_caution import from_pages
-from grader.grading.randomness import Draw
-from grader.model import Answer, Box, Check, Limits, Outcome, Problem, Rubric, Status
+from grader.model import Answer, Box, Check, Outcome, Problem, Status
 from grader.quoting import quote
 from grader.submission.not_started import not_started
 
 _ATTEMPTS = 2  # a time limit, a kill, or a fork server that went away, gets a second try before it counts
 _PRINTED_CHARACTERS = 2000
-
-OpenBox = Callable[[Limits], AbstractContextManager[Box]]
 
 
 class Judgement(NamedTuple):
@@ -83,7 +79,7 @@ class _Student:
         self.asked_code = True  # what other checks asked the sandbox is in it
         place, shared = self._runner.place(f"{self._check.visibility} {name}"), self._runner.sandbox.in_common
         if place not in shared:
-            shared[place] = make(np.random.default_rng(self._runner.draw.questions(place)))
+            shared[place] = make(np.random.default_rng(self._runner.state.draw.questions(place)))
         return shared[place]
 
 
@@ -91,30 +87,25 @@ class _Student:
 class CheckRunner:
     """The checks of one problem, one after the other."""
 
-    rubric: Rubric
-    problem: Problem
     state: GradingState
-    draw: Draw
-    open_box: OpenBox
-    share_boxes: bool
+    problem: Problem
     beside: tuple[str, ...] = ()
+    may_share: bool = True  # until a check does not pass
     sandbox: OpenSandbox = field(default_factory=OpenSandbox)
 
     def judge(self, check: Check) -> Judgement:
         """What the check finds: in the sandbox of its group as far as that counts, otherwise in a fresh one."""
-        group = group_of(check) if self.share_boxes and not self.state.slow_in else None
+        group = group_of(check) if self.may_share and not self.state.slow_in else None
         if group is not None and group == self.sandbox.group:
             began = time.perf_counter()
             if (outcome := self._in_shared_sandbox(check, group)) is not None:
                 return Judgement(outcome, time.perf_counter() - began)
-            # Code that fails here gets no second try in another sandbox of its group.
-            self.share_boxes, group = False, None
-        judgement = self._in_new_sandbox(check, group if group and opens_its_group(check) else None)
-        passed = judgement.outcome.status is Status.PASSED
-        if not passed and (group is None or group.kind == "values"):
-            # Code that tries its luck again in every process must not keep what passed.
-            self.share_boxes = False
-        if not self.share_boxes or self.sandbox.group is None:
+            self.may_share = False  # code that fails here gets no second try in another sandbox of its group
+        opens = group if group and self.may_share and opens_its_group(check) else None
+        judgement = self._in_new_sandbox(check, opens)
+        if judgement.outcome.status is not Status.PASSED and (group is None or group.kind == "values"):
+            self.may_share = False  # code that tries its luck again in every process must not keep what passed
+        if opens is None or not self.may_share:
             self.sandbox.close()
         return judgement
 
@@ -143,7 +134,7 @@ class CheckRunner:
         for left in reversed(range(attempts)):
             student: _Student | None = None
             try:
-                box = self.sandbox.replace(self.open_box(self.state.limits(self.problem)), opens)
+                box = self.sandbox.replace(self.state.open_sandbox(self.problem), opens)
                 student = _Student(self, check, box)
                 return Judgement(self._found(check, student), time.perf_counter() - began)
             except Exception as fault:
@@ -155,11 +146,11 @@ class CheckRunner:
 
     def place(self, name: str) -> str:
         """What random numbers of the problem follow from, next to seed and secret."""
-        return f"{self.rubric.name}/{self.problem.id}/{name}"
+        return f"{self.state.rubric.name}/{self.problem.id}/{name}"
 
     def _found(self, check: Check, student: _Student) -> Outcome:
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.
-        rng = np.random.default_rng(self.draw.questions(self.place(check.id)))
+        rng = np.random.default_rng(self.state.draw.questions(self.place(check.id)))
         try:
             outcome = check.function(student, rng, **check.parameters)
         finally:

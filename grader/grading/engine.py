@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from grader.grading.check_runner import CheckRunner, Judgement, OpenBox
+from grader.grading.check_runner import CheckRunner, Judgement
 from grader.grading.concealment import as_shown
-from grader.grading.evidence import Judging
+from grader.grading.evidence import Evidence
 from grader.grading.grading_state import GradingState
 from grader.grading.groups import gates_above, in_order
 from grader.grading.randomness import Draw
 from grader.model import (
     Alternative,
-    Box,
     Check,
     CheckResult,
-    Limits,
     Outcome,
     Problem,
     ProblemResult,
@@ -54,17 +52,13 @@ def grade(
     """
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
-
-    def open_box(limits: Limits) -> AbstractContextManager[Box]:
-        return runner.open(submission, limits, draw.student(rubric.name))
-
-    state = GradingState(submission, rubric)
-    judging = Judging(submission, lambda: state.sheet)
-    grading = _Grading(rubric, state, draw, open_box, share_boxes, progress)
+    state = GradingState(rubric, submission, runner, draw)
+    evidence = Evidence(submission, lambda: state.sheet)
+    grading = _Grading(state, share_boxes, progress)
     problems: list[ProblemResult] = []
     for problem in rubric.problems:
         result = grading.problem(problem)
-        problems.append(replace(result, judged=judging.of(problem, result.chosen)))
+        problems.append(replace(result, judged=evidence.of(problem, result.chosen)))
         finished(problems[-1])
     seconds = time.perf_counter() - began
     return Report(
@@ -83,10 +77,7 @@ def grade(
 class _Grading:
     """One submission and how to grade it."""
 
-    rubric: Rubric
     state: GradingState
-    draw: Draw
-    open_box: OpenBox
     share_boxes: bool
     progress: Progress
 
@@ -107,11 +98,11 @@ class _Grading:
         checks = (*(alternative.checks if alternative else ()), *problem.checks)
         results = {result.check.id: result for result in before}
         beside = alternative.beside if alternative else ()
-        runner = CheckRunner(self.rubric, problem, self.state, self.draw, self.open_box, self.share_boxes, beside)
-        with closing(runner.sandbox):
+        check_runner = CheckRunner(self.state, problem, beside, self.share_boxes)
+        with closing(check_runner.sandbox):
             for check in in_order(checks):
                 self.progress(problem, check)
-                results[check.id] = self._result(problem, check, checks, results, runner)
+                results[check.id] = self._result(problem, check, checks, results, check_runner)
         ordered = doubted([*before, *(results[check.id] for check in checks)])
         points = sum((result.points for result in ordered), Fraction(0))
         chosen = alternative.name if alternative else ""
@@ -123,10 +114,10 @@ class _Grading:
         check: Check,
         checks: Sequence[Check],
         results: Mapping[str, CheckResult],
-        runner: CheckRunner,
+        check_runner: CheckRunner,
     ) -> CheckResult:
         outcome = blocked(check, gates_above(check, checks), results.values())
-        judgement = Judgement(outcome, 0.0) if outcome else runner.judge(check)
+        judgement = Judgement(outcome, 0.0) if outcome else check_runner.judge(check)
         self.state.took(judgement.seconds, judgement.timed_out, problem, check)
         outcome = judgement.outcome
         return CheckResult(
@@ -139,7 +130,7 @@ class _Grading:
         )
 
     def _shown(self, outcome: Outcome, check: Check) -> Outcome:
-        return as_shown(outcome, check, self.draw.seed)
+        return as_shown(outcome, check, self.state.draw.seed)
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:

@@ -36,7 +36,7 @@ _MARKS = {"prose": "", "math": "$", "code": "`"}
 _Entry = dict[str, Any]
 
 
-class Judging:
+class Evidence:
     """One submission while its problems are described."""
 
     def __init__(self, submission: Submission, sheet: Callable[[], Answers | StudentFault]) -> None:

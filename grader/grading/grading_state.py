@@ -1,21 +1,25 @@
-"""A submission while it is graded: its answer sheet, the time its code took, and what to say about how it ran."""
+"""A submission while it is graded: its sandboxes, its answer sheet, the time its code took, and notes on how it ran."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import cached_property
 
 from grader.answers import about
 from grader.errors import StudentFault
-from grader.model import Answers, Check, Limits, Problem, Rubric, Submission
+from grader.grading.randomness import Draw
+from grader.model import Answers, Box, Check, Problem, Rubric, Runner, Submission
 from grader.submission.alternatives import sheet_of
 
 
 class GradingState:
     """The answer sheet is read once, when the first check asks for it."""
 
-    def __init__(self, submission: Submission, rubric: Rubric) -> None:
+    def __init__(self, rubric: Rubric, submission: Submission, runner: Runner, draw: Draw) -> None:
+        self.rubric = rubric
         self.submission = submission
-        self._rubric = rubric
+        self.draw = draw
+        self._runner = runner
         self._seconds = 0.0
         self.without_gpu: list[str] = []  # parts whose code asked for one
         self.slow_in = ""  # the check in which the code ran out of wall time, or out of the grader's patience
@@ -24,12 +28,14 @@ class GradingState:
     def sheet(self) -> Answers | StudentFault:
         """What was written or, once for all parts, why that is not known."""
         try:
-            return sheet_of(self.submission, self._rubric)
+            return sheet_of(self.submission, self.rubric)
         except StudentFault as fault:
             return fault
 
-    def limits(self, problem: Problem) -> Limits:
-        return problem.limits.hurried() if self.slow_in else problem.limits
+    def open_sandbox(self, problem: Problem) -> AbstractContextManager[Box]:
+        """A fresh sandbox with the limits of the problem; with less patience, if the code has been slow before."""
+        limits = problem.limits.hurried() if self.slow_in else problem.limits
+        return self._runner.open(self.submission, limits, self.draw.student(self.rubric.name))
 
     def took(self, seconds: float, timed_out: bool, problem: Problem, check: Check) -> None:
         """Count the time that a check took; enough of it, and later checks get less."""
@@ -41,7 +47,7 @@ class GradingState:
     def notes(self) -> tuple[str, ...]:
         """What the sheet's reader could not place, if a check asked for the sheet; and what ran otherwise than at
         home."""
-        about_sheet = about(self.sheet, self._rubric.parts) if "sheet" in self.__dict__ else ()
+        about_sheet = about(self.sheet, self.rubric.parts) if "sheet" in self.__dict__ else ()
         if not self.without_gpu:
             return about_sheet
         parts = ", ".join(dict.fromkeys(self.without_gpu))

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.answers import read_answers
 from grader.errors import Ambiguous, Missing, StudentFault
 from grader.model import Alternative, Answers, Check, CheckResult, Outcome, Problem, Rubric, Status, Submission
-from grader.submission import file_choice as fitting
+from grader.submission import file_choice
 
 
 def handed_in(problem: Problem, submission: Submission) -> list[Alternative]:
@@ -58,7 +58,7 @@ def on_the_sheet(problem: Problem) -> bool:
 
 
 def _is_written(alternative: Alternative, path: Path) -> bool:
-    found = fitting.states(path, alternative.defines)
+    found = file_choice.states(path, alternative.defines)
     return all(found.get(name, "written") == "written" for name in alternative.defines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.errors import Crashed, Missing, StudentFault, WrongKind
 from grader.model import Check, Submission, is_code
-from grader.submission import file_choice as fitting
+from grader.submission import file_choice
 
 
 def not_started(fault: StudentFault, check: Check, submission: Submission) -> StudentFault:
@@ -16,7 +16,7 @@ def not_started(fault: StudentFault, check: Check, submission: Submission) -> St
         if not is_code(file) or not check.names:
             continue
         try:
-            states = fitting.states(submission.folder / submission.find(file), check.names)
+            states = file_choice.states(submission.folder / submission.find(file), check.names)
         except StudentFault:
             continue
         stubs = [name for name, state in states.items() if state == "stub"]

@@ -11,8 +11,7 @@ import numpy as np
 
 from . import wire
 from .calls import WrongSignature
-from .loading import student_code, student_machine
-from .loading import student_loader as own_source
+from .loading import student_code, student_loader, student_machine
 from .loading.student_code import Absent, ImportFailed, describe
 from .probes import script_files
 from .probes.probes import PROBES, Probe, latest
@@ -72,7 +71,7 @@ def forget(home: str, path: list[str]) -> None:
             del sys.modules[name]
     student_code.forget()
     script_files.placed.clear()
-    own_source.forget()
+    student_loader.forget()
     latest.clear()
     sys.path[:] = path
     for folder in [one for one in sys.path_importer_cache if home and one.startswith(home)]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.model import Submission
 from grader.sandbox.box import wire
-from grader.sandbox.host import fault_messages as box_endings
+from grader.sandbox.host import fault_messages
 from grader.sandbox.host.channel import Channel
 from grader.sandbox.host.fault_messages import Asked
 
@@ -42,7 +42,7 @@ class Asking(ABC):
 
     def _value(self, reply: Any, asked: Asked) -> Any:
         self.lacked_a_gpu |= isinstance(reply, dict) and reply.get("lacked_a_gpu") is True
-        return box_endings.value_of(reply, asked)
+        return fault_messages.value_of(reply, asked)
 
     @abstractmethod
     def _replies(self, frame: bytes, count: int, asked: Asked) -> Iterator[Any]:

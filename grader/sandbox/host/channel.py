@@ -17,7 +17,7 @@ from typing import Any
 from grader.errors import Crashed, StudentFault
 from grader.model import Limits
 from grader.sandbox.box import wire
-from grader.sandbox.host import fault_messages as box_endings
+from grader.sandbox.host import fault_messages
 from grader.sandbox.host.fault_messages import Asked
 from grader.sandbox.host.fork_server import ForkServer
 from grader.sandbox.host.scratch import exceeds, remove
@@ -179,7 +179,7 @@ class Channel:
         except wire.WireError as error:
             self._end()
             self.printed.clear()  # how far code that forges answers came is chance
-            raise box_endings.no_answer(asked, str(error)) from None
+            raise fault_messages.no_answer(asked, str(error)) from None
         if answer is None:
             raise self._explain_silence(asked)
         self._owed -= 1
@@ -225,9 +225,9 @@ class Channel:
             return
         self._looked = now
         if self._process.cpu_seconds() > self._limits.cpu_seconds:
-            raise _OverLimit(box_endings.used_up(asked, self._limits))
+            raise _OverLimit(fault_messages.used_up(asked, self._limits))
         if self._waiting.exceeds(self._wall_seconds):
-            raise _OverLimit(box_endings.took_too_long(asked, self._limits))
+            raise _OverLimit(fault_messages.took_too_long(asked, self._limits))
         if self._process.threads() > _MAX_THREADS:
             raise _OverLimit(Crashed(f"{asked} started more than {_MAX_THREADS} threads", code="too_many_threads"))
         if self._scratch is not None and exceeds(self._scratch, self._limits.scratch_mb * 2**20):
@@ -246,8 +246,8 @@ class Channel:
         ended_by_itself = bool(poll.poll(1000))
         code, cpu_seconds = self._end()
         if not ended_by_itself:
-            return box_endings.hung_up(asked)
-        return box_endings.ended(asked, code, cpu_seconds, self._limits)
+            return fault_messages.hung_up(asked)
+        return fault_messages.ended(asked, code, cpu_seconds, self._limits)
 
     def _end(self) -> tuple[int, float]:
         """Kill the box and all in it, and wait until it is gone."""

@@ -24,7 +24,7 @@ from typing import IO, Any
 from grader.errors import Crashed
 from grader.model import Box, Isolation, Limits, Submission
 from grader.sandbox.box import wire
-from grader.sandbox.host import fault_messages as box_endings
+from grader.sandbox.host import fault_messages
 from grader.sandbox.host.asking import Asking
 from grader.sandbox.host.fault_messages import Asked
 
@@ -156,10 +156,10 @@ class _Process:
             answer = self._answers.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             self.end()
-            raise box_endings.took_too_long(asked, limits) from None
+            raise fault_messages.took_too_long(asked, limits) from None
         if answer is None:
             self.end()
-            raise box_endings.ended(asked, self._popen.returncode, 0.0, limits)
+            raise fault_messages.ended(asked, self._popen.returncode, 0.0, limits)
         self.owed -= 1
         self._answered = True
         return answer

@@ -18,8 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
-from . import student_code
-from . import student_loader as own_source
+from . import student_code, student_loader
 
 _INERT = {
     *("matplotlib", "seaborn", "plotly", "bokeh", "altair", "pylab", "IPython", "ipywidgets", "google", "tqdm"),
@@ -164,7 +163,7 @@ class _Loader:
 
 def _is_own_package(name: str) -> bool:
     found = sys.modules.get(name)
-    return found is not None and any(map(own_source.is_below_home, getattr(found, "__path__", None) or ()))
+    return found is not None and any(map(student_loader.is_below_home, getattr(found, "__path__", None) or ()))
 
 
 def _stand_in(fullname: str) -> importlib.machinery.ModuleSpec:
@@ -188,7 +187,7 @@ class _Hiding:
         spec = importlib.machinery.PathFinder.find_spec(fullname)
         if spec is None or not (spec.origin or "").startswith(self._installed):
             return None
-        if (own := own_source.written_otherwise(fullname, None)) is not None:
+        if (own := student_loader.written_otherwise(fullname, None)) is not None:
             return own
         if by[1] and package not in _INERT:
             raise _refusal(package)
@@ -207,7 +206,9 @@ class _Finder:
         file, is_tried = _importing()
         if is_tried or not student_code.is_own(file):
             return None
-        if not own_source.has_begun():  # a script: it is tried from other folders too, and with the course's own files
+        if (
+            not student_loader.has_begun()
+        ):  # a script: it is tried from other folders too, and with the course's own files
             return _stand_in(fullname) if package in KNOWN else None
         if not inner and (found := _elsewhere(package, file)) is not None:
             return found
@@ -229,7 +230,7 @@ def _elsewhere(name: str, importer: str) -> importlib.machinery.ModuleSpec | Non
     *_, folder = min(holding)
     sys.path.append(folder)
     spec = importlib.machinery.PathFinder.find_spec(name)
-    return spec and (own_source.as_own(spec) or spec)
+    return spec and (student_loader.as_own(spec) or spec)
 
 
 def _holds_code(folder: str) -> bool:

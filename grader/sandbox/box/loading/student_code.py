@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from . import later_modules, notebook_part
-from . import student_loader as own_source
+from . import later_modules, notebook_part, student_loader
 
 _TEXT_LIMIT = 400
 _PACKAGE = "handed_in"  # what the top of the submission is called where relative imports ask for a package
@@ -59,7 +58,7 @@ def _provided(file: str, name: str) -> set[str]:
     """Run what the name needs. Returns all names of the file, run or not."""
     for is_last in (False, True):
         loader = getattr(loaded[file], "__loader__", None)
-        if not isinstance(loader, own_source.OwnLoader) or loader.program is None:
+        if not isinstance(loader, student_loader.OwnLoader) or loader.program is None:
             break
         try:
             loader.program.provide({name})
@@ -95,7 +94,7 @@ def parsed(file: str) -> list[tuple[str, ast.Module]]:
     try:
         if notebook_part.is_part(file):
             return notebook_part.trees(file)
-        return [(file, own_source.parse(os.path.abspath(file)))]
+        return [(file, student_loader.parse(os.path.abspath(file)))]
     except (SyntaxError, ValueError) as error:
         raise ImportFailed from error
 
@@ -129,7 +128,7 @@ def imported_anew() -> Iterator[None]:
 
 def _import(path: str) -> ModuleType:
     """Import by path. Inside a package it is imported as part of it, so that relative imports work."""
-    own_source.begin()
+    student_loader.begin()
     folder, name = os.path.dirname(path), os.path.splitext(os.path.basename(path))[0]
     _search_first(folder)
     above = folder
@@ -148,7 +147,7 @@ def _import(path: str) -> ModuleType:
     if dotted != name:
         _search_first(top)
         return importlib.import_module(dotted)
-    spec = importlib.util.spec_from_file_location(name, path, loader=own_source.OwnLoader(name, path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=student_loader.OwnLoader(name, path))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..loading import course_utils, student_code, student_machine
-from ..loading import student_loader as own_source
+from ..loading import course_utils, student_code, student_loader, student_machine
 from ..loading.later_modules import later
 from ..output import Output
 from ..reading.source_text import does_something
@@ -144,7 +143,7 @@ class _Run:
         student_machine.offer(content)
         with self._as_if_started(main, output, content), self._declared.noted():
             try:
-                exec(compile(own_source.parse(self._path), self._path, "exec"), vars(main))
+                exec(compile(student_loader.parse(self._path), self._path, "exec"), vars(main))
                 if not re.search(r"\d", output.text()):
                     self._call_what_nothing_calls(main)
             except SystemExit as end:

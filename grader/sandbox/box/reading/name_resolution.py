@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..loading import student_loader as own_source
+from ..loading import student_loader
 from ..loading.stand_ins import KNOWN
 from ..loading.student_code import is_own, parsed
 from .scopes import Definition, Imported, Scope, Value
@@ -161,7 +161,7 @@ class Sources:
 
     def _own(self, stem: str) -> Own | None:
         folder, name = os.path.split(stem)
-        other_letters = os.path.join(folder, own_source.in_other_letters(name, folder) or name)
+        other_letters = os.path.join(folder, student_loader.in_other_letters(name, folder) or name)
         for path in (f"{stem}.py", os.path.join(stem, "__init__.py"), f"{other_letters}.py"):
             if os.path.isfile(path):
                 return Own(stem, self.top(os.path.normpath(path)))
