@@ -175,7 +175,8 @@ class Box(CodeInABox, Protocol):
     """One running sandbox, which several checks may ask in turn."""
 
     def begin_check(self) -> None:
-        """What is asked from here on belongs to another check: the code's own random numbers begin again."""
+        """What is asked from here on belongs to another check: the student's modules are loaded again, and path,
+        folder, environment and random numbers are as they were at first."""
 
 
 class Student(CodeInABox, Protocol):

@@ -1,4 +1,4 @@
-"""Runs one check: which sandbox it asks, how often it may try, and whose fault it is if it breaks off."""
+"""Runs the checks of one problem: which sandbox each asks, how often it may try, and whose fault it is if it breaks."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def grade(
     progress: Progress = lambda problem, check: None,
     finished: Finished = lambda result: None,
 ) -> Report:
-    """Grade a submission. Always returns a report; raises only if no sandbox can be made at all.
+    """Grade a submission. Returns a report whatever the code does; raises if no sandbox can be made at all.
 
     Without `share_boxes` every check has a fresh sandbox: slower, with the same verdicts (see `benchmarks.verdicts`).
     """
