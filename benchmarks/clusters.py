@@ -47,7 +47,7 @@ from grader.grading.randomness import Draw
 from grader.rubric.loading import load_rubric
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-NLP_A5, ALICE = REPOSITORY / "rubrics" / "nlp-a5.yaml", REPOSITORY / "submissions" / "alice"
+NLP_A5, ALICE = REPOSITORY / "rubrics" / "nlp-a5" / "rubric.yaml", REPOSITORY / "submissions" / "alice"
 PROBLEMS = ("2.1", "2.2")
 STUDENTS = 10_000
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)

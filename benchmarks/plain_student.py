@@ -20,7 +20,7 @@ from grader.rubric.yaml_source import read
 from grader.sandbox.box.loading import student_code
 from grader.sandbox.box.probes.probes import PROBES
 
-RUBRIC = Path(__file__).resolve().parent.parent / "rubrics" / "dl-hw3.yaml"
+RUBRIC = Path(__file__).resolve().parent.parent / "rubrics" / "dl-hw3" / "rubric.yaml"
 Asked = tuple[str, str, dict[str, Any]]
 
 

@@ -35,7 +35,7 @@ from grader.batch.running import Order, Tally, run_batch
 from grader.rubric.loading import load_rubric
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-RUBRIC = REPOSITORY / "rubrics" / "dl-hw3.yaml"
+RUBRIC = REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml"
 MODEL = REPOSITORY / "submissions" / "ada"
 PYTEST_PROCESSES = 12  # each takes a second or more; their mean is steady long before that
 LEAST_OF = 5  # rounds of bare code

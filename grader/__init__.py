@@ -2,6 +2,10 @@
 
 import sys  # nothing here that is not loaded when Python starts: see __main__
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.api import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -12,7 +16,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - told here, before anything is re
 
 
 def __getattr__(name: str) -> object:
-    """`from grader import check_notebook`: loaded when a notebook asks for it, since nothing else does."""
-    if name == "check_notebook":
-        return import_module("grader.selfcheck.check_notebook").check_notebook
+    """`from grader import check`: loaded when a rubric or a notebook asks for it."""
+    if not name.startswith("_") and name in (api := import_module("grader.api")).__all__:
+        return getattr(api, name)
     raise AttributeError(f"module 'grader' has no attribute {name!r}")

@@ -27,6 +27,7 @@ from grader.options import (
     UnsafeOption,
     room_of_commands,
 )
+from grader.plugins import Plugin
 from grader.rubric.choosing import choose_rubric
 from grader.rubric.choosing import only as narrowed
 from grader.rubric.locating import find_rubric, glimpse
@@ -143,7 +144,7 @@ def checks(
     from grader.report.listings import print_checks
     from grader.rubric.catalogue import known_checks
 
-    print_checks(known_checks(find_rubric(rubric) if rubric else None), Console())
+    print_checks(known_checks(Plugin(find_rubric(rubric).parent) if rubric else None), Console())
 
 
 def doctor(dask: DaskOption = None) -> None:

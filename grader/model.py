@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -73,6 +73,11 @@ def scored(score: Fraction, message: str, detail: str = "", **more: Any) -> Outc
     """Passed at full marks, failed at nothing, partial in between."""
     status = Status.PASSED if score == 1 else Status.PARTIAL if score else Status.FAILED
     return Outcome(status, score, message, detail, **more)
+
+
+def review(message: str, score: Fraction | int = 0, **more: Any) -> Outcome:
+    """A person decides; until then it counts this much."""
+    return Outcome(Status.REVIEW, Fraction(score), message, **more)
 
 
 @dataclass(frozen=True)
@@ -150,16 +155,45 @@ class Limits:
         return replace(self, wall_seconds=min(self.wall_seconds, self.hurried_wall_seconds))
 
 
+class StudentCode(Protocol):
+    """What a probe gets as its first argument, in the sandbox: the way to the student's code."""
+
+    def load(self, file: str) -> Any:
+        """The module."""
+
+    def attribute(self, file: str, name: str) -> Any:
+        """A function or class that the file should define; what is not there is reported as missing."""
+
+    def modules(self) -> list[Any]:
+        """Every module of the student's that has been loaded."""
+
+    def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] = {}) -> Any:
+        """What it returns. A call that does not fit its signature is reported as that, and not as a crash."""
+
+    def replaced(self, attributes: Iterable[tuple[Any, str, Any]]) -> AbstractContextManager[None]:
+        """Within, these objects have other attributes of these names."""
+
+    def built(self, file: str, name: str, config: Any, precision: str = "float64") -> Any:
+        """A module of torch built from a configuration (a dict) or from arguments (a list), in evaluation mode."""
+
+    def ask(self, probe: str, file: str, **request: Any) -> Any:
+        """What a probe of the sandbox's own finds out."""
+
+
+Probe = Callable[..., Any]  # (code: StudentCode, file: str, **request) -> values
+
+
 class CodeInABox(Protocol):
     """Student code behind a wall. Every call runs in there; only values come back."""
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """What the student's function returns."""
 
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
-        """What one of the box's probes finds out about a student's file."""
+    def probe(self, probe: str | Probe, file: str, /, **request: Any) -> Any:
+        """What a probe finds out about a student's file: one of the sandbox's own, by name, or a function of the
+        rubric's `probes.py`."""
 
-    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+    def probe_each(self, probe: str | Probe, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         """The same for several requests, one after the other in the box, without a wait in between."""
 
     @property
@@ -291,6 +325,7 @@ class Rubric:
     course_material: tuple[str, ...] = ()  # folders that students were given: what lies in them is not theirs
     editions: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # other numberings → parts
     per_student: PerStudent = PerStudent()
+    folder: Path = Path()  # what belongs to it: its code, ideas, data, starter files, proof
 
     @cached_property
     def definitions(self) -> Mapping[str, frozenset[str]]:

@@ -187,7 +187,7 @@ def hers(tmp_path: Path) -> Path:
     (hers / "rubrics").mkdir(parents=True)
     escapes = f"open({str(tmp_path / 'escaped')!r}, 'w')\n"
     for folder in (hers, hers / "rubrics"):
-        shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", folder / "dl-hw3.yaml")
+        shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", folder / "dl-hw3.yaml")
         (folder / "checks.py").write_text(escapes)
     for name in ("yaml", "numpy", "reference", "typer", "checks", "sitecustomize", "typing", "pathlib", "signal"):
         (hers / f"{name}.py").write_text(escapes)
@@ -214,11 +214,11 @@ REFUSED = "so it may be a student's"
         (["run", ".", "--rubric", "dl-hw3"], GRADED),
         (["run", "hw3.ipynb", "--rubric", "dl-hw3"], "attention.py was not handed in"),
         (["run", ".", "--rubric", "./dl-hw3.yaml"], REFUSED),
-        (["run", ".", "--rubric", "rubrics/dl-hw3.yaml"], REFUSED),
-        (["run", "hw3.ipynb", "--rubric", "rubrics/dl-hw3.yaml"], REFUSED),
+        (["run", ".", "--rubric", "rubrics/dl-hw3/rubric.yaml"], REFUSED),
+        (["run", "hw3.ipynb", "--rubric", "rubrics/dl-hw3/rubric.yaml"], REFUSED),
         (["run", "hw3.ipynb", "--rubric", "../hers/dl-hw3.yaml"], REFUSED),
         (["run", "rubrics", "--rubric", "dl-hw3.yaml"], REFUSED),
-        (["batch", "..", "--out", "../../out", "--rubric", "rubrics/dl-hw3.yaml"], REFUSED),
+        (["batch", "..", "--out", "../../out", "--rubric", "rubrics/dl-hw3/rubric.yaml"], REFUSED),
         (
             ["batch", "..", "--out", "../../out", "--rubric", "dl-hw3", "--part", "2.1"],
             "1 of 1 submissions: 1 graded",
@@ -239,7 +239,7 @@ def test_a_submission_cannot_name_a_rubric_by_path(hers: Path) -> None:
 
 
 def test_a_broken_rubric_stops_with_every_line(tmp_path: Path) -> None:
-    text = (REPOSITORY / "rubrics" / "dl-hw3.yaml").read_text().replace("points: 4", "pionts: 4")
+    text = (REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml").read_text().replace("points: 4", "pionts: 4")
     (tmp_path / "mine.yaml").write_text(text)
     done = command("run", "submissions/ada", "--rubric", tmp_path / "mine.yaml")
     assert done.returncode == 2

@@ -47,7 +47,7 @@ def graded(house: Path, tmp_path: Path) -> Any:
     def grade(rubric: str, file: str, text: str) -> dict[str, Any]:
         (tmp_path / "hers").mkdir(exist_ok=True)
         (tmp_path / "hers" / file).write_text(text)
-        done = grader("run", tmp_path / "hers", "--rubric", f"rubrics/{rubric}.yaml", "--json", "-", cwd=house)
+        done = grader("run", tmp_path / "hers", "--rubric", f"rubrics/{rubric}/rubric.yaml", "--json", "-", cwd=house)
         assert done.returncode == 0, done.stderr
         report = json.loads(done.stdout)
         assert report["isolation"]["missing"] == []
@@ -78,7 +78,7 @@ def test_the_new_prover_judges_a_formula(graded: Any, formula: str, status: str,
 
 def test_the_new_export_writes_a_file_of_a_real_report(house: Path, tmp_path: Path) -> None:
     ben = REPOSITORY / "submissions" / "ben"
-    rubric = REPOSITORY / "rubrics" / "dl-hw3.yaml"
+    rubric = REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml"
     grader("run", ben, "--rubric", rubric, "--part", "2.2", "--json", tmp_path / "ben.json", cwd=house)
     done = grader("export", tmp_path / "ben.json", "--to", "lines", "--out", tmp_path / "grades.txt", cwd=house)
     assert done.returncode == 0, done.stderr

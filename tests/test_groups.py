@@ -47,7 +47,7 @@ def test_a_sample_gets_the_same_report_as_with_a_fresh_sandbox_for_each_check(
     """Of what runs code; `benchmarks.verdicts keep --fresh` does this for folders of other work."""
     shared = as_data(graded(torch_boxes, sample))
     with open_submission(REPOSITORY / "submissions" / sample) as work:
-        whole = for_student(the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml"), work.name, DRAW)
+        whole = for_student(the_rubric(f"rubrics/{DECLARED[sample]['rubric']}/rubric.yaml"), work.name, DRAW)
         runs_code = [
             one for one in whole.problems if any(is_code(file) for each in one.every_check for file in each.files)
         ]
@@ -154,7 +154,7 @@ HOSTILE = {
 def test_code_that_knows_what_was_asked_before_earns_what_it_would_without(
     boxes: BoxRunner, submission: MakeSubmission, body: str, points: int
 ) -> None:
-    whole = the_rubric("rubrics/dl-hw3.yaml")
+    whole = the_rubric("rubrics/dl-hw3/rubric.yaml")
     (problem,) = (one for one in whole.problems if one.id == "2.1")
     # What reading the code says of it is another matter: hostile code looks like it.
     rubric = replace(whole, problems=(replace(problem, checks=problem.checks[1:]),))
@@ -287,7 +287,7 @@ def test_a_wrong_call_that_no_value_depends_on_is_not_used_up_by_the_check_that_
     torch_boxes: BoxRunner, submission: MakeSubmission, call: int
 ) -> None:
     """The opening check builds and probes a module before it compares any of its outputs."""
-    whole = the_rubric("rubrics/dl-hw3.yaml")
+    whole = the_rubric("rubrics/dl-hw3/rubric.yaml")
     (problem,) = (one for one in whole.problems if one.id == "2.3")
     source = (REPOSITORY / "submissions/ada/encoder.py").read_text(encoding="utf-8")
     wrong = f"forward(self, x):\n        calls.append(1)\n        x = x * float('nan') if len(calls) == {call} else x\n"
@@ -390,7 +390,7 @@ def test_a_first_answer_that_is_wrong_and_remembered_earns_nothing(
     boxes: BoxRunner, submission: MakeSubmission
 ) -> None:
     """Asked again it is answered alike, and the check that asked it looks at no values."""
-    whole = the_rubric("rubrics/dl-hw3.yaml")
+    whole = the_rubric("rubrics/dl-hw3/rubric.yaml")
     (problem,) = (one for one in whole.problems if one.id == "2.1")
     body = """
         key = (Q.tobytes(), K.tobytes(), V.tobytes(), beta)

@@ -13,7 +13,7 @@ from grader.sandbox import BoxRunner
 from grader.submission.opening import open_submission
 from tests.conftest import DRAW, REPOSITORY, the_rubric
 
-LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv"
+LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "data" / "birth_test.tsv"
 SAMPLES = {"nlp-a5": ("alice", "nora", "jonas", "stub"), "dl-hw3": ("ben", "dora", "evan")}
 
 
@@ -36,7 +36,7 @@ def _secrets(rubric: str) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("rubric", "sample"), [(name, one) for name, samples in SAMPLES.items() for one in samples])
 def test_hidden_checks_give_nothing_away(torch_boxes: BoxRunner, rubric: str, sample: str) -> None:
-    loaded = the_rubric(f"rubrics/{rubric}.yaml")
+    loaded = the_rubric(f"rubrics/{rubric}/rubric.yaml")
     with open_submission(REPOSITORY / "submissions" / sample) as submission:
         data = as_data(grade(loaded, submission, torch_boxes, DRAW))
     hidden = [check for problem in data["problems"] for check in problem["checks"] if check["visibility"] == "hidden"]

@@ -34,13 +34,13 @@ def test_the_prose_of_an_answer_is_its_words_without_formulas() -> None:
 
 
 def test_a_rubric_knows_what_each_file_of_code_is_asked_to_define() -> None:
-    asked = load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml").definitions
+    asked = load_rubric(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml").definitions
     assert "attention" in asked["attention.py"]
     assert all(file.endswith(".py") and names for file, names in asked.items())
 
 
 def test_what_a_rubric_asks_for_is_found_once_and_anew_for_another() -> None:
-    whole = load_rubric(REPOSITORY / "rubrics" / "nlp-a5.yaml")
+    whole = load_rubric(REPOSITORY / "rubrics" / "nlp-a5" / "rubric.yaml")
     assert whole.files_asked is whole.files_asked
     assert whole.definitions is whole.definitions
     some = replace(whole, problems=whole.problems[-1:])

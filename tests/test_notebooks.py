@@ -19,7 +19,7 @@ from grader.submission.notebooks import notebook_cells
 from grader.submission.opening import open_submission
 from tests.conftest import DRAW, sampled, the_rubric
 
-RUBRIC = only(the_rubric("rubrics/dl-hw3.yaml"), ["2.1", "2.2"])
+RUBRIC = only(the_rubric("rubrics/dl-hw3/rubric.yaml"), ["2.1", "2.2"])
 
 ATTENTION = """
 def attention(Q, K, V, beta):
@@ -364,7 +364,7 @@ def test_large_outputs_and_tangled_names_take_no_time(tmp_path: Path) -> None:
     assert time.process_time() - began < 10
 
 
-ANSWERS = the_rubric("rubrics/dl-hw3.yaml")
+ANSWERS = the_rubric("rubrics/dl-hw3/rubric.yaml")
 WRITTEN = [
     "# Homework 3",
     "x = 1",

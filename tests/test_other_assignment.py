@@ -22,7 +22,7 @@ NOTHING = Outcome(Status.MISSING, Fraction(0), "it was not handed in")
 
 def _report(rubric: str, *, right: int = 0, only: int | None = None) -> Report:
     """Nothing found but for the first parts, which are right."""
-    whole = the_rubric(f"rubrics/{rubric}.yaml")
+    whole = the_rubric(f"rubrics/{rubric}/rubric.yaml")
     problems = []
     for number, problem in enumerate(whole.problems[:only]):
         outcome = passed("right") if number < right else NOTHING if number % 2 else failed("wrong")

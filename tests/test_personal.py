@@ -158,7 +158,7 @@ def test_a_kit_tells_students_the_numbers_they_are_graded_by(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, boxes: BoxRunner
 ) -> None:
     """Of the assignment that ships with all of it: numbers, choices, a reference and inputs of its own, predictions."""
-    kit, rubric = tmp_path / "kit", the_rubric("rubrics/ridge.yaml")
+    kit, rubric = tmp_path / "kit", the_rubric("rubrics/ridge/rubric.yaml")
     build_kit(rubric, kit, secret=SECRET.secret)
     sheet = (kit / "answers.md").read_text(encoding="utf-8")
     assert "What does λ = (your lam) make of it?" in sheet

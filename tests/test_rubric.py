@@ -394,11 +394,13 @@ def test_the_hash_covers_the_rubric_and_its_own_checks(tmp_path: Path) -> None:
 
 def test_rubrics_are_found_by_name_and_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3.yaml"
+    assert find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml"
     (tmp_path / "rubrics").mkdir()
-    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", tmp_path / "rubrics" / "mine.yaml")
-    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", tmp_path / "rubrics" / "dl-hw3.yaml")
-    assert find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3.yaml"  # a name is never what lies here
+    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", tmp_path / "rubrics" / "mine.yaml")
+    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", tmp_path / "rubrics" / "dl-hw3" / "rubric.yaml")
+    assert (
+        find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml"
+    )  # a name is never what lies here
     assert find_rubric("rubrics/mine.yaml") == Path("rubrics/mine.yaml")
     with pytest.raises(UsageError, match=r"no rubric 'mine'; .*a rubric of your own is .* path: \./rubrics/mine\.yaml"):
         find_rubric("mine")

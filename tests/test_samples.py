@@ -33,7 +33,7 @@ RUBRICS = sorted({declared["rubric"] for declared in DECLARED.values()})
 
 
 def _grade(boxes: BoxRunner, sample: str, seed: int = 0) -> Report:
-    rubric = the_rubric(f"rubrics/{DECLARED[sample]['rubric']}.yaml")
+    rubric = the_rubric(f"rubrics/{DECLARED[sample]['rubric']}/rubric.yaml")
     with open_submission(REPOSITORY / "submissions" / sample) as submission:
         draw = Draw(seed, None)
         return grade(for_student(rubric, submission.name, draw), submission, boxes, draw)
@@ -56,7 +56,7 @@ def test_every_check_is_failed_by_some_sample(rubric: str) -> None:
     """Of alternatives too. What is missing, or crashed with everything else of its problem, was never judged."""
     own = (declared for declared in DECLARED.values() if declared["rubric"] == rubric)
     failed = {found for declared in own for found in failed_by(declared)}
-    loaded = the_rubric(f"rubrics/{rubric}.yaml")
+    loaded = the_rubric(f"rubrics/{rubric}/rubric.yaml")
     assert {(problem.id, check.id) for problem in loaded.problems for check in _all_checks(problem)} <= failed
 
 
@@ -88,7 +88,7 @@ def test_another_seed_gives_the_same_grade(torch_boxes: BoxRunner, sample: str) 
 
 
 def test_a_part_graded_alone_gets_the_same_grade(torch_boxes: BoxRunner) -> None:
-    rubric = the_rubric("rubrics/nlp-a5.yaml")
+    rubric = the_rubric("rubrics/nlp-a5/rubric.yaml")
     with open_submission(REPOSITORY / "submissions" / "alice") as submission:
         for part in ("1.b.ii", "1.d.i", "3.a"):  # headings `ii.`, `i.` and `(a)`, which other parts have too
             alone = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == part))

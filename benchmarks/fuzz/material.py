@@ -15,8 +15,8 @@ from grader.sandbox.box import wire
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SAMPLES = REPOSITORY / "submissions"
-LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "birth_dev.tsv"
-OTHER_LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv"
+LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "data" / "birth_dev.tsv"
+OTHER_LABELS = REPOSITORY / "rubrics" / "nlp-a5" / "data" / "birth_test.tsv"
 FEW = 40  # questions of a small split: a line of it is as much worth damaging as one of three hundred
 _CORPUS_CHARACTERS = 2_000  # the longer ones are hostile already, and slow by intention
 

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
+from grader.plugins import Plugin
 from grader.prose import item_phrased_apart
 from grader.registry import REQUIRED, Definition, Parameter
 from grader.rubric.catalogue import known_checks
@@ -40,7 +41,7 @@ _OWN_NUMBER = {"type": "string", "pattern": r"<<\w+>>"}  # one of these in place
 
 def rubric_schema(rubric: Path | None = None) -> Schema:
     """Of rubrics that use our checks and, if one is given, those that this rubric brings."""
-    checks = known_checks(rubric)
+    checks = known_checks(Plugin(rubric.parent) if rubric else None)
     kinds = {
         (name, one.name): TypeAdapter(one.annotation) for name in checks for one in checks[name].parameters.values()
     }

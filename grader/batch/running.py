@@ -320,5 +320,5 @@ def rubric_of(chosen: list[HandedIn]) -> Path:
             continue
     if len(named) == 1:
         return next(iter(named))
-    says = ", ".join(f"{student} is for {path.stem}" for path, student in named.items())
+    says = ", ".join(f"{student} is for {path.parent.name}" for path, student in named.items())
     raise UsageError(f"give the class's rubric with --rubric: {says or 'no submission says or shows which one it is'}")

@@ -20,12 +20,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 from typing import Any, BinaryIO
 
+from grader import plugins
 from grader.errors import cause_for_staff
-from grader.module_files import file_of, load_module
 
 CPU_SECONDS = 2.0  # the slowest honest formula takes a tenth of it
 _WALL_SECONDS = 60.0  # a machine with many others on it; processor time is what decides
@@ -104,7 +102,8 @@ def in_killable_child(function: Callable[..., Any], *args: Any, cpu_seconds: flo
     """What the function returns, computed in a child with bounded time; TookTooLong if it was killed for it."""
     start()
     assert _server is not None
-    request = (function.__module__, file_of(function), function.__qualname__, pickle.dumps(args), cpu_seconds)
+    of_rubrics = plugins.registered()
+    request = (of_rubrics, function.__module__, function.__qualname__, pickle.dumps(args), cpu_seconds)
     match _server.ask(pickle.dumps(request)):
         case ("found", value):
             return value
@@ -153,28 +152,17 @@ def _serve() -> None:
             request = _receive(asked)
         except EOFError:
             return
-        module, file, name, arguments, cpu_seconds = pickle.loads(request)
+        of_rubrics, module, name, arguments, cpu_seconds = pickle.loads(request)
+        for package, (folder, digest) in of_rubrics.items():
+            plugins.register(package, folder, digest)
         try:
-            function = getattr(_module(module, file), name)
+            function = getattr(importlib.import_module(module), name)
             args = pickle.loads(arguments)
-        except Exception as error:  # in a rubric's own checks.py, perhaps
+        except Exception as error:  # in a rubric's own checks, perhaps
             cause = f"the process that judges formulas cannot load {module}.{name}: {cause_for_staff(error)}"
             _send(answers, pickle.dumps(("raised", cause)))
             continue
         _send(answers, _in_a_child(function, args, cpu_seconds) if can_fork else _reply(function, args))
-
-
-_loaded: dict[tuple[str, Path, int], ModuleType] = {}
-
-
-def _module(name: str, file: Path | None) -> ModuleType:
-    """The module that the grader has loaded, from the same file if it was loaded by path."""
-    if file is None:
-        return importlib.import_module(name)
-    version = (name, file, file.stat().st_mtime_ns)
-    if version not in _loaded:
-        _loaded[version] = load_module(name, file)
-    return _loaded[version]
 
 
 def _in_a_child(function: Callable[..., Any], args: tuple[Any, ...], cpu_seconds: float) -> bytes:

@@ -16,7 +16,7 @@ from grader.grading.concealment import concealed, from_fault, with_output
 from grader.grading.grading_state import GradingState
 from grader.grading.groups import Group, OpenSandbox, group_of, opens_its_group
 from grader.grading.pdf_caution import from_pages
-from grader.model import Answer, Box, Check, Outcome, Problem, Status
+from grader.model import Answer, Box, Check, Outcome, Probe, Problem, Status
 from grader.quoting import quote
 from grader.submission.not_started import not_started
 
@@ -46,11 +46,11 @@ class _Student:
         self.asked_code = True
         return self._box.call(file, function, *args, **kwargs)
 
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+    def probe(self, probe: str | Probe, file: str, /, **request: Any) -> Any:
         self.asked_code = True
         return self._box.probe(probe, file, **request)
 
-    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+    def probe_each(self, probe: str | Probe, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         self.asked_code = True
         return self._box.probe_each(probe, file, requests)
 

@@ -82,7 +82,7 @@ def _names_no_other(file: Path, rubric: Rubric) -> bool:
         said = read(file.read_text(encoding="utf-8")).data
     except (OSError, UnicodeDecodeError, YamlError):
         return True
-    return not isinstance(said, dict) or said.get("rubric", rubric.path.stem) in (rubric.path.stem, rubric.name)
+    return not isinstance(said, dict) or said.get("rubric", rubric.name) in (rubric.folder.name, rubric.name)
 
 
 def _source(path: Path, faults: list[str]) -> Source | None:

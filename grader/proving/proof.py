@@ -98,7 +98,7 @@ class Proof:
 
 def load_proof(rubric: Rubric) -> Proof:
     """Read it completely; RubricError lists what is wrong with it, each with its line."""
-    path = rubric.path.parent / rubric.path.stem / FILE
+    path = rubric.folder / FILE
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file; it says which sample is gold and what of it is mutated")
     try:

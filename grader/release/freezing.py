@@ -17,7 +17,7 @@ from grader.checks.functions.nested import Values, flat, plain, values_in
 from grader.errors import RubricError
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
-from grader.model import Box, Check, Isolation, Limits, Problem, Rubric, Status, Submission
+from grader.model import Box, Check, Isolation, Limits, Probe, Problem, Rubric, Status, Submission
 from grader.rubric.per_student import for_student
 from grader.submission.opening import OpenedSubmission
 
@@ -47,12 +47,12 @@ class _Reference:
         self.asked.append((args, kwargs))
         return values_in(self._right(*args, **kwargs))
 
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
-        raise _MoreThanValues(probe)
+    def probe(self, probe: str | Probe, file: str, /, **request: Any) -> Any:
+        raise _MoreThanValues(str(probe))
 
-    def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+    def probe_each(self, probe: str | Probe, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         if probe != "call":
-            raise _MoreThanValues(probe)
+            raise _MoreThanValues(str(probe))
         for request in requests:
             yield self.call(file, request["function"], *request["args"], **request["kwargs"])
 

@@ -23,7 +23,7 @@ class Handout(BaseModel):
 
 def read_handout(rubric: Rubric) -> Handout:
     """RubricError if something in it has no meaning."""
-    path = rubric.path.parent / rubric.path.stem / FILE
+    path = rubric.folder / FILE
     if not path.is_file():
         return Handout()
     try:
@@ -43,4 +43,4 @@ def read_handout(rubric: Rubric) -> Handout:
 
 
 def starter_folder(rubric: Rubric) -> Path:
-    return rubric.path.parent / rubric.path.stem / STARTER
+    return rubric.folder / STARTER

@@ -1,66 +1,93 @@
-"""Which checks exist: the grader's own, those of installed packages, and those beside a rubric."""
+"""Which checks exist: the grader's own, those of installed packages, and those of a rubric's own folder."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import grader.checks
 from grader.errors import RubricError
-from grader.module_files import load_module
+from grader.plugins import Plugin
 from grader.quoting import quote
 from grader.registry import Definition, definitions_in
-from grader.rubric.locating import own_checks
-from grader.rubric.own_functions import Offer, offers_in
+from grader.rubric.own_functions import Kind, Offer, offers_in
 
 _ENTRY_POINTS = "grader.checks"
+_Found = TypeVar("_Found")
 
 
-def known_checks(rubric: Path | None = None) -> Mapping[str, Definition]:
-    """All checks by name. A rubric's own `checks.py` adds to them, and replaces none."""
-    modules = [module for name in _own_files() if (module := _load_own(name))]
-    return definitions_in([*modules, *_others(rubric)])
+def known_checks(plugin: Plugin | None = None) -> Mapping[str, Definition]:
+    """All checks by name. A rubric's own add to them, and replace none."""
+    return definitions_in(_Modules(plugin).every())
 
 
-def checks_as_named(rubric: Path) -> ChecksAsNamed:
-    """The same checks, of which the grader's own are loaded as they are asked for: no rubric uses all of them."""
-    return ChecksAsNamed(_others(rubric))
+class Catalogue(Mapping[str, Definition]):
+    """The same checks, whose modules are loaded as they are asked for: no rubric uses all of them."""
 
+    def __init__(self, plugin: Plugin) -> None:
+        modules = _Modules(plugin)
+        self._definitions = _AsNamed(modules, definitions_in)
+        self.references: Mapping[str, Offer] = _AsNamed(modules, lambda some: offers_in(some, "reference"))
+        self.inputs: Mapping[str, Offer] = _AsNamed(modules, lambda some: offers_in(some, "inputs"))
 
-class ChecksAsNamed(Mapping[str, Definition]):
-    def __init__(self, others: list[ModuleType]) -> None:
-        self._sources = {name: file.read_bytes() for name, file in _own_files().items()}
-        self._others = others
-        self.offers: Mapping[str, Mapping[str, Offer]] = offers_in(others)  # references and inputs of the rubric's own
-        self._asked: dict[str, Definition | None] = {}
-        own = (module for name in definitions_in(others) for module in self._defining(name))
-        definitions_in([*own, *others])  # complains of a name that one of ours has
+    def offers(self, kind: Kind) -> Mapping[str, Offer]:
+        return self.references if kind == "reference" else self.inputs
 
     def __getitem__(self, name: str) -> Definition:
-        if name not in self._asked:
-            self._asked[name] = definitions_in([*self._defining(name), *self._others]).get(name)
-        found = self._asked[name]
-        if found is None:
-            raise KeyError(name)
-        return found
+        return self._definitions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._definitions)
+
+    def __len__(self) -> int:
+        return len(self._definitions)
+
+
+class _AsNamed(Mapping[str, _Found]):
+    """What modules define: looked up in those whose text has a function of the name."""
+
+    def __init__(self, modules: _Modules, found_in: Callable[[list[ModuleType]], Mapping[str, _Found]]) -> None:
+        self._modules = modules
+        self._found_in = found_in
+
+    def __getitem__(self, name: str) -> _Found:
+        return self._found_in(self._modules.defining(name))[name]
 
     def __iter__(self) -> Iterator[str]:
         """All names, as for a guess at what was meant: that loads everything."""
-        modules = [module for name in self._sources if (module := _load_own(name))]
-        return iter(definitions_in([*modules, *self._others]))
+        return iter(self._found_in(self._modules.every()))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _defining(self, name: str) -> list[ModuleType]:
-        """Those of our modules whose text has a function of this name, whether it is a check or not."""
+
+class _Modules:
+    """Where checks may be defined."""
+
+    def __init__(self, plugin: Plugin | None) -> None:
+        self._plugin = plugin
+        own = {name: path.read_bytes() for name, path in _own_files().items()}
+        self._texts = own | {name: path.read_bytes() for name, path in (plugin.modules if plugin else {}).items()}
+        self._packages = [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]
+
+    def every(self) -> list[ModuleType]:
+        return [*map(self._load, self._texts), *self._packages]
+
+    def defining(self, name: str) -> list[ModuleType]:
+        """Those whose text has a function of this name, whether it is a check or not."""
         wanted = f"def {name}(".encode("utf-8", "replace")
-        return [module for own, text in self._sources.items() if wanted in text and (module := _load_own(own))]
+        return [*(self._load(module) for module, text in self._texts.items() if wanted in text), *self._packages]
+
+    def _load(self, module: str) -> ModuleType:
+        if self._plugin is None or module not in self._plugin.modules:
+            return importlib.import_module(module)
+        return load_own(self._plugin, module)
 
 
 def _own_files() -> dict[str, Path]:
@@ -73,24 +100,6 @@ def _own_files() -> dict[str, Path]:
     return files
 
 
-def _others(rubric: Path | None) -> list[ModuleType]:
-    modules = [_load_entry_point(entry.value) for entry in entry_points(group=_ENTRY_POINTS)]
-    if rubric is not None and (own := own_checks(rubric)) is not None:
-        modules.append(_load_file(own))
-    return modules
-
-
-def _load_own(module: str) -> ModuleType | None:
-    """None for one that needs the reference where there is none, as on a student's machine: a rubric that uses its
-    checks all the same is told that there is no such check."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is not None and error.name.split(".")[0] == "reference":
-            return None
-        raise
-
-
 def _load_entry_point(module: str) -> ModuleType:
     try:
         return importlib.import_module(module)
@@ -98,24 +107,24 @@ def _load_entry_point(module: str) -> ModuleType:
         raise RubricError([f"entry point {module}: cannot be imported: {type(error).__name__}: {error}"]) from error
 
 
-def name_beside(path: Path) -> str:
-    """What the module of checks beside a rubric is called."""
-    return f"rubric_checks_{path.parent.name}"
-
-
-def _line_in(path: Path, error: Exception) -> int:
-    """The line of a file at which importing it ended."""
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        return error.lineno or 1
-    return next(
-        (one.lineno or 1 for one in reversed(traceback.extract_tb(error.__traceback__)) if one.filename == str(path)), 1
-    )
-
-
-def _load_file(path: Path) -> ModuleType:
+def load_own(plugin: Plugin, module: str) -> ModuleType:
+    """A module of a rubric's own; RubricError names the line at which importing it ended."""
     try:
-        return load_module(name_beside(path), path)
-    except Exception as error:  # the author's file: name it, whatever it raised
+        return plugin.load(module)
+    except RubricError:
+        raise
+    except Exception as error:  # the author's file, whatever it raised
         cause = error.msg if isinstance(error, SyntaxError) else str(error)
-        where = f"{path}:{_line_in(path, error)}"
+        where = _place_in(plugin, plugin.modules[module], error)
         raise RubricError([f"{where}: cannot be imported: {type(error).__name__}: {quote(cause)}"]) from error
+
+
+def _place_in(plugin: Plugin, path: Path, error: Exception) -> str:
+    """File and line of the rubric's code at which an import ended."""
+    own = {str(file.resolve()): file for file in plugin.files}
+    if isinstance(error, SyntaxError) and error.filename in own:
+        return f"{own[error.filename]}:{error.lineno or 1}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename in own:
+            return f"{own[frame.filename]}:{frame.lineno or 1}"
+    return f"{path}:1"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric
+from grader.plugins import Plugin
 from grader.quoting import quote
-from grader.rubric.locating import find_rubric, own_checks, rubric_choices
+from grader.rubric.locating import find_rubric, rubric_choices
 from grader.rubric.part_names import parts_meant
 from grader.submission.opening import OpenedSubmission
 
@@ -41,8 +42,8 @@ def choose_rubric(named: str | None, submission: OpenedSubmission, handed_in: Pa
 
 def refuse_rubric_inside(rubric: Path, handed_in: Path) -> None:
     """What lies where students put their files may be a student's own, and a rubric can bring code."""
-    work, brought = handed_in.resolve(), (rubric, own_checks(rubric))
-    inside = (path for path in brought if path and path.resolve().is_relative_to(work))
+    work, brought = handed_in.resolve(), (rubric, *Plugin(rubric.parent).files)
+    inside = (path for path in brought if path.resolve().is_relative_to(work))
     if work.is_dir() and (found := next(inside, None)):
         cause = "it lies inside what is graded, so it may be a student's"
         raise UsageError(f"{quote(str(found))}: {cause}; move the rubric elsewhere")
@@ -50,13 +51,12 @@ def refuse_rubric_inside(rubric: Path, handed_in: Path) -> None:
 
 def _refuse_code_beside(rubric: Path, handed_in: Path) -> None:
     """One file of a student's lies among the student's other files; a folder may be a part of what was handed in."""
-    code, work = own_checks(rubric), handed_in.resolve()
+    code, work = next(iter(Plugin(rubric.parent).files), None), handed_in.resolve()
     if code is None:
         return
-    folders = {rubric.resolve().parent, code.resolve().parent}  # a folder of the rubric's name may be a student's, too
-    if work.parent in folders if work.is_dir() else code.resolve().is_relative_to(work.parent):
-        cause = "its checks.py lies beside what is graded, so it may be a student's, and it would run outside the box"
-        raise UsageError(f"{quote(str(rubric))}: {cause}; move the rubric elsewhere")
+    if work.parent == rubric.resolve().parent if work.is_dir() else code.resolve().is_relative_to(work.parent):
+        cause = f"its {code.name} lies beside what is graded, so it may be a student's, and it would run outside the"
+        raise UsageError(f"{quote(str(rubric))}: {cause} sandbox; move the rubric elsewhere")
 
 
 def _files_found(rubric: Rubric, submission: OpenedSubmission) -> int:

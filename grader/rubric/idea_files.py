@@ -1,4 +1,4 @@
-"""rubrics/NAME/ideas.yaml → the phrasings of the ideas and wrong claims that NAME.yaml names with a label.
+"""rubrics/NAME/ideas.yaml → the phrasings of the ideas and wrong claims that rubric.yaml names with a label.
 
     1.a:                                 a part
       ideas:                             a parameter of its checks
@@ -22,10 +22,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from grader.prose import Phrasing, item_phrased_apart
 from grader.registry import REQUIRED, Parameter
 from grader.rubric.hints import did_you_mean, misfit
+from grader.rubric.locating import IDEAS
 from grader.rubric.yaml_source import Path as Place
 from grader.rubric.yaml_source import Source, YamlError, read
 
-_FILE = "ideas.yaml"
 _LAYOUT = "a part holds 'ideas' and 'wrong', and each of these holds names with their phrasings"
 
 
@@ -44,9 +44,9 @@ Fault = tuple[Place, str]  # where in the value that the rubric gives, and what 
 class IdeaFile:
     """The file beside one rubric, and what of it that rubric has named so far."""
 
-    def __init__(self, rubric: Path, shown: str) -> None:
-        self._path = rubric.parent / rubric.stem / _FILE
-        self._shown = str(Path(shown).parent / rubric.stem / _FILE)
+    def __init__(self, folder: Path, shown: Path) -> None:
+        self._path = folder / IDEAS
+        self._shown = str(shown / IDEAS)
         self._problems: list[tuple[int, str]] = []
         self._named: dict[str, dict[str, set[str]]] = {}  # by part and parameter
         self._unsure: set[str] = set()  # parts

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from grader.errors import RubricError
 from grader.model import Alternative, Check, Later, Limits, PerStudent, Problem, Rubric
+from grader.plugins import Plugin
 from grader.registry import REQUIRED, Definition
-from grader.rubric.catalogue import checks_as_named
+from grader.rubric.catalogue import Catalogue
 from grader.rubric.editions import misfits
 from grader.rubric.forms import (
     ABOUT_A_CHECK,
@@ -26,7 +27,7 @@ from grader.rubric.forms import (
 )
 from grader.rubric.hints import did_you_mean, misfit
 from grader.rubric.idea_files import IdeaFile
-from grader.rubric.locating import find_rubric, own_checks, rubric_choices
+from grader.rubric.locating import data_folders, find_rubric, rubric_choices
 from grader.rubric.per_student import names_in, read_for_all
 from grader.rubric.yaml_errors import ESCAPE
 from grader.rubric.yaml_source import Path as Place
@@ -35,8 +36,11 @@ from grader.rubric.yaml_source import Source, YamlError, read
 __all__ = ["ABOUT_A_CHECK", "find_rubric", "load_rubric", "rubric_choices"]
 
 
-def load_rubric(path: Path, data: Path | None = None) -> Rubric:
-    """Read and check a rubric completely. RubricError lists everything that is wrong with it."""
+def load_rubric(path: Path, data: Path | None = None, *, folder: Path | None = None) -> Rubric:
+    """Read and check a rubric completely. RubricError lists everything that is wrong with it.
+
+    What belongs to it lies in its folder, which is the one it lies in unless another is named.
+    """
     shown = os.path.relpath(path) if path.is_absolute() else str(path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -47,20 +51,21 @@ def load_rubric(path: Path, data: Path | None = None) -> Rubric:
         raise RubricError([f"{shown}: not a UTF-8 text file"]) from None
     except YamlError as error:
         raise RubricError([f"{shown}:{error.line}: {error.cause}"]) from None
-    folders = [folder for folder in (data, path.parent / path.stem, path.parent) if folder is not None]
-    return _Reading(path, shown, source, folders).rubric(text)
+    return _Reading(path, shown, source, folder or path.parent, data).rubric(text)
 
 
 class _Reading:
     """One rubric being read; collects every problem before giving up."""
 
-    def __init__(self, path: Path, shown: str, source: Source, folders: list[Path]) -> None:
+    def __init__(self, path: Path, shown: str, source: Source, folder: Path, data: Path | None) -> None:
         self._path = path
         self._shown = shown
         self._source = source
-        self._checks = checks_as_named(path)
-        self._context = {"data_folders": folders, "offers": self._checks.offers}
-        self._ideas = IdeaFile(path, shown)
+        self._folder = folder
+        self._plugin = Plugin(folder)
+        self._checks = Catalogue(self._plugin)
+        self._context = {"data_folders": data_folders(folder, data), "catalogue": self._checks}
+        self._ideas = IdeaFile(folder, Path(shown).parent)
         self._problems: list[tuple[int, str]] = []
         self._ranges: dict[str, tuple[str, ...]] = {}  # of numbers that each student has of their own
         self._asked_for: set[str] = set()  # of them, those that stand somewhere
@@ -90,12 +95,12 @@ class _Reading:
         self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()
-        checks = own_checks(self._path)
-        code = checks.read_bytes() if checks else b""
+        code = self._plugin.digest.encode()
         digest = hashlib.sha256(text.encode() + code + self._ideas.content).hexdigest()
         ids, material = tuple(problem.id for problem in problems), tuple(written.course_material)
         named = (written.rubric, written.title, written.points, tuple(problems), self._path, digest)
-        return Rubric(*named, ids, material, written.editions, PerStudent(self._ranges, written.per_student_key))
+        per_student = PerStudent(self._ranges, written.per_student_key)
+        return Rubric(*named, ids, material, written.editions, per_student, self._folder)
 
     def _problem(self, written: ProblemForm, rubric: RubricForm, index: int) -> Problem:
         place: Place = ("problems", index)

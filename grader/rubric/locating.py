@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Literal
 
@@ -13,30 +15,35 @@ from grader.quoting import quote
 from grader.rubric.hints import did_you_mean
 from grader.rubric.yaml_source import YamlError, as_written, read
 
-_OWN = Path(__file__).resolve().parents[2] / "rubrics"
-CHECKS = "checks.py"
+RUBRIC, IDEAS, DATA = "rubric.yaml", "ideas.yaml", "data"
+_ENTRY_POINTS = "grader.rubrics"  # each names a package; every folder in it with a rubric.yaml is a rubric
 LIBRARIES: tuple[Literal["numpy"]] = ("numpy",)  # of a problem that names none
 
 
-def own_checks(rubric: Path) -> Path | None:
-    """The file of checks that a rubric brings: `NAME/checks.py`, else the `checks.py` beside `NAME.yaml`, which several
-    rubrics may share."""
-    places = (rubric.parent / rubric.stem / CHECKS, rubric.parent / CHECKS)
-    return next((path for path in places if path.exists()), None)
+def data_folders(folder: Path, data: Path | None = None) -> list[Path]:
+    """Where files of data that a rubric names are looked for."""
+    return [one for one in (data, folder / DATA, folder) if one is not None]
 
 
 def rubric_choices() -> dict[str, Path]:
-    """The grader's own rubrics by name. A rubric can bring code (its `checks.py`), so a name never means a file that
-    happens to lie in the working directory: that may be a student's folder."""
-    return {path.stem: path for path in sorted(_OWN.glob("*.yaml"))}
+    """The rubrics of installed packages, by name. A rubric can bring code, so a name never means a folder that happens
+    to lie in the working directory: that may be a student's."""
+    found: dict[str, Path] = {}
+    for entry in entry_points(group=_ENTRY_POINTS):
+        spec = importlib.util.find_spec(entry.value)
+        for folder in spec.submodule_search_locations or () if spec else ():
+            found |= {path.parent.name: path for path in Path(folder).glob(f"*/{RUBRIC}")}
+    return dict(sorted(found.items()))
 
 
 def find_rubric(name: str, *, by_staff: bool = True) -> Path:
-    """The path of a rubric given by name. Staff may also give a path; a submission may not."""
+    """The path of a rubric given by name. Staff may also give a path, of the file or of its folder; a submission may
+    not."""
     if by_staff and (name.endswith((".yaml", ".yml")) or os.sep in name):
-        if not os.path.isfile(name):  # Path's own raises where a name is too long
-            raise UsageError(f"{name}: there is no such rubric file")
-        return Path(name)
+        path = os.path.join(name, RUBRIC) if os.path.isdir(name) else name
+        if not os.path.isfile(path):  # Path's own raises where a name is too long
+            raise UsageError(f"{path}: there is no such rubric file")
+        return Path(path)
     choices = rubric_choices()
     if name not in choices:
         raise UsageError(f"there is no rubric '{quote(name, 60)}'{did_you_mean(name, choices)}{_path_of(name)}")
@@ -45,7 +52,7 @@ def find_rubric(name: str, *, by_staff: bool = True) -> Path:
 
 def _path_of(name: str) -> str:
     """A hint for authors who name a rubric of their own."""
-    here = [path for path in (Path(f"{name}.yaml"), Path("rubrics", f"{name}.yaml")) if os.path.isfile(path)]
+    here = [path for path in (Path(name), Path("rubrics", name)) if os.path.isfile(path / RUBRIC)]
     return f"; a rubric of your own is given by its path: .{os.sep}{here[0]}" if here else ""
 
 

@@ -1,4 +1,4 @@
-"""`@reference` and `@inputs`: functions of a rubric's own `checks.py` that its checks name.
+"""`@reference` and `@inputs`: functions of a rubric's own `checks` that its checks name.
 
     @reference(mistakes={"the penalty is left out": least_squares})
     def ridge(X, y, lam): ...
@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, Literal, TypeVar
 
 _MARK = "__offered_to_rubrics__"
 Kind = Literal["reference", "inputs"]
+Mistaken = tuple[str, Callable[..., Any]]  # what it looks like, and what gives such values
+Mistakes = Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -28,7 +30,10 @@ class Offer:
 
     kind: Kind
     function: Callable[..., Any]
-    mistakes: tuple[tuple[str, Callable[..., Any]], ...] = ()  # of a reference: what it looks like, what gives it
+    mistakes: tuple[Mistaken, ...] = ()  # of a reference
+    on_squares: tuple[Mistaken, ...] = ()
+    at_extremes: tuple[Mistaken, ...] = ()
+    pairs: Callable[[], Iterable[Mistaken]] = tuple
     public: bool = False  # of inputs: students may have the code
 
 
@@ -46,13 +51,21 @@ class OfferedName(str):
 def reference(
     function: _Function | None = None,
     *,
-    mistakes: Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]] | None = None,
+    mistakes: Mistakes | None = None,
+    on_squares: Mistakes | None = None,
+    at_extremes: Mistakes | None = None,
+    pairs: Callable[[], Iterable[Mistaken]] = tuple,
 ) -> Any:
     """The right function, for `reference:` in the rubric. `mistakes` gives classic wrong ones by what they look like:
-    "it looks as if …"."""
-    several = {text: (one,) if callable(one) else tuple(one) for text, one in (mistakes or {}).items()}
-    known = tuple((text, one) for text, those in several.items() for one in those)
-    return _offered(Offer("reference", _unknown, known), function)
+    "it looks as if …". Those `on_squares` crash unless all sides are equal, those `at_extremes` show only where scores
+    are huge, and `pairs` yields two made together."""
+    usual, squares, extremes = (_each(table or {}) for table in (mistakes, on_squares, at_extremes))
+    return _offered(Offer("reference", _unknown, usual, squares, extremes, pairs), function)
+
+
+def _each(table: Mistakes) -> tuple[Mistaken, ...]:
+    several = {text: (one,) if callable(one) else tuple(one) for text, one in table.items()}
+    return tuple((text, one) for text, those in several.items() for one in those)
 
 
 def inputs(function: _Function | None = None, *, public: bool = False) -> Any:
@@ -65,7 +78,7 @@ def _offered(offer: Offer, function: _Function | None) -> Any:
     def mark(marked: _Function) -> _Function:
         if offer.kind == "inputs" and not inspect.isgeneratorfunction(marked):
             raise TypeError(f"{marked.__name__} should yield cases")
-        setattr(marked, _MARK, Offer(offer.kind, marked, offer.mistakes, offer.public))
+        setattr(marked, _MARK, replace(offer, function=marked))
         return marked
 
     return mark if function is None else mark(function)
@@ -75,15 +88,21 @@ def _unknown(*_: Any) -> Any:
     raise AssertionError("an offer is made of a function")
 
 
-def offers_in(modules: Iterable[ModuleType]) -> dict[str, dict[str, Offer]]:
-    """What these modules offer, by kind and name."""
-    found: dict[str, dict[str, Offer]] = {"reference": {}, "inputs": {}}
+def offers_in(modules: Iterable[ModuleType], kind: Kind) -> dict[str, Offer]:
+    """What of this kind these modules offer, by name."""
+    found: dict[str, Offer] = {}
     for module in modules:
         for value in list(vars(module).values()):
             offer = getattr(value, _MARK, None)
-            if isinstance(offer, Offer) and value.__module__ == module.__name__:
-                found[offer.kind][value.__name__] = offer
+            if isinstance(offer, Offer) and offer.kind == kind and value.__module__ == module.__name__:
+                found[value.__name__] = offer
     return found
+
+
+def offers_among(context: Mapping[str, Any] | None, kind: Kind) -> Mapping[str, Offer]:
+    """What the rubric that is being read offers; for a validator."""
+    catalogue = (context or {}).get("catalogue")
+    return catalogue.offers(kind) if catalogue is not None else {}
 
 
 def offered(value: Any, kind: Kind) -> Offer | None:

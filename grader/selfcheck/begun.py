@@ -44,7 +44,7 @@ class Begun:
 
     def _given(self, file: str) -> set[str]:
         """Digests of what was given out under this name: a kit has them, a rubric of the staff's the files."""
-        name, beside = PurePosixPath(file).name, self._rubric.path.parent / self._rubric.path.stem
+        name, beside = PurePosixPath(file).name, self._rubric.folder
         try:
             digests = json.loads((beside / DIGESTS).read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -1,7 +1,7 @@
 """One's own work, opened: where it lies, and the rubric it is checked by.
 
-At home a rubric may lie in the folder itself, `rubric/NAME.yaml`, as in the kit that students get. It can bring code
-(a `checks.py`), so `run` and `batch`, which grade what others hand in, never look there.
+At home a rubric may lie in the folder itself, `rubric/NAME/`, as in the kit that students get. It can bring code, so
+`run` and `batch`, which grade what others hand in, never look there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grader.grading.randomness import draw_at_home
 from grader.model import Rubric
 from grader.quoting import quote
 from grader.rubric.choosing import choose_rubric
-from grader.rubric.locating import find_rubric, rubric_choices
+from grader.rubric.locating import RUBRIC, find_rubric, rubric_choices
 from grader.submission.opening import OpenedSubmission, open_submission
 
 KIT_FOLDER = "rubric"
@@ -95,7 +95,7 @@ def _existing(path: Path) -> Path:
 def _kit(path: Path) -> dict[str, Path]:
     """The rubrics that lie beside one's own work."""
     folder = (path if path.is_dir() else path.parent) / KIT_FOLDER
-    return {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    return {file.parent.name: file for file in sorted(folder.glob(f"*/{RUBRIC}"))}
 
 
 def _named(path: Path, named: str | None, *, by_staff: bool) -> Path | None:
@@ -114,7 +114,7 @@ def _named(path: Path, named: str | None, *, by_staff: bool) -> Path | None:
 
 def _where_the_kit_is(path: Path, named: str) -> str:
     fix = "check" if path.is_dir() else "put it into"
-    rubric = f"--rubric KIT/{KIT_FOLDER}/{quote(named, 60)}.yaml"
+    rubric = f"--rubric KIT/{KIT_FOLDER}/{quote(named, 60)}/"
     return f" beside {quote(str(path))}; {fix} the folder of your kit, or say {rubric}"
 
 

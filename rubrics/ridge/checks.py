@@ -1,13 +1,10 @@
-"""What ridge.yaml needs beyond the grader's own checks. For staff: it holds answers."""
+"""What the rubric needs beyond the grader's own checks. For staff: it holds answers."""
 
 import numpy as np
 
-from grader.checks.functions.inputs import Case
-from grader.compare import difference, numbers
-from grader.errors import WrongKind
-from grader.model import failed, passed
-from grader.registry import StudentFile, check
-from grader.rubric.own_functions import inputs, reference
+from grader import StudentFile, WrongKind, check, difference, failed, numbers, passed, reference
+
+from .public import regressions
 
 
 def _without_the_penalty(X, y, lam):
@@ -32,14 +29,6 @@ def _squared(X, y, lam):
 def ridge_regression(X, y, lam):
     """Where the gradient Xᵀ(Xw − y) + λw vanishes."""
     return np.linalg.solve(X.T @ X + lam * np.eye(X.shape[1]), X.T @ y)
-
-
-@inputs(public=True)
-def regressions(rng):
-    """More points than features, fewer, and one of either; no λ is 1, where its square would be the same."""
-    for n, d, lam in [(7, 3, 0.5), (4, 6, 2.0), (9, 1, 0.1), (1, 2, 3.0), (12, 5, 10.0)]:
-        X, y = rng.normal(size=(n, d)), rng.normal(size=n)
-        yield Case(f"X {n}×{d}, λ = {lam:g}", (X, y, lam), names=("X", "y", "lam"))
 
 
 @check

@@ -25,7 +25,7 @@ FORMULAS = ("1.b.i", "1.b.ii", "1.c.i", "1.d.i")
 
 
 def _graded(boxes: BoxRunner, folder: Path, parts: tuple[str, ...] = FORMULAS) -> Report:
-    rubric = the_rubric("rubrics/nlp-a5.yaml")
+    rubric = the_rubric("rubrics/nlp-a5/rubric.yaml")
     rubric = replace(rubric, problems=tuple(one for one in rubric.problems if one.id in parts))
     with open_submission(folder) as submission:
         return grade(rubric, submission, boxes, DRAW)

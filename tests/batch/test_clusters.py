@@ -352,7 +352,9 @@ class _Told:
 
 
 def _admitted(client: _Told, draw: Draw) -> Any:
-    return admit(client, "h:1", Plan(REPOSITORY / "rubrics/ridge.yaml", None, (), draw, False), None, at_first=True)
+    return admit(
+        client, "h:1", Plan(REPOSITORY / "rubrics/ridge/rubric.yaml", None, (), draw, False), None, at_first=True
+    )
 
 
 def test_workers_that_refuse_are_named_and_the_others_get_work() -> None:

@@ -81,7 +81,7 @@ def test_what_changes_on_the_way_is_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_rubric_arrives_with_its_data_and_asks_the_same(tmp_path: Path) -> None:
-    source = REPOSITORY / "rubrics" / "nlp-a5.yaml"
+    source = REPOSITORY / "rubrics" / "nlp-a5" / "rubric.yaml"
     data = tmp_path / "course"
     data.mkdir()
     (data / "birth_dev.tsv").write_text((source.parent / "nlp-a5" / "birth_dev.tsv").read_text().upper())
@@ -98,7 +98,7 @@ def test_a_rubric_arrives_with_its_data_and_asks_the_same(tmp_path: Path) -> Non
 
 
 def test_checks_and_phrasings_of_a_rubric_travel_with_it(tmp_path: Path) -> None:
-    source = REPOSITORY / "rubrics" / "ridge.yaml"
+    source = REPOSITORY / "rubrics" / "ridge" / "rubric.yaml"
     parcel = rubric_parcel(Plan(source, None, (), DRAW, unsafe=False), load_rubric(source), None)
     there = plan_in(Parcel.opened(*parcel.sealed()), tmp_path)
     assert load_rubric(there.rubric).sha256 == load_rubric(source).sha256

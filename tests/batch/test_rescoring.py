@@ -59,7 +59,7 @@ problems:
         checks: [{check: attention_becomes, id: once, points: 1}, {check: attention_becomes, points: 1}]
 """
 NORA = REPOSITORY / "submissions" / "nora"
-DATA = REPOSITORY / "rubrics" / "nlp-a5"
+DATA = REPOSITORY / "rubrics" / "nlp-a5" / "data"
 
 _TIERS = "tiers: [{accuracy: 0.1, score: 1}, {accuracy: 0.05, score: 1/2}]"
 _MATCHES = "matches_reference, points: 3"

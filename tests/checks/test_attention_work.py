@@ -13,7 +13,7 @@ from grader.model import Report, Status
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, first_of_each, read_yaml, the_rubric
 
-RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
+RUBRIC = the_rubric("rubrics/dl-hw3/rubric.yaml")
 FILES = {"2.1": "attention.py", "2.2": "multihead.py"}
 
 

@@ -15,7 +15,7 @@ from grader.submission.opening import OpenedSubmission
 from reference.birthplaces import Question, constant_baseline, read_questions
 from tests.conftest import REPOSITORY, MakeSubmission, raises, sampled
 
-DATA = REPOSITORY / "rubrics" / "nlp-a5"
+DATA = REPOSITORY / "rubrics" / "nlp-a5" / "data"
 FILE = "london_baseline.py"
 ORDINARY = Limits()
 

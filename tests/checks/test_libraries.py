@@ -16,7 +16,7 @@ from grader.model import Limits, Outcome, Report, Status
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, MakeSubmission, read_yaml, sampled, the_rubric
 
-RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
+RUBRIC = the_rubric("rubrics/dl-hw3/rubric.yaml")
 _ATTENTION = """
 import numpy as np
 def attention(Q, K, V, beta):

@@ -23,7 +23,7 @@ from grader.submission.opening import OpenedSubmission
 from reference.birthplaces import Question, read_lines, read_questions
 from tests.conftest import DRAW, REPOSITORY, sampled
 
-DATA, NORA = REPOSITORY / "rubrics" / "nlp-a5", REPOSITORY / "submissions" / "nora"
+DATA, NORA = REPOSITORY / "rubrics" / "nlp-a5" / "data", REPOSITORY / "submissions" / "nora"
 DEV, TEST = read_questions(DATA / "birth_dev.tsv"), read_questions(DATA / "birth_test.tsv")
 GOOD = read_lines(NORA / "vanilla.pretrain.dev.predictions")  # 106 of 300
 WEAK = read_lines(NORA / "vanilla.nopretrain.dev.predictions")  # 4 of 300

@@ -21,7 +21,7 @@ from grader.submission.opening import OpenedSubmission, open_submission
 from tests.conftest import MakeSubmission, read_yaml, sampled, the_rubric
 from tests.test_notebooks import notebook
 
-RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
+RUBRIC = the_rubric("rubrics/dl-hw3/rubric.yaml")
 PROBLEMS: dict[str, Problem] = {problem.id: problem for problem in RUBRIC.problems}
 BY_HAND = "np.exp(S - S.max(0)) / np.exp(S - S.max(0)).sum(0)"
 

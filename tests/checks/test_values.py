@@ -24,7 +24,7 @@ from reference import attention as truth
 from reference.mistakes.attention import MISTAKES
 from tests.conftest import DRAW, EVERY_CASE, MakeSubmission, sampled, the_rubric
 
-RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
+RUBRIC = the_rubric("rubrics/dl-hw3/rubric.yaml")
 JUDGED_BY_VALUE = (values.__name__, token_influence.__name__, extreme_scores.__name__)
 
 RIGHT_ATTENTION = {

@@ -17,7 +17,7 @@ from tests.checks.test_whole_model import ON, PLAIN, STARTER, SWITCH, SYNTHESIZE
 from tests.checks.variant_grading import Files
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, sampled, the_rubric
 
-DATA = REPOSITORY / "rubrics" / "nlp-a5"
+DATA = REPOSITORY / "rubrics" / "nlp-a5" / "data"
 NORA = (REPOSITORY / "submissions" / "nora" / "synthesizer.pretrain.test.predictions").read_bytes()  # 22 of 250
 RUBRIC = """
 rubric: tiny
@@ -135,7 +135,7 @@ RUNS: Files = CANNOT_RUN["never switched on"] | ON
 
 def _of_the_whole_problem(boxes: BoxRunner, submission: MakeSubmission, files: Files, predicted: str) -> CheckResult:
     """What the nlp-a5 rubric makes of the predictions of a synthesizer."""
-    rubric = the_rubric("rubrics/nlp-a5.yaml")
+    rubric = the_rubric("rubrics/nlp-a5/rubric.yaml")
     rubric = replace(rubric, problems=tuple(problem for problem in rubric.problems if problem.id == "2.g.i"))
     work = submission(**files, **{"synthesizer.pretrain.test.predictions": predicted})
     return grade(rubric, work, boxes, DRAW).problems[0].checks[-1]

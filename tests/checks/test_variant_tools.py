@@ -26,7 +26,7 @@ from tests.checks.variant_grading import Files, right
 from tests.conftest import MakeSubmission, the_rubric
 
 RNG = np.random.default_rng(5)
-VARIANT = next(problem for problem in the_rubric("rubrics/nlp-a5.yaml").problems if problem.id == "2.g.i")
+VARIANT = next(problem for problem in the_rubric("rubrics/nlp-a5/rubric.yaml").problems if problem.id == "2.g.i")
 
 
 def test_layer_norm_is_torchs() -> None:

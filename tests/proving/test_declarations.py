@@ -129,7 +129,7 @@ def test_what_a_sample_fails_is_known_from_its_declaration() -> None:
 
 @pytest.mark.parametrize("name", ["dl-hw3", "nlp-a5"])
 def test_our_own_samples_are_declared_without_a_slip(name: str) -> None:
-    rubric = the_rubric(f"rubrics/{name}.yaml")
+    rubric = the_rubric(f"rubrics/{name}/rubric.yaml")
     assert len(declared_samples(rubric, load_proof(rubric))) > 9
 
 

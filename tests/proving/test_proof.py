@@ -239,7 +239,7 @@ def test_every_entry_of_our_own_proofs_fits_a_mutant(path: Path) -> None:
 @pytest.mark.slow
 def test_a_sample_of_mutants_proves_dl_hw3(tmp_path: Path) -> None:
     """With a few of its samples: tests/test_samples.py holds all of them to what they declare."""
-    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3.yaml", tmp_path)
+    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", tmp_path)
     shutil.copytree(REPOSITORY / "rubrics" / "dl-hw3", tmp_path / "dl-hw3")
     chosen = (
         [path.name for path in (REPOSITORY / "submissions").iterdir()]
@@ -260,7 +260,7 @@ def test_a_sample_of_mutants_proves_dl_hw3(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_assignment_that_is_not_about_attention_is_proved_whole() -> None:
     """Written with the rubric tools alone: it shows that the harness is one."""
-    code, said = prove(REPOSITORY / "rubrics" / "ridge.yaml")
+    code, said = prove(REPOSITORY / "rubrics" / "ridge" / "rubric.yaml")
     assert code == 0, said
     assert "Gold (rosa) full, stub nothing, 5 samples as declared" in said
     assert re.search(r"Total +│ (\d+) +│ \1 +│ 0 +│ 0 ", said), "every mutant loses points"

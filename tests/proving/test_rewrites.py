@@ -19,7 +19,7 @@ REWRITES = [
     for written in _FILES
     for name, code in written["rewrites"].items()
 ]
-_RUBRIC = the_rubric("rubrics/dl-hw3.yaml")
+_RUBRIC = the_rubric("rubrics/dl-hw3/rubric.yaml")
 _GOLD = REPOSITORY / "submissions" / "ada"
 
 

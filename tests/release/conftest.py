@@ -46,7 +46,7 @@ def kits(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
     def kit(name: str) -> Made:
         if name not in made:
             folder = tmp_path_factory.mktemp("kits") / name
-            rubric = the_rubric(f"rubrics/{name}.yaml")
+            rubric = the_rubric(f"rubrics/{name}/rubric.yaml")
             made[name] = Made(rubric, build_kit(rubric, folder, secret=SECRET), folder)
         return made[name]
 

@@ -20,7 +20,7 @@ from grader.rubric.loading import load_rubric
 from tests.conftest import REPOSITORY
 from tests.release.conftest import RUBRICS, SECRET, Made
 
-LABELS = (REPOSITORY / "rubrics" / "nlp-a5" / "birth_test.tsv").read_text().splitlines()
+LABELS = (REPOSITORY / "rubrics" / "nlp-a5" / "data" / "birth_test.tsv").read_text().splitlines()
 Kits = Callable[[str], Made]
 
 
@@ -180,7 +180,7 @@ def test_a_file_may_not_be_called_by_a_secret_either(tmp_path: Path, secrets: Ca
 
 @pytest.mark.slow
 def test_no_kit_is_made_that_leaks(tmp_path: Path) -> None:
-    shutil.copy(REPOSITORY / "rubrics" / "nlp-a5.yaml", tmp_path)
+    shutil.copy(REPOSITORY / "rubrics" / "nlp-a5" / "rubric.yaml", tmp_path)
     shutil.copytree(REPOSITORY / "rubrics" / "nlp-a5", tmp_path / "nlp-a5")
     (tmp_path / "nlp-a5" / "starter" / "examples.txt").write_text(LABELS[3])
     with pytest.raises(Leaking, match=r"examples\.txt: labels of birth_test\.tsv"):

@@ -16,7 +16,7 @@ from tests.conftest import REPOSITORY, the_rubric
 
 
 def test_a_right_answer_is_withheld_to_its_last_words_and_no_single_word_is() -> None:
-    rubric = the_rubric("rubrics/dl-hw3.yaml")
+    rubric = the_rubric("rubrics/dl-hw3/rubric.yaml")
     found = withheld_from(rubric, {}, read_handout(rubric), None, None)
     with open_submission(REPOSITORY / "submissions" / "ada") as gold:
         answers = read_answers(gold, rubric.parts)

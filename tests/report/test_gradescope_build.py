@@ -60,13 +60,13 @@ def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
         script = archive.read("run_autograder").decode()
         page = archive.read("HOW_TO_UPLOAD.md").decode()
     needed = {"setup.sh", "run_autograder", "ungraded.json", "pyproject.toml", "constraints.txt"}
-    needed |= {"rubrics/dl-hw3.yaml", "rubrics/dl-hw3/ideas.yaml"}
+    needed |= {"rubrics/dl-hw3/rubric.yaml", "rubrics/dl-hw3/ideas.yaml"}
     needed |= {"grader/cli.py", "grader/formulas/syntax/grammar.lark", "reference/attention.py"}
     assert needed <= entries.keys()
     assert {entries["setup.sh"], entries["run_autograder"]} == {0o755}
     assert not [name for name in entries if "__pycache__" in name or name.startswith(("tests/", "submissions/"))]
     assert "--constraint constraints.txt" in setup
-    assert "rubric=(--rubric rubrics/dl-hw3.yaml)" in script
+    assert "rubric=(--rubric rubrics/dl-hw3/rubric.yaml)" in script
     assert not re.search("@[A-Z]+@", setup + script + page), "nothing is left to be filled in"
     assert "Set *Autograder points* to **100**." in page
     assert "1.1.c:gives_the_ideas" in page
@@ -99,7 +99,7 @@ def test_an_image_that_cannot_grade_is_not_built(built: Path, tmp_path: Path) ->
     root = unpacked(built, tmp_path, "ben")
     done = build_the_image(root)
     assert done.returncode == 0, done.stderr
-    for broken in ("grader/sandbox/jail/jail.py", "rubrics/dl-hw3.yaml"):
+    for broken in ("grader/sandbox/jail/jail.py", "rubrics/dl-hw3/rubric.yaml"):
         file = root / "source" / broken
         text = file.read_text()
         file.write_text("broken: [")
@@ -145,7 +145,7 @@ def test_a_submission_is_graded(built: Path, tmp_path: Path) -> None:
 def test_a_fault_of_ours_is_no_mark(built: Path, tmp_path: Path, fault: str) -> None:
     root, python = unpacked(built, tmp_path, "ben"), sys.executable
     if fault == "rubric":
-        (root / "source" / "rubrics" / "dl-hw3.yaml").write_text("rubric: [")
+        (root / "source" / "rubrics" / "dl-hw3" / "rubric.yaml").write_text("rubric: [")
     if fault == "grader":
         (root / "source" / "grader" / "grading" / "engine.py").write_text("raise RuntimeError('broken')\n")
     if fault == "python":

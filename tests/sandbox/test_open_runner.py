@@ -93,7 +93,7 @@ def test_what_it_prints_is_kept_apart_from_its_answers(runner: OpenRunner, submi
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", ["ada", "ben", "dora"])
 def test_verdicts_are_those_of_the_box(sample: str) -> None:
-    rubric = the_rubric("rubrics/dl-hw3.yaml")
+    rubric = the_rubric("rubrics/dl-hw3/rubric.yaml")
     rubric = only(rubric, ["2.1", "2.2"])
     reports = []
     for made in (BoxRunner(), OpenRunner()):

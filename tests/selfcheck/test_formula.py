@@ -20,7 +20,7 @@ from tests.conftest import REPOSITORY, sampled, the_rubric
 from tests.in_process import command as grader
 from tests.selfcheck.kits import make_kit
 
-RUBRIC = the_rubric("rubrics/nlp-a5.yaml")
+RUBRIC = the_rubric("rubrics/nlp-a5/rubric.yaml")
 
 
 def formula(text: str, part: str, *more: str | Path) -> list[str]:
@@ -74,7 +74,7 @@ def test_every_formula_a_part_asks_for_is_read(part: str, text: str, read: list[
 
 
 def test_a_hidden_part_is_read_without_a_verdict(tmp_path: Path) -> None:
-    text = (REPOSITORY / "rubrics" / "nlp-a5.yaml").read_text()
+    text = (REPOSITORY / "rubrics" / "nlp-a5" / "rubric.yaml").read_text()
     hidden = text.replace(
         "{check: extracts_one_vector_of_a_sum,", "{check: extracts_one_vector_of_a_sum, visibility: hidden,"
     )
@@ -140,7 +140,7 @@ def test_a_sheet_that_nobody_wrote_is_not_named() -> None:
     assert not [line for line in formula(r"q_1 = \mu_a", "1.d.i", "--rubric", "nlp-a5") if "answers.md" in line]
 
 
-RUBRICS = {"nlp-a5": RUBRIC, "dl-hw3": load_rubric(REPOSITORY / "rubrics" / "dl-hw3.yaml")}
+RUBRICS = {"nlp-a5": RUBRIC, "dl-hw3": load_rubric(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml")}
 
 
 def printed(text: str, part: str, show: Callable[..., None], rubric: str = "nlp-a5") -> list[str]:

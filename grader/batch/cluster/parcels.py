@@ -18,8 +18,9 @@ from grader.errors import UsageError
 from grader.grading.randomness import Draw
 from grader.grading.secret import Secret
 from grader.model import Rubric
+from grader.plugins import Plugin
 from grader.quoting import quote
-from grader.rubric.locating import own_checks
+from grader.rubric.locating import IDEAS
 from grader.submission.archives import Content
 from grader.submission.copying import MAX_BYTES, Copy
 
@@ -34,9 +35,8 @@ _MAX_SENT_BYTES = 2 * MAX_BYTES
 def rubric_parcel(plan: Plan, rubric: Rubric, secret: Secret | None) -> Parcel:
     """The rubric, what stands beside it, and the data its checks name. `secret` only where it may travel."""
     home = plan.rubric.parent
-    beside = f"{home.name or 'rubrics'}/"  # a folder of the same name: checks beside a rubric are called after it
-    beside_it = (own_checks(plan.rubric), home / plan.rubric.stem / "ideas.yaml")
-    sources = [plan.rubric, *(path for path in beside_it if path and path.exists())]
+    beside = f"{home.resolve().name or 'rubric'}/"  # a folder of the same name: the rubric's package is called after it
+    sources = [path for path in (plan.rubric, home / IDEAS, *Plugin(home).files) if path.exists()]
     files = {beside + path.relative_to(home).as_posix(): path.read_bytes() for path in sources}
     for path in sorted({Path(name) for problem in rubric.problems for name in data_files(problem)}):
         given = plan.data is not None and path.is_relative_to(plan.data)

@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import AfterValidator
 
 from grader.checks.functions.ground_truth import (
-    Mistaken,
     Reference,
     mistakes_at_extremes,
     mistakes_in,
@@ -27,6 +26,7 @@ from grader.compare import ATOL, RTOL, Array, Difference, difference
 from grader.model import Outcome, Student, passed, scored
 from grader.registry import StudentFile, check
 from grader.rubric.hints import did_you_mean
+from grader.rubric.own_functions import Mistaken
 
 # float32 keeps scores near 10⁴ to 10⁻³, and code that computes s − (max + log Σ) in it is right to as much, as are
 # the weights of scores that differ by one; clipping is off by 0.2.

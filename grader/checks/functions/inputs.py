@@ -13,7 +13,7 @@ from pydantic import AfterValidator, ValidationInfo
 
 from grader.compare import shape
 from grader.rubric.hints import did_you_mean
-from grader.rubric.own_functions import Offer, OfferedName, offered
+from grader.rubric.own_functions import OfferedName, offered, offers_among
 
 Array = NDArray[Any]
 
@@ -185,7 +185,7 @@ def takes_what_is_given(parameters: Mapping[str, Any]) -> str:
 
 
 def _known(name: str, info: ValidationInfo) -> str:
-    own: Mapping[str, Offer] = (info.context or {}).get("offers", {}).get("inputs", {})
+    own = offers_among(info.context, "inputs")
     if name in own:
         return OfferedName(name, own[name])
     if name not in INPUTS:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.checks.functions.ground_truth import Mistaken, mistakes_in, pairs_of_mistakes
+from grader.checks.functions.ground_truth import mistakes_in, pairs_of_mistakes
 from grader.checks.functions.inputs import Case
 from grader.checks.functions.nested import flat, values_in
 from grader.compare import ATOL, RTOL, Array
+from grader.rubric.own_functions import Mistaken
 
 Given = tuple[Case, Array]  # arguments, and what the student's function made of them
 

@@ -10,10 +10,8 @@ import os
 import re
 import shlex
 import zipfile
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from grader.errors import UsageError
 from grader.grading.secret import Secret
@@ -96,26 +94,8 @@ def how_to_upload(rubric: Rubric, settings: Settings) -> str:
 
 
 def _rubric_files(rubric: Rubric) -> dict[str, bytes]:
-    """The rubric, its folder of data, its checks, and files beside it that its checks use."""
-    folder = rubric.path.parent
-    beside = {folder / "checks.py"} | {
-        Path(value)
-        for problem in rubric.problems
-        for check in problem.every_check
-        for value in _texts(check.parameters)
-        if Path(value).parent == folder
-    }
-    files = {f"rubrics/{path.name}": path.read_bytes() for path in (rubric.path, *beside) if path.is_file()}
-    return files | _folder(folder / rubric.path.stem, f"rubrics/{rubric.path.stem}")
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str) and "\0" not in value:
-        yield value
-    elif isinstance(value, Mapping):
-        yield from (text for inner in value.values() for text in _texts(inner))
-    elif isinstance(value, list | tuple):
-        yield from (text for inner in value for text in _texts(inner))
+    """The rubric's folder as it is."""
+    return _folder(rubric.folder, f"rubrics/{rubric.folder.name}")
 
 
 def _folder(folder: Path, under: str) -> dict[str, bytes]:

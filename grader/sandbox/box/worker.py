@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import random
 import sys
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from .loading import student_code, student_loader, student_machine
 from .loading.student_code import Absent, ImportFailed, describe
 from .probes import script_files
 from .probes.probes import PROBES, Probe, latest
+from .probes.rubrics_probes import STUDENT_CODE
 
 
 class _Beginning(NamedTuple):
@@ -86,10 +89,22 @@ def serve(descriptor: int) -> None:
 def respond(descriptor: int, question: dict[str, Any]) -> None:
     """Answer each request of a question, as soon as its answer is there: code that ends the sandbox with a later
     request loses none of the answers before."""
-    probe, file, begins = PROBES[question["probe"]], question["file"], question["begins"]
+    probe, file, begins = _probe_in(question), question["file"], question["begins"]
     for request in question["each"]:
         send(descriptor, _answered(probe, {"file": file, **request}, begins))
         begins = False
+
+
+_of_rubrics: dict[str, dict[str, Any]] = {}  # modules of probes, as they were sent
+
+
+def _probe_in(question: dict[str, Any]) -> Probe:
+    if (module := question.get("module")) is None:
+        return PROBES[question["probe"]]
+    if question["code"]:
+        _of_rubrics[module] = {"__name__": module}
+        exec(marshal.loads(question["code"]), _of_rubrics[module])
+    return partial(_of_rubrics[module][question["probe"]], STUDENT_CODE)
 
 
 def send(descriptor: int, reply: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.model import Submission
+from grader import plugins
+from grader.model import Probe, Submission
 from grader.sandbox.box import wire
 from grader.sandbox.host import fault_messages
 from grader.sandbox.host.channel import Channel
@@ -21,6 +22,7 @@ class Asking(ABC):
     def __init__(self, submission: Submission) -> None:
         self._submission = submission
         self._begins = False
+        self._sent: set[str] = set()  # modules of probes that the sandbox has
         self.lacked_a_gpu = False
 
     def begin_check(self) -> None:
@@ -29,13 +31,19 @@ class Asking(ABC):
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         return self.probe("call", file, function=function, args=list(args), kwargs=kwargs)
 
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+    def probe(self, probe: str | Probe, file: str, /, **request: Any) -> Any:
         return next(self.probe_each(probe, file, [request]))
 
-    def probe_each(self, probe: str, file: str, requests: Sequence[Request]) -> Iterator[Any]:
+    def probe_each(self, probe: str | Probe, file: str, requests: Sequence[Request]) -> Iterator[Any]:
         place, first = self._submission.find(file), requests[0]
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
-        question = {"probe": probe, "file": place, "begins": self._begins, "each": [dict(one) for one in requests]}
+        question = {"file": place, "begins": self._begins, "each": [dict(one) for one in requests]}
+        if isinstance(probe, str):
+            question |= {"probe": probe}
+        else:
+            module, code = plugins.probe_module(probe)
+            question |= {"probe": probe.__name__, "module": module, "code": b"" if module in self._sent else code}
+            self._sent.add(module)
         self._begins = False
         replies = self._replies(wire.pack_question(question), len(requests), asked)
         return (self._value(reply, asked) for reply in replies)

@@ -1,0 +1,74 @@
+"""What rubrics and notebooks import: `from grader import check, passed, …`. docs/api.md explains each name.
+
+`grader.formulas` has what questions about formulas need.
+"""
+
+from grader.checks.functions.inputs import Case, Cases
+from grader.compare import Array, Difference, difference, numbers, shape
+from grader.errors import Crashed, Missing, RubricError, StudentFault, TimedOut, UsageError, WrongKind
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
+from grader.model import (
+    Answer,
+    Outcome,
+    Piece,
+    Probe,
+    Report,
+    Rubric,
+    Status,
+    Student,
+    StudentCode,
+    failed,
+    passed,
+    review,
+    scored,
+)
+from grader.registry import DataFile, HoldsTheAnswer, LeftOutOfKits, Prompt, StudentFile, check
+from grader.rubric.loading import find_rubric, load_rubric
+from grader.rubric.own_functions import inputs, reference
+from grader.selfcheck.check_notebook import check_notebook
+from grader.submission.opening import open_submission
+
+__all__ = [
+    "Answer",
+    "Array",
+    "Case",
+    "Cases",
+    "Crashed",
+    "DataFile",
+    "Difference",
+    "Draw",
+    "HoldsTheAnswer",
+    "LeftOutOfKits",
+    "Missing",
+    "Outcome",
+    "Piece",
+    "Probe",
+    "Prompt",
+    "Report",
+    "Rubric",
+    "RubricError",
+    "Status",
+    "Student",
+    "StudentCode",
+    "StudentFault",
+    "StudentFile",
+    "TimedOut",
+    "UsageError",
+    "WrongKind",
+    "check",
+    "check_notebook",
+    "difference",
+    "failed",
+    "find_rubric",
+    "grade",
+    "inputs",
+    "load_rubric",
+    "numbers",
+    "open_submission",
+    "passed",
+    "reference",
+    "review",
+    "scored",
+    "shape",
+]
