@@ -62,8 +62,11 @@ class Plugin:
         named = [(path.relative_to(self.folder).as_posix(), path.read_bytes()) for path in self.files]
         return hashlib.sha256(repr(named).encode()).hexdigest() if named else ""
 
-    def load(self, module: str) -> ModuleType:
+    def register(self) -> None:
         register(self.package, str(self.folder.resolve()), self.digest)
+
+    def load(self, module: str) -> ModuleType:
+        self.register()
         return importlib.import_module(module)
 
 
