@@ -162,6 +162,6 @@ def first_of_each(cases: Iterable[Any], kind: Callable[[Any], Any], quick: int =
 
 @cache
 def the_rubric(name: str, home: str = "") -> Rubric:
-    """A rubric of this repository, by its path in it; read once, since many tests ask for the same two. `home` names the
-    assignment whose checks it uses, if it lies elsewhere."""
+    """A rubric of this repository, by its path in it; read once, since many tests ask for the same two. `home` names
+    the assignment whose checks it uses, if it lies elsewhere."""
     return load_rubric(REPOSITORY / name, folder=REPOSITORY / "rubrics" / home if home else None)
