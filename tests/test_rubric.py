@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import grader.checks
 from grader.checks.functions.values import columns_sum_to_one
 from grader.errors import RubricError, UsageError
-from grader.model import Later, Limits
-from grader.rubric.catalogue import checks_as_named, known_checks
+from grader.model import Later, Limits, Rubric
+from grader.plugins import Plugin
+from grader.rubric.catalogue import Catalogue, known_checks
 from grader.rubric.loading import find_rubric, load_rubric, rubric_choices
 from grader.rubric.locating import Glimpse, glimpse
 from tests.conftest import REPOSITORY, examples
@@ -35,16 +36,28 @@ problems:
       - check: matches_reference
         points: 2.5
         needs: [columns_sum_to_one]
-        reference: attention.attention
+        reference: right_attention
         inputs: column_attention
         rtol: 1
 """
 
 
-def _load(tmp_path: Path, text: str, checks: str = "") -> object:
+REFERENCE = """
+from grader import reference
+
+@reference
+def right_attention(Q, K, V, beta):
+    return V
+"""
+
+
+def _write(tmp_path: Path, text: str, checks: str = REFERENCE) -> None:
     (tmp_path / "tiny.yaml").write_text(text)
-    if checks:
-        (tmp_path / "checks.py").write_text(checks)
+    (tmp_path / "checks.py").write_text(checks)
+
+
+def _load(tmp_path: Path, text: str, checks: str = REFERENCE) -> Rubric:
+    _write(tmp_path, text, checks)
     return load_rubric(tmp_path / "tiny.yaml")
 
 
@@ -59,7 +72,7 @@ def _load(tmp_path: Path, text: str, checks: str = "") -> object:
     ],
 )
 def test_a_rubric_says_how_other_editions_number_its_parts(tmp_path: Path, editions: str, told: str) -> None:
-    (tmp_path / "tiny.yaml").write_text(RIGHT.replace("problems:", f"editions: {editions}\nproblems:", 1))
+    _write(tmp_path, RIGHT.replace("problems:", f"editions: {editions}\nproblems:", 1))
     if not told:
         assert load_rubric(tmp_path / "tiny.yaml").editions["2019"] == {"2.a": ["1.10"]}
         return
@@ -69,7 +82,7 @@ def test_a_rubric_says_how_other_editions_number_its_parts(tmp_path: Path, editi
 
 
 def test_a_right_rubric_is_read_as_written(tmp_path: Path) -> None:
-    (tmp_path / "tiny.yaml").write_text(RIGHT)
+    _write(tmp_path, RIGHT)
     rubric = load_rubric(tmp_path / "tiny.yaml")
     (problem,) = rubric.problems
     assert (rubric.name, problem.id, rubric.points) == ("tiny", "1.10", 5)
@@ -135,8 +148,8 @@ def test_what_is_judged_later_is_read_as_strictly_as_the_rest(tmp_path: Path, wr
         ("rtol: 1", "rtol: true", 17, "'rtol' should be a number, not true"),
         ("        inputs: column_attention\n", "", 12, "matches_reference needs 'inputs' (str)"),
         ("inputs: column_attention", "inputs: colum_attention", 16, "did you mean 'column_attention'?"),
-        ("reference: attention.attention", "reference: attention.atention", 15, "did you mean 'attention'?"),
-        ("reference: attention.attention", "reference: nowhere.f", 15, "names no reference"),
+        ("reference: right_attention", "reference: right_atention", 15, "did you mean 'right_attention'?"),
+        ("reference: right_attention", "reference: nowhere", 15, "names no @reference"),
         ("points: 2.5\n", "points: 2\n", 7, "the checks of 1.10 add up to 9/2 points, not 5"),
         ("points: 5\nproblems", "points: 6\nproblems", 3, "the problems add up to 5 points, not 6"),
         ("points: 2.5\n", "points: lots\n", 13, "should be a number of points"),
@@ -180,7 +193,7 @@ def test_a_mistake_is_named_with_its_line_and_a_fix(
 ) -> None:
     assert right in RIGHT
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "tiny.yaml").write_text(RIGHT.replace(right, wrong, 1))
+    _write(tmp_path, RIGHT.replace(right, wrong, 1))
     with pytest.raises(RubricError) as caught:
         load_rubric(Path("tiny.yaml"))
     told = [problem for problem in caught.value.problems if said in problem]
@@ -230,17 +243,16 @@ problems:
 """
 
 
-def test_checks_in_the_folder_of_the_rubric_come_before_those_beside_it(tmp_path: Path) -> None:
-    """So two rubrics in one folder have checks of their own, and what they bring is part of what was graded by."""
-    (tmp_path / "tiny").mkdir()
-    (tmp_path / "tiny" / "dev.tsv").write_text("q\ta\n")
-    (tmp_path / "tiny" / "checks.py").write_text(AUTHORS_CHECK)
-    (tmp_path / "tiny.yaml").write_text(AUTHORS_RUBRIC)
-    first = load_rubric(tmp_path / "tiny.yaml")
-    (tmp_path / "checks.py").write_text("raise SystemError")  # of another rubric
+def test_what_a_rubric_brings_of_code_is_part_of_what_was_graded_by(tmp_path: Path) -> None:
+    (tmp_path / "dev.tsv").write_text("q\ta\n")
+    first = _load(tmp_path, AUTHORS_RUBRIC, AUTHORS_CHECK)
+    (tmp_path / "notes.py").write_text("raise SystemError")  # no code of the rubric
     assert load_rubric(tmp_path / "tiny.yaml").sha256 == first.sha256
-    (tmp_path / "tiny" / "checks.py").write_text(AUTHORS_CHECK + "# new")
-    assert load_rubric(tmp_path / "tiny.yaml").sha256 != first.sha256
+    for name in ("checks.py", "probes.py", "public/more.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        earlier = load_rubric(tmp_path / "tiny.yaml").sha256
+        (tmp_path / name).write_text((AUTHORS_CHECK if name == "checks.py" else "") + "# new")
+        assert load_rubric(tmp_path / "tiny.yaml").sha256 != earlier
 
 
 def test_a_check_beside_the_rubric_and_its_data_are_found(tmp_path: Path) -> None:
@@ -251,9 +263,9 @@ def test_a_check_beside_the_rubric_and_its_data_are_found(tmp_path: Path) -> Non
     (tmp_path / "dev.tsv").write_text("q\ta\n")
     assert load_rubric(tmp_path / "tiny.yaml").problems[0].checks[0].parameters["labels"] == str(tmp_path / "dev.tsv")
     for folder in (
-        tmp_path / "tiny",
+        tmp_path / "data",
         tmp_path / "course",
-    ):  # the rubric's own before its neighbours, --data before both
+    ):  # the folder of data before the rubric's, --data before both
         folder.mkdir()
         empty = load_rubric(tmp_path / "tiny.yaml", data=folder).problems[0].checks[0]
         assert empty.parameters["labels"] != str(folder / "dev.tsv")
@@ -271,10 +283,10 @@ def test_a_problem_has_its_own_limits_or_those_of_the_rubric(tmp_path: Path) -> 
         .replace("points: 5", "limits: {cpu_seconds: 9}\n    points: 5")
     )
     text = RIGHT.replace("points: 5", "points: 10\nlimits: {cpu_seconds: 3, memory_mb: 100}", 1) + second
-    (tmp_path / "tiny.yaml").write_text(text)
+    _write(tmp_path, text)
     limits = [problem.limits for problem in load_rubric(tmp_path / "tiny.yaml").problems]
     assert limits == [Limits(cpu_seconds=3, memory_mb=100), Limits(cpu_seconds=9)]
-    (tmp_path / "tiny.yaml").write_text(RIGHT)
+    _write(tmp_path, RIGHT)
     assert load_rubric(tmp_path / "tiny.yaml").problems[0].limits == Limits()
 
 
@@ -284,7 +296,7 @@ def test_limits_are_bounded_on_both_sides(tmp_path: Path) -> None:
 
     def load(values: tuple[int, ...]) -> Limits:
         given = dict(zip(names, values, strict=True))
-        (tmp_path / "tiny.yaml").write_text(RIGHT.replace("problems:", f"limits: {given}\nproblems:"))
+        _write(tmp_path, RIGHT.replace("problems:", f"limits: {given}\nproblems:"))
         return load_rubric(tmp_path / "tiny.yaml").problems[0].limits
 
     assert load(least) == Limits(**dict(zip(names, least, strict=True)))
@@ -296,7 +308,7 @@ def test_limits_are_bounded_on_both_sides(tmp_path: Path) -> None:
 
 
 def test_checks_that_are_loaded_as_they_are_named_are_all_there_are(tmp_path: Path) -> None:
-    as_named, known = checks_as_named(tmp_path / "tiny.yaml"), known_checks()
+    as_named, known = Catalogue(Plugin(tmp_path)), known_checks()
     assert as_named["columns_sum_to_one"] is known["columns_sum_to_one"]
     assert (set(as_named), len(as_named)) == (set(known), len(known))
 
@@ -344,20 +356,6 @@ def test_checks_of_an_installed_package_are_found(tmp_path: Path, monkeypatch: p
     _load(tmp_path, AUTHORS_RUBRIC.replace("counts_lines", "acme_counts"))
 
 
-def test_checks_that_need_a_reference_which_is_not_here_are_no_checks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A kit may hold a part of the reference; of anything else that is missing, the grader must not make a secret."""
-    monkeypatch.setattr(grader.checks, "__path__", [*grader.checks.__path__, str(tmp_path)])
-    (tmp_path / "of_a_kit.py").write_text("import reference.nowhere\n" + AUTHORS_CHECK)
-    known = known_checks()
-    assert "matches_reference" in known
-    assert "counts_lines" not in known
-    (tmp_path / "of_a_kit.py").write_text("import nowhere.reference\n")
-    with pytest.raises(ModuleNotFoundError, match="nowhere"):
-        known_checks()
-
-
 @pytest.mark.parametrize("part", ["", "1", "2.1", "2.3"])
 def test_a_glimpse_sees_what_loading_finds(part: str) -> None:
     """Libraries begin to load by it; where it sees others, they would be loaded twice."""
@@ -395,14 +393,14 @@ def test_the_hash_covers_the_rubric_and_its_own_checks(tmp_path: Path) -> None:
 def test_rubrics_are_found_by_name_and_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml"
-    (tmp_path / "rubrics").mkdir()
-    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", tmp_path / "rubrics" / "mine.yaml")
-    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", tmp_path / "rubrics" / "dl-hw3" / "rubric.yaml")
-    assert (
-        find_rubric("dl-hw3").resolve() == REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml"
-    )  # a name is never what lies here
-    assert find_rubric("rubrics/mine.yaml") == Path("rubrics/mine.yaml")
-    with pytest.raises(UsageError, match=r"no rubric 'mine'; .*a rubric of your own is .* path: \./rubrics/mine\.yaml"):
+    for name in ("mine", "dl-hw3"):
+        (tmp_path / "rubrics" / name).mkdir(parents=True)
+        shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", tmp_path / "rubrics" / name)
+    here = REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml"
+    assert find_rubric("dl-hw3").resolve() == here  # a name is never what lies here
+    for path in ("rubrics/mine", "rubrics/mine/", "rubrics/mine/rubric.yaml"):
+        assert find_rubric(path) == Path("rubrics/mine/rubric.yaml")
+    with pytest.raises(UsageError, match=r"no rubric 'mine'; .*a rubric of your own is .* path: \./rubrics/mine"):
         find_rubric("mine")
     with pytest.raises(UsageError, match="no rubric 'dl-hw'; did you mean 'dl-hw3'"):
         find_rubric("dl-hw")

@@ -69,7 +69,7 @@ def test_declared_points_add_up(sample: str) -> None:
     declared = DECLARED[sample]
     problems = [checks["points"] for checks in declared["problems"].values()]
     assert sum(map(Fraction, map(str, problems))) == pytest.approx(declared["points"], abs=0.005 * len(problems))
-    rubric = the_rubric(f"rubrics/{declared['rubric']}.yaml")
+    rubric = the_rubric(f"rubrics/{declared['rubric']}/rubric.yaml")
     assert declared["points"] <= rubric.points + sum(problem.points for problem in rubric.problems if problem.optional)
 
 

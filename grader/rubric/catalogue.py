@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
@@ -19,6 +20,7 @@ from grader.registry import Definition, definitions_in
 from grader.rubric.own_functions import Kind, Offer, offers_in
 
 _ENTRY_POINTS = "grader.checks"
+_FUNCTION = re.compile(rb"^def (\w+)\(", re.MULTILINE)
 _Found = TypeVar("_Found")
 
 
@@ -32,6 +34,7 @@ class Catalogue(Mapping[str, Definition]):
 
     def __init__(self, plugin: Plugin) -> None:
         modules = _Modules(plugin)
+        definitions_in(modules.defining_the_same())  # complains if a check has the name of another
         self._definitions = _AsNamed(modules, definitions_in)
         self.references: Mapping[str, Offer] = _AsNamed(modules, lambda some: offers_in(some, "reference"))
         self.inputs: Mapping[str, Offer] = _AsNamed(modules, lambda some: offers_in(some, "inputs"))
@@ -83,6 +86,21 @@ class _Modules:
         """Those whose text has a function of this name, whether it is a check or not."""
         wanted = f"def {name}(".encode("utf-8", "replace")
         return [*(self._load(module) for module, text in self._texts.items() if wanted in text), *self._packages]
+
+    def defining_the_same(self) -> list[ModuleType]:
+        """Those of which the rubric's own have a function of a name that another has, too."""
+        seen: dict[bytes, list[str]] = {}
+        for module, text in self._texts.items():
+            for name in set(_FUNCTION.findall(text)):
+                seen.setdefault(name, []).append(module)
+        own = self._plugin.modules if self._plugin else {}
+        twice = {
+            module
+            for several in seen.values()
+            if len(several) > 1 and not own.keys().isdisjoint(several)
+            for module in several
+        }
+        return [*map(self._load, sorted(twice)), *self._packages]
 
     def _load(self, module: str) -> ModuleType:
         if self._plugin is None or module not in self._plugin.modules:
