@@ -20,7 +20,7 @@ from grader.cli import COMMANDS, Commands
 from grader.commands import _progress
 from grader.model import Check, Problem, Rubric, passed
 from grader.progress_bar import progress_bar
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, write_rubric
 from tests.in_process import command
 from tests.schemas import REPORT
 from tests.waiting import PATIENCE_SECONDS
@@ -184,11 +184,10 @@ def test_one_broken_file_is_explained_and_the_other_still_graded(tmp_path: Path,
 def hers(tmp_path: Path) -> Path:
     """A student's folder that brings rubrics with code, and modules called as the grader's own and its libraries."""
     hers = tmp_path / "class" / "hers"
-    (hers / "rubrics").mkdir(parents=True)
     escapes = f"open({str(tmp_path / 'escaped')!r}, 'w')\n"
-    for folder in (hers, hers / "rubrics"):
-        shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", folder / "dl-hw3.yaml")
-        (folder / "checks.py").write_text(escapes)
+    rubric = (REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml").read_text()
+    for folder in (hers, hers / "rubrics" / "dl-hw3"):
+        write_rubric(folder, rubric, **{"checks.py": f"{escapes}def attention(): pass\n"})  # a name that is looked up
     for name in ("yaml", "numpy", "reference", "typer", "checks", "sitecustomize", "typing", "pathlib", "signal"):
         (hers / f"{name}.py").write_text(escapes)
     entry = hers / "evil-1.dist-info"
@@ -213,11 +212,11 @@ REFUSED = "so it may be a student's"
         (["run", "."], GRADED),
         (["run", ".", "--rubric", "dl-hw3"], GRADED),
         (["run", "hw3.ipynb", "--rubric", "dl-hw3"], "attention.py was not handed in"),
-        (["run", ".", "--rubric", "./dl-hw3.yaml"], REFUSED),
+        (["run", ".", "--rubric", "./rubric.yaml"], REFUSED),
         (["run", ".", "--rubric", "rubrics/dl-hw3/rubric.yaml"], REFUSED),
         (["run", "hw3.ipynb", "--rubric", "rubrics/dl-hw3/rubric.yaml"], REFUSED),
-        (["run", "hw3.ipynb", "--rubric", "../hers/dl-hw3.yaml"], REFUSED),
-        (["run", "rubrics", "--rubric", "dl-hw3.yaml"], REFUSED),
+        (["run", "hw3.ipynb", "--rubric", "../hers/rubric.yaml"], REFUSED),
+        (["run", "rubrics", "--rubric", "rubric.yaml"], REFUSED),
         (["batch", "..", "--out", "../../out", "--rubric", "rubrics/dl-hw3/rubric.yaml"], REFUSED),
         (
             ["batch", "..", "--out", "../../out", "--rubric", "dl-hw3", "--part", "2.1"],
@@ -233,7 +232,7 @@ def test_code_of_a_submission_never_runs_outside_the_box(hers: Path, asked: list
 
 @pytest.mark.slow
 def test_a_submission_cannot_name_a_rubric_by_path(hers: Path) -> None:
-    (hers / "submission.yaml").write_text(f"rubric: {hers / 'dl-hw3.yaml'}\n")
+    (hers / "submission.yaml").write_text(f"rubric: {hers / 'rubric.yaml'}\n")
     assert "there is no rubric" in grader("run", ".", cwd=hers).stderr
     assert not (hers.parent.parent / "escaped").exists()
 
