@@ -160,6 +160,14 @@ def first_of_each(cases: Iterable[Any], kind: Callable[[Any], Any], quick: int =
     return sampled(listed if EVERY_CASE else [listed[number] for number in sorted(firsts.values())], quick)
 
 
+def write_rubric(folder: Path, text: str, **files: str) -> Path:
+    """write_rubric(folder, text, **{"checks.py": code}): a rubric's folder; where its rubric.yaml lies."""
+    for name, content in {"rubric.yaml": text, **files}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder / "rubric.yaml"
+
+
 @cache
 def the_rubric(name: str, home: str = "") -> Rubric:
     """A rubric of this repository, by its path in it; read once, since many tests ask for the same two. `home` names

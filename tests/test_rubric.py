@@ -20,6 +20,7 @@ from grader.rubric.catalogue import Catalogue, known_checks
 from grader.rubric.loading import find_rubric, load_rubric, rubric_choices
 from grader.rubric.locating import Glimpse, glimpse
 from tests.conftest import REPOSITORY, examples
+from tests.in_process import command
 
 RIGHT = """\
 rubric: tiny
@@ -273,7 +274,15 @@ def test_a_check_beside_the_rubric_and_its_data_are_found(tmp_path: Path) -> Non
         found = load_rubric(tmp_path / "tiny.yaml", data=folder).problems[0].checks[0]
         assert found.parameters["labels"] == str(folder / "dev.tsv")
     own = load_rubric(tmp_path / "tiny.yaml").problems[0].checks[0]
-    assert own.parameters["labels"] == str(tmp_path / "tiny" / "dev.tsv")
+    assert own.parameters["labels"] == str(tmp_path / "data" / "dev.tsv")
+
+
+def test_lint_reads_code_that_no_problem_uses(tmp_path: Path) -> None:
+    _write(tmp_path, RIGHT)
+    assert command("rubric", "lint", tmp_path / "tiny.yaml").returncode == 0
+    (tmp_path / "public.py").write_text("from grader import chekc\n")
+    told = command("rubric", "lint", tmp_path / "tiny.yaml")
+    assert (told.returncode, "public.py:1: cannot be imported: ImportError" in told.stderr) == (2, True)
 
 
 def test_a_problem_has_its_own_limits_or_those_of_the_rubric(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from grader.errors import RubricError, UsageError
 from grader.exits import EXIT_BELOW, EXIT_UNGRADED
 from grader.options import DataOption, PartOption, UnsafeOption, room_of_commands
+from grader.plugins import Plugin
 from grader.progress_bar import progress_bar
 from grader.proving.listing import print_proof, print_written
 from grader.proving.proof import load_proof
@@ -17,6 +18,7 @@ from grader.proving.prove import prove
 from grader.proving.writing import write_samples
 from grader.report.listings import print_rubric
 from grader.report.points import shown
+from grader.rubric.catalogue import known_checks
 from grader.rubric.choosing import only as narrowed
 from grader.rubric.loading import find_rubric, load_rubric
 
@@ -29,6 +31,7 @@ def lint(names: Annotated[list[str], typer.Argument(metavar="NAME|PATH…", help
     for name in names:
         try:
             loaded = load_rubric(find_rubric(name))
+            known_checks(Plugin(loaded.folder))  # code that no problem uses is read too
         except RubricError as error:
             problems += error.problems
         else:

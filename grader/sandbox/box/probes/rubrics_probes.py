@@ -1,4 +1,4 @@
-"""What the probes of a rubric get: the way to the student's code. `StudentCode` in `grader/model.py` says what it does."""
+"""What a rubric's probes get: the way to the student's code, which `StudentCode` in `grader/model.py` describes."""
 
 from __future__ import annotations
 
