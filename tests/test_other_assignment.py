@@ -100,7 +100,7 @@ def test_what_earned_something_stays_and_a_wrong_name_alone_is_only_said() -> No
 
 
 def test_a_rubric_that_asks_for_little_of_much_accuses_nobody() -> None:
-    rubric = the_rubric("tests/rubrics/small-class.yaml")
+    rubric = the_rubric("tests/rubrics/small-class/rubric.yaml")
     failing = [ProblemResult(one, Status.FAILED, Fraction(0), ()) for one in rubric.problems]
     report = Report("s", rubric, 0, tuple(failing), Isolation((), ()), 0.0)
     with _sample("carol") as work:

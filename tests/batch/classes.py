@@ -13,7 +13,8 @@ from grader.batch.gradebook import Gradebook
 from tests.conftest import REPOSITORY
 from tests.waiting import PATIENCE_SECONDS
 
-RUBRIC = REPOSITORY / "tests" / "rubrics" / "small-class.yaml"
+RUBRIC = REPOSITORY / "tests" / "rubrics" / "small-class" / "rubric.yaml"
+CHECKS = RUBRIC.with_name("checks.py").read_text()
 COMMAND = [sys.executable, "-m", "grader"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
 

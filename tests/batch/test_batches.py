@@ -31,8 +31,8 @@ from grader.batch.nursery import Nursery
 from grader.batch.running import rubric_of
 from grader.errors import StaffFault, UsageError
 from grader.report.html import student_page
-from tests.batch.classes import COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
-from tests.conftest import DRAW, REPOSITORY
+from tests.batch.classes import CHECKS, COMMAND, ENVIRONMENT, RUBRIC, WORKS, batch, contents, grader, make_class
+from tests.conftest import DRAW, REPOSITORY, write_rubric
 from tests.schemas import REPORT
 from tests.waiting import PATIENCE_SECONDS, until
 
@@ -129,21 +129,22 @@ def test_new_points_need_no_grading_by_batch_or_by_rescore(graded: tuple[Path, P
         .replace("points: 4\n", "points: 8\n")
         .replace("points: 4}", "points: 8}")
     )
-    (tmp_path / "dearer.yaml").write_text(text)
+    dearer = write_rubric(tmp_path / "dearer", text, **{"checks.py": CHECKS})
     shutil.copytree(out, tmp_path / "by-batch")
-    done = grader("rescore", out, "--rubric", tmp_path / "dearer.yaml")
+    done = grader("rescore", out, "--rubric", dearer)
     assert done.stdout.startswith("20 submissions rescored."), done.stderr
     assert json.loads((out / "s000.json").read_text())["points"] == 9
-    (tmp_path / "dearer.yaml").write_text(text.replace("title: ", "title: Now, "))
+    dearer.write_text(text.replace("title: ", "title: Now, "))
     assert grader("rescore", out).stdout.startswith("20 submissions rescored."), "by the rubric it was graded with"
-    (tmp_path / "dearer.yaml").write_text(text)
-    by_batch = ("batch", submissions, "--out", tmp_path / "by-batch", "--rubric", tmp_path / "dearer.yaml")
+    dearer.write_text(text)
+    by_batch = ("batch", submissions, "--out", tmp_path / "by-batch", "--rubric", dearer)
     # What could not be opened says the same again: there is nothing in it to rescore.
     assert grader(*by_batch).stdout.startswith("20 of 20 submissions: 2 not opened, 18 rescored.")
     assert (tmp_path / "by-batch" / "gradebook.csv").read_text() == (out / "gradebook.csv").read_text()
-    (tmp_path / "other.yaml").write_text(text.replace("inputs: column_attention", "inputs: multi_head"))
+    text = text.replace("inputs: column_attention", "inputs: multi_head")
+    other = write_rubric(tmp_path / "other", text, **{"checks.py": CHECKS})
     before = contents(out)
-    refused = grader("rescore", out, "--rubric", tmp_path / "other.yaml")
+    refused = grader("rescore", out, "--rubric", other)
     assert refused.returncode == 2
     assert refused.stderr == (
         "grader: this change needs grading again: s000, 1.a returns_an_array: 'inputs' has changed\n"
@@ -188,7 +189,7 @@ def test_no_student_chooses_the_rubric_for_a_class(tmp_path: Path) -> None:
     chosen = [HandedIn(path.name, path) for path in sorted((tmp_path / "in").iterdir())]
     for handed_in in chosen:
         (handed_in.path / "submission.yaml").write_text("rubric: dl-hw3\n")
-    assert rubric_of(chosen).stem == "dl-hw3"
+    assert rubric_of(chosen).parent.name == "dl-hw3"
     (chosen[1].path / "submission.yaml").write_text("rubric: nlp-a5\n")
     with pytest.raises(UsageError, match="with --rubric: s000 is for dl-hw3, s001 is for nlp-a5"):
         rubric_of(chosen)

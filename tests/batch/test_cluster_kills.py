@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cluster_kills import KINDS, rounds_of_kills
-from tests.batch.classes import RUBRIC, batch, contents, make_class
+from tests.batch.classes import CHECKS, RUBRIC, batch, contents, make_class
 from tests.batch.clusters import cluster, kept_in, writing, written
-from tests.conftest import EVERY_CASE
+from tests.conftest import EVERY_CASE, write_rubric
 from tests.waiting import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.long
@@ -31,11 +31,9 @@ SLOW_TO_LOAD = "import time\ntime.sleep(8)\n"
 def test_a_worker_that_loads_for_long_is_not_taken_for_dead(tmp_path: Path) -> None:
     """One that comes back is told the rubric while it joins."""
     make_class(tmp_path / "in", 8)
-    (tmp_path / "rubric").mkdir()
-    (tmp_path / "rubric" / "small-class.yaml").write_text(RUBRIC.read_text())
-    (tmp_path / "rubric" / "checks.py").write_text(SLOW_TO_LOAD)
+    rubric = write_rubric(tmp_path / "rubric", RUBRIC.read_text(), **{"checks.py": SLOW_TO_LOAD + CHECKS})
     with cluster(tmp_path / "machines", "a") as made:
-        asked = ["--rubric", str(tmp_path / "rubric" / "small-class.yaml")]
+        asked = ["--rubric", str(rubric)]
         writer = writing(tmp_path / "in", tmp_path / "out", made.address, *asked)
         try:
             until(_some(tmp_path / "out"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from grader.batch.jobs import Jobs
 from grader.batch.running import Order, run_batch
 from grader.errors import RubricError, StaffFault
 from grader.grading.randomness import Draw
-from tests.batch.classes import RUBRIC, make_class
+from tests.batch.classes import CHECKS, RUBRIC, make_class
+from tests.conftest import write_rubric
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -26,10 +26,8 @@ READERS = "import os\nfrom pathlib import Path\nwith open(Path(__file__).with_na
 @pytest.fixture
 def rubric(tmp_path: Path) -> Path:
     """One that notes who reads it."""
-    copied = Path(shutil.copy(RUBRIC, tmp_path / "noted.yaml"))
-    (tmp_path / "noted").mkdir()
-    (tmp_path / "noted" / "checks.py").write_text(f"{READERS}    file.write(f'{{os.getpid()}}\\n')\n")
-    return copied
+    checks = f"{READERS}    file.write(f'{{os.getpid()}}\\n')\n{CHECKS}"
+    return write_rubric(tmp_path / "noted", RUBRIC.read_text(), **{"checks.py": checks})
 
 
 @pytest.fixture

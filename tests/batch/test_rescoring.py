@@ -14,8 +14,8 @@ from grader.batch.rescoring import NeedsGrading, rescored
 from grader.grading.randomness import Draw
 from grader.grading.secret import Secret
 from grader.rubric.loading import load_rubric
-from tests.batch.classes import RIGHT, without_times
-from tests.conftest import DRAW, REPOSITORY, sampled
+from tests.batch.classes import CHECKS, RIGHT, without_times
+from tests.conftest import DRAW, REPOSITORY, sampled, write_rubric
 
 RUBRIC = """
 rubric: changing
@@ -25,7 +25,7 @@ problems:
   - id: 1.a
     title: Attention
     points: 5
-    with: {file: attention.py, function: attention, reference: attention.attention, inputs: column_attention}
+    with: {file: attention.py, function: attention, reference: attention, inputs: column_attention}
     checks:
       - {check: returns_an_array, gate: true}
       - {check: matches_reference, points: 3}
@@ -107,9 +107,7 @@ def written(folder: Path, *changes: str) -> Path:
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         assert old in text
         text = text.replace(old, new)
-    path = folder / f"rubric{abs(hash(text))}.yaml"
-    path.write_text(text)
-    return path
+    return write_rubric(folder / f"rubric{abs(hash(text))}", text, **{"checks.py": CHECKS})
 
 
 def graded(rubric: Path, folder: Path, stored: Result | None = None) -> Graded:

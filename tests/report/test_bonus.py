@@ -29,7 +29,7 @@ from tests.conftest import the_rubric
 from tests.report.made_reports import Page
 from tests.schemas import REPORT
 
-RUBRIC = the_rubric("tests/rubrics/small-class.yaml")
+RUBRIC = the_rubric("tests/rubrics/small-class/rubric.yaml")
 
 
 def _result(part: str, points: int, *, optional: bool = False, status: Status | None = None) -> ProblemResult:

@@ -211,7 +211,7 @@ def test_files_that_a_check_has_a_list_of_travel_too(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_rubric_with_a_typo_builds_nothing(tmp_path: Path) -> None:
-    done = grader("gradescope", "build", "tests/rubrics/typo.yaml", "--out", tmp_path / "a.zip")
+    done = grader("gradescope", "build", "tests/rubrics/typo/rubric.yaml", "--out", tmp_path / "a.zip")
     assert done.returncode == 2
     assert "did you mean 'returns_an_array'?" in done.stderr
     assert not (tmp_path / "a.zip").exists()
