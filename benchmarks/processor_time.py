@@ -118,7 +118,7 @@ def _measured(
     checkout: Path, arguments: argparse.Namespace, problems: list[str], how: dict[str, Any]
 ) -> dict[str, Any]:
     asked = {
-        "rubric": str(checkout / "rubrics" / f"{arguments.rubric}.yaml"),
+        "rubric": str(checkout / "rubrics" / arguments.rubric / "rubric.yaml"),
         "sample": str(checkout / "submissions" / arguments.sample),
         "problems": problems,
         "how": how,

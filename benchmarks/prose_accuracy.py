@@ -60,7 +60,7 @@ class Decision:
 def checks_of(rubric: str) -> dict[str, list[Check]]:
     """The prose checks by part; of what may be answered in several ways, those of the written one."""
     found = {}
-    for problem in load_rubric(REPOSITORY / "rubrics" / f"{rubric}.yaml").problems:
+    for problem in load_rubric(REPOSITORY / "rubrics" / rubric / "rubric.yaml").problems:
         written = (check for one in problem.alternatives if one.name == "written" for check in one.checks)
         found[problem.id] = [check for check in (*written, *problem.checks) if "ideas" in check.parameters]
     return {part: checks for part, checks in found.items() if checks}

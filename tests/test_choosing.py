@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from grader.errors import UsageError
 from grader.model import Problem, Rubric
 from grader.rubric import locating as rubric_files
 from grader.rubric.choosing import choose_rubric, only, refuse_rubric_inside
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import REPOSITORY, MakeSubmission, write_rubric
 
 IDS = ("1", "1.a", "1.b", "1.b.ii", "10", "2.a")
 RUBRIC = Rubric(
@@ -72,9 +73,9 @@ def test_a_part_that_is_not_there_is_refused_with_those_that_are(unknown: str) -
 def test_the_rubric_is_the_one_named_else_declared_else_the_one_that_fits(submission: MakeSubmission) -> None:
     work = submission(**{"attention.py": "", "dataset.py": ""})
     declared = replace(work, rubric="dl-hw3")
-    assert choose_rubric("nlp-a5", declared, work.folder) == OWN / "nlp-a5.yaml"
-    assert choose_rubric(None, declared, work.folder) == OWN / "dl-hw3.yaml"
-    assert choose_rubric(None, work, work.folder) == OWN / "nlp-a5.yaml", "more of what it asks for is there"
+    assert choose_rubric("nlp-a5", declared, work.folder) == OWN / "nlp-a5" / "rubric.yaml"
+    assert choose_rubric(None, declared, work.folder) == OWN / "dl-hw3" / "rubric.yaml"
+    assert choose_rubric(None, work, work.folder) == OWN / "nlp-a5" / "rubric.yaml", "more of what it asks for is there"
     with pytest.raises(UsageError, match=r"^submission\.yaml: .*no rubric 'nlp-a6'"):
         choose_rubric(None, replace(work, rubric="nlp-a6"), work.folder)
     with pytest.raises(UsageError, match="several rubrics fit; choose one with --rubric: dl-hw3, nlp-a5"):
@@ -89,16 +90,23 @@ def test_a_rubric_among_the_students_files_is_refused(tmp_path: Path) -> None:
         refuse_rubric_inside(inside, tmp_path / "work")
 
 
-def test_checks_of_a_rubric_among_the_students_files_are_refused(tmp_path: Path, submission: MakeSubmission) -> None:
+@pytest.mark.parametrize("code", ["checks.py", "checks/more.py", "public.py", "probes.py"])
+def test_checks_of_a_rubric_among_the_students_files_are_refused(
+    tmp_path: Path, submission: MakeSubmission, code: str
+) -> None:
     work = submission()
-    for handed_in, code in [(tmp_path / "r", "r/checks.py"), (tmp_path / "class" / "ann", "class/checks.py")]:
-        handed_in.mkdir(parents=True)
-        (tmp_path / code).write_text("")
-        rubric = tmp_path / ("r.yaml" if code.startswith("r/") else "class/r.yaml")
-        rubric.write_text("")
+    rubric = write_rubric(tmp_path / "class", "", **{code: ""})
+    for handed_in in (tmp_path / "class", tmp_path / "class" / "ann"):
+        handed_in.mkdir(exist_ok=True)
         with pytest.raises(UsageError, match="it may be a student's"):
             choose_rubric(str(rubric), work, handed_in)
-    assert choose_rubric(str(tmp_path / "r.yaml"), work, tmp_path / "class" / "ann") == tmp_path / "r.yaml"
+    elsewhere = write_rubric(tmp_path / "r", "", **{code: ""})
+    assert choose_rubric(str(elsewhere), work, tmp_path / "class" / "ann") == elsewhere
+    (tmp_path / "r" / "checks.py").unlink(missing_ok=True)
+    (tmp_path / "r" / "checks.py").symlink_to(tmp_path / "class" / "ann" / "work.py")
+    (tmp_path / "class" / "ann" / "work.py").touch()
+    with pytest.raises(UsageError, match="it may be a student's"):
+        choose_rubric(str(elsewhere), work, tmp_path / "class" / "ann")
 
 
 def test_a_rubric_named_by_staff_is_refused_wherever_students_may_have_put_it(
@@ -149,6 +157,7 @@ def test_rubrics_are_listed_by_name_wherever_they_lie_on_the_disk(
 ) -> None:
     names = [f"r{number * 7 % 20:02}" for number in range(20)]
     for name in names:
-        (tmp_path / f"{name}.yaml").touch()
-    monkeypatch.setattr(rubric_files, "_OWN", tmp_path)
+        write_rubric(tmp_path / "many" / name, "")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(rubric_files, "entry_points", lambda group: [EntryPoint("own", "many", group)])
     assert list(rubric_files.rubric_choices()) == sorted(names)

@@ -10,6 +10,7 @@ from grader.batch import fingerprints
 from grader.errors import RubricError
 from grader.model import Check, Rubric
 from grader.rubric.loading import load_rubric
+from tests.conftest import write_rubric
 
 RUBRIC = """\
 rubric: tiny
@@ -57,11 +58,10 @@ IDEAS = """\
 
 
 def _load(folder: Path, rubric: str = RUBRIC, ideas: str | bytes | None = IDEAS) -> Rubric:
-    (folder / "tiny").mkdir(exist_ok=True)
-    (folder / "tiny.yaml").write_text(rubric)
+    path = write_rubric(folder / "tiny", rubric)
     if ideas is not None:
-        (folder / "tiny" / "ideas.yaml").write_bytes(ideas if isinstance(ideas, bytes) else ideas.encode())
-    return load_rubric(folder / "tiny.yaml")
+        (path.parent / "ideas.yaml").write_bytes(ideas if isinstance(ideas, bytes) else ideas.encode())
+    return load_rubric(path)
 
 
 def _ideas(check: Check) -> dict[str, list[str]]:
@@ -90,7 +90,11 @@ def test_what_a_rubric_names_is_as_if_its_phrasings_stood_there(tmp_path: Path) 
     ("right", "wrong", "said"),
     [
         ("    sign:\n", "    sing:\n", "tiny/ideas.yaml:6: no check of 1.10 names 'sing' among its 'ideas'; did you"),
-        ("    sign:\n", "    sing:\n", "tiny.yaml:13: gives_the_ideas: tiny/ideas.yaml has no phrasings of 'sign' for"),
+        (
+            "    sign:\n",
+            "    sing:\n",
+            "tiny/rubric.yaml:13: gives_the_ideas: tiny/ideas.yaml has no phrasings of 'sign'",
+        ),
         ("  wrong:\n", "  worng:\n", "tiny/ideas.yaml:9: no check of 1.10 names what stands in 'worng'; did you mean"),
         ("1.b:\n", "1.c:\n", "tiny/ideas.yaml:11: no check of '1.c' names what stands here; did you mean '1.b'?"),
         ("says: [pos", "sayz: [pos", "tiny/ideas.yaml:7: 'sayz' has no meaning here; did you mean 'says'?"),
@@ -145,7 +149,7 @@ def test_a_slip_where_it_is_named_is_told_too(
     with pytest.raises(RubricError) as caught:
         _load(Path(), RUBRIC.replace(right, wrong, 1))
     (line,) = caught.value.problems
-    assert line.startswith(f"tiny.yaml:{said}")
+    assert line.startswith(f"tiny/rubric.yaml:{said}")
 
 
 def test_a_check_that_nobody_knows_does_not_make_its_phrasings_superfluous(tmp_path: Path) -> None:
@@ -158,7 +162,7 @@ def test_a_file_that_is_not_there_is_told_once(tmp_path: Path) -> None:
     with pytest.raises(RubricError) as caught:
         _load(tmp_path, ideas=None)
     (line,) = caught.value.problems
-    assert "tiny.yaml:12: gives_the_ideas: the phrasings of 'sums' should stand in " in line
+    assert "tiny/rubric.yaml:12: gives_the_ideas: the phrasings of 'sums' should stand in " in line
     assert line.endswith("tiny/ideas.yaml, and there is no such file")
     with pytest.raises(RubricError, match=r"ideas\.yaml:1: not a UTF-8 text file"):
         _load(tmp_path, ideas=b"1.10: \xff")

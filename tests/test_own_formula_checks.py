@@ -68,25 +68,25 @@ ANSWERS = "# 1.a\n\n$y = 1 + x x$\n\n# 1.b\n\n$y = x^2$\n\n# 1.c\n\n$q = 10^6 (k
 OUTCOMES = {"1.a": "passed", "1.b": "failed", "1.c": "passed"}
 
 
-def _write(folder: Path, place: str, checks: str = CHECKS) -> Path:
-    """A rubric, its checks in one of the two places where they may lie, and a submission elsewhere."""
+def _write(folder: Path, place: str = "checks.py", checks: str = CHECKS) -> Path:
+    """A rubric, its checks where they may lie, and submissions elsewhere."""
     for name, text in {
-        "rubrics/curves.yaml": RUBRIC,
-        f"rubrics/{place}": checks,
+        "rubrics/curves/rubric.yaml": RUBRIC,
+        f"rubrics/curves/{place}": checks,
         "class/zoe/answers.md": ANSWERS,
         "class/max/answers.md": ANSWERS.replace("1 + x x", "1 + x"),
     }.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return folder / "rubrics" / "curves.yaml"
+    return folder / "rubrics" / "curves" / "rubric.yaml"
 
 
 def _statuses(report: Path) -> dict[str, str]:
     return {problem["id"]: problem["status"] for problem in json.loads(report.read_text())["problems"]}
 
 
-@pytest.mark.parametrize("place", ["checks.py", "curves/checks.py"])
+@pytest.mark.parametrize("place", ["checks.py", "checks/curves.py", "checks/curves/judging.py"])
 def test_run_judges_formulas_by_a_check_of_the_rubric(tmp_path: Path, place: str) -> None:
     rubric = _write(tmp_path, place)
     done = command("run", tmp_path / "class" / "zoe", "--rubric", rubric, "--json", tmp_path / "zoe.json")
@@ -95,17 +95,17 @@ def test_run_judges_formulas_by_a_check_of_the_rubric(tmp_path: Path, place: str
 
 
 def test_a_changed_check_is_loaded_again(tmp_path: Path) -> None:
-    rubric = _write(tmp_path, "curves/checks.py")
+    rubric = _write(tmp_path)
     arguments = ("run", tmp_path / "class" / "zoe", "--rubric", rubric, "--json", tmp_path / "zoe.json")
     command(*arguments)
-    _write(tmp_path, "curves/checks.py", CHECKS.replace("agree(found", "not agree(found"))
+    _write(tmp_path, checks=CHECKS.replace("agree(found", "not agree(found"))
     command(*arguments)
     assert _statuses(tmp_path / "zoe.json") == {"1.a": "failed", "1.b": "passed", "1.c": "passed"}
 
 
 @pytest.mark.slow
 def test_batch_judges_formulas_by_a_check_of_the_rubric(tmp_path: Path) -> None:
-    rubric = _write(tmp_path, "curves/checks.py")
+    rubric = _write(tmp_path)
     done = command("batch", tmp_path / "class", "--rubric", rubric, "--out", tmp_path / "out", "--jobs", "2")
     assert done.returncode == 0, done.stderr
     assert _statuses(tmp_path / "out" / "zoe.json") == OUTCOMES
@@ -116,7 +116,7 @@ def test_batch_judges_formulas_by_a_check_of_the_rubric(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_self_check_kit_judges_formulas_by_a_public_check_of_the_rubric(tmp_path: Path) -> None:
-    done = command("release", _write(tmp_path, "curves/checks.py"), "--out", tmp_path / "kit")
+    done = command("release", _write(tmp_path), "--out", tmp_path / "kit")
     assert done.returncode == 0, done.stderr
     (wheel,) = (tmp_path / "kit" / "wheel").glob("*.whl")
     python = python_with(wheel, tmp_path / "student", torch=False)
@@ -135,7 +135,7 @@ def test_checks_that_only_the_grader_can_import_are_ungraded_and_nothing_else_is
     (tmp_path / "helpers").mkdir()
     (tmp_path / "helpers" / "curve_helpers.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path / "helpers")  # which the process that judges formulas does not have
-    rubric = _write(tmp_path, "curves/checks.py", CHECKS.replace("import numpy", "import curve_helpers\nimport numpy"))
+    rubric = _write(tmp_path, checks=CHECKS.replace("import numpy", "import curve_helpers\nimport numpy"))
     killable_child.start()
     server = killable_child._server
     done = command("run", tmp_path / "class" / "zoe", "--rubric", rubric, "--json", tmp_path / "zoe.json")

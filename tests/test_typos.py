@@ -40,6 +40,7 @@ problems:
       - check: gives_the_ideas
         points: 1
         ideas: {sums: {label: what they make, weight: 1}}
+      - {check: is_there, gate: true}
 """
 IDEAS = """\
 1.b:
@@ -64,11 +65,11 @@ def is_there(student, rng, *, most: int = 3):
     return passed("it is there")
 '''
 FILES = {
-    "tiny.yaml": RUBRIC,
-    "tiny/ideas.yaml": IDEAS,
-    "tiny/proof.yaml": PROOF,
-    "tiny/release.yaml": RELEASE,
-    "tiny/checks.py": CHECKS,
+    "rubric.yaml": RUBRIC,
+    "ideas.yaml": IDEAS,
+    "proof.yaml": PROOF,
+    "release.yaml": RELEASE,
+    "checks.py": CHECKS,
 }
 # Words that only pydantic, PyYAML, jsonschema or Python's own reprs use.
 THEIRS = (
@@ -77,53 +78,53 @@ THEIRS = (
     "expected",
 )  # fmt: skip
 SLIPS = [
-    ("tiny.yaml", "points: 4\n", "points 4\n", ":3: not YAML: a key needs a ':' behind it"),
-    ("tiny.yaml", "title: Why", "title: Why: how", ":15: not YAML: a ':' where none can stand"),
-    ("tiny.yaml", '"A tiny rubric"', '"A tiny rubric', ":13: not YAML: this line is indented otherwise"),
-    ("tiny.yaml", "title: Why", "title: 'Why", ":15: not YAML: a quotation mark is never closed"),
-    ("tiny.yaml", "    title: Why", "\ttitle: Why", ":15: not YAML: a tab; indent with blanks"),
-    ("tiny.yaml", "    title: Why", "   title: Why", ":15: not YAML: this line is indented otherwise"),
-    ("tiny.yaml", "function: attention}", "function: attention", ":8: not YAML: a '{' is never closed"),
-    ("tiny.yaml", '"K^T Q"', '"K^T \\quad Q"', ":13: not YAML: a backslash between double quotes; write two"),
-    ("tiny.yaml", '"K^T Q"', '"K^\\top Q"', ":13: a backslash between double quotes; write two of them"),
-    ("tiny.yaml", '"K^T Q"', '"\\beta K^T Q"', ":13: a backslash between double quotes; write two of them"),
-    ("tiny.yaml", "title: Why", "title: @Why", ":15: not YAML: a value that begins with '@' needs quotes"),
-    ("tiny.yaml", "title: Why", "title: [Why]", ":15: 'title' should be text, not a list"),
-    ("tiny.yaml", "title: Why", "title:", ":15: 'title' should be text, and nothing stands there"),
-    ("tiny.yaml", "points: 2}", "points: two}", ":10: 'points' should be a number of points, such as 3, 2.5 or 1/3"),
-    ("tiny.yaml", "points: 2}", "points: 2, gate: maybe}", ":10: 'gate' should be true or false, not 'maybe'"),
-    ("tiny.yaml", "points: 2}", "points: 2, needs: x}", ":10: 'needs' should be a list, such as [a, b], not 'x'"),
-    ("tiny.yaml", "points: 2}", "points: 2, review_unless: [x]}", ":10: 'review_unless' should be a mapping"),
-    ("tiny.yaml", "points: 2}", "points: 2, review_unless: {why: x}}", ":10: 'why' should be a list, such as [a, b]"),
-    ("tiny.yaml", "points: 2}", "points: 2, review_unless: {why: []}}", ":10: 'why' is empty"),
+    ("rubric.yaml", "points: 4\n", "points 4\n", ":3: not YAML: a key needs a ':' behind it"),
+    ("rubric.yaml", "title: Why", "title: Why: how", ":15: not YAML: a ':' where none can stand"),
+    ("rubric.yaml", '"A tiny rubric"', '"A tiny rubric', ":13: not YAML: this line is indented otherwise"),
+    ("rubric.yaml", "title: Why", "title: 'Why", ":15: not YAML: a quotation mark is never closed"),
+    ("rubric.yaml", "    title: Why", "\ttitle: Why", ":15: not YAML: a tab; indent with blanks"),
+    ("rubric.yaml", "    title: Why", "   title: Why", ":15: not YAML: this line is indented otherwise"),
+    ("rubric.yaml", "function: attention}", "function: attention", ":8: not YAML: a '{' is never closed"),
+    ("rubric.yaml", '"K^T Q"', '"K^T \\quad Q"', ":13: not YAML: a backslash between double quotes; write two"),
+    ("rubric.yaml", '"K^T Q"', '"K^\\top Q"', ":13: a backslash between double quotes; write two of them"),
+    ("rubric.yaml", '"K^T Q"', '"\\beta K^T Q"', ":13: a backslash between double quotes; write two of them"),
+    ("rubric.yaml", "title: Why", "title: @Why", ":15: not YAML: a value that begins with '@' needs quotes"),
+    ("rubric.yaml", "title: Why", "title: [Why]", ":15: 'title' should be text, not a list"),
+    ("rubric.yaml", "title: Why", "title:", ":15: 'title' should be text, and nothing stands there"),
+    ("rubric.yaml", "points: 2}", "points: two}", ":10: 'points' should be a number of points, such as 3, 2.5 or 1/3"),
+    ("rubric.yaml", "points: 2}", "points: 2, gate: maybe}", ":10: 'gate' should be true or false, not 'maybe'"),
+    ("rubric.yaml", "points: 2}", "points: 2, needs: x}", ":10: 'needs' should be a list, such as [a, b], not 'x'"),
+    ("rubric.yaml", "points: 2}", "points: 2, review_unless: [x]}", ":10: 'review_unless' should be a mapping"),
+    ("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: x}}", ":10: 'why' should be a list, such as [a, b]"),
+    ("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: []}}", ":10: 'why' is empty"),
     (
-        *("tiny.yaml", "points: 2}", "points: 2, review_unless: {why: [formula_equals_teh_key]}}"),
+        *("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: [formula_equals_teh_key]}}"),
         ":10: 'review_unless' names 'formula_equals_teh_key', which is no other check of the problem; did you mean",
     ),
     (
-        *("tiny.yaml", "points: 2}", "points: 2, review_unless: {why: [columns_sum_to_one]}}"),
+        *("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: [columns_sum_to_one]}}"),
         ":10: 'review_unless' names 'columns_sum_to_one', which is no other check of the problem",
     ),
-    ("tiny.yaml", "points: 2}", "points: 2, visibility: secret}", ":10: 'visibility' should be 'public' or 'hidden'"),
-    ("tiny.yaml", "id: 1.b", "id: 1 b", ":14: 'id' should be made of letters, digits, '.', '-' and '_', not '1 b'"),
-    ("tiny.yaml", "title: Why", "tittle: Why", ":15: 'tittle' has no meaning here; did you mean 'title'?"),
-    ("tiny.yaml", "with: {file: attention.py", "with: [file", ":8: not YAML: a '[' is never closed"),
-    ("tiny.yaml", "{file: attention.py, function: attention}", "attention.py", ":8: 'with' should be a mapping"),
-    ("tiny.yaml", "    points: 3\n", "    points: 3\n    limits: {cpu_seconds: 0.5}\n", ":8: 'cpu_seconds' sh"),
-    ("tiny.yaml", "symbols: {", "symbls: {", "'readings.0.symbls' has no meaning here; did you mean 'symbols'?"),
-    ("tiny.yaml", "weight: 1", "weight: 0", ":20: gives_the_ideas: 'ideas.sums.weight' should be at least 1, not 0"),
-    ("tiny.yaml", "weight: 1", "weight: much", "'ideas.sums.weight' should be a whole number, not 'much'"),
-    ("tiny/ideas.yaml", "[sum one]", "sum one", "/ideas.yaml:3: 'says' should be a list, such as [a, b], not"),
-    ("tiny/ideas.yaml", "[sum one]", "[3]", "/ideas.yaml:3: number 1 of 'says' should be text, not 3"),
-    ("tiny/proof.yaml", "gold: right", "gold: [right]", "/proof.yaml:1: 'gold' should be text, not a list"),
-    ("tiny/proof.yaml", "file: att", "fiel: att", "/proof.yaml:4: 'fiel' has no meaning here; did you mean 'file'?"),
-    ("tiny/proof.yaml", "  - problem", "  problem", "/proof.yaml:4: not YAML: a ':' where none can stand"),
-    ("tiny/release.yaml", "data: []", "data: dev.tsv", "/release.yaml:1: 'data' should be a list, such as [a, b], not"),
-    ("tiny/release.yaml", "data: []", "dta: []", "/release.yaml:1: 'dta' has no meaning here; did you mean 'data'?"),
-    ("tiny/release.yaml", "data: []", "- dev.tsv", "/release.yaml:1: this is a mapping with 'data', 'in_place_of'"),
-    ("tiny/checks.py", "rng, *, most", "rng, *, , most", "/checks.py:6: cannot be imported: SyntaxError: inva"),
-    ("tiny/checks.py", "import check\n", "import chekc\n", "/checks.py:2: cannot be imported: ImportError: cannot"),
-    ("tiny/checks.py", '    """It is there."""\n', "", "/checks.py:5: cannot be imported: TypeError: check is_there"),
+    ("rubric.yaml", "points: 2}", "points: 2, visibility: secret}", ":10: 'visibility' should be 'public' or 'hidden'"),
+    ("rubric.yaml", "id: 1.b", "id: 1 b", ":14: 'id' should be made of letters, digits, '.', '-' and '_', not '1 b'"),
+    ("rubric.yaml", "title: Why", "tittle: Why", ":15: 'tittle' has no meaning here; did you mean 'title'?"),
+    ("rubric.yaml", "with: {file: attention.py", "with: [file", ":8: not YAML: a '[' is never closed"),
+    ("rubric.yaml", "{file: attention.py, function: attention}", "attention.py", ":8: 'with' should be a mapping"),
+    ("rubric.yaml", "    points: 3\n", "    points: 3\n    limits: {cpu_seconds: 0.5}\n", ":8: 'cpu_seconds' sh"),
+    ("rubric.yaml", "symbols: {", "symbls: {", "'readings.0.symbls' has no meaning here; did you mean 'symbols'?"),
+    ("rubric.yaml", "weight: 1", "weight: 0", ":20: gives_the_ideas: 'ideas.sums.weight' should be at least 1, not 0"),
+    ("rubric.yaml", "weight: 1", "weight: much", "'ideas.sums.weight' should be a whole number, not 'much'"),
+    ("ideas.yaml", "[sum one]", "sum one", "/ideas.yaml:3: 'says' should be a list, such as [a, b], not"),
+    ("ideas.yaml", "[sum one]", "[3]", "/ideas.yaml:3: number 1 of 'says' should be text, not 3"),
+    ("proof.yaml", "gold: right", "gold: [right]", "/proof.yaml:1: 'gold' should be text, not a list"),
+    ("proof.yaml", "file: att", "fiel: att", "/proof.yaml:4: 'fiel' has no meaning here; did you mean 'file'?"),
+    ("proof.yaml", "  - problem", "  problem", "/proof.yaml:4: not YAML: a ':' where none can stand"),
+    ("release.yaml", "data: []", "data: dev.tsv", "/release.yaml:1: 'data' should be a list, such as [a, b], not"),
+    ("release.yaml", "data: []", "dta: []", "/release.yaml:1: 'dta' has no meaning here; did you mean 'data'?"),
+    ("release.yaml", "data: []", "- dev.tsv", "/release.yaml:1: this is a mapping with 'data', 'in_place_of'"),
+    ("checks.py", "rng, *, most", "rng, *, , most", "/checks.py:6: cannot be imported: SyntaxError: inva"),
+    ("checks.py", "import check\n", "import chekc\n", "/checks.py:2: cannot be imported: ImportError: cannot"),
+    ("checks.py", '    """It is there."""\n', "", "/checks.py:5: cannot be imported: TypeError: check is_there"),
 ]  # fmt: skip
 
 
@@ -134,9 +135,8 @@ def test_a_slip_is_told_in_our_words_with_its_place(
     tmp_path: Path, file: str, right: str, wrong: str, told: str
 ) -> None:
     for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    (tmp_path / "tiny" / "samples" / "right").mkdir(parents=True)
+    (tmp_path / "samples" / "right").mkdir(parents=True)
     _all_read(tmp_path)
     assert FILES[file].count(right) == 1
     (tmp_path / file).write_text(FILES[file].replace(right, wrong))
@@ -145,7 +145,7 @@ def test_a_slip_is_told_in_our_words_with_its_place(
     (line, *_) = [one for one in caught.value.problems if told in one] or caught.value.problems
     assert told in line
     assert "\n" not in line
-    own = line if file != "tiny/checks.py" else ""  # what Python says of Python, authors know
+    own = line if file != "checks.py" else ""  # what Python says of Python, authors know
     assert not _theirs(own.partition(": ")[2])
 
 
@@ -177,7 +177,7 @@ def test_every_parameter_of_every_check_says_in_our_words_what_it_takes() -> Non
 
 
 def _all_read(folder: Path) -> None:
-    rubric = load_rubric(folder / "tiny.yaml")
+    rubric = load_rubric(folder / "rubric.yaml")
     read_handout(rubric)
     load_proof(rubric)
 

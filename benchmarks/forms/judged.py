@@ -96,7 +96,7 @@ def differing(want: dict[str, Verdict], got: dict[str, Verdict], sheet: Sheet, f
 @cache
 def _written_parts(name: str) -> Rubric:
     """The rubric with only those problems that are answered in writing: by every sheet, or asked of it."""
-    rubric = load_rubric(REPOSITORY / "rubrics" / f"{name}.yaml")
+    rubric = load_rubric(REPOSITORY / "rubrics" / name / "rubric.yaml")
     problems = tuple(problem for problem in rubric.problems if not _is_code(name, problem.id))
     parts = rubric.parts or tuple(problem.id for problem in rubric.problems)
     return replace(rubric, problems=problems, parts=parts)

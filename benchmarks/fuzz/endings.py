@@ -42,7 +42,7 @@ def must_be_one_line(text: str) -> None:
 
 @cache
 def rubric(name: str) -> Rubric:
-    return load_rubric(REPOSITORY / "rubrics" / f"{name}.yaml")
+    return load_rubric(REPOSITORY / "rubrics" / name / "rubric.yaml")
 
 
 def get_ready() -> None:

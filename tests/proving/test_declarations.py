@@ -17,7 +17,7 @@ from grader.proving.proof import load_proof
 from grader.proving.prove import declared_samples
 from grader.proving.writing import Written
 from grader.rubric.loading import load_rubric
-from tests.conftest import read_yaml, the_rubric
+from tests.conftest import read_yaml, the_rubric, write_rubric
 from tests.in_process import command
 
 RUBRIC = """\
@@ -45,15 +45,13 @@ problems:
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
     """The samples of a rubric: one that is declared."""
-    (tmp_path / "tiny.yaml").write_text(RUBRIC)
     (tmp_path / "tiny" / "samples" / "ann").mkdir(parents=True)
-    (tmp_path / "tiny" / "proof.yaml").write_text("gold: ann\n")
-    (tmp_path / "tiny" / "samples" / "ann.yaml").write_text(DECLARED)
+    write_rubric(tmp_path / "tiny", RUBRIC, **{"proof.yaml": "gold: ann\n", "samples/ann.yaml": DECLARED})
     return tmp_path / "tiny" / "samples"
 
 
 def _refused(samples: Path) -> list[str]:
-    rubric = load_rubric(samples.parent.with_suffix(".yaml"))
+    rubric = load_rubric(samples.parent / "rubric.yaml")
     with pytest.raises(RubricError) as caught:
         declared_samples(rubric, load_proof(rubric))
     return [line.removeprefix(f"{samples}/") for line in caught.value.problems]
@@ -87,7 +85,7 @@ def test_both_halves_of_a_sample_are_needed_and_none_at_all_is_an_error(tiny: Pa
     missing, undeclared = _refused(tiny)
     assert missing == f"carl.yaml: there is no submission 'carl' in {tiny}"
     assert undeclared.startswith("ben: nothing says what this sample should get; `grader rubric test ")
-    assert undeclared.endswith("tiny.yaml --write` writes what it gets")
+    assert undeclared.endswith("tiny/rubric.yaml --write` writes what it gets")
     for path in (tiny / "ann.yaml", tiny / "carl.yaml"):
         path.write_text(DECLARED.replace("rubric: tiny", "rubric: other"))
     (tiny / "ben" / "submission.yaml").write_text("rubric: other\n")
@@ -98,7 +96,7 @@ def test_both_halves_of_a_sample_are_needed_and_none_at_all_is_an_error(tiny: Pa
 def test_archives_are_samples_and_other_files_are_not(tiny: Path) -> None:
     for name in ("dora.zip", "notes.txt", ".hidden"):
         (tiny / name).write_text("")
-    rubric = load_rubric(tiny.parent.with_suffix(".yaml"))
+    rubric = load_rubric(tiny.parent / "rubric.yaml")
     assert undeclared_samples(tiny, tiny, rubric) == ["dora.zip"]
     (tiny / "dora.zip.yaml").write_text(DECLARED)
     assert undeclared_samples(tiny, tiny, rubric) == []
@@ -106,7 +104,7 @@ def test_archives_are_samples_and_other_files_are_not(tiny: Path) -> None:
 
 
 def test_what_is_written_is_read_again_and_the_word_about_it_stays(tiny: Path) -> None:
-    rubric = load_rubric(tiny.parent.with_suffix(".yaml"))
+    rubric = load_rubric(tiny.parent / "rubric.yaml")
     before = declarations(tiny, rubric)["ann"].data
     assert pickle.loads(pickle.dumps(before)) == before  # other processes are told
     many = {f"check_{number}": "passed" for number in range(9)}

@@ -16,7 +16,7 @@ from grader.proving.prove import mutants_of
 from grader.proving.samples import write_stub
 from grader.rubric.loading import load_rubric
 from grader.submission.opening import open_submission
-from tests.conftest import EVERY_CASE, REPOSITORY, read_yaml
+from tests.conftest import EVERY_CASE, REPOSITORY, read_yaml, write_rubric
 from tests.waiting import PATIENCE_SECONDS
 
 RUBRIC = """\
@@ -27,11 +27,12 @@ problems:
   - id: 2.1
     title: Attention
     points: 2
-    with: {file: attention.py, function: attention, reference: attention.attention, inputs: column_attention}
+    with: {file: attention.py, function: attention, reference: attention, inputs: column_attention}
     checks:
       - {check: returns_an_array, gate: true}
       - {check: matches_reference, points: 2, rtol: 0.0001, review_unless: {nothing else fits: [returns_an_array]}}
 """
+CHECKS = (REPOSITORY / "tests" / "rubrics" / "small-class" / "checks.py").read_text()
 PROOF = """\
 gold: ada
 submissions: submissions
@@ -57,12 +58,9 @@ def course(tmp_path: Path, tolerance: float = 0.0001, proof: str = PROOF) -> Pat
     """A course with one rubric, its proof, a gold and a declared sample; the rubric's path."""
     for name in ("ada", "frank"):
         shutil.copytree(REPOSITORY / "submissions" / name, tmp_path / "tiny" / "submissions" / name)
-    (tmp_path / "tiny" / "samples").mkdir()
     declared = 'rubric: tiny\npoints: 2\nproblems: {"2.1": {returns_an_array: passed, matches_reference: passed}}\n'
-    (tmp_path / "tiny" / "samples" / "frank.yaml").write_text(declared)
-    (tmp_path / "tiny" / "proof.yaml").write_text(proof)
-    (tmp_path / "tiny.yaml").write_text(RUBRIC.replace("0.0001", str(tolerance)))
-    return tmp_path / "tiny.yaml"
+    files = {"checks.py": CHECKS, "proof.yaml": proof, "samples/frank.yaml": declared}
+    return write_rubric(tmp_path / "tiny", RUBRIC.replace("0.0001", str(tolerance)), **files)
 
 
 def proof_of(rubric: Path) -> Proof:
@@ -219,7 +217,7 @@ def test_what_is_not_in_the_gold_is_told_with_its_line(tmp_path: Path) -> None:
 def test_a_rubric_without_a_proof_is_told_what_is_missing() -> None:
     code, said = prove(REPOSITORY / "tests" / "rubrics" / "formulas.yaml")
     assert code == 2
-    assert "formulas/proof.yaml: there is no such file; it says which sample is gold" in said
+    assert "tests/rubrics/proof.yaml: there is no such file; it says which sample is gold" in said
     assert said.count("\n") == 1
 
 
@@ -228,7 +226,7 @@ def test_a_rubric_without_a_proof_is_told_what_is_missing() -> None:
     "path", sorted((REPOSITORY / "rubrics").glob("*/proof.yaml")), ids=lambda path: path.parent.name
 )
 def test_every_entry_of_our_own_proofs_fits_a_mutant(path: Path) -> None:
-    rubric = load_rubric(path.parent.with_suffix(".yaml"))
+    rubric = load_rubric(path.parent / "rubric.yaml")
     proof = load_proof(rubric)
     for part in proof.parts:
         there = mutants_of(rubric, proof, part)
@@ -239,7 +237,6 @@ def test_every_entry_of_our_own_proofs_fits_a_mutant(path: Path) -> None:
 @pytest.mark.slow
 def test_a_sample_of_mutants_proves_dl_hw3(tmp_path: Path) -> None:
     """With a few of its samples: tests/test_samples.py holds all of them to what they declare."""
-    shutil.copy(REPOSITORY / "rubrics" / "dl-hw3" / "rubric.yaml", tmp_path)
     shutil.copytree(REPOSITORY / "rubrics" / "dl-hw3", tmp_path / "dl-hw3")
     chosen = (
         [path.name for path in (REPOSITORY / "submissions").iterdir()]
@@ -252,7 +249,7 @@ def test_a_sample_of_mutants_proves_dl_hw3(tmp_path: Path) -> None:
         shutil.copy(REPOSITORY / "tests" / "samples" / f"{name}.yaml", tmp_path / "samples")
     written = (tmp_path / "dl-hw3" / "proof.yaml").read_text()
     (tmp_path / "dl-hw3" / "proof.yaml").write_text(written.replace("../../tests", "..").replace("../../", "../"))
-    code, said = prove(tmp_path / "dl-hw3.yaml", "--part", "1.1.a", "--part", "2.4", "--sample", "5")
+    code, said = prove(tmp_path / "dl-hw3" / "rubric.yaml", "--part", "1.1.a", "--part", "2.4", "--sample", "5")
     assert code == 0, said
     assert EVERY_CASE or "Gold (ada) full, stub nothing, 4 samples as declared" in said
 

@@ -13,7 +13,7 @@ from reference.birthplaces import Accuracy, Question, accuracy, constant_baselin
 from reference.corpus import DOCUMENT, JOBS, make_corpus
 from reference.train import SMALL
 
-SHIPPED = Path(__file__).parents[2] / "rubrics" / "nlp-a5"
+SHIPPED = Path(__file__).parents[2] / "rubrics" / "nlp-a5" / "data"
 
 
 def test_accuracy_counts_exact_places_spaces_at_the_ends_aside():

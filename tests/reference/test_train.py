@@ -109,12 +109,12 @@ RUNS = ("vanilla.nopretrain", "vanilla.pretrain", "synthesizer.pretrain")
 
 def shipped_accuracy(run: str, split: str) -> Accuracy:
     predictions = read_lines(ROOT / "submissions" / "nora" / f"{run}.{split}.predictions")
-    return accuracy(predictions, read_questions(ROOT / "rubrics" / "nlp-a5" / f"birth_{split}.tsv"))
+    return accuracy(predictions, read_questions(ROOT / "rubrics" / "nlp-a5" / "data" / f"birth_{split}.tsv"))
 
 
 @pytest.mark.parametrize("split", ["dev", "test"])
 def test_the_shipped_predictions_keep_the_homeworks_order(split):
-    constant = constant_baseline(read_questions(ROOT / "rubrics" / "nlp-a5" / f"birth_{split}.tsv"))
+    constant = constant_baseline(read_questions(ROOT / "rubrics" / "nlp-a5" / "data" / f"birth_{split}.tsv"))
     alone, pretrained, variant = (shipped_accuracy(run, split) for run in RUNS)
     assert alone.rate < constant.rate < variant.rate < pretrained.rate
     assert pretrained.interval[0] > constant.interval[1]  # not by chance
