@@ -25,6 +25,12 @@ from grader.sandbox import BoxRunner
 from grader.submission.opening import OpenedSubmission
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+RUBRICS = REPOSITORY / "rubrics"
+RUBRIC_CODE = [  # of our assignments: what holds for the grader's own code holds for it
+    path
+    for path in sorted(RUBRICS.glob("*/**/*.py"))
+    if not {"starter", "tests"}.intersection(path.relative_to(RUBRICS).parts)
+]
 
 for variable in ("GRADER_SECRET", "GRADER_SECRET_FILE"):  # whoever runs the tests may have a course of their own
     os.environ.pop(variable, None)
@@ -166,6 +172,12 @@ def write_rubric(folder: Path, text: str, **files: str) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
     return folder / "rubric.yaml"
+
+
+def reference_of(rubric: Rubric, problem: str) -> str:
+    """What the checks of a problem are compared with."""
+    checks = (check for one in rubric.problems if one.id == problem for check in one.every_check)
+    return next(check.parameters["reference"] for check in checks if "reference" in check.parameters)
 
 
 @cache

@@ -22,7 +22,7 @@ from grader.model import Check, Limits, Outcome, Report, Status, failed
 from grader.sandbox import BoxRunner
 from reference import attention as truth
 from reference.mistakes.attention import MISTAKES
-from tests.conftest import DRAW, EVERY_CASE, MakeSubmission, sampled, the_rubric
+from tests.conftest import DRAW, EVERY_CASE, MakeSubmission, reference_of, sampled, the_rubric
 
 RUBRIC = the_rubric("rubrics/dl-hw3/rubric.yaml")
 JUDGED_BY_VALUE = (values.__name__, token_influence.__name__, extreme_scores.__name__)
@@ -336,11 +336,13 @@ def test_each_classic_mistake_fails_and_is_named(problem: str, mistaken: Any, mi
             assert all(mistake in message for message in told)
 
 
-def test_a_reference_in_which_no_mistake_is_written_out_has_none() -> None:
-    assert len(mistakes_in("attention.attention")) > 20
-    for reference in ("attention.softargmax", "birthplaces.accuracy"):  # its module has others, and has none at all
-        assert list(mistakes_in(reference)) == list(pairs_of_mistakes(reference)) == []
-        assert list(mistakes_on_squares(reference)) == list(mistakes_at_extremes(reference)) == []
+def test_a_reference_has_the_mistakes_that_are_written_beside_it_and_no_others() -> None:
+    kinds = (mistakes_in, pairs_of_mistakes, mistakes_on_squares, mistakes_at_extremes)
+    every = reference_of(RUBRIC, "2.1")
+    usual = reference_of(the_rubric("tests/rubrics/small-class/rubric.yaml"), "1.a")
+    assert len(mistakes_in(every)) > 20
+    assert [bool(list(kind(every))) for kind in kinds] == [True] * 4
+    assert [bool(list(kind(usual))) for kind in kinds] == [True, False, False, False]
 
 
 def test_limits_of_the_rubric_reach_the_box(boxes: BoxRunner, submission: MakeSubmission) -> None:
