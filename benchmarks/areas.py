@@ -23,7 +23,7 @@ def areas() -> dict[str, list[str]]:
 
 def tests_of(file: str) -> list[str]:
     """The longest path that fits counts."""
-    if file.startswith("tests/"):
+    if "tests" in Path(file).parts:
         return [file]
     fitting = [area for area in areas() if file == area or file.startswith(f"{area}/")]
     if not fitting:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from benchmarks import areas
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, RUBRIC_CODE, RUBRICS
 
 
 def test_every_file_has_its_tests_and_every_path_exists() -> None:
-    for path in (*(REPOSITORY / "grader").rglob("*.py"), *(REPOSITORY / "reference").rglob("*.py")):
+    own = (path for room in ("grader", "reference") for path in (REPOSITORY / room).rglob("*.py"))
+    for path in (*own, *RUBRIC_CODE):
         assert areas.tests_of(path.relative_to(REPOSITORY).as_posix())
     for area, tests in areas.areas().items():
         assert all((REPOSITORY / path).exists() for path in (area, *tests)), area
@@ -22,7 +23,8 @@ def test_the_longest_path_counts_and_a_test_speaks_for_itself() -> None:
 
 def test_the_quick_loop_enters_every_room() -> None:
     """A file of tests that are not all slow imports something of each package: `make test-fast` really runs it."""
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in (REPOSITORY / "tests").rglob("test_*.py"))
+    files = (*(REPOSITORY / "tests").rglob("test_*.py"), *RUBRICS.glob("*/tests/**/test_*.py"))
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
     entered = set().union(*(_imported(tree) for tree in trees if _is_quick(tree)))
     rooms = {path.parent.relative_to(REPOSITORY) for path in (REPOSITORY / "grader").rglob("__init__.py")}
     names = {".".join(room.parts) for room in rooms} - {"grader.sandbox.box.reading"}  # which sandboxes alone load

@@ -11,16 +11,18 @@ from pathlib import Path
 from grader import errors
 from grader.errors import Killed, NotImportable, StudentFault, TimedOut
 from grader.model import Status
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, RUBRIC_CODE
 
-FILES = sorted((REPOSITORY / "grader").rglob("*.py"))
+FILES = [*sorted((REPOSITORY / "grader").rglob("*.py")), *RUBRIC_CODE]
 FAULTS = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, StudentFault)}
 SPECIFIC = {one.__name__ for one in (NotImportable, TimedOut, Killed)}  # the class says why
 FACTORIES = {
     "grader.errors": FAULTS - SPECIFIC,
-    "grader.model": {"Outcome", "failed", "scored"},
+    "grader.model": {"Outcome", "failed", "review", "scored"},
     "grader.formulas.provers.verdicts": {"Verdict", "partly", "undecided", "wrong"},
 }
+FACTORIES["grader"] = FACTORIES["grader.errors"] | FACTORIES["grader.model"]  # its public interface
+FACTORIES["grader.formulas"] = FACTORIES["grader.formulas.provers.verdicts"]
 CODE = re.compile(r"[a-z]+(_[a-z0-9]+){0,4}")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, RUBRIC_CODE, RUBRICS
 
 FILES = sorted((REPOSITORY / "grader").rglob("*.py"))
 SHARED = 10  # lines
@@ -31,14 +31,14 @@ def test_a_name_stands_on_one_door() -> None:
 
 
 def test_every_module_says_what_is_in_it() -> None:
-    assert not [str(path) for path in FILES if not re.match(r'r?"""\S', path.read_text())]
+    assert not [str(path) for path in (*FILES, *RUBRIC_CODE) if not re.match(r'r?"""\S', path.read_text())]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shaped", [False, True], ids=["the same", "of the same shape"])
 def test_no_two_places_share_ten_lines(shaped: bool) -> None:
     seen: dict[tuple[str, ...], list[tuple[Path, int]]] = defaultdict(list)
-    for path in FILES:
+    for path in (*FILES, *RUBRIC_CODE):
         lines = _lines(path.read_text(), shaped)
         for at in range(len(lines) - SHARED + 1):
             window = lines[at : at + SHARED]
@@ -91,7 +91,7 @@ def test_no_test_has_a_limit_of_time_of_its_own() -> None:
     own = re.compile(r"timeout[=(]\d+(?! \*)\b|\.(?:wait|join|communicate)\(\d|monotonic\(\) \+|deadline=\d")
     places = (
         f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()}"
-        for path in sorted((REPOSITORY / "tests").rglob("*.py"))
+        for path in sorted([*(REPOSITORY / "tests").rglob("*.py"), *RUBRICS.glob("*/tests/**/*.py")])
         if path.name != "waiting.py"
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if own.search(line) and "assert not " not in line  # what should not come in a second comes later or never

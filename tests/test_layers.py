@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, RUBRIC_CODE, RUBRICS
 
 # Lower layers first. A module may import its own layer and those below.
 LAYERS = [
@@ -18,9 +18,9 @@ LAYERS = [
         "grader.model",
         "grader.errors",
         "grader.exits",
-        "grader.module_files",
         "grader.notation",
         "grader.options",
+        "grader.plugins",
         "grader.progress_bar",
         "grader.quoting",
         "grader.grading.randomness",
@@ -34,7 +34,7 @@ LAYERS = [
     {"grader.checks", "grader.sandbox", "grader.report", "grader.answers.pdf"},
     {"grader.answers", "grader.authoring", "grader.grading", "grader.proving", "grader.rubric", "grader.submission"},
     {"grader.batch", "grader.release", "grader.review", "grader.selfcheck", "grader.similar"},
-    {"grader.cli", "grader.start", "grader.__main__"},
+    {"grader.api", "grader.cli", "grader.start", "grader.__main__"},
 ]
 JAIL = "grader.sandbox.jail"
 PDF_CHILD = tuple(f"grader.answers.pdf.{name}" for name in ("child", "drawings", "glyphs", "pixels"))
@@ -74,7 +74,13 @@ def _imports(module: str, path: Path) -> Iterator[str]:
             if node.level:
                 package = module if path.name == "__init__.py" else module.rpartition(".")[0]
                 base = ".".join([*package.split(".")[: len(package.split(".")) - node.level + 1], base]).rstrip(".")
-            yield from (f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base for alias in node.names)
+            yield from (_imported(base, alias.name) for alias in node.names)
+
+
+def _imported(base: str, name: str) -> str:
+    if f"{base}.{name}" in MODULES:
+        return f"{base}.{name}"
+    return "grader.api" if base == "grader" and name != "__version__" else base
 
 
 def _layer(module: str) -> int:
@@ -97,7 +103,8 @@ def _not_allowed(module: str, imported: set[str]) -> Iterator[tuple[str, str]]:
         if (
             (module.startswith("reference") and root == "grader")
             or (root == "reference" and not module.startswith(("grader.checks", "reference")))  # only checks see it
-            or (module.startswith("grader") and root == "grader" and _layer(one) > _layer(module))
+            or (module.startswith("grader.") and root == "grader" and _layer(one) > _layer(module))
+            or (module.startswith("grader") and root == "rubrics")
             or any(module.startswith(here) and one.startswith(there) for here, there in APART)
             or (module.startswith("grader.review") and one.startswith(NOT_IN_REVIEW) and one not in DRAWS_PAGES)
             or (module.startswith(INSIDE) and root in ("grader", "reference") and not one.startswith(INSIDE))
@@ -105,10 +112,28 @@ def _not_allowed(module: str, imported: set[str]) -> Iterator[tuple[str, str]]:
             yield module, one
 
 
+PUBLIC = ("grader.api", "grader.formulas")  # what an assignment may import of the grader
+FOR_STUDENTS = ("public", "public.py", "probes.py")  # of an assignment: it holds no answer
+
+
+def test_an_assignment_imports_the_public_interface_alone() -> None:
+    wrong = []
+    for path in RUBRIC_CODE:
+        place = path.relative_to(RUBRICS)
+        for one in _imports(".".join(place.with_suffix("").parts), path):
+            root = one.split(".")[0]
+            answers = root == "reference" or "checks" in one.split(".")
+            if (root == "grader" and one not in PUBLIC) or (place.parts[1] in FOR_STUDENTS and answers):
+                wrong.append((str(place), one))
+    assert not wrong, "these import what they may not"
+
+
 def test_what_may_not_be_imported_is_noticed() -> None:
     for module, imported in (
         ("reference.attention", "grader.model"),
         ("grader.grading.engine", "reference.attention"),
+        ("grader.grading.engine", "rubrics.ridge"),
+        ("grader.checks.prose", "grader.api"),
         ("grader.model", "grader.grading.engine"),
         ("grader.checks.prose", "grader.sandbox.host.runner"),
         ("grader.report.html", "grader.checks.prose"),

@@ -15,7 +15,7 @@ from grader.formulas.typing.vocabulary import Vocabulary
 from grader.model import Piece
 from grader.notation import denials, faces, function_names, layout, letters, operators, size_words, units
 from grader.prose.plain_spelling import plain
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, RUBRIC_CODE
 
 _NOTHING_KNOWN = Vocabulary(())
 
@@ -120,7 +120,7 @@ KINDS = {
 def _statements() -> list[tuple[str, set[str]]]:
     """The tables that modules define outside functions, with the words in them."""
     found = []
-    for path in sorted((REPOSITORY / "grader").rglob("*.py")):
+    for path in [*sorted((REPOSITORY / "grader").rglob("*.py")), *RUBRIC_CODE]:
         if "notation" in path.parts:
             continue
         text = path.read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from grader.rubric.own_functions import reference
+from grader import reference
 from reference import attention as right
 from reference.mistakes import attention as wrong
 
