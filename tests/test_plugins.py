@@ -107,22 +107,18 @@ def test_code_that_was_changed_is_loaded_again(
 
 def test_rubrics_whose_folders_have_one_name_are_two(tmp_path: Path, boxes: Runner, submission: MakeSubmission) -> None:
     one = write_rubric(tmp_path / "one" / "doubles", RUBRIC, **FILES)
-    other = write_rubric(
-        tmp_path / "other" / "doubles",
-        RUBRIC,
-        **FILES | {"checks/answers.py": FILES["checks/answers.py"].replace("2", "3")},
-    )
+    changed = {"checks/answers.py": FILES["checks/answers.py"].replace("2", "3")}
+    other = write_rubric(tmp_path / "other" / "doubles", RUBRIC, **FILES | changed)
     for rubric, code in ((one, "x + x"), (other, "3 * x"), (one, "x + x")):
         assert judged(rubric, boxes, submission, f"def twice(x): return {code}").status is Status.PASSED
 
 
-def test_a_room_is_a_file_or_a_folder_and_nothing_else_is_code_of_the_rubric(tmp_path: Path) -> None:
-    more = dict.fromkeys(("checks.py", "notes.py", "tests/test_it.py", "starter/work.py", "samples/a/work.py"), "")
+def test_what_lies_elsewhere_in_the_folder_is_no_code_of_the_rubric(tmp_path: Path) -> None:
+    more = dict.fromkeys(("notes.py", "tests/test_it.py", "starter/work.py", "samples/a/work.py"), "")
     plugin = Plugin(write_rubric(tmp_path / "a-b.c", RUBRIC, **FILES | more).parent)
     package = "rubric_a_b_c"
-    assert list(plugin.modules) == [
-        f"{package}.{name}" for name in ("checks", "checks.answers", "checks.judging", "public.numbers")
-    ]
+    modules = ("checks.answers", "checks.judging", "public.numbers")
+    assert list(plugin.modules) == [f"{package}.{name}" for name in modules]
     assert [path.name for path in plugin.files][-1] == "probes.py"
     rooms = {name: plugin.room_of(f"{package}.{name}") for name in ("checks.judging", "public.numbers", "probes")}
     assert rooms == {"checks.judging": "checks", "public.numbers": "public", "probes": None}
