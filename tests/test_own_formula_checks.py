@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from grader.formulas import killable_child
 from tests.in_process import command
-from tests.release.conftest import python_with
 
 CHECKS = '''
 """Formulas of one letter."""
@@ -68,7 +66,7 @@ ANSWERS = "# 1.a\n\n$y = 1 + x x$\n\n# 1.b\n\n$y = x^2$\n\n# 1.c\n\n$q = 10^6 (k
 OUTCOMES = {"1.a": "passed", "1.b": "failed", "1.c": "passed"}
 
 
-def _write(folder: Path, place: str = "checks.py", checks: str = CHECKS) -> Path:
+def write_curves(folder: Path, place: str = "checks.py", checks: str = CHECKS) -> Path:
     """A rubric, its checks where they may lie, and submissions elsewhere."""
     for name, text in {
         "rubrics/curves/rubric.yaml": RUBRIC,
@@ -82,51 +80,36 @@ def _write(folder: Path, place: str = "checks.py", checks: str = CHECKS) -> Path
     return folder / "rubrics" / "curves" / "rubric.yaml"
 
 
-def _statuses(report: Path) -> dict[str, str]:
+def statuses(report: Path) -> dict[str, str]:
     return {problem["id"]: problem["status"] for problem in json.loads(report.read_text())["problems"]}
 
 
 @pytest.mark.parametrize("place", ["checks.py", "checks/curves.py", "checks/curves/judging.py"])
 def test_run_judges_formulas_by_a_check_of_the_rubric(tmp_path: Path, place: str) -> None:
-    rubric = _write(tmp_path, place)
+    rubric = write_curves(tmp_path, place)
     done = command("run", tmp_path / "class" / "zoe", "--rubric", rubric, "--json", tmp_path / "zoe.json")
     assert done.returncode == 0, done.stderr
-    assert _statuses(tmp_path / "zoe.json") == OUTCOMES
+    assert statuses(tmp_path / "zoe.json") == OUTCOMES
 
 
 def test_a_changed_check_is_loaded_again(tmp_path: Path) -> None:
-    rubric = _write(tmp_path)
+    rubric = write_curves(tmp_path)
     arguments = ("run", tmp_path / "class" / "zoe", "--rubric", rubric, "--json", tmp_path / "zoe.json")
     command(*arguments)
-    _write(tmp_path, checks=CHECKS.replace("agree(found", "not agree(found"))
+    write_curves(tmp_path, checks=CHECKS.replace("agree(found", "not agree(found"))
     command(*arguments)
-    assert _statuses(tmp_path / "zoe.json") == {"1.a": "failed", "1.b": "passed", "1.c": "passed"}
+    assert statuses(tmp_path / "zoe.json") == {"1.a": "failed", "1.b": "passed", "1.c": "passed"}
 
 
 @pytest.mark.slow
 def test_batch_judges_formulas_by_a_check_of_the_rubric(tmp_path: Path) -> None:
-    rubric = _write(tmp_path)
+    rubric = write_curves(tmp_path)
     done = command("batch", tmp_path / "class", "--rubric", rubric, "--out", tmp_path / "out", "--jobs", "2")
     assert done.returncode == 0, done.stderr
-    assert _statuses(tmp_path / "out" / "zoe.json") == OUTCOMES
-    assert _statuses(tmp_path / "out" / "max.json") == {**OUTCOMES, "1.a": "failed"}
+    assert statuses(tmp_path / "out" / "zoe.json") == OUTCOMES
+    assert statuses(tmp_path / "out" / "max.json") == {**OUTCOMES, "1.a": "failed"}
     with (tmp_path / "out" / "gradebook.csv").open() as file:
         assert {row["student"]: float(row["points"]) for row in csv.DictReader(file)} == {"zoe": 2, "max": 1}
-
-
-@pytest.mark.slow
-def test_the_self_check_kit_judges_formulas_by_a_public_check_of_the_rubric(tmp_path: Path) -> None:
-    done = command("release", _write(tmp_path), "--out", tmp_path / "kit")
-    assert done.returncode == 0, done.stderr
-    (wheel,) = (tmp_path / "kit" / "wheel").glob("*.whl")
-    python = python_with(wheel, tmp_path / "student", torch=False)
-    (tmp_path / "kit" / "answers.md").write_text(ANSWERS, encoding="utf-8")
-    checked = subprocess.run(
-        [python, "-m", "grader", "check", ".", "--json", "report.json"],
-        cwd=tmp_path / "kit", capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert checked.returncode == 0, checked.stderr
-    assert _statuses(tmp_path / "kit" / "report.json") == OUTCOMES
 
 
 def test_checks_that_only_the_grader_can_import_are_ungraded_and_nothing_else_is(
@@ -135,13 +118,13 @@ def test_checks_that_only_the_grader_can_import_are_ungraded_and_nothing_else_is
     (tmp_path / "helpers").mkdir()
     (tmp_path / "helpers" / "curve_helpers.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path / "helpers")  # which the process that judges formulas does not have
-    rubric = _write(tmp_path, checks=CHECKS.replace("import numpy", "import curve_helpers\nimport numpy"))
+    rubric = write_curves(tmp_path, checks=CHECKS.replace("import numpy", "import curve_helpers\nimport numpy"))
     killable_child.start()
     server = killable_child._server
     done = command("run", tmp_path / "class" / "zoe", "--rubric", rubric, "--json", tmp_path / "zoe.json")
     assert done.returncode == 3
     assert "No module named 'curve_helpers' (checks.py:8)" in done.stderr
-    assert _statuses(tmp_path / "zoe.json") == {"1.a": "ungraded", "1.b": "ungraded", "1.c": "passed"}
+    assert statuses(tmp_path / "zoe.json") == {"1.a": "ungraded", "1.b": "ungraded", "1.c": "passed"}
     assert killable_child._server is server
     assert server is not None
     assert server.alive
@@ -159,8 +142,8 @@ def test_checks_that_only_the_grader_can_import_are_ungraded_and_nothing_else_is
 def test_a_judge_that_does_not_work_is_ungraded_with_the_reason(
     tmp_path: Path, old: str, new: str, reason: str
 ) -> None:
-    rubric = _write(tmp_path, "checks.py", CHECKS.replace(old, new))
+    rubric = write_curves(tmp_path, "checks.py", CHECKS.replace(old, new))
     done = command("run", tmp_path / "class" / "zoe", "--rubric", rubric, "--json", tmp_path / "zoe.json")
     assert done.returncode == 3
     assert reason in done.stderr
-    assert _statuses(tmp_path / "zoe.json") == {"1.a": "ungraded", "1.b": "ungraded", "1.c": "passed"}
+    assert statuses(tmp_path / "zoe.json") == {"1.a": "ungraded", "1.b": "ungraded", "1.c": "passed"}

@@ -6,21 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from grader.cli import app
 from grader.errors import RubricError
 from grader.grading.engine import grade
-from grader.grading.randomness import Draw, draw_at_home
-from grader.grading.secret import VARIABLE, Secret
+from grader.grading.randomness import Draw
+from grader.grading.secret import Secret
 from grader.model import Report, Rubric
-from grader.release.kit import build_kit
 from grader.rubric.loading import load_rubric
 from grader.rubric.per_student import choices, filled, for_student, numbers_of
-from grader.sandbox import BoxRunner
 from grader.sandbox.host.open_runner import OpenRunner
-from grader.submission.opening import OpenedSubmission, open_submission
-from tests.conftest import REPOSITORY, the_rubric
+from grader.submission.opening import OpenedSubmission
 from tests.formulas.conftest import in_this_process as in_this_process
 
 RUBRIC = """\
@@ -151,34 +146,3 @@ def test_a_name_alone_becomes_a_number_and_within_text_a_term() -> None:
     got: Any = filled({"a": "<<n>>", "b": ["<<lam>>", "3 - <<n>>", "<<p>> x"], "c": 1}, values)
     assert got == {"a": -10, "b": [0.25, "3 - (-10)", "(1/3) x"], "c": 1}
     assert choices(["1/3", 2]) == ("1/3", "2")
-
-
-@pytest.mark.slow
-def test_a_kit_tells_students_the_numbers_they_are_graded_by(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, boxes: BoxRunner
-) -> None:
-    """Of the assignment that ships with all of it: numbers, choices, a reference and inputs of its own, predictions."""
-    kit, rubric = tmp_path / "kit", the_rubric("rubrics/ridge/rubric.yaml")
-    build_kit(rubric, kit, secret=SECRET.secret)
-    sheet = (kit / "answers.md").read_text(encoding="utf-8")
-    assert "What does λ = (your lam) make of it?" in sheet
-    assert "(c) its variance grows (d) its variance falls" in sheet
-    code = (kit / "rubric" / "checks.py").read_text(encoding="utf-8")
-    assert "def regressions" in code
-    assert "solve" not in code
-    monkeypatch.delenv(VARIABLE, raising=False)
-    refused = CliRunner().invoke(app, ["parameters", str(kit)])
-    assert (refused.exit_code, "student: YOUR-ID" in refused.output) == (2, True)
-    declaration = kit / "submission.yaml"
-    declaration.write_text(declaration.read_text().replace("student: ''", f"student: {WHO}"))
-    lam, a = numbers_of(WHO, rubric, SECRET).values()
-    assert CliRunner().invoke(app, ["parameters", str(kit)]).output == f"ada: lam = {lam}, a = {a}\n"
-    at_home = for_student(load_rubric(kit / "rubric" / "ridge.yaml"), WHO, draw_at_home())
-    assert list(at_home.per_student.drawn.values()) == [lam, a]
-    with open_submission(REPOSITORY / "submissions" / "rosa") as gold:
-        found = grade(at_home, gold, boxes, draw_at_home())
-    lost = [one.check.id for problem in found.problems for one in problem.checks if one.outcome.score < 1]
-    assert (lost, found.points) == ([], 2.5)
-    monkeypatch.setenv(VARIABLE, "a secret of the course")
-    staff = CliRunner().invoke(app, ["parameters", "--rubric", str(rubric.path), "--student", WHO])
-    assert staff.output == f"ada: lam = {lam}, a = {a}\n"

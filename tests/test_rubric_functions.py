@@ -1,4 +1,4 @@
-"""References and inputs may come from a rubric's own checks.py, and no kit gives them away."""
+"""References and inputs come from a rubric's own code."""
 
 from __future__ import annotations
 
@@ -10,24 +10,19 @@ import pytest
 from grader.errors import RubricError, UsageError
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
-from grader.model import Report, Rubric, Runner, Status
-from grader.release.decisions import decide
-from grader.release.handout import Handout
-from grader.release.kit import build_kit
-from grader.release.sources import Module
+from grader.model import Report, Rubric, Runner
 from grader.rubric.choosing import choose_rubric
 from grader.rubric.loading import load_rubric
 from grader.rubric.per_student import for_student, numbers_of
 from grader.submission.opening import OpenedSubmission, open_submission
+from tests.conftest import write_rubric
 
-CODE = '''
+CHECKS = '''
 import numpy as np
 
-from grader.checks.functions.inputs import Case
-from grader.compare import difference, numbers
-from grader.model import failed, passed
-from grader.registry import StudentFile, check
-from grader.rubric.own_functions import inputs, reference
+from grader import Case, StudentFile, check, difference, failed, inputs, numbers, passed, reference
+
+from .public import regressions
 
 
 def least_squares(X, y, lam):
@@ -40,30 +35,33 @@ def ridge(X, y, lam):
     return np.linalg.solve(penalised, X.T @ y)
 
 
-@inputs(public=True)
-def regressions(rng):
-    for n, d in [(6, 2), (9, 4), (5, 1)]:
-        yield Case(f"X {n}×{d}", (rng.normal(size=(n, d)), rng.normal(size=n), 0.5), names=("X", "y", "lam"))
-
-
 @inputs
 def with_a_penalty(rng, lam, n=7):
     yield Case(f"X {n}×2, λ = {lam}", (rng.normal(size=(n, 2)), rng.normal(size=n), lam))
 
 
-@inputs(public=True)
+@inputs
 def aimed(rng):
     for case in regressions(rng):
         yield Case(case.label, (case.args[0], case.args[0] @ ridge(*case.args), 0.1))
 
 
-@check(public=True)
+@check
 def is_ridge(student, rng, *, file: StudentFile, function: str):
     """It is ridge regression."""
     X, y = rng.normal(size=(4, 2)), rng.normal(size=4)
     found = difference(numbers(student.call(file, function, X, y, 0.5), function), ridge(X, y, 0.5))
     return failed(found.summary) if found else passed("right")
 '''
+PUBLIC = """
+from grader import Case, inputs
+
+
+@inputs
+def regressions(rng):
+    for n, d in [(6, 2), (9, 4), (5, 1)]:
+        yield Case(f"X {n}×{d}", (rng.normal(size=(n, d)), rng.normal(size=n), 0.5), names=("X", "y", "lam"))
+"""
 RUBRIC = """\
 rubric: shrink
 title: Shrinkage
@@ -98,11 +96,7 @@ def rubric(tmp_path: Path) -> Rubric:
 
 
 def written(folder: Path, change: tuple[str, str] = ("", "")) -> Path:
-    (folder / "rubrics" / "shrink").mkdir(parents=True)
-    (folder / "rubrics" / "shrink" / "checks.py").write_text(CODE, encoding="utf-8")
-    path = folder / "rubrics" / "shrink.yaml"
-    path.write_text(RUBRIC.replace(*change), encoding="utf-8")
-    return path
+    return write_rubric(folder / "shrink", RUBRIC.replace(*change), **{"checks.py": CHECKS, "public.py": PUBLIC})
 
 
 def graded(rubric: Rubric, boxes: Runner, work: OpenedSubmission) -> Report:
@@ -125,7 +119,7 @@ def test_work_is_judged_by_the_rubrics_own_functions(rubric: Rubric, boxes: Runn
     [
         (
             ("reference: ridge}", "reference: rigde}"),
-            "'reference' names no reference: checks.py has no 'rigde'; did you mean 'ridge'?",
+            "'reference' names no @reference of the rubric's own checks: 'rigde'; did you mean 'ridge'?",
         ),
         (
             ("gate: true, inputs: regressions", "gate: true, inputs: regresions"),
@@ -142,10 +136,10 @@ def test_work_is_judged_by_the_rubrics_own_functions(rubric: Rubric, boxes: Runn
 def test_a_typo_stops_at_load(change: tuple[str, str], complaint: str, tmp_path: Path) -> None:
     with pytest.raises(RubricError) as raised:
         load_rubric(written(tmp_path, change))
-    assert any(line.endswith(complaint) and "shrink.yaml:" in line for line in str(raised.value).splitlines())
+    assert any(line.endswith(complaint) and "shrink/rubric.yaml:" in line for line in str(raised.value).splitlines())
 
 
-def test_a_folder_of_the_rubrics_name_beside_the_work_is_not_run(tmp_path: Path) -> None:
+def test_code_beside_the_work_is_not_run(tmp_path: Path) -> None:
     path = written(tmp_path)
     work = path.parent / "alice"
     work.mkdir()
@@ -154,54 +148,11 @@ def test_a_folder_of_the_rubrics_name_beside_the_work_is_not_run(tmp_path: Path)
         choose_rubric(str(path), opened, work)
 
 
-@pytest.mark.slow
-def test_a_kit_holds_inputs_and_values_but_no_reference(
-    rubric: Rubric, tmp_path: Path, boxes: Runner, submission: Handed
-) -> None:
-    kit = build_kit(rubric, tmp_path / "kit")
-    fates = {check: fate for _, check, fate in kit.fates}
-    later = "after the deadline: "
-    assert fates == {
-        "returns_an_array": "as it is",
-        "matches_reference": "with frozen values",
-        "with_your_penalty": f"{later}its inputs, with_a_penalty, are not marked public",
-        "on_aimed_inputs": f"{later}its inputs, aimed, need ridge, which is a reference",
-        "leaves_inputs_unchanged": "as it is",
-        "is_ridge": f"{later}its code needs ridge, which is a reference",
-    }
-    code = (tmp_path / "kit" / "rubric" / "checks.py").read_text(encoding="utf-8")
-    assert "def regressions" in code
-    assert not [word for word in ("ridge", "least_squares", "solve", "aimed", "with_a_penalty") if word in code]
-    for source, status in ((SOLUTION, Status.PASSED), (SOLUTION.replace("lam * np", "np"), Status.FAILED)):
-        report = graded_at_home(
-            load_rubric(tmp_path / "kit" / "rubric" / "shrink.yaml"), boxes, submission(**{"ridge.py": source})
-        )
-        assert report.problems[0].checks[1].outcome.status is status
-
-
-def test_inputs_that_cannot_be_frozen_stay_with_staff(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    code = path.parent / "shrink" / "checks.py"
-    exact = CODE.replace("rng.normal(size=n), 0.5)", "rng.normal(size=n), Fraction(1, 2))")
-    exact = exact.replace("lam * np.eye", "float(lam) * np.eye")
-    code.write_text(f"from fractions import Fraction\n{exact}")
-    rubric = load_rubric(path)
-    decisions = decide(rubric, Handout(), Module("checks", code), seed=0)
-    later = decisions[id(rubric.problems[0].checks[1])].later
-    assert later == "its inputs hold an object of type Fraction, which cannot be frozen"
-
-
-def graded_at_home(rubric: Rubric, boxes: Runner, work: OpenedSubmission) -> Report:
-    draw = Draw(0, None, at_home=True)
-    return grade(for_student(rubric, work.name, draw), work, boxes, draw)
-
-
 TENSORS = """
 import numpy as np
 import torch
 
-from grader.checks.functions.inputs import Case
-from grader.rubric.own_functions import inputs
+from grader import Case, inputs
 
 
 @inputs
@@ -236,12 +187,11 @@ def tensors(rng):
 def test_arguments_of_any_kind_that_are_changed_in_place_are_found(
     code: str, changed: str, tmp_path: Path, torch_boxes: Runner, submission: Handed
 ) -> None:
-    path = written(tmp_path)
-    (path.parent / "shrink" / "checks.py").write_text(TENSORS, encoding="utf-8")
-    path.write_text(
+    path = write_rubric(
+        tmp_path / "shrink",
         "{rubric: shrink, title: S, points: 1, problems: [{id: 1.a, title: T, points: 1, checks: [{check: "
         "leaves_inputs_unchanged, points: 1, file: work.py, function: f, inputs: tensors}]}]}",
-        encoding="utf-8",
+        **{"checks.py": TENSORS},
     )
     body = code if "return" in code else f"{code}; return x"
     work = submission(f"import torch\ndef f(x, steps, state, pair, sizes): {body}\n")
