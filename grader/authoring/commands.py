@@ -13,10 +13,13 @@ from grader.authoring.new_rubric import make_rubric
 from grader.options import room_of_commands
 
 _ABOUT = {
-    "checks.py": "checks of its own",
+    "checks.py": "answers, and checks that need them",
+    "public.py": "checks and inputs that students get as they are",
+    "probes.py": "what runs beside the students' code, in the sandbox",
     "ideas.yaml": "how students say the ideas that it names",
     "samples": "work of every outcome, and beside each what it gets",
     "proof.yaml": "which sample is right, and what of it is changed to see whether that is noticed",
+    "data": "labels, and what else checks need",
     "release.yaml": "which data students get",
     "starter": "files students begin with",
     "schema.json": "for completion in your editor; `grader rubric schema` makes it anew",
@@ -37,7 +40,7 @@ def new(
 
 def _listed(rubric: Path, written: list[Path]) -> Iterator[tuple[str, str]]:
     """The files and folders one opens first, each with what it is for."""
-    folder = rubric.with_suffix("")
+    folder = rubric.parent
     yield str(rubric), "the rubric: what is asked, and what it is worth"
     for name, about in _ABOUT.items():
         count = sum(path.is_relative_to(folder / name) for path in written)

@@ -22,12 +22,12 @@ from tests.test_cli import grader
 
 def test_it_has_every_kind_of_problem_and_a_sample_of_every_outcome(tmp_path: Path) -> None:
     path, written = make_rubric(tmp_path / "scores")
-    assert path == tmp_path / "scores.yaml"
+    assert path == tmp_path / "scores" / "rubric.yaml"
     rubric = load_rubric(path)
     modules = {check.function.__module__ for problem in rubric.problems for check in problem.every_check}
     kinds = {module.removeprefix("grader.checks.").partition(".")[0] for module in modules}
     assert kinds == {
-        "rubric_checks_scores", "modules", "formulas", "constructions", "predictions", "prose", "numbers", "choices",
+        "rubric_scores", "functions", "modules", "formulas", "predictions", "prose", "numbers", "choices",
     }  # fmt: skip
     samples = declarations(tmp_path / "scores" / "samples", rubric)
     found = [found for one in samples.values() for found in one.data["problems"].values()]
@@ -36,7 +36,7 @@ def test_it_has_every_kind_of_problem_and_a_sample_of_every_outcome(tmp_path: Pa
     failed = {one for sample in samples.values() for one in failed_by(sample.data)}
     assert failed == {(problem.id, check.id) for problem in rubric.problems for check in problem.every_check}
     schema = json.loads((tmp_path / "scores" / "schema.json").read_text())
-    assert path.read_text().startswith("# yaml-language-server: $schema=scores/schema.json\n")
+    assert path.read_text().startswith("# yaml-language-server: $schema=schema.json\n")
     assert not list(Draft7Validator(schema).iter_errors(read_yaml(path)))
     assert not [one for one in written if "NAME" in one.read_text() or one.suffix == ".in"]
 
@@ -49,11 +49,10 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:
-    for taken in ("one.yaml", "two"):
-        (tmp_path / taken).mkdir()
-        with pytest.raises(UsageError, match=f"{taken}: it is there already; choose another name"):
-            make_rubric(tmp_path / taken.removesuffix(".yaml"))
-    assert not list((tmp_path / "two").iterdir())
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(UsageError, match="taken: it is there already; choose another name"):
+        make_rubric(tmp_path / "taken")
+    assert not list((tmp_path / "taken").iterdir())
 
 
 @pytest.mark.slow
@@ -65,23 +64,23 @@ def test_new_edit_prove_release_check_and_grade_a_class(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    assert "grader rubric test scores.yaml" in run("new", "scores")
-    _edit(tmp_path / "scores.yaml", "        right: b", "        right: c")
+    assert "grader rubric test scores/rubric.yaml" in run("new", "scores")
+    _edit(tmp_path / "scores" / "rubric.yaml", "        right: b", "        right: c")
     _edit(tmp_path / "scores" / "samples" / "right" / "answers.md", "(b) They shrink.", "(c) They stay.")
-    proved = run("rubric", "test", "scores.yaml", "--sample", "6")
+    proved = run("rubric", "test", "scores/rubric.yaml", "--sample", "6")
     assert "Gold (right) full, stub nothing, 5 samples as declared: all as they should be" in proved
     assert "no sample fails it" not in proved
 
-    assert "No leak was found" in run("release", "scores.yaml", "--out", "kit")
+    assert "No leak was found" in run("release", "scores/rubric.yaml", "--out", "kit")
     shutil.copytree(tmp_path / "scores" / "samples" / "half", tmp_path / "kit", dirs_exist_ok=True)
     assert "3 of the 3 points that are checked here" in " ".join(run("check", ".", cwd=tmp_path / "kit").split())
 
     for sample in ("right", "half", "empty"):
         shutil.copytree(tmp_path / "scores" / "samples" / sample, tmp_path / "class" / sample)
-    run("batch", "class", "--rubric", "scores.yaml", "--out", "grades", "--jobs", "1")
+    run("batch", "class", "--rubric", "scores/rubric.yaml", "--out", "grades", "--jobs", "1")
     with (tmp_path / "grades" / "gradebook.csv").open() as table:
         points = {row["student"]: row["points"] for row in csv.DictReader(table)}
-    assert points == {"right": "16", "half": "6", "empty": "0"}
+    assert points == {"right": "16", "half": "7", "empty": "0"}
 
 
 def _edit(path: Path, old: str, new: str) -> None:
@@ -93,16 +92,16 @@ def _edit(path: Path, old: str, new: str) -> None:
 @pytest.mark.slow
 def test_a_bug_in_a_check_is_told_with_its_line_at_the_terminal_alone(tmp_path: Path) -> None:
     make_rubric(tmp_path / "scores")
-    checks = tmp_path / "scores" / "checks.py"
+    checks = tmp_path / "scores" / "public.py"
     _edit(checks, "got.mean(axis=0), np.zeros(", "got.mean(axis=0), np.zeroes(")
     line = 1 + checks.read_text().split("np.zeroes")[0].count("\n")
     done = grader(
-        "run", "scores/samples/right", "--rubric", "scores.yaml", "--part", "1.a", "--json", "-", cwd=tmp_path
+        "run", "scores/samples/right", "--rubric", "scores/rubric.yaml", "--part", "1.a", "--json", "-", cwd=tmp_path
     )
     assert done.returncode == 3
     assert "1.a columns_have_mean_zero is ungraded: AttributeError: module 'numpy' has no attribute" in done.stderr
-    assert f"(scores/checks.py:{line}, in __init__.py:" in done.stderr
-    assert "checks.py" not in done.stdout
+    assert f"(scores/public.py:{line}, in __init__.py:" in done.stderr
+    assert "public.py" not in done.stdout
     assert "AttributeError" not in done.stdout
 
 

@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator
 from grader.authoring.rubric_schema import _shared_by_checks as shared_by_checks
 from grader.authoring.rubric_schema import rubric_schema, schema_text
 from grader.rubric.catalogue import known_checks
-from tests.conftest import REPOSITORY, read_yaml
+from tests.conftest import RUBRICS, read_yaml, write_rubric
 from tests.test_cli import grader
 
 RIGHT = """\
@@ -54,7 +54,7 @@ def _faults(text: str, tmp_path: Path) -> list[Any]:
     return list(_validator().iter_errors(as_an_editor_has_it))
 
 
-@pytest.mark.parametrize("path", sorted(REPOSITORY.glob("rubrics/*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(RUBRICS.glob("*/rubric.yaml")), ids=lambda path: path.parent.name)
 def test_our_own_rubrics_are_valid(path: Path) -> None:
     schema = rubric_schema(path)
     Draft7Validator.check_schema(schema)
@@ -108,11 +108,9 @@ def _check_form() -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_checks_that_a_rubric_brings_are_known_to_its_schema(tmp_path: Path) -> None:
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own.yaml").write_text("")
-    own = "from grader.registry import check\n@check\ndef is_mine(student, rng, *, most: int):\n    '''It is mine.'''\n"
-    (tmp_path / "own" / "checks.py").write_text(own)
-    done = grader("rubric", "schema", "own.yaml", cwd=tmp_path)
+    own = "from grader import check\n@check\ndef is_mine(student, rng, *, most: int):\n    '''It is mine.'''\n"
+    write_rubric(tmp_path / "own", "", **{"checks.py": own})
+    done = grader("rubric", "schema", "own/rubric.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     validator = Draft7Validator(json.loads(done.stdout))
     for written, valid in [({"most": 3}, True), ({"most": "x"}, False), ({"least": 3}, False)]:
