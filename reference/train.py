@@ -214,7 +214,7 @@ def table(results: list[Result], corpus: Corpus) -> str:
 
 def main(arguments: list[str] | None = None) -> list[Result]:
     parser = argparse.ArgumentParser(prog="python -m reference.train", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("rubrics/nlp-a5"), help="where the corpus is written")
+    parser.add_argument("--data", type=Path, default=Path("rubrics/nlp-a5/data"), help="where the corpus is written")
     parser.add_argument("--predictions", type=Path, default=Path("submissions/nora"))
     parser.add_argument("--checkpoints", type=Path, default=Path("build/reference-run"))
     parser.add_argument("--variant", choices=["perceiver", "synthesizer", "rope"], default="synthesizer")

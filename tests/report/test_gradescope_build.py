@@ -16,7 +16,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.report.exports.gradescope_zip import write_zip
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, write_rubric
 from tests.schemas import GRADESCOPE
 from tests.test_cli import grader
 from tests.waiting import PATIENCE_SECONDS
@@ -159,27 +159,25 @@ def test_a_fault_of_ours_is_no_mark(built: Path, tmp_path: Path, fault: str) -> 
 
 @pytest.mark.slow
 def test_a_rubrics_own_checks_and_data_travel_with_it(tmp_path: Path) -> None:
-    course, data = tmp_path / "course", tmp_path / "staff data"
-    (course / "tiny").mkdir(parents=True)
+    data = tmp_path / "staff data"
     data.mkdir()
-    (course / "tiny" / "words.tsv").write_text("a\n")
-    (course / "beside.txt").write_text("b\n")
     (data / "labels.tsv").write_text("c\n")
-    (course / "checks.py").write_text(
-        "from grader.model import passed\n"
-        "from grader.registry import DataFile, check\n\n\n"
+    checks = (
+        "from grader import DataFile, check, passed\n\n\n"
         "@check\n"
         "def always_passes(student, rng, *, one: DataFile, two: DataFile, three: DataFile):\n"
         '    """It passes."""\n'
         '    return passed(" ".join(open(path).read().strip() for path in (one, two, three)))\n'
     )
-    (course / "tiny.yaml").write_text(
+    text = (
         "rubric: tiny\ntitle: Tiny\npoints: 1\nproblems:\n  - id: 1\n    title: One\n    points: 1\n    checks:\n"
         "      - {check: always_passes, points: 1, one: words.tsv, two: beside.txt, three: labels.tsv}\n"
     )
+    files = {"checks.py": checks, "data/words.tsv": "a\n", "beside.txt": "b\n"}
+    rubric = write_rubric(tmp_path / "course" / "tiny", text, **files)
     out = tmp_path / "a.zip"
     options = ("--out", out, "--data", data, "--hidden", "after_published", "--show-withheld", "--leaderboard")
-    done = grader("gradescope", "build", course / "tiny.yaml", *options)
+    done = grader("gradescope", "build", rubric, *options)
     assert done.returncode == 0, done.stderr
     results, _ = run(unpacked(out, tmp_path / "root", "ben"))
     assert [test["output"] for test in results["tests"]] == ["passed: a b c"]
@@ -187,26 +185,16 @@ def test_a_rubrics_own_checks_and_data_travel_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_files_that_a_check_has_a_list_of_travel_too(tmp_path: Path) -> None:
-    for name in ("one.txt", "two.txt", "three.txt"):
-        (tmp_path / name).write_text(name)
-    (tmp_path / "checks.py").write_text(
-        "from grader.model import passed\n"
-        "from grader.registry import DataFile, check\n\n\n"
-        "@check\n"
-        "def reads_them(student, rng, *, files: list[DataFile]):\n"
-        '    """It passes."""\n'
-        '    return passed("all")\n'
-    )
-    (tmp_path / "tiny.yaml").write_text(
-        "rubric: tiny\ntitle: Tiny\npoints: 1\nproblems:\n  - id: 1\n    title: One\n    points: 1\n    checks:\n"
-        "      - {check: reads_them, points: 1, files: [one.txt, two.txt]}\n"
-    )
-    done = grader("gradescope", "build", tmp_path / "tiny.yaml", "--out", tmp_path / "a.zip")
+def test_the_folder_of_a_rubric_travels_as_it_is(tmp_path: Path) -> None:
+    text = "rubric: tiny\ntitle: Tiny\npoints: 1\nproblems:\n  - id: 1\n    title: One\n    points: 1\n    checks:\n"
+    text += "      - {check: ignores_the_order_of_pairs, points: 1, file: a.py, function: f}\n"
+    files = ("checks/one.py", "public/two.py", "probes.py", "data/dev.tsv", "notes.txt", "__pycache__/one.pyc")
+    write_rubric(tmp_path / "tiny", text, **dict.fromkeys(files, ""))
+    done = grader("gradescope", "build", "rubric.yaml", "--out", tmp_path / "a.zip", cwd=tmp_path / "tiny")
     assert done.returncode == 0, done.stderr
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         held = {name for name in archive.namelist() if name.startswith("rubrics/")}
-    assert held == {"rubrics/tiny.yaml", "rubrics/checks.py", "rubrics/one.txt", "rubrics/two.txt"}
+    assert held == {f"rubrics/tiny/{name}" for name in ("rubric.yaml", *files[:-1])}
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ def _contents(rubric: Rubric, settings: Settings) -> dict[str, bytes]:
 
 
 def _script(name: str, rubric: Rubric, settings: Settings) -> str:
-    grading = ["--rubric", f"rubrics/{rubric.path.name}"]
+    grading = ["--rubric", f"{_home(rubric)}/{rubric.path.name}"]
     grading += ["--data", "data"] if settings.data is not None else []
     grading += ["--unsafe"] if settings.unsafe else []
     options = ["--hidden", settings.hidden.value, *(["--leaderboard"] if settings.leaderboard else [])]
@@ -95,7 +95,11 @@ def how_to_upload(rubric: Rubric, settings: Settings) -> str:
 
 def _rubric_files(rubric: Rubric) -> dict[str, bytes]:
     """The rubric's folder as it is."""
-    return _folder(rubric.folder, f"rubrics/{rubric.folder.name}")
+    return _folder(rubric.folder, _home(rubric))
+
+
+def _home(rubric: Rubric) -> str:
+    return f"rubrics/{rubric.folder.resolve().name}"
 
 
 def _folder(folder: Path, under: str) -> dict[str, bytes]:
