@@ -113,7 +113,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     ),
     "tar with records without end": (
         ".tar.gz",
-        lambda: _ends_with((_pax(b"6 a=b\n" * 170_000) + header("__MACOSX/a")) * 10),
+        lambda: _ends_with((_pax(b"6 a=b\n" * 170_000) + header("__MACOSX/a")) * 20),
     ),
     "tar with a sparse map without end": (".tar.gz", lambda: _ends_with(_sparse())),
     "gzip of zeros": (".tar.gz", lambda: _zeros(7 << 10)),

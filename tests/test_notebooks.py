@@ -247,17 +247,14 @@ HOSTILE = {
     "": "not JSON, or cut short",
     "PK\x03\x04": "a zip archive under another name",
     "[]": "not laid out as a notebook",
-    '{"nbformat": 99, "nbformat_minor": 0, "cells": []}': "not laid out as a notebook",
     _nested(100_000): "nested deeper than any notebook",
     notebook(*["x = 1"] * (notebook_cells.MAX_CELLS + 1)): "longer than 2000 cells",
     notebook("x = 1\n" * 20_000): "longer than 10000 statements",
     notebook("x = 1  " + "#" * notebook_cells.MAX_CODE_CHARACTERS): "longer than 500000 characters",
-    notebook(3): "one with cells that do not hold text",
+    notebook(3): "not laid out as a notebook",
     notebook(["a", 3]): "not laid out as a notebook",
-    notebook({"a": "b"}): "one with cells that do not hold text",
-    notebook("x = 1").replace(
-        '"cell_type": "code", ', ""
-    ): "one with cells that do not say whether they are code or text",
+    notebook({"a": "b"}): "not laid out as a notebook",
+    notebook("x = 1").replace('"cell_type": "code", ', ""): "not laid out as a notebook",
     json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": 7}): "not laid out as a notebook",
 }
 

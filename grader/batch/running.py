@@ -33,7 +33,8 @@ from grader.report.exports.reports import listed
 from grader.rubric.choosing import choose_rubric, only, refuse_rubric_inside
 from grader.rubric.hints import did_you_mean
 from grader.rubric.loading import find_rubric, load_rubric, rubric_choices
-from grader.submission.opening import declaration_of, open_submission
+from grader.submission.declaration import declaration_of
+from grader.submission.opening import open_submission
 
 if TYPE_CHECKING:
     from grader.batch.cluster.dask_jobs import DaskJobs

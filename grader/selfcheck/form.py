@@ -14,7 +14,8 @@ from grader.selfcheck.own_runner import how_to_install, is_installed
 from grader.selfcheck.playground import why_unread
 from grader.selfcheck.syntax_faults import syntax_faults
 from grader.submission.alternatives import is_there, on_the_sheet, sheet_of
-from grader.submission.opening import DECLARATION, OpenedSubmission
+from grader.submission.declaration import DECLARATION
+from grader.submission.opening import OpenedSubmission
 
 _PARTS_NAMED = 8
 _NEEDED = ("numpy", "torch")  # to check at all; other libraries of a rubric are those that code may use

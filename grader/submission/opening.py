@@ -5,31 +5,25 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import Path
 
 from grader.errors import Ambiguous, Missing, UsageError, WrongKind
 from grader.model import Rubric
 from grader.quoting import quote
-from grader.rubric.yaml_source import YamlError, as_written, read
 from grader.submission.archives import ENDINGS
-from grader.submission.copying import Copy, beginning_of
+from grader.submission.copying import Copy
+from grader.submission.declaration import DECLARATION, MAX_DECLARATION_BYTES, Declaration, parse_declaration
 from grader.submission.file_choice import is_course_material, is_nearly, remaining, states, where_the_rest_lies
 from grader.submission.notebooks import ENDING as NOTEBOOK
 from grader.submission.notebooks import Notebook, parts_holding, read_all, sheets_in
 
-MAX_DECLARATION_BYTES = 16_384
-MAX_PAGE = 10_000  # in submission.yaml: no PDF has more
-MAX_STUDENTS = 30  # in submission.yaml: no group is larger
 MAX_READ_BYTES = 16 * 2**20  # predictions and answers are far below a megabyte
 
-DECLARATION = "submission.yaml"
 _ANSWERS = "answers.md"
 _MAX_NAMED = 3
-_STUDENT_CHARACTERS = 80
 _SHEET = re.compile(r"(^|/)answers\.[a-z]+$", re.IGNORECASE)
 
 
@@ -43,8 +37,8 @@ class OpenedSubmission:
     places: dict[str, str] = field(default_factory=dict)  # where submission.yaml says a file is
     notes: tuple[str, ...] = ()
     notebooks: tuple[Notebook, ...] = ()
-    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what notebooks hold of the files asked for
-    chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of those that fit a name, what may count
+    parts: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what notebooks hold of the files asked for
+    chosen: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of those that fit a name, what may count
     pages: dict[str, tuple[int, ...]] = field(default_factory=dict)  # where in a PDF parts are, says submission.yaml
     course_material: tuple[str, ...] = ()
     students: tuple[str, ...] = ()  # who handed it in together, says submission.yaml
@@ -62,72 +56,58 @@ class OpenedSubmission:
         """
         parts, places = {}, dict(self.places)
         own = [one for one in self.notebooks if not is_course_material(one.path, rubric.course_material)]
-        if own and not any(_SHEET.search(path) for path in self.files):
-            place = places.get(_ANSWERS)
+        has_sheet = any(_SHEET.search(path) for path in self.files)
+        for file in (*rubric.definitions, *(() if has_sheet else (_ANSWERS,))) if own else ():
+            place = places.get(file)
             asked = [notebook for notebook in own if place in (notebook.path, None)]
-            parts[_ANSWERS] = tuple(sheets_in(_ANSWERS, asked, self.folder))
-            if place is not None and parts[_ANSWERS]:
-                places[_ANSWERS] = parts[_ANSWERS][0]
-        for file, names in rubric.definitions.items() if own else ():
-            place = self.places.get(file)
-            asked = [notebook for notebook in own if place in (notebook.path, None)]
-            surely = place is None and bool(self._fitting(file))
-            parts[file] = tuple(parts_holding(file, names, asked, self.folder, surely=surely))
+            if file == _ANSWERS:
+                parts[file] = sheets_in(file, asked, self.folder)
+            else:
+                surely = place is None and bool(self._fitting(file))
+                parts[file] = parts_holding(file, rubric.definitions[file], asked, self.folder, surely=surely)
             if place is not None and parts[file]:
                 places[file] = parts[file][0]
-        made = dict.fromkeys(part for several in parts.values() for part in several)
-        return replace(
-            self,
-            files=tuple(dict.fromkeys((*self.files, *made))),
-            places=places,
-            parts=parts,
-        )._with_choices(rubric)
+        made = (part for several in parts.values() for part in several)
+        files = tuple(dict.fromkeys((*self.files, *made)))
+        return replace(self, files=files, places=places, parts=parts)._with_choices(rubric)
 
     def _with_choices(self, rubric: Rubric) -> OpenedSubmission:
-        chosen: dict[str, tuple[str, ...]] = {}
-        all_fitting: dict[str, list[str]] = {}
-        material: dict[str, str] = {}
+        chosen: dict[str, list[str]] = {}
+        material = {one.path for one in self.notebooks if is_course_material(one.path, rubric.course_material)}
         for file in rubric.files_asked:
             names = rubric.definitions.get(file, frozenset())
-            fitting = all_fitting[file] = self._fitting(file, anywhere=True)
+            fitting = self._fitting(file)
             own = [path for path in fitting if not is_course_material(path, rubric.course_material)]
             if not own:  # work may be done there, too
                 own = [path for path in fitting if not names or "written" in states(self.folder / path, names).values()]
-            material |= {path: file for path in fitting if path not in own}
-            own = [path for path in own if f"/{path}".endswith((f"/{file}", f"#{file}"))] or own
-            chosen[file] = tuple(remaining(file, own, names, self.folder))
-        settled = {file: paths[0] for file, paths in chosen.items() if len(paths) == 1}
+            material.update(set(fitting) - set(own))
+            chosen[file] = remaining(file, _spelled(file, own), names, self.folder)
+        settled = [paths[0] for paths in chosen.values() if len(paths) == 1]
         for file, paths in chosen.items():
             if len(paths) > 1 and file not in rubric.definitions:
-                chosen[file] = tuple(where_the_rest_lies(paths, settled.values()))
-        theirs = [
-            *(one.path for one in self.notebooks if is_course_material(one.path, rubric.course_material)),
-            *material,
-        ]
-        notes = [f"{_shown(path)} is course material and was passed over" for path in theirs]
-        for file, paths in chosen.items():
-            others = [path for path in all_fitting[file] if path not in (*paths, *material)]
-            if len(paths) == 1 and not f"/{paths[0]}".lower().endswith((f"/{file}".lower(), f"#{file}".lower())):
-                notes.append(f"{_shown(paths[0])} was taken for {file}; hand it in under that name")
-            if others and len(paths) == 1 and file not in self.places:
-                named = ", ".join(_shown(path) for path in others[:_MAX_NAMED])
-                notes.append(f"of the files that fit {file}, {_shown(paths[0])} counts, and not {named}")
+                chosen[file] = where_the_rest_lies(paths, settled)
+        notes = [f"{_shown(path)} is course material and was passed over" for path in sorted(material)]
+        for file, (path, *more) in ((file, paths) for file, paths in chosen.items() if paths):
+            if more:
+                continue
+            if not f"/{path}".lower().endswith((f"/{file}".lower(), f"#{file}".lower())):
+                notes.append(f"{_shown(path)} was taken for {file}; hand it in under that name")
+            others = [_shown(other) for other in self._fitting(file) if other != path and other not in material]
+            if others and file not in self.places:
+                named = ", ".join(others[:_MAX_NAMED])
+                notes.append(f"of the files that fit {file}, {_shown(path)} counts, and not {named}")
         if drawn := rubric.per_student.drawn:
             numbers = ", ".join(f"{name} = {value}" for name, value in drawn.items())
             notes.append(f"numbers drawn for {rubric.per_student.student}: {numbers}")
-        told = (*self.notes, *notes)
-        return replace(self, chosen=chosen, notes=told, course_material=rubric.course_material)
+        return replace(self, chosen=chosen, notes=(*self.notes, *notes), course_material=rubric.course_material)
 
-    def _fitting(self, file: str, *, anywhere: bool = False) -> list[str]:
-        """Files of this name. File systems that ignore case hand in Attention.py for attention.py; only where nothing
-        has the name, what was plainly meant to have it."""
+    def _fitting(self, file: str) -> list[str]:
+        """Files of this name, in whatever case: file systems that ignore it hand in Attention.py for attention.py. Only
+        where nothing has the name, what was plainly meant to have it."""
         ending = f"/{file}".lower()
         fitting = [path for path in self.files if f"/{path}".lower().endswith(ending)]
-        if not fitting and not self.parts.get(file):
-            return [path for path in self.files if is_nearly(path, file)]
-        if anywhere:
-            return [*fitting, *self.parts.get(file, ())]
-        return [path for path in fitting if f"/{path}".endswith(f"/{file}")] or fitting
+        fitting += self.parts.get(file, ())
+        return fitting or [path for path in self.files if is_nearly(path, file)]
 
     def find(self, file: str) -> str:
         """The one file that goes by this name, wherever it lies."""
@@ -137,11 +117,11 @@ class OpenedSubmission:
                 message = f"submission.yaml says {file} is at {quote(place)}, but nothing is there"
                 raise Missing(message, code="wrongly_declared")
             return place
-        found: Sequence[str] = self.chosen.get(file, ())
+        found = self.chosen.get(file)
+        if found is None:
+            found = remaining(file, _spelled(file, self._fitting(file)), (), self.folder)
         if not found:
-            fitting = [*self._fitting(file), *self.parts.get(file, ())]
-            found = () if file in self.chosen else remaining(file, fitting, (), self.folder)
-        if not found:
+            fitting = self._fitting(file)
             passed_over = f"; {_shown(fitting[0])} is course material" if fitting else ""
             raise Missing(f"{file} was not handed in{passed_over}", code="file_missing")
         if len(found) > 1:
@@ -157,6 +137,11 @@ class OpenedSubmission:
                 f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read", code="file_too_large"
             )
         return path.read_bytes()
+
+
+def _spelled(file: str, paths: list[str]) -> list[str]:
+    """Of files that fit the name, those that have it letter for letter, where there are any."""
+    return [path for path in paths if f"/{path}".endswith((f"/{file}", f"#{file}"))] or paths
 
 
 def _shown(path: str) -> str:
@@ -201,98 +186,25 @@ def _describe(copy: Copy) -> OpenedSubmission:
     notes = copy.all_notes()
     if not copy.files:
         notes.append("nothing was handed in: it is empty")
+    declared, complaints = Declaration(), list[str]()
+    if DECLARATION in copy.files:
+        with (copy.folder / DECLARATION).open("rb") as stream:
+            declared, complaints = parse_declaration(stream.read(MAX_DECLARATION_BYTES + 1))
+    if declared.student and declared.student != name:
+        notes.append(f"submission.yaml says the student is '{quote(declared.student, 60)}'")
+    if declared.students:
+        notes.append(f"submission.yaml says it is by {', '.join(declared.students)}")
     notebooks, about_notebooks = read_all(copy.folder, copy.files)
-    declared, complaints = _declaration(copy)
-    student = declared.get("student")
-    if student and student != name:
-        notes.append(f"submission.yaml says the student is '{quote(str(student), 60)}'")
-    students = declared.get("students", ())
-    if students:
-        notes.append(f"submission.yaml says it is by {', '.join(students)}")
-    places = declared.get("files", {})
     return OpenedSubmission(
         name=quote(name, 80),
         folder=copy.folder,
         size_bytes=copy.size_bytes,
         files=tuple(copy.files),
-        rubric=declared.get("rubric"),
-        places={file: PurePosixPath(place.replace("\\", "/")).as_posix() for file, place in places.items()},
+        rubric=declared.rubric or None,
+        places=declared.files,
         notes=(*notes, *about_notebooks, *complaints),
         notebooks=tuple(notebooks),
-        pages=declared.get("pages", {}),
-        students=students,
-        student=quote(str(student or "").strip(), _STUDENT_CHARACTERS),
+        pages=declared.pages,
+        students=declared.students,
+        student=declared.student,
     )
-
-
-def declaration_of(path: Path) -> dict[str, Any]:
-    """What submission.yaml says, read without copying the submission. Empty if it cannot be read: opening says why."""
-    try:
-        return _parsed_declaration(beginning_of(path, DECLARATION, MAX_DECLARATION_BYTES + 1))[0]
-    except Exception:  # archives that are none, files that are missing or locked
-        return {}
-
-
-def _declaration(copy: Copy) -> tuple[dict[str, Any], list[str]]:
-    if DECLARATION not in copy.files:
-        return {}, []
-    with (copy.folder / DECLARATION).open("rb") as stream:
-        return _parsed_declaration(stream.read(MAX_DECLARATION_BYTES + 1))
-
-
-def _parsed_declaration(content: bytes) -> tuple[dict[str, Any], list[str]]:
-    """What submission.yaml says, part by part: what cannot be understood is noted, and the rest still counts."""
-    try:
-        if len(content) > MAX_DECLARATION_BYTES:
-            raise YamlError(1, f"longer than {MAX_DECLARATION_BYTES} bytes")
-        data = read(content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")).data or {}
-    except UnicodeDecodeError:
-        return {}, ["submission.yaml is not UTF-8 text; it was ignored"]
-    except YamlError as error:
-        return {}, [f"submission.yaml:{error.line}: {quote(error.cause)}; it was ignored"]
-    if not isinstance(data, dict):
-        return {}, [
-            "submission.yaml should hold 'rubric:', 'student:' or 'students:', 'files:' or 'pages:'; it was ignored"
-        ]
-    declared: dict[str, Any] = {}
-    complaints = []
-    for key, value in data.items():
-        match key, value:
-            case ("rubric", str()) | ("student", str()):
-                declared[key] = value
-            case "student", int() | float():
-                declared[key] = getattr(value, "text", str(value))
-            case "files", dict() if all(isinstance(place, str) for place in value.values()):
-                declared[key] = value
-            case "pages", dict() if (pages := _pages(value)) is not None:
-                declared[key] = pages
-            case "students", list() if (students := _students(value)) is not None:
-                declared[key] = students
-            case "rubric" | "student" | "students" | "files" | "pages", _:
-                complaints.append(f"submission.yaml: '{key}' is not what it should be; it was ignored")
-            case _:
-                complaints.append(f"submission.yaml: '{quote(key, 40)}' has no meaning there; it was ignored")
-    return declared, complaints
-
-
-def _students(declared: list[Any]) -> tuple[str, ...] | None:
-    """`[alice, 00123]`: ids, once each; None if it is anything else."""
-    if not 0 < len(declared) <= MAX_STUDENTS or not all(map(_is_an_id, declared)):
-        return None
-    plain = [quote(as_written(one).strip(), _STUDENT_CHARACTERS) for one in declared]
-    return tuple(dict.fromkeys(plain)) if all(plain) else None
-
-
-def _is_an_id(value: Any) -> bool:
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
-
-
-def _pages(declared: dict[Any, Any]) -> dict[str, tuple[int, ...]] | None:
-    """`{1.b: 2}` or `{1.b: [2, 3]}`; None if it is anything else. A key such as 1.1 is a number to YAML."""
-    found: dict[str, tuple[int, ...]] = {}
-    for part, pages in declared.items():
-        several = pages if isinstance(pages, list) else [pages]
-        if not several or not all(type(page) is int and 0 < page <= MAX_PAGE for page in several):
-            return None
-        found[str(getattr(part, "text", part)).strip().lower()] = tuple(dict.fromkeys(several))
-    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.submission.opening import declaration_of
+from grader.submission.declaration import declaration_of
 from tests.batch.classes import RIGHT, batch, grader, make_class
 from tests.conftest import REPOSITORY
 

@@ -77,12 +77,7 @@ class _InMemory(Copy):
         self.content: dict[str, bytes] = {}
 
     def _take(self, relative: str, stream: Content) -> None:
-        chunks = []
-        while chunk := stream.read(1 << 20):
-            self.size_bytes += len(chunk)
-            self._hold_against_bounds(self.size_bytes)
-            chunks.append(chunk)
-        self.content[relative] = b"".join(chunks)
+        self.content[relative] = b"".join(self._counted(stream))
 
 
 def hand_in_parcel(handed_in: HandedIn, stored: Result | None, seen_by_all: bool) -> Parcel:

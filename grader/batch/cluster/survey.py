@@ -22,7 +22,7 @@ from grader.grading.secret import read_secret
 # Whatever computes, parses or compares: of these every worker has the same.
 _PACKAGES = (
     *("torch", "numpy", "sympy", "einops", "scipy", "pandas", "scikit-learn", "mpmath"),
-    *("lark", "markdown-it-py", "nbformat", "pydantic", "pypdfium2", "PyYAML", "snowballstemmer", "distributed"),
+    *("lark", "markdown-it-py", "pydantic", "pypdfium2", "PyYAML", "snowballstemmer", "distributed"),
 )
 _ABSENT = "none"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,36 +13,27 @@ class BrokenArchive(Exception):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What may be gone through in an archive, whether it is kept or not: passing over costs time too."""
+    """What may be gone through in an archive, whether it is copied or not: skipping costs time too."""
 
     members: int  # files, folders, links
     streamed_bytes: int  # of what has to be unpacked to get past it
 
-    def too_many(self) -> BrokenArchive:
-        return BrokenArchive(
-            f"it holds more than {self.members} files and folders; hand in only what the assignment asks for"
-        )
-
-    def too_large(self) -> BrokenArchive:
-        return BrokenArchive(
-            f"it unpacks to more than {self.streamed_bytes >> 20} MiB; leave data, checkpoints and environments out"
-        )
+    def check(self, members: int, streamed_bytes: int = 0) -> None:
+        if members > self.members:
+            fix = "hand in only what the assignment asks for"
+            raise BrokenArchive(f"it holds more than {self.members} files and folders; {fix}")
+        if streamed_bytes > self.streamed_bytes:
+            fix = "leave data, checkpoints and environments out"
+            raise BrokenArchive(f"it unpacks to more than {self.streamed_bytes >> 20} MiB; {fix}")
 
 
 class Content(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-class Member(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def size(self) -> int:
-        """How many bytes it says it has; its content is never longer."""
-
-    @property
-    def is_file(self) -> bool:
-        """Neither a link nor a device nor a pipe."""
-
-    def open(self) -> Content: ...
+@dataclass(frozen=True)
+class Member:
+    name: str
+    size: int  # in bytes, as the archive says; its content is never longer
+    is_file: bool  # neither a link nor a device nor a pipe
+    open: Callable[[], Content]

@@ -6,11 +6,11 @@ import io
 import stat
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from grader.submission.archives.members import Bounds, BrokenArchive, Content
+from grader.submission.archives.members import Bounds, BrokenArchive, Content, Member
 
 _ENTRY = b"PK\x01\x02"  # every entry of the directory begins with it
 _ENTRY_BYTES = 400  # 46, a name and extra fields: more on average than any real archive has
@@ -18,55 +18,31 @@ _LOCAL_HEADER_BYTES = 30
 _ENCRYPTED = 0x1
 # zipfile unpacks whatever it reads of the other methods at once, and 4 KiB of bzip2 can be 80 MiB.
 _UNPACKED_BIT_BY_BIT = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_SIP_BYTES = 4096
 
 
-@dataclass(frozen=True)
-class _ZipMember:
-    archive: zipfile.ZipFile
-    info: zipfile.ZipInfo
-
-    @property
-    def name(self) -> str:
-        return self.info.filename
-
-    @property
-    def size(self) -> int:
-        return self.info.file_size
-
-    @property
-    def is_file(self) -> bool:
-        return stat.S_IFMT(self.info.external_attr >> 16) in (0, stat.S_IFREG)
-
-    def open(self) -> Content:
-        if self.info.flag_bits & _ENCRYPTED:
-            raise BrokenArchive("it is encrypted; make it again without a password")
-        content = self.archive.open(self.info)
-        return content if self.info.compress_type in _UNPACKED_BIT_BY_BIT else _Sips(content)
-
-
-@dataclass(frozen=True)
-class _Sips:
-    content: Content
-
-    def read(self, size: int, /) -> bytes:
-        return self.content.read(min(size, _SIP_BYTES))
-
-
-def members(path: Path, bounds: Bounds) -> Iterator[_ZipMember]:
+def members(path: Path, bounds: Bounds) -> Iterator[Member]:
     with _Bounded(io.FileIO(path), bounds) as file, zipfile.ZipFile(file) as archive:
         listed = archive.infolist()
         _refuse_overlaps(listed)
         for info in listed:
             if not info.is_dir():
-                yield _ZipMember(archive, info)
+                is_file = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+                yield Member(info.filename, info.file_size, is_file, partial(_content, archive, info))
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Content:
+    if info.flag_bits & _ENCRYPTED:
+        raise BrokenArchive("it is encrypted; make it again without a password")
+    if info.compress_type not in _UNPACKED_BIT_BY_BIT:
+        raise BrokenArchive("it is compressed in an unusual way; make it again as an ordinary .zip (method Deflate)")
+    return archive.open(info)
 
 
 def _refuse_overlaps(listed: list[zipfile.ZipInfo]) -> None:
     """Bytes that count for several members make a small archive unfold without end."""
     by_place = sorted(listed, key=lambda info: info.header_offset)
-    for one, following in pairwise(by_place):
-        if one.header_offset + _LOCAL_HEADER_BYTES + one.compress_size > following.header_offset:
+    for info, following in pairwise(by_place):
+        if info.header_offset + _LOCAL_HEADER_BYTES + info.compress_size > following.header_offset:
             raise BrokenArchive("its members overlap, which no packing tool does; make it again")
 
 
@@ -81,6 +57,5 @@ class _Bounded(io.BufferedReader):
         if size is not None and size > max(1 << 20, self._bounds.members * _ENTRY_BYTES):
             raise BrokenArchive("its directory is larger than any real one; make the archive again")
         data = super().read(size)
-        if data.count(_ENTRY) > self._bounds.members:
-            raise self._bounds.too_many()
+        self._bounds.check(data.count(_ENTRY))
         return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,27 +40,39 @@ class Notebook:
 
 
 def read_notebook(folder: Path, path: str) -> Notebook:
-    sources, text = _sources(folder / path)
-    cells, broken = [], []
-    for number, source in sources:
-        magic = other_language(source)
-        if magic:
-            broken.append(f"cell {number} is no Python (%%{quote(magic, 20)})")
+    sources = _sources(folder / path)
+    code = [(number, source) for number, (kind, source) in enumerate(sources, start=1) if kind == "code"]
+    _limit(len(sources), MAX_CELLS, "cells")
+    _limit(sum(len(source) for _, source in code), MAX_CODE_CHARACTERS, "characters of code")
+    cells, ignored = [], []
+    for number, source in code:
+        if magic := other_language(source):
+            ignored.append(f"cell {number} is no Python (%%{quote(magic, 20)})")
             continue
         try:
             cells.append(_parsed(number, source))
         except SyntaxError as error:
-            broken.append(f"cell {number} is not valid Python (line {error.lineno or 1})")
+            ignored.append(f"cell {number} is not valid Python (line {error.lineno or 1})")
         except (ValueError, MemoryError, RecursionError):  # surrogates, and nesting no person writes
-            broken.append(f"cell {number} cannot be read as Python")
-    if sum(len(cell.body) for cell in cells) > MAX_STATEMENTS:
-        raise UnreadableNotebook(f"longer than {MAX_STATEMENTS} statements")
-    note = _note(path, broken, [cell.number for cell in cells if _runs_something(cell)])
-    return Notebook(path, tuple(cells), text, note)
+            ignored.append(f"cell {number} cannot be read as Python")
+    _limit(sum(len(cell.body) for cell in cells), MAX_STATEMENTS, "statements")
+    more = len(ignored) - _CELLS_NAMED
+    ignored[_CELLS_NAMED:] = [f"so are {more} more"] if more > 0 else []
+    if running := [str(cell.number) for cell in cells if _runs_something(cell)]:
+        running[_CELLS_NAMED:] = ["…"] if len(running) > _CELLS_NAMED else []
+        cells_named = f"{'cell' if len(running) == 1 else 'cells'} {', '.join(running)}"
+        ignored.append(f"calls, loops and output were left out ({cells_named})")
+    note = f"{quote(path)} is read for its definitions and what they need: {'; '.join(ignored)}" if ignored else ""
+    return Notebook(path, tuple(cells), "\n\n".join(text for kind, text in sources if kind == "markdown"), note)
 
 
-def _sources(file: Path) -> tuple[list[tuple[int, str]], str]:
-    """The code of each code cell, with the cell's number; and the text of all text cells."""
+def _limit(count: int, most: int, unit: str) -> None:
+    if count > most:
+        raise UnreadableNotebook(f"longer than {most} {unit}")
+
+
+def _sources(file: Path) -> list[tuple[str, str]]:
+    """The kind and the text of each cell."""
     try:
         if file.stat().st_size > MAX_BYTES:
             raise UnreadableNotebook(f"larger than {MAX_BYTES >> 20} MiB; clear its outputs")
@@ -68,39 +81,25 @@ def _sources(file: Path) -> tuple[list[tuple[int, str]], str]:
         raise UnreadableNotebook(f"no file that can be read ({error.strerror})") from None
     if raw.startswith(b"PK"):
         raise UnreadableNotebook("a zip archive under another name; give it the ending .zip")
-    cells = _upgraded(raw)
-    if len(cells) > MAX_CELLS:
-        raise UnreadableNotebook(f"longer than {MAX_CELLS} cells")
-    if not all(isinstance(cell.get("cell_type"), str) for cell in cells):
-        raise UnreadableNotebook(
-            "one with cells that do not say whether they are code or text; save it again in Jupyter"
-        )
-    held = [(cell["cell_type"], cell.get("source", "")) for cell in cells]  # a cell that holds nothing is empty
-    if not all(isinstance(source, str) for _, source in held):
-        raise UnreadableNotebook("one with cells that do not hold text")
-    found = [(number, source) for number, (kind, source) in enumerate(held, start=1) if kind == "code"]
-    if sum(len(source) for _, source in found) > MAX_CODE_CHARACTERS:
-        raise UnreadableNotebook(f"longer than {MAX_CODE_CHARACTERS} characters of code")
-    return found, "\n\n".join(source for kind, source in held if kind == "markdown")
-
-
-def _upgraded(raw: bytes) -> list[Any]:
-    """Its cells, in the layout of version 4 whatever version it was written in."""
-    import nbformat  # takes a tenth of a second, and most submissions have no notebook
-
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # cells without an id, and the like: every version 4.4 notebook
-            book = nbformat.reader.reads(raw.decode("utf-8-sig"))  # type: ignore[no-untyped-call]  # nbformat has no types
-            return list(nbformat.convert(book, 4).cells)  # type: ignore[no-untyped-call]  # the same
+        book = json.loads(raw.decode("utf-8-sig"))
+        # Until version 4, cells were in worksheets, and code was called input.
+        cells = book["cells"] if "cells" in book else [cell for sheet in book["worksheets"] for cell in sheet["cells"]]
+        return [(cell["cell_type"], _joined(cell.get("source", cell.get("input", "")))) for cell in cells]
     except UnicodeDecodeError:
         raise UnreadableNotebook("not UTF-8 text") from None
-    except nbformat.reader.NotJSONError:
-        raise UnreadableNotebook("not JSON, or cut short; save it again in Jupyter") from None
     except RecursionError:
         raise UnreadableNotebook("nested deeper than any notebook") from None
-    except Exception:  # its upgraders take the layout for granted and raise all kinds of things where it is not so
+    except ValueError:
+        raise UnreadableNotebook("not JSON, or cut short; save it again in Jupyter") from None
+    except (KeyError, TypeError, AttributeError):
         raise UnreadableNotebook("JSON, but not laid out as a notebook; save it again in Jupyter") from None
+
+
+def _joined(source: Any) -> str:
+    if not isinstance(source, str | list):
+        raise TypeError
+    return "".join(source)
 
 
 def _parsed(number: int, source: str) -> Cell:
@@ -115,13 +114,3 @@ def _parsed(number: int, source: str) -> Cell:
 
 def _runs_something(cell: Cell) -> bool:
     return any(isinstance(node, ast.Expr | ast.For | ast.While | ast.With | ast.Assert) for node in cell.body)
-
-
-def _note(path: str, broken: list[str], running: list[int]) -> str:
-    said = broken[:_CELLS_NAMED]
-    if len(broken) > _CELLS_NAMED:
-        said.append(f"so are {len(broken) - _CELLS_NAMED} more")
-    if running:
-        named = ", ".join(str(number) for number in running[:_CELLS_NAMED]) + (", …" if running[_CELLS_NAMED:] else "")
-        said.append(f"calls, loops and output were left out ({'cell' if len(running) == 1 else 'cells'} {named})")
-    return f"{quote(path)} is read for its definitions and what they need: {'; '.join(said)}" if said else ""

@@ -10,6 +10,7 @@ import ast
 import builtins
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from grader.sandbox.box.reading.scopes import bound_names, is_main_guard, names_used, root_name, run_with, stored_names
@@ -32,6 +33,11 @@ class _Statement:
     binds: frozenset[str]
     changes: frozenset[str]  # names of what it changes in place
 
+    @cached_property
+    def uses(self) -> tuple[set[str], set[str]]:
+        """Names it needs at once, and when it is called. Annotations are never evaluated, so they need none."""
+        return names_used(self.node, annotations=False)
+
 
 class Definitions:
     """What a notebook's statements bind."""
@@ -39,90 +45,63 @@ class Definitions:
     def __init__(self, notebook: Notebook) -> None:
         self._notebook = notebook
         self._statements = _statements(notebook)
+        self._end = len(self._statements)
+        self._lasting: dict[str, list[_Statement]] = {}  # definitions and imports of a name, in their order
+        self._values: dict[str, list[_Statement]] = {}
+        for one in self._statements:
+            by_name = {"definition": self._lasting, "import": self._lasting, "value": self._values}.get(one.kind, {})
+            for name in one.binds:
+                by_name.setdefault(name, []).append(one)
 
     def level(self, name: str) -> int:
         """DEFINED if the notebook defines the name, 1 if it assigns it some value, else 0; an import is neither."""
         return max((_LEVELS.get(one.kind, 0) for one in self._statements if name in one.binds), default=0)
 
-    def part(self, names: set[str]) -> dict[str, Any]:
-        """What the box needs to define these names: which statements of which cells, and which names they use."""
-        needed = _Needed(self._statements)
-        for name in sorted(names):
-            needed.add(name, None)
-        needed.complete()
-        kept: dict[int, list[int]] = {}
-        for one in needed.statements():
-            kept.setdefault(one.cell, []).append(one.index)
-        cells = [(self._notebook.cells[cell], keep) for cell, keep in kept.items()]
+    def part(self, asked: set[str]) -> dict[str, Any]:
+        """What the sandbox needs to define these names: which statements of which cells, and which names they use."""
+        names, needed = self._needed(asked)
+        indices: dict[int, list[int]] = {}
+        for at in sorted(needed):
+            indices.setdefault(self._statements[at].cell, []).append(self._statements[at].index)
+        cells = [(self._notebook.cells[cell], keep) for cell, keep in indices.items()]
         return {
-            "names": sorted(needed.names),
+            "names": sorted(names),
             "cells": [{"cell": cell.number, "source": cell.source, "keep": keep} for cell, keep in cells],
         }
 
-
-class _Needed:
-    """Grows from the names asked for until everything they refer to is in it."""
-
-    def __init__(self, statements: list[_Statement]) -> None:
-        self._all = statements
-        self._bound = {name for one in statements for name in one.binds}
-        self._lasting: dict[str, list[_Statement]] = {}  # definitions and imports of a name, in their order
-        self._values: dict[str, list[_Statement]] = {}
-        for one in statements:
-            kept = {"definition": self._lasting, "import": self._lasting, "value": self._values}.get(one.kind, {})
-            for name in one.binds:
-                kept.setdefault(name, []).append(one)
-        self._kept: dict[int, _Statement] = {}
-        self._asked: set[tuple[str, int | None]] = set()
-        self._uses: dict[int, tuple[set[str], set[str]]] = {}
-        self.names: set[str] = set()
-
-    def statements(self) -> list[_Statement]:
-        return [self._kept[at] for at in sorted(self._kept)]
-
-    def add(self, name: str, before: int | None) -> None:
-        """What the name means after all cells, or before the statement at `before`, and what that needs in turn."""
-        waiting = [(name, before)]
-        while waiting and len(self._asked) < _MAX_STEPS:
+    def _needed(self, asked: set[str]) -> tuple[set[str], set[int]]:
+        """The names asked for with all that they refer to, and the places of the statements that these need."""
+        names: set[str] = set()
+        needed: set[int] = set()
+        seen: set[tuple[str, int]] = set()
+        waiting = [(name, self._end) for name in sorted(asked)]  # what names mean before some statement
+        while waiting and len(seen) < _MAX_STEPS:
             name, before = waiting.pop()
-            if (name, before) not in self._asked:
-                self._asked.add((name, before))
-                self.names.add(name)
-                found = self._meaning(name, before)
-                if found is not None:
-                    waiting += self._keep(found, before)
+            if (name, before) not in seen:
+                seen.add((name, before))
+                names.add(name)
+                if meaning := self._meaning(name, before):
+                    needed.add(meaning.at)
+                    waiting += self._uses(meaning, before)
+            if not waiting:  # then with what changes these in place
+                changing = [one for one in self._statements if one.changes & names and one.at not in needed]
+                needed |= {one.at for one in changing}
+                waiting = [use for one in changing for use in self._uses(one, self._end)]
+        bound = {name for one in self._statements for name in one.binds}
+        if any(name not in bound and not hasattr(builtins, name) for name in names):  # a star import may hold it
+            needed |= {one.at for one in self._statements if one.kind == "import" and "*" in one.binds}
+        return names, needed
 
-    def complete(self) -> None:
-        """Add what changes a kept thing in place, and star imports if they may hold what nothing else binds."""
-        while changing := [one for one in self._all if one.changes & self.names and one.at not in self._kept]:
-            for one in changing:
-                for name, before in self._keep(one, None):
-                    self.add(name, before)
-        if any(name not in self._bound and not hasattr(builtins, name) for name in self.names):
-            for one in self._all:
-                if isinstance(one.node, ast.ImportFrom) and "*" in one.binds:
-                    self._kept[one.at] = one
-
-    def _meaning(self, name: str, before: int | None) -> _Statement | None:
+    def _meaning(self, name: str, before: int) -> _Statement | None:
         """The last definition or import. A value assigned to the name of a function is the result of trying it out."""
-        for kept in (self._lasting, self._values):
-            found = kept.get(name, [])
-            count = len(found) if before is None else bisect_left(found, before, key=lambda one: one.at)
-            if count:
-                return found[count - 1]
+        for statements in (self._lasting.get(name, []), self._values.get(name, [])):
+            if count := bisect_left(statements, before, key=lambda one: one.at):
+                return statements[count - 1]
         return None
 
-    def _keep(self, statement: _Statement, before: int | None) -> list[tuple[str, int | None]]:
-        self._kept[statement.at] = statement
-        if statement.at not in self._uses:
-            # Annotations are never evaluated, so what only they name is not needed.
-            self._uses[statement.at] = names_used(statement.node, annotations=False)
-        at_once, later = self._uses[statement.at]
-        uses: list[tuple[str, int | None]] = [(name, statement.at) for name in at_once]
-        uses += [(name, None) for name in later]
-        if before is not None:  # it may be called before the cells are through
-            uses += [(name, before) for name in later]
-        return uses
+    def _uses(self, statement: _Statement, before: int) -> list[tuple[str, int]]:
+        at_once, later = statement.uses  # it may be called before the cells are through
+        return [(name, statement.at) for name in at_once] + [(name, at) for name in later for at in {self._end, before}]
 
 
 def _statements(notebook: Notebook) -> list[_Statement]:
