@@ -40,7 +40,7 @@ def release(
         table.add_row(problem, check, Text(fate))
     Console().print(table)
     for file in kit.without_a_starter:
-        print(f"grader: there is no starter for {file}; put one into {loaded.path.stem}/starter/", file=sys.stderr)
+        print(f"grader: there is no starter for {file}; put one into {loaded.folder}/starter/", file=sys.stderr)
     if unproved:
         without = "so the kit was neither tried with the reference solution nor searched for it"
         print(f"grader: {unproved}, {without}", file=sys.stderr)

@@ -11,12 +11,11 @@ from grader.checks.functions.frozen import Question
 from grader.checks.functions.nested import UnsupportedValue
 from grader.grading.randomness import Draw, draw_at_home
 from grader.model import Check, Problem, Rubric
+from grader.plugins import Plugin
 from grader.registry import Definition, NamesAReference, defined
 from grader.release.freezing import frozen_questions
 from grader.release.handout import Handout
-from grader.release.needs import code_of, inputs_of
-from grader.release.sources import Module
-from grader.rubric.catalogue import checks_as_named
+from grader.release.needs import code_of
 from grader.rubric.own_functions import offered
 
 _GRADINGS = 5  # that a kit's questions are looked for in: enough to see what is drawn from a handful
@@ -37,30 +36,22 @@ class Decision:
         return "with frozen values" if self.frozen else "as it is"
 
 
-@dataclass(frozen=True)
-class RubricsOwn:
-    """The rubric's own file of code, if it has one, and which of its functions are references."""
-
-    file: Module | None
-    references: tuple[str, ...]
-
-
 Decisions = Mapping[int, Decision]  # by the identity of the check: alternatives may use an id twice
 
 
-def decide(rubric: Rubric, handout: Handout, beside: Module | None, seed: int) -> Decisions:
+def decide(rubric: Rubric, handout: Handout, seed: int) -> Decisions:
     """Every check of every problem, by `id(check)`."""
     decided: dict[int, Decision] = {}
-    own = RubricsOwn(beside, tuple(checks_as_named(rubric.path).offers["reference"]))
+    plugin = Plugin(rubric.folder)
     for problem in rubric.problems:
         for checks in (problem.checks, *(alternative.checks for alternative in problem.alternatives)):
-            alone = [_alone(rubric, problem, check, handout, own, seed) for check in checks]
+            alone = [_alone(rubric, problem, check, handout, plugin, seed) for check in checks]
             decided |= {id(decision.check): decision for decision in _in_order(alone)}
         _keep_alternatives_together(problem, decided)
     return decided
 
 
-def _alone(rubric: Rubric, problem: Problem, check: Check, handout: Handout, own: RubricsOwn, seed: int) -> Decision:
+def _alone(rubric: Rubric, problem: Problem, check: Check, handout: Handout, plugin: Plugin, seed: int) -> Decision:
     """What is to be said of a check by itself."""
     known = defined(check)
     decision = Decision(problem, check)
@@ -70,19 +61,16 @@ def _alone(rubric: Rubric, problem: Problem, check: Check, handout: Handout, own
         return replace(decision, later=f"'{answers[0]}' holds the answer", holds_the_answer=True)
     if known.name in handout.later:
         return replace(decision, later="the author keeps it back")
-    code = code_of(known, own.file)
+    code = code_of(known, plugin)
     if code is None:
         return replace(decision, later="it comes from another package")
-    if code.is_beside and not known.code_is_public:
-        return replace(decision, later="its code is not marked public")
-    if strange := code.not_installed:
-        return replace(decision, later=f"its code needs {strange[0]}, which students do not have")
-    if held := code.references(own.references):
-        return replace(decision, later=f"its code needs {held[0]}, which is a reference")
+    if code.is_own and plugin.room_of(code.module.name) != "public":
+        return replace(decision, later="its code is not public")
     if code.answers:
         return replace(decision, later=f"its code needs {code.answers[0]}, which spells answers out")
-    if kept := _kept_inputs(check, own):
-        return replace(decision, later=kept)
+    for name in check.parameters.values():
+        if (inputs := offered(name, "inputs")) and plugin.room_of(inputs.function.__module__) == "checks":
+            return replace(decision, later=f"its inputs, {name}, are not public")
     for file in data_files(known, check):
         if file.name not in handout.data and file.name not in handout.in_place_of:
             return replace(decision, later=f"it needs {file.name}, which students do not get")
@@ -91,21 +79,6 @@ def _alone(rubric: Rubric, problem: Problem, check: Check, handout: Handout, own
             return replace(decision, later="its questions are each student's own, so its answers cannot be frozen")
         return _with_answers(decision, rubric, check.parameters[named], seed)
     return decision
-
-
-def _kept_inputs(check: Check, own: RubricsOwn) -> str:
-    """Why the inputs that a check takes from the rubric's own file stay with staff; nothing, if they do not."""
-    unmarked = [name for name in check.parameters.values() if (one := offered(name, "inputs")) and not one.public]
-    if unmarked:
-        return f"its inputs, {unmarked[0]}, are not marked public"
-    for code in inputs_of(check, own.file):
-        if held := code.references(own.references):
-            return f"its inputs, {code.name}, need {held[0]}, which is a reference"
-        if code.answers or code.not_installed:
-            return (
-                f"its inputs, {code.name}, need {[*code.answers, *code.not_installed][0]}, which students do not have"
-            )
-    return ""
 
 
 def _with_answers(decision: Decision, rubric: Rubric, reference: str, seed: int) -> Decision:

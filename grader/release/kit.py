@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,24 +13,25 @@ from grader.errors import RubricError, StaffFault, UsageError
 from grader.grading.randomness import Draw
 from grader.grading.secret import Secret
 from grader.model import Rubric
+from grader.plugins import PROBES, Plugin
 from grader.proving.proof import Proof
-from grader.release.decisions import Decisions, decide, listing, released
+from grader.release.decisions import decide, listing
 from grader.release.handout import read_handout
 from grader.release.kit_trial import try_kit
 from grader.release.leaks import Leak, leaks_in
-from grader.release.needs import CheckCode, code_of, inputs_of
+from grader.release.needs import CheckCode, code_of, public_code
 from grader.release.public_yaml import PublicPart, Written, as_yaml
-from grader.release.sources import Module
-from grader.release.starter import answer_sheet, declaration, readme, starter_files, without_a_starter
-from grader.release.students_source import students_source, without_words
-from grader.release.trials import answers_among
+from grader.release.starter import answer_sheet, declaration, name_of, readme, starter_files, without_a_starter
+from grader.release.students_source import students_source
 from grader.release.wheel import wheel
 from grader.release.withheld import withheld_from
-from grader.rubric.catalogue import known_checks, name_beside
+from grader.rubric.catalogue import known_checks
 from grader.rubric.loading import load_rubric
-from grader.rubric.locating import own_checks
+from grader.rubric.locating import DATA, RUBRIC, data_folders
 from grader.selfcheck.begun import DIGESTS, as_digests
 
+PUBLIC_CODE = ("public", "public.py", PROBES)  # of a rubric's folder: it goes to students as it is
+_COMPILED = shutil.ignore_patterns("__pycache__")
 SEED = 0  # what `grader check` draws public inputs from
 
 
@@ -56,64 +57,46 @@ def build_kit(
     """Make the kit in `out`, which must not be there yet or be empty. With a proof its reference solution is tried."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already; choose another folder, or remove it")
-    handout = read_handout(rubric)
-    beside = _beside(rubric)
-    decisions = decide(rubric, handout, beside, SEED)
+    handout, plugin = read_handout(rubric), Plugin(rubric.folder)
+    own = public_code(plugin)
+    decisions = decide(rubric, handout, SEED)
     part = PublicPart(rubric, decisions, handout, Draw(SEED, secret).per_student(rubric.name))
     written = part.data()
     with tempfile.TemporaryDirectory(prefix="grader-kit-") as temporary:
         kit = Path(temporary) / "kit"
-        folder = kit / "rubric" / rubric.path.stem
+        folder = kit / "rubric" / name_of(rubric)
         for name, content in starter_files(rubric).items():
             _write(kit / name, content)
         _write(folder / DIGESTS, as_digests(starter_files(rubric)).encode())
         for file in handout.data:
-            _write(folder / file, _found(file, rubric, data).read_bytes())
+            _write(folder / DATA / file, _found(file, rubric, data).read_bytes())
         for file, decision in part.frozen.items():
-            frozen.write(folder / file, list(decision.frozen), SEED)
-        _write(kit / "rubric" / rubric.path.name, as_yaml(written).encode())
-        codes = [*_codes(written, rubric, beside), *_inputs(rubric, decisions, beside)]
-        files = students_source(module for code in codes for module in code.modules)
-        if own := frozenset(name for code in codes for name in code.definitions):
-            assert beside is not None
-            _write(kit / "rubric" / beside.path.name, without_words(beside, own).encode())
-        wheel_name, content = wheel(files, rubric.name)
+            frozen.write(folder / DATA / file, list(decision.frozen), SEED)
+        for path in PUBLIC_CODE:
+            _copy(rubric.folder / path, folder / path)
+        _write(folder / RUBRIC, as_yaml(written).encode())
+        codes = [*own, *_codes(written, plugin)]
+        wheel_name, content = wheel(students_source(module for code in codes for module in code.modules), rubric.name)
         _write(kit / "wheel" / wheel_name, content)
-        public = load_rubric(kit / "rubric" / rubric.path.name)
+        public = load_rubric(folder / RUBRIC)
+        known_checks(Plugin(folder))  # all that is public can be loaded without what is not
         _write(kit / "submission.yaml", declaration(rubric).encode())
-        if sheet := answer_sheet(rubric, beside):
+        if sheet := answer_sheet(rubric):
             _write(kit / "answers.md", sheet.encode())
-        _write(kit / "README.md", readme(rubric, public, wheel_name, beside).encode())
+        _write(kit / "README.md", readme(rubric, public, wheel_name).encode())
         if leaks := leaks_in(kit, withheld_from(rubric, written, handout, data, secret)):
-            raise Leaking(leaks)
-        if leaks := list(_answers_in_code(kit, rubric, files)):
             raise Leaking(leaks)
         if proof is not None:
             try_kit(kit, rubric, proof)
-        # Loading the rubric compiled its checks.
-        shutil.copytree(kit, out, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(kit, out, dirs_exist_ok=True, ignore=_COMPILED)
     return Kit(tuple(listing(decisions, rubric)), public, tuple(without_a_starter(rubric)))
 
 
 def withheld_checks(rubric: Rubric) -> tuple[str, ...]:
     """The public checks that no kit holds, as PART:CHECK."""
-    decisions = decide(rubric, read_handout(rubric), _beside(rubric), SEED)
+    decisions = decide(rubric, read_handout(rubric), SEED)
     public = [(part.id, one) for part in rubric.problems for one in part.every_check if one.visibility == "public"]
     return tuple(dict.fromkeys(f"{part}:{one.id}" for part, one in public if decisions[id(one)].later))
-
-
-def _beside(rubric: Rubric) -> Module | None:
-    """The rubric's own file of checks, if it has one."""
-    path = own_checks(rubric.path)
-    return Module(name_beside(path), path) if path else None
-
-
-def _answers_in_code(kit: Path, rubric: Rubric, students_grader: Mapping[str, bytes]) -> Iterator[Leak]:
-    """Code that came with the rubric and would do for what students are to write."""
-    for path in sorted((kit / "rubric").rglob("*.py")):
-        where = path.relative_to(kit).as_posix()
-        for answering in answers_among(Module(path.stem, path), rubric, students_grader):
-            yield Leak(where, str(answering))
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -121,25 +104,27 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
+def _copy(source: Path, target: Path) -> None:
+    """A file or a folder, if it is there."""
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=_COMPILED)
+    elif source.is_file():
+        shutil.copy(source, target)
+
+
 def _found(file: str, rubric: Rubric, data: Path | None) -> Path:
-    folders = [folder for folder in (data, rubric.path.parent / rubric.path.stem) if folder is not None]
+    folders = data_folders(rubric.folder, data)
     for folder in folders:
         if (folder / file).is_file():
             return folder / file
     raise RubricError([f"students are to get {file}, and it is not in {' or '.join(map(str, folders))}"])
 
 
-def _inputs(rubric: Rubric, decisions: Decisions, beside: Module | None) -> Iterator[CheckCode]:
-    for problem in rubric.problems:
-        for decision in released(decisions, problem.every_check):
-            yield from inputs_of(decision.check, beside)
-
-
-def _codes(written: Written, rubric: Rubric, beside: Module | None) -> Iterator[CheckCode]:
-    known = known_checks(rubric.path)
+def _codes(written: Written, plugin: Plugin) -> Iterator[CheckCode]:
+    known = known_checks(plugin)
     for problem in written["problems"]:
         for one in (problem, *problem.get("alternatives", ())):
             for check in one.get("checks", ()):
-                code = code_of(known[check["check"]], beside)
+                code = code_of(known[check["check"]], plugin)
                 assert code is not None
                 yield code

@@ -19,6 +19,8 @@ from pathlib import Path
 from grader.errors import StaffFault
 from grader.model import Rubric, Status
 from grader.proving.proof import Proof
+from grader.release.starter import name_of
+from grader.rubric.locating import RUBRIC
 from grader.selfcheck.checking import check_own_work, libraries_of
 from grader.selfcheck.own_runner import own_runner
 from grader.selfcheck.own_work import open_own_work
@@ -47,7 +49,7 @@ def try_kit(kit: Path, rubric: Rubric, proof: Proof) -> None:
         shutil.copytree(kit / "rubric", work / "rubric", dirs_exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if name != "GRADER_SECRET"}
         done = subprocess.run(
-            [sys.executable, "-P", "-m", __name__, work, work / "rubric" / rubric.path.name],
+            [sys.executable, "-P", "-m", __name__, work, work / "rubric" / name_of(rubric) / RUBRIC],
             env={**environment, "PYTHONPATH": str(installed)},
             capture_output=True,
             text=True,

@@ -90,7 +90,7 @@ def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.ImportFrom) and not node.level:  # what is beside it needs no looking for
             yield from ((node.module or "", alias.name) for alias in node.names)
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from grader.answers.unseen import QUESTION
 from grader.model import Problem, Rubric, is_code
 from grader.registry import defined, options_of, question_of
+from grader.release.decisions import data_files
 from grader.release.handout import starter_folder
-from grader.release.needs import code_of
-from grader.release.sources import Module
 from grader.report.points import shown
 from grader.rubric.per_student import with_names
 from grader.selfcheck.own_runner import how_to_install
@@ -26,14 +25,14 @@ letters are: "for large t", "with s > 0". How a formula is read:
 """
 
 
-def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
+def answer_sheet(rubric: Rubric) -> str:
     """A heading for every part that is answered in writing, with its question where the rubric has it; nothing, if no
     part is."""
-    if not any(is_written(problem, beside) for problem in rubric.problems):
+    if not any(is_written(problem) for problem in rubric.problems):
         return ""
     lines = [f"# {rubric.title}", "", f"{QUESTION}\n{_FORMULAS}-->", ""]
     for problem in rubric.problems:
-        if is_written(problem, beside):
+        if is_written(problem):
             optional = " (optional)" if problem.optional else ""
             # The title is a remark, too: "A = I" in a heading would be read as an answer.
             remark = [f"{problem.title}{optional}", *dict.fromkeys(map(with_names, _questions(problem)))]
@@ -41,16 +40,20 @@ def answer_sheet(rubric: Rubric, beside: Module | None) -> str:
     return "\n".join(lines)
 
 
+def name_of(rubric: Rubric) -> str:
+    """What it goes by in a kit, and in `submission.yaml`."""
+    return rubric.folder.resolve().name
+
+
 def declaration(rubric: Rubric) -> str:
     """`submission.yaml`. Who has numbers of their own is known by an id."""
     who = "student: ''  # write the id here that your course knows you by\n" if rubric.per_student.ranges else ""
-    return f"rubric: {rubric.path.stem}\n{who}"
+    return f"rubric: {name_of(rubric)}\n{who}"
 
 
-def is_written(problem: Problem, beside: Module | None) -> bool:
-    """Whether some check of it reads the answer sheet."""
-    codes = (code_of(defined(check), beside) for check in problem.every_check)
-    return any(code is not None and code.reads_the_sheet for code in codes)
+def is_written(problem: Problem) -> bool:
+    """Whether some check of it reads the answer sheet: it judges no file, be it the student's or one with labels."""
+    return any(not check.files and not any(data_files(defined(check), check)) for check in problem.every_check)
 
 
 def _questions(problem: Problem) -> Iterator[str]:
@@ -60,10 +63,10 @@ def _questions(problem: Problem) -> Iterator[str]:
             yield question
 
 
-def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) -> str:
+def readme(rubric: Rubric, public: Rubric, wheel: str) -> str:
     """Two commands, and what is here."""
     here = sum((problem.points for problem in public.problems if not problem.optional), start=0 * rubric.points)
-    written = any(is_written(problem, beside) for problem in rubric.problems)
+    written = any(is_written(problem) for problem in rubric.problems)
     people = ", and people read what you wrote" if written else ""
     lines = [
         f"# {rubric.title}",
@@ -79,11 +82,11 @@ def readme(rubric: Rubric, public: Rubric, wheel: str, beside: Module | None) ->
             * written
         ),
         "Files of code are there to be filled in; a helper of your own may stand beside them.",
-        f"`rubric/` holds what the checks need, and data under `rubric/{rubric.path.stem}/`; leave it as it is.",
+        f"`rubric/` holds what the checks need, and data under `rubric/{name_of(rubric)}/data/`; leave it as it is.",
         "",
         "| part | | points | hand in |",
         "|---|---|---|---|",
-        *(_row(problem, beside) for problem in rubric.problems),
+        *(_row(problem) for problem in rubric.problems),
     ]
     return "\n".join(lines) + "\n"
 
@@ -130,8 +133,8 @@ def _how_to_install(rubric: Rubric, wheel: str) -> list[str]:
     return lines
 
 
-def _row(problem: Problem, beside: Module | None) -> str:
-    asked = ["answers.md"] if is_written(problem, beside) else []
+def _row(problem: Problem) -> str:
+    asked = ["answers.md"] if is_written(problem) else []
     asked += dict.fromkeys(file for check in problem.checks for file in check.files)
     for one in problem.alternatives:
         files = dict.fromkeys([*one.files[:1], *one.beside, *(file for check in one.checks for file in check.files)])

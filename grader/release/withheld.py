@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,13 +17,14 @@ from grader.grading.secret import Secret
 from grader.model import Check, Rubric, is_code
 from grader.notation.faces import FACES, any_of
 from grader.notation.letters import LETTERS
+from grader.plugins import Plugin
 from grader.prose import item_phrased_apart
 from grader.proving.proof import load_proof
 from grader.registry import KeyToAFormula, SaidInFeedback, choices_in, defined
 from grader.release.answers_held import modules_holding_answers
 from grader.release.code_similarity import Shape, shapes_in
 from grader.release.handout import Handout
-from grader.rubric.catalogue import checks_as_named
+from grader.rubric.locating import data_folders
 from grader.rubric.yaml_source import read
 from grader.submission.opening import open_submission
 
@@ -68,17 +67,17 @@ class Withheld:
 
 
 def withheld_from(rubric: Rubric, public: Any, handout: Handout, data: Path | None, secret: Secret | None) -> Withheld:
-    folders = [folder for folder in (data, rubric.path.parent / rubric.path.stem) if folder is not None]
     found = Withheld()
-    for folder in folders:
+    for folder in data_folders(rubric.folder, data):
         for path in sorted(folder.glob("*.tsv")):
             if path.name not in handout.data:
                 found.runs.update(dict.fromkeys(_labels(path), f"labels of {path.name}"))
     for module in modules_holding_answers():
         found.code.extend(shapes_in(module.path.read_text(encoding="utf-8")))
-    for one in checks_as_named(rubric.path).offers["reference"].values():
-        for function in (one.function, *(mistaken for _, mistaken in one.mistakes)):
-            found.code.extend(shapes_in(textwrap.dedent(inspect.getsource(function))))
+    plugin = Plugin(rubric.folder)
+    for name, path in plugin.modules.items():
+        if plugin.room_of(name) == "checks":
+            found.code.extend(shapes_in(path.read_text(encoding="utf-8")))
     source = read(rubric.path.read_text(encoding="utf-8")).data
     told = "\n".join(one_line(text) for text in (*_leaves(public), *_names(rubric)))
     ideas = [idea for problem in rubric.problems for check in problem.every_check for idea in _ideas_of(check)]

@@ -32,7 +32,7 @@ class Made:
 
     @property
     def public_rubric(self) -> Path:
-        return self.folder / "rubric" / self.rubric.path.name
+        return self.folder / "rubric" / self.rubric.name / "rubric.yaml"
 
     def withheld_from(self) -> Withheld:
         public = read(self.public_rubric.read_text(encoding="utf-8")).data

@@ -40,29 +40,23 @@ problems:
     checks:
       - {check: matches_reference, points: 1}
 """
-CHECKS = """
+PUBLIC = """
 import torch
 
-from grader.checks.functions.inputs import Case
-from grader.rubric.own_functions import inputs, reference
+from grader import Case, inputs
 
 
 def tensor(rng, *shape):
     return torch.from_numpy(rng.normal(size=shape)).float()
 
 
-@inputs(public=True)
+@inputs
 def tensors(rng):
     for n in (3, 5):
         yield Case(f"q 2×{n}×7", tuple(tensor(rng, 2, n, 7) for _ in "qkv"), names=("q", "k", "v"))
 
 
-@reference(mistakes={"the scale is left out": lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) @ v})
-def attention(q, k, v):
-    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=-1) @ v
-
-
-@inputs(public=True)
+@inputs
 def batches(rng):
     for n, d in [(3, 4), (5, 2)]:
         mask = torch.from_numpy(rng.random((n, n)) < 0.5) | torch.eye(n, dtype=torch.bool)
@@ -70,6 +64,16 @@ def batches(rng):
         batch = {"q": tensor(rng, n, d), "kv": kv, "mask": mask, "words": ["a", None], 7: float("nan")}
         sizes = {"size": torch.Size((n, d)), "scale": float(rng.normal())}
         yield Case(f"{n} tokens of width {d}", (batch, (n, d)), sizes)
+"""
+CHECKS = """
+import torch
+
+from grader import reference
+
+
+@reference(mistakes={"the scale is left out": lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) @ v})
+def attention(q, k, v):
+    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=-1) @ v
 
 
 @reference(mistakes={"the mask is left out": lambda batch, *_, **more: weighed(batch, batch["mask"] & False, **more)})
@@ -145,8 +149,9 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "captions" / "proof.yaml").write_text(
         "gold: right\nmutate: [{problem: 1.a, file: captions.py, definitions: [attend]}]\n"
     )
-    (folder / "captions.yaml").write_text(RUBRIC)
-    done = grader("release", "captions.yaml", "--out", "kit", cwd=folder)
+    (folder / "captions" / "public.py").write_text(PUBLIC)
+    (folder / "captions" / "rubric.yaml").write_text(RUBRIC)
+    done = grader("release", "captions/", "--out", "kit", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -158,7 +163,7 @@ def checks_of(text: str) -> dict[str, tuple[str, str]]:
 
 
 def run(course: Path, sample: str) -> dict[str, tuple[str, str]]:
-    done = grader("run", f"captions/samples/{sample}", "--rubric", "captions.yaml", "--json", "-", cwd=course)
+    done = grader("run", f"captions/samples/{sample}", "--rubric", "captions/", "--json", "-", cwd=course)
     assert done.returncode == 0, done.stderr
     return checks_of(done.stdout)
 
@@ -173,7 +178,7 @@ def check(course: Path, sample: str) -> dict[str, tuple[str, str]]:
 
 
 def test_every_comparison_is_in_the_kit(course: Path) -> None:
-    assert (course / "kit" / "rubric" / "captions.yaml").read_text().count("check: matches_reference") == 3
+    assert (course / "kit" / "rubric" / "captions" / "rubric.yaml").read_text().count("check: matches_reference") == 3
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -188,7 +193,7 @@ def test_work_is_told_the_same_when_graded_and_at_home(course: Path, way: Any, s
 
 
 def test_the_rubric_is_proved(course: Path) -> None:
-    assert grader("rubric", "test", "captions.yaml", "--write", cwd=course).returncode == 0
-    done = grader("rubric", "test", "captions.yaml", "--sample", "4", cwd=course)
+    assert grader("rubric", "test", "captions/", "--write", cwd=course).returncode == 0
+    done = grader("rubric", "test", "captions/", "--sample", "4", cwd=course)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ungraded" not in "".join(path.read_text() for path in course.glob("captions/samples/*.yaml"))

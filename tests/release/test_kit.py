@@ -7,8 +7,6 @@ import base64
 import csv
 import hashlib
 import io
-import subprocess
-import sys
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
@@ -37,53 +35,48 @@ Kits = Callable[[str], Made]
 
 pytestmark = pytest.mark.slow  # kits are made
 
-CHECKS = '''
+PUBLIC = '''
 from typing import Annotated
 
-from grader.model import passed
-from grader.registry import DataFile, HoldsTheAnswer, StudentFile, check
-from reference.attention import attention
+from grader import DataFile, HoldsTheAnswer, StudentFile, check, passed
 
-_FAR = 3
+from ._helping import far
 
 
-def _helper():
-    return _FAR
-
-
-@check(public=True)
+@check
 def is_open(student, rng, *, file: StudentFile):
     """It is open."""
-    return passed(f"{_helper()}")
+    return passed(f"{far()}")
 
 
-@check(public=True)
+@check
 def knows_the_key(student, rng, *, key: Annotated[str, HoldsTheAnswer()]):
     """It knows the key."""
     student.answer
     return passed("yes")
 
 
-@check(public=True)
-def asks_the_reference(student, rng, *, file: StudentFile):
-    """It asks the reference."""
-    return passed(str(_asked()))
+@check
+def is_kept_back(student, rng, *, file: StudentFile):
+    """It runs later."""
+    return passed("yes")
 
 
-def _asked():
-    return attention
-
-
-@check(public=True)
-def gives_itself_away(student, rng, *, file: StudentFile):
-    """It spells the answer out."""
-    return passed("forty-two")
-
-
-@check(public=True)
+@check
 def needs_labels(student, rng, *, file: StudentFile, labels: DataFile):
     """It needs labels."""
     return passed(labels)
+'''
+CHECKS = '''
+from grader import StudentFile, check, passed
+
+from .public.of_every_kind import is_open
+
+
+@check
+def spells_it_out(student, rng, *, file: StudentFile):
+    """It spells the answer out."""
+    return passed("forty-two")
 '''
 RUBRIC = """
 rubric: small
@@ -98,8 +91,8 @@ problems:
       - {check: is_open, points: 1}
       - {check: is_open, id: nobody_knows, points: 1, visibility: hidden}
       - {check: is_open, id: builds_on_it, points: 1, needs: [nobody_knows]}
-      - {check: asks_the_reference, points: 1}
-      - {check: gives_itself_away, points: 1}
+      - {check: spells_it_out, points: 1}
+      - {check: is_kept_back, points: 1}
       - {check: needs_labels, points: 1, labels: answers.tsv}
       - {check: needs_labels, id: needs_open_labels, points: 1, labels: open.tsv}
       - {check: is_open, id: nobody_passes, gate: true, visibility: hidden}
@@ -114,13 +107,23 @@ problems:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    (tmp_path / "small").mkdir()
-    (tmp_path / "checks.py").write_text(CHECKS)
-    (tmp_path / "small.yaml").write_text(RUBRIC)
-    (tmp_path / "small" / "answers.tsv").write_text("Where was Ada Fenn born?\tOslo\nWhere was Ben Ito born?\tQuito\n")
-    (tmp_path / "small" / "open.tsv").write_text("Where was Cai Moss born?\tLima\n")
-    (tmp_path / "small" / "release.yaml").write_text("data: [open.tsv]\nlater: [gives_itself_away]\n")
-    return tmp_path / "small.yaml"
+    folder = tmp_path / "small"
+    files = {
+        "checks.py": CHECKS,
+        "public/of_every_kind.py": PUBLIC,
+        "public/_helping.py": "def far():\n    return 3\n",
+        "public/picture.txt": "(a picture)",
+        "probes.py": "def looks(student, file):\n    return 1\n",
+        "notes.md": "the answer is forty-two",
+        "rubric.yaml": RUBRIC,
+        "data/answers.tsv": "Where was Ada Fenn born?\tOslo\nWhere was Ben Ito born?\tQuito\n",
+        "data/open.tsv": "Where was Cai Moss born?\tLima\n",
+        "release.yaml": "data: [open.tsv]\nlater: [is_kept_back]\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder / "rubric.yaml"
 
 
 def test_a_check_reaches_students_only_if_nothing_about_it_is_a_secret(small: Path, tmp_path: Path) -> None:
@@ -128,8 +131,8 @@ def test_a_check_reaches_students_only_if_nothing_about_it_is_a_secret(small: Pa
     assert {check: fate for _, check, fate in made.fates} == {
         "is_open": "as it is",
         "builds_on_it": "after the deadline: it builds on nobody_knows, which runs later",
-        "asks_the_reference": "after the deadline: its code needs reference.attention, which spells answers out",
-        "gives_itself_away": "after the deadline: the author keeps it back",
+        "spells_it_out": "after the deadline: its code is not public",
+        "is_kept_back": "after the deadline: the author keeps it back",
         "needs_labels": "after the deadline: it needs answers.tsv, which students do not get",
         "needs_open_labels": "as it is",
         "below_the_gate": "after the deadline: it builds on nobody_passes, which runs later",
@@ -150,23 +153,42 @@ def test_students_are_asked_the_question_that_checks_share(small: Path, tmp_path
             "{check: gives_the_ideas, points: 1, ideas: {product: what it is}}\n      - {check: knows_the_key,",
         ).replace("key, points: 2", "key, points: 1")
     )
-    (small.parent / "small" / "ideas.yaml").write_text("1.b: {ideas: {product: [forty-two]}}\n")
+    (small.parent / "ideas.yaml").write_text("1.b: {ideas: {product: [forty-two]}}\n")
     (_, written) = build_kit(load_rubric(small), tmp_path / "kit").public.problems
     assert [dict(check.parameters) for check in written.checks] == [{"prompt": "What is six by seven?"}]
     assert not list((tmp_path / "kit").rglob("ideas.yaml"))
 
 
-def test_of_the_checks_beside_a_rubric_students_get_what_theirs_need(small: Path, tmp_path: Path) -> None:
+def test_of_a_rubrics_folder_students_get_what_is_public_as_it_is_and_nothing_else(small: Path, tmp_path: Path) -> None:
     build_kit(load_rubric(small), tmp_path / "kit")
-    source = (tmp_path / "kit" / "rubric" / "checks.py").read_text()
-    defined = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
-    assert defined == {"is_open", "_helper", "needs_labels"}
-    assert "_FAR = 3" in source
-    assert "reference" not in source
-    assert not list((tmp_path / "kit").rglob("__pycache__"))
+    kit = tmp_path / "kit" / "rubric" / "small"
+    there = {path.relative_to(kit).as_posix(): path for path in kit.rglob("*") if path.is_file()}
+    public = ["public/_helping.py", "public/of_every_kind.py", "public/picture.txt", "probes.py"]
+    assert there.keys() == {"rubric.yaml", "starter.json", "data/open.tsv", *public}
+    for name in public:
+        assert there[name].read_bytes() == (small.parent / name).read_bytes()
     assert "forty-two" not in "".join(
-        path.read_text() for path in (tmp_path / "kit").rglob("*.*") if path.suffix != ".whl"
+        path.read_text() for path in (tmp_path / "kit").rglob("*.*") if path.is_file() and path.suffix != ".whl"
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        ("from reference.attention import attention\n", "it imports reference, which students do not have"),
+        ("import own_solutions\n", "it imports own_solutions, which students do not have"),
+        ("from ..checks import spells_it_out\n", "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_public_code_that_needs_what_is_not_public_makes_no_kit(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, cause: str
+) -> None:
+    (tmp_path / "own_solutions.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    (small.parent / "public" / "more.py").write_text(code)
+    with pytest.raises(RubricError, match=rf"more\.py.*{cause}"):
+        build_kit(load_rubric(small), tmp_path / "kit")
+    assert not (tmp_path / "kit").exists()
 
 
 def test_a_kit_is_not_written_over(small: Path, tmp_path: Path) -> None:
@@ -185,7 +207,7 @@ def test_a_kit_is_not_written_over(small: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_typo_in_release_yaml_makes_no_kit(small: Path, tmp_path: Path, text: str, cause: str) -> None:
-    (tmp_path / "small" / "release.yaml").write_text(text)
+    (small.parent / "release.yaml").write_text(text)
     with pytest.raises(RubricError, match=cause):
         build_kit(load_rubric(small), tmp_path / "kit")
 
@@ -299,14 +321,6 @@ def test_the_wheel_is_whole_and_says_nothing_of_the_reference(kits: Kits, rubric
     (again,) = (tmp_path / "again").glob("wheel/*.whl")
     assert again.name == path.name
     assert again.read_bytes() == path.read_bytes()
-
-
-def test_checks_can_be_listed_where_there_is_no_reference() -> None:
-    lists = "from grader.rubric.catalogue import known_checks; print(*known_checks())"
-    script = f"import sys; sys.modules['reference'] = None\n{lists}"
-    done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert {"matches_reference", "gives_the_ideas", "extracts_one_vector_of_a_sum"} <= set(done.stdout.split())
-    assert {"attention_becomes", "agrees_to_first_order"}.isdisjoint(done.stdout.split())
 
 
 def test_code_that_may_stand_in_for_words_is_not_asked_for(kits: Kits) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -30,12 +29,10 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.compare import difference, numbers
-from grader.model import failed, passed
-from grader.registry import StudentFile, check
+from grader import StudentFile, check, difference, failed, numbers, passed
 
 
-@check(public=True)
+@check
 def is_twice_as_much(student, rng, *, file: StudentFile, function: str):
     '''Its values are twice the input's.'''
     x = rng.normal(size=3)
@@ -43,14 +40,14 @@ def is_twice_as_much(student, rng, *, file: StudentFile, function: str):
     return failed(found.summary) if found else passed("right")
 
 
-@check(public=True)
+@check
 def keeps_its_size(student, rng, *, file: StudentFile, function: str):
     '''The shape stays.'''
     size = SIZE
     shape = numbers(student.call(file, function, rng.normal(size=size)), function).shape
     return passed("right") if shape == (size,) else failed(f"{shape}")
 """
-READS_A_FILE = 'int((Path(__file__).parent / "doubles" / "size.txt").read_text())'
+READS_A_FILE = 'int((Path(__file__).parent / "size.txt").read_text())'
 
 
 @pytest.fixture
@@ -60,13 +57,13 @@ def course(tmp_path: Path) -> Path:
     (folder / "samples" / "right" / "twice.py").write_text("def twice(x):\n    return 2 * x\n")
     (folder / "proof.yaml").write_text("gold: right\nmutate: [{problem: 1.a, file: twice.py}]\n")
     (folder / "size.txt").write_text("4")
-    (tmp_path / "checks.py").write_text(CHECKS.replace("SIZE", "4"))
-    (tmp_path / "doubles.yaml").write_text(RUBRIC)
+    (folder / "public.py").write_text(CHECKS.replace("SIZE", "4"))
+    (folder / "rubric.yaml").write_text(RUBRIC)
     return tmp_path
 
 
 def release(course: Path) -> CompletedProcess[str]:
-    return grader("release", "doubles.yaml", "--out", "kit", cwd=course)
+    return grader("release", "doubles/", "--out", "kit", cwd=course)
 
 
 def test_a_kit_in_which_the_reference_solution_passes_is_made(course: Path) -> None:
@@ -86,22 +83,27 @@ def test_a_reference_solution_that_fails_a_public_check_is_named_with_the_reason
 
 @pytest.mark.parametrize(
     ("size", "raised"),
-    [(READS_A_FILE, "FileNotFoundError"), ('4 if __import__("reference.attention") else 0', "ModuleNotFoundError")],
+    [
+        (READS_A_FILE, "FileNotFoundError"),
+        ('4 if __import__("reference.attention") else 0', "ModuleNotFoundError"),
+        ("__import__('rubric_doubles.checks').checks.SIZE", "ModuleNotFoundError"),
+    ],
 )
 def test_a_check_that_works_for_staff_alone_makes_no_kit(course: Path, size: str, raised: str) -> None:
     """It needs a file beside the rubric, or a module, that students do not get."""
-    (course / "checks.py").write_text(CHECKS.replace("SIZE", size))
-    assert grader("run", "doubles/samples/right", "--rubric", "doubles.yaml", cwd=course).returncode == 0
+    (course / "doubles" / "checks.py").write_text("SIZE = 4\n")
+    (course / "doubles" / "public.py").write_text(CHECKS.replace("SIZE", size))
+    assert grader("run", "doubles/samples/right", "--rubric", "doubles/", cwd=course).returncode == 0
     done = release(course)
     assert done.returncode == 2
     assert f"1.a keeps_its_size: ungraded: {raised}" in done.stderr
-    assert "checks.py:" in done.stderr
+    assert "public.py:" in done.stderr
     assert "is_twice_as_much" not in done.stderr
     assert not (course / "kit").exists()
 
 
 def test_without_a_proof_the_kit_is_made_and_it_is_said_that_nothing_was_tried(course: Path) -> None:
-    shutil.rmtree(course / "doubles")
+    (course / "doubles" / "proof.yaml").unlink()
     done = release(course)
     assert done.returncode == 0, done.stderr
     assert "so the kit was neither tried with the reference solution nor searched for it" in done.stderr

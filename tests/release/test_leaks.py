@@ -76,7 +76,7 @@ def test_a_label_is_found(tmp_path: Path, secrets: Callable[[str], Withheld], te
 def test_questions_without_places_and_labels_students_have_are_no_leak(
     tmp_path: Path, secrets: Callable[[str], Withheld]
 ) -> None:
-    data = REPOSITORY / "rubrics" / "nlp-a5"
+    data = REPOSITORY / "rubrics" / "nlp-a5" / "data"
     for file in ("birth_test_inputs.tsv", "birth_dev.tsv", "wiki.txt"):
         assert _planted(tmp_path, secrets("nlp-a5"), (data / file).read_text()) == ""
 
@@ -180,9 +180,8 @@ def test_a_file_may_not_be_called_by_a_secret_either(tmp_path: Path, secrets: Ca
 
 @pytest.mark.slow
 def test_no_kit_is_made_that_leaks(tmp_path: Path) -> None:
-    shutil.copy(REPOSITORY / "rubrics" / "nlp-a5" / "rubric.yaml", tmp_path)
     shutil.copytree(REPOSITORY / "rubrics" / "nlp-a5", tmp_path / "nlp-a5")
     (tmp_path / "nlp-a5" / "starter" / "examples.txt").write_text(LABELS[3])
     with pytest.raises(Leaking, match=r"examples\.txt: labels of birth_test\.tsv"):
-        build_kit(load_rubric(tmp_path / "nlp-a5.yaml"), tmp_path / "kit")
+        build_kit(load_rubric(tmp_path / "nlp-a5" / "rubric.yaml"), tmp_path / "kit")
     assert not (tmp_path / "kit").exists()

@@ -131,12 +131,10 @@ CHECKS = '''
 import numpy as np
 
 from grader.checks.functions.ground_truth import Reference, reference_function
-from grader.compare import difference, numbers
-from grader.model import failed, passed
-from grader.registry import StudentFile, check
+from grader import StudentFile, check, difference, failed, numbers, passed
 
 
-@check(public=True)
+@check
 def is_right_where_one_can_see_it(student, rng, *, file: StudentFile, function: str, reference: Reference, drawn: bool):
     """It is right where keys are unit vectors."""
     for m in (3, 4):
@@ -146,6 +144,17 @@ def is_right_where_one_can_see_it(student, rng, *, file: StudentFile, function: 
             return failed("it is not")
     return passed("it is")
 '''
+REFERENCE = """
+import numpy as np
+
+from grader import reference
+
+
+@reference
+def attended(Q, K, V, beta):
+    weights = np.exp(beta * K.T @ Q)
+    return V @ (weights / weights.sum(axis=0))
+"""
 RUBRIC = """
 rubric: same
 title: The same for all
@@ -154,7 +163,7 @@ problems:
   - id: 1
     title: One
     points: 2
-    with: {file: attention.py, function: attention, reference: attention.attention}
+    with: {file: attention.py, function: attention, reference: attended}
     checks:
       - {check: is_right_where_one_can_see_it, points: 1, drawn: false}
       - {check: is_right_where_one_can_see_it, id: and_where_one_cannot, points: 1, drawn: true}
@@ -162,9 +171,12 @@ problems:
 
 
 def test_answers_to_questions_that_are_never_drawn_stay_with_staff(tmp_path: Path) -> None:
-    (tmp_path / "checks.py").write_text(CHECKS)
-    (tmp_path / "same.yaml").write_text(RUBRIC)
-    made = build_kit(load_rubric(tmp_path / "same.yaml"), tmp_path / "kit")
+    folder = tmp_path / "same"
+    folder.mkdir()
+    (folder / "public.py").write_text(CHECKS)
+    (folder / "checks.py").write_text(REFERENCE)
+    (folder / "rubric.yaml").write_text(RUBRIC)
+    made = build_kit(load_rubric(folder / "rubric.yaml"), tmp_path / "kit")
     fate = "after the deadline: it asks the same when work is graded, so a table of its answers would pass"
     assert [told for _, _, told in made.fates] == [fate, fate]
     assert not list((tmp_path / "kit").rglob(f"*{ENDING}"))

@@ -53,7 +53,7 @@ SUMMARY = "3 of 7 checks are public; 4 run after the deadline (4.5 of 10.5 point
 def make_kit(folder: Path, **changed: str | None) -> Path:
     """`make_kit(folder, **{"answers.md": None})`: with these files changed or left out."""
     files: dict[str, str | None] = {
-        "rubric/tiny.yaml": RUBRIC,
+        "rubric/tiny/rubric.yaml": RUBRIC,
         "submission.yaml": "rubric: tiny\n",
         "answers.md": ANSWERS,
         "attention.py": ATTENTION,

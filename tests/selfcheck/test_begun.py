@@ -32,7 +32,7 @@ PROMPT = RUBRIC.replace("{check: is_answered, gate: true}", "{check: is_answered
 def a_kit(folder: Path, **changed: str | None) -> Path:
     """As it came, but for what was changed."""
     digests = as_digests({"attention.py": STUB.encode(), "build.py": BUILD.encode()})
-    rubric = {"rubric/tiny.yaml": PROMPT + BUILT_LATER, f"rubric/tiny/{DIGESTS}": digests}
+    rubric = {"rubric/tiny/rubric.yaml": PROMPT + BUILT_LATER, f"rubric/tiny/{DIGESTS}": digests}
     return make_kit(folder, **{"answers.md": EMPTY, "attention.py": STUB, "build.py": BUILD, **rubric, **changed})
 
 

@@ -24,7 +24,8 @@ from tests.report.made_reports import Page
 from tests.schemas import REPORT
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, SUMMARY, make_kit
 
-RUBRICS = [the_rubric(f"rubrics/{path.name}") for path in sorted((REPOSITORY / "rubrics").glob("*.yaml"))]
+_PATHS = (REPOSITORY / "rubrics").glob("*/rubric.yaml")
+RUBRICS = [the_rubric(path.relative_to(REPOSITORY).as_posix()) for path in sorted(_PATHS)]
 PROSE = "gives_the_ideas"
 
 
@@ -203,9 +204,9 @@ def test_it_stands_where_one_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["tiny", "dl-hw3"])
 def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, command: str, name: str) -> None:
     mine = RUBRIC.replace("rubric: tiny", f"rubric: {name}")
-    kit = make_kit(tmp_path / "class" / "zoe", **{"rubric/tiny.yaml": None, f"rubric/{name}.yaml": mine})
+    kit = make_kit(tmp_path / "class" / "zoe", **{"rubric/tiny/rubric.yaml": None, f"rubric/{name}/rubric.yaml": mine})
     (kit / "submission.yaml").write_text(f"rubric: {name}\n")
-    (kit / "rubric" / "checks.py").write_text(f"open({str(tmp_path / 'escaped')!r}, 'w')")
+    (kit / "rubric" / name / "checks.py").write_text(f"open({str(tmp_path / 'escaped')!r}, 'w')")
     out = ("--part", "2.1", *(("--out", tmp_path / "grades") if command == "batch" else ()))
     done = grader(command, kit if command == "run" else kit.parent, *out, cwd=kit)
     assert not (tmp_path / "escaped").exists()
@@ -222,7 +223,8 @@ def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, comman
 def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
     mine = RUBRIC.replace("rubric: tiny", "rubric: dl-hw3")
     kit = make_kit(
-        tmp_path, **{"rubric/tiny.yaml": None, "rubric/dl-hw3.yaml": mine, "submission.yaml": "rubric: dl-hw3"}
+        tmp_path,
+        **{"rubric/tiny/rubric.yaml": None, "rubric/dl-hw3/rubric.yaml": mine, "submission.yaml": "rubric: dl-hw3"},
     )
     assert "A tiny homework" in said(kit)
 

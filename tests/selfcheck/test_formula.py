@@ -78,10 +78,12 @@ def test_a_hidden_part_is_read_without_a_verdict(tmp_path: Path) -> None:
     hidden = text.replace(
         "{check: extracts_one_vector_of_a_sum,", "{check: extracts_one_vector_of_a_sum, visibility: hidden,"
     )
-    (tmp_path / "nlp-a5.yaml").write_text(hidden)
-    (tmp_path / "nlp-a5").symlink_to(REPOSITORY / "rubrics" / "nlp-a5")
+    for path in (REPOSITORY / "rubrics" / "nlp-a5").iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "rubric.yaml").unlink()
+    (tmp_path / "rubric.yaml").write_text(hidden)
     for answer in ("M = A A^T", "M = B B^T"):
-        lines = formula(answer, "1.b.i", "--rubric", tmp_path / "nlp-a5.yaml")
+        lines = formula(answer, "1.b.i", "--rubric", tmp_path / "rubric.yaml")
         assert lines[-1] == "verdict   none here: this part is judged after the deadline"
         assert any(line.startswith("read as   M = ") for line in lines)
         assert not any("right" in line or "wrong" in line or "passed" in line for line in lines)
@@ -92,8 +94,10 @@ def test_that_a_formula_can_be_read_is_no_verdict(tmp_path: Path) -> None:
     words = "words: {vanilla: [vanilla]}, variables: {L: [], n: []}, fixed: [d]"
     rubric += f"      - {{check: costs_can_be_read, gate: true, {words}}}\n"
     kit = make_kit(tmp_path)
-    head, _, rest = (kit / "rubric" / "tiny.yaml").read_text().partition("  - id: 1.b\n")
-    (kit / "rubric" / "tiny.yaml").write_text(head + rubric + "  - id: 2\n" + rest.partition("  - id: 2\n")[2])
+    head, _, rest = (kit / "rubric" / "tiny" / "rubric.yaml").read_text().partition("  - id: 1.b\n")
+    (kit / "rubric" / "tiny" / "rubric.yaml").write_text(
+        head + rubric + "  - id: 2\n" + rest.partition("  - id: 2\n")[2]
+    )
     for cost in ("L n^2", "n"):
         lines = formula(f"vanilla: O({cost})", "1.b", "--in", kit)
         assert lines[1].startswith("read as   cost of the vanilla model = O(")

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.in_process import command as grader
-from tests.selfcheck.kits import ATTENTION, SUMMARY, make_kit
+from tests.selfcheck.kits import ATTENTION, RUBRIC, SUMMARY, make_kit
 
 
 def one_line(*arguments: str | Path, cwd: Path) -> str:
@@ -80,9 +80,9 @@ def test_an_old_python() -> None:
 @pytest.mark.slow
 def test_torch_is_missing(tmp_path: Path) -> None:
     """The rest is checked all the same."""
-    rubric = (tmp_path / "kit" / "rubric" / "tiny.yaml", "    title: Attention\n", "    libraries: [numpy, torch]\n")
-    kit = make_kit(tmp_path / "kit")
-    rubric[0].write_text(rubric[0].read_text().replace(rubric[1], rubric[1] + rubric[2]))
+    title, libraries = "    title: Attention\n", "    libraries: [numpy, torch]\n"
+    with_torch = {"rubric/tiny/rubric.yaml": RUBRIC.replace(title, title + libraries)}
+    kit = make_kit(tmp_path / "kit", **with_torch)
     program = (
         "import sys, importlib.util as u; found = u.find_spec\n"
         "u.find_spec = lambda name, *more: None if name == 'torch' else found(name, *more)\n"
@@ -161,7 +161,7 @@ def test_an_archive_away_from_its_kit(tmp_path: Path) -> None:
     archive = shutil.make_archive(str(tmp_path / "hw"), "zip", make_kit(tmp_path / "kit"))
     told = one_line(archive, cwd=tmp_path)
     assert told.startswith("grader: submission.yaml: there is no rubric 'tiny'")
-    assert "known:" in told or "put it into the folder of your kit, or say --rubric KIT/rubric/tiny.yaml" in told
+    assert "known:" in told or "put it into the folder of your kit, or say --rubric KIT/rubric/tiny/" in told
 
 
 def test_data_that_are_not_there(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_file_named_by_mistake_is_not_written_over(tmp_path: Path, command: st
 @pytest.mark.slow
 def test_what_the_kit_brings_is_not_there_for_code_either(tmp_path: Path) -> None:
     """It is not handed in: what needs it would pass here and crash after the deadline."""
-    reads = ATTENTION.replace("    scores =", "    open('rubric/tiny.yaml').read()\n    scores =")
+    reads = ATTENTION.replace("    scores =", "    open('rubric/tiny/rubric.yaml').read()\n    scores =")
     done = grader("check", make_kit(tmp_path, **{"attention.py": reads}), "--part", "2")
     assert "FileNotFoundError" in done.stdout
 

@@ -57,7 +57,8 @@ def test_what_stands_beside_an_alternative_is_packed_wherever_it_lies(tmp_path: 
     notebook = json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": []})
     files = {"fast.ipynb": notebook, "runs/fast.log": "12 s\n", "timings.csv": "1\n", "other.csv": "2\n"}
     kit = make_kit(
-        tmp_path / "kit", **{"rubric/tiny.yaml": RUBRIC.replace("points: 6", "points: 7") + ALTERNATIVES, **files}
+        tmp_path / "kit",
+        **{"rubric/tiny/rubric.yaml": RUBRIC.replace("points: 6", "points: 7") + ALTERNATIVES, **files},
     )
     with open_own_work(kit) as work:
         packed = pack_own_work(work, Report("kit", work.rubric, 0, (), Isolation((), ()), 0.0))
