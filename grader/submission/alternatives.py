@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from pathlib import Path
 
 from grader.answers import read_answers
 from grader.model import Alternative, Answers, Check, CheckResult, Outcome, Problem, Rubric, Status, Submission
@@ -15,9 +14,7 @@ def handed_in(problem: Problem, submission: Submission) -> list[Alternative]:
     """The complete ones; with several, those whose other files are there too; with none, those whose files are."""
     complete = [one for one in problem.alternatives if _is_complete(one, submission)]
     accompanied = [one for one in problem.alternatives if any(is_there(file, submission) for file in one.beside)]
-    if len(complete) > 1:
-        return [one for one in complete if one in accompanied] or complete
-    return complete or accompanied
+    return [one for one in complete if one in accompanied] or complete or accompanied
 
 
 def worth_trying(problem: Problem, submission: Submission) -> list[Alternative]:
@@ -30,8 +27,11 @@ def worth_trying(problem: Problem, submission: Submission) -> list[Alternative]:
 def _is_complete(alternative: Alternative, submission: Submission) -> bool:
     """Whether one of its files defines all it should. Where several files fit one name, it is enough that one of them
     does: the checks then report that the TA decides."""
-    paths = [path for file in alternative.files for path in paths_of(file, submission)]
-    return any(_is_written(alternative, submission.folder / path) for path in paths)
+    for path in (path for file in alternative.files for path in paths_of(file, submission)):
+        found = states(submission.folder / path, alternative.defines)
+        if all(found.get(name, "written") == "written" for name in alternative.defines):
+            return True
+    return False
 
 
 def sheet_of(submission: Submission, rubric: Rubric) -> Answers:
@@ -46,11 +46,6 @@ def on_the_sheet(problem: Problem) -> bool:
     if any(check.files for check in problem.checks):
         return False
     return any(not one.files for one in problem.alternatives) if problem.alternatives else bool(problem.checks)
-
-
-def _is_written(alternative: Alternative, path: Path) -> bool:
-    found = states(path, alternative.defines)
-    return all(found.get(name, "written") == "written" for name in alternative.defines)
 
 
 def files_there(problem: Problem, submission: Submission) -> list[str]:

@@ -128,12 +128,11 @@ def _changed(node: ast.stmt, kind: Kind, binds: set[str]) -> set[str]:
 
 def _completed_by(decorator: ast.expr) -> set[str]:
     """`@add_to_class(Encoder)` and `@Encoder.method` add to Encoder; `@timed` adds to nothing."""
-    if not isinstance(decorator, ast.Call):
-        return {root_name(decorator)} if isinstance(decorator, ast.Attribute) else set()
-    given = [*decorator.args, *(keyword.value for keyword in decorator.keywords)]
-    return {inner.id for one in given for inner in ast.walk(one) if isinstance(inner, ast.Name)} | _completed_by(
-        decorator.func
-    )
+    called = decorator
+    while isinstance(called, ast.Call):
+        called = called.func
+    names = {inner.id for inner in ast.walk(decorator) if isinstance(inner, ast.Name)}
+    return names - {called.id} if isinstance(called, ast.Name) else names
 
 
 def _binding(node: ast.stmt, defined: set[str]) -> tuple[Kind, set[str]]:

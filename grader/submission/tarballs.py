@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.quoting import quote
-from grader.submission.archives.members import Bounds, BrokenArchive, Content, Member
+from grader.submission.archives import Bounds, BrokenArchive, Content, Member
 
 _BLOCK = 512
 _PACKED_CHUNK = 1 << 16
