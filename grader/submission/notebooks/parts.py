@@ -89,7 +89,7 @@ class Definitions:
                 waiting = [use for one in changing for use in self._uses(one, self._end)]
         bound = {name for one in self._statements for name in one.binds}
         if any(name not in bound and not hasattr(builtins, name) for name in names):  # a star import may hold it
-            needed |= {one.at for one in self._statements if one.kind == "import" and "*" in one.binds}
+            needed |= {one.at for one in self._statements if isinstance(one.node, ast.ImportFrom) and "*" in one.binds}
         return names, needed
 
     def _meaning(self, name: str, before: int) -> _Statement | None:
