@@ -58,7 +58,10 @@ def remaining(file: str, paths: Sequence[str], names: Collection[str], folder: P
     if len(paths) < 2:
         return list(paths)
     paths = sorted(paths, key=lambda path: (path.count("/"), path))
-    kept = [path for at, path in enumerate(paths) if not any(_same(folder, path, other) for other in paths[:at])]
+    kept: list[str] = []
+    for path in paths:
+        if not any(filecmp.cmp(folder / path, folder / other, shallow=False) for other in kept):
+            kept.append(path)
     if len(kept) > 1 and file.endswith(".py"):
         ranks = {path: _ranks(folder / path, names) for path in kept}
         kept = [path for path in kept if not any(_surpasses(ranks[other], ranks[path]) for other in kept)]
@@ -123,10 +126,6 @@ def paths_of(file: str, submission: Submission) -> Sequence[str]:
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s_.-]", "", name).casefold()
-
-
-def _same(folder: Path, one: str, other: str) -> bool:
-    return filecmp.cmp(folder / one, folder / other, shallow=False)
 
 
 def _ranks(path: Path, names: Collection[str]) -> Mapping[str, int]:
