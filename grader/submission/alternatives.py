@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from pathlib import Path
 
 from grader.answers import read_answers
-from grader.errors import Ambiguous, Missing, StudentFault
 from grader.model import Alternative, Answers, Check, CheckResult, Outcome, Problem, Rubric, Status, Submission
-from grader.submission import file_choice
+from grader.submission.file_choice import paths_of, states
 
 
 def handed_in(problem: Problem, submission: Submission) -> list[Alternative]:
     """The complete ones; with several, those whose other files are there too; with none, those whose files are."""
     complete = [one for one in problem.alternatives if _is_complete(one, submission)]
     accompanied = [one for one in problem.alternatives if any(is_there(file, submission) for file in one.beside)]
-    if len(complete) > 1:
-        return [one for one in complete if one in accompanied] or complete
-    return complete or accompanied
+    return [one for one in complete if one in accompanied] or complete or accompanied
 
 
 def worth_trying(problem: Problem, submission: Submission) -> list[Alternative]:
@@ -31,14 +27,9 @@ def worth_trying(problem: Problem, submission: Submission) -> list[Alternative]:
 def _is_complete(alternative: Alternative, submission: Submission) -> bool:
     """Whether one of its files defines all it should. Where several files fit one name, it is enough that one of them
     does: the checks then report that the TA decides."""
-    for file in alternative.files:
-        try:
-            paths: tuple[str, ...] = (submission.find(file),)
-        except Ambiguous as fault:
-            paths = fault.paths
-        except StudentFault:  # the checks that need the file report why it cannot be read
-            continue
-        if any(_is_written(alternative, submission.folder / path) for path in paths):
+    for path in (path for file in alternative.files for path in paths_of(file, submission)):
+        found = states(submission.folder / path, alternative.defines)
+        if all(found.get(name, "written") == "written" for name in alternative.defines):
             return True
     return False
 
@@ -57,24 +48,13 @@ def on_the_sheet(problem: Problem) -> bool:
     return any(not one.files for one in problem.alternatives) if problem.alternatives else bool(problem.checks)
 
 
-def _is_written(alternative: Alternative, path: Path) -> bool:
-    found = file_choice.states(path, alternative.defines)
-    return all(found.get(name, "written") == "written" for name in alternative.defines)
-
-
 def files_there(problem: Problem, submission: Submission) -> list[str]:
     files = dict.fromkeys(file for one in problem.alternatives for file in one.files)
     return [file for file in files if is_there(file, submission)]
 
 
 def is_there(file: str, submission: Submission) -> bool:
-    try:
-        submission.find(file)
-    except Missing:
-        return False
-    except StudentFault:  # more than once is there
-        return True
-    return True
+    return bool(paths_of(file, submission))
 
 
 ONE_ALTERNATIVE = "one_alternative"  # stands in for the checks of all of them
@@ -89,17 +69,18 @@ def undecided(
     """In place of the checks of an alternative when there is none, or more than one; `there` are files of theirs."""
     points = problem.points - sum((check.points for check in problem.checks), Fraction(0))
     check = stand_in(ONE_ALTERNATIVE, points, "One of the alternatives is handed in, and only one.")
+    choices = "; ".join(f"{one.name}: {', '.join(one.defines)} in {one.files[0]}" for one in problem.alternatives)
     if found:
         names = " and ".join(one.name for one in found)
         message = f"{names} are both complete; a person decides which one counts, or hand in only one"
-        outcome = Outcome(Status.REVIEW, Fraction(0), message, code="several_alternatives")
+        status, code = Status.REVIEW, "several_alternatives"
+    elif there:
+        message = f"none of the alternatives is started in {' or '.join(there)} ({choices})"
+        status, code = Status.MISSING, "not_started"
     else:
-        choices = "; ".join(f"{one.name}: {', '.join(one.defines)} in {one.files[0]}" for one in problem.alternatives)
-        message, code = f"none of the alternatives was handed in ({choices})", "no_alternative"
-        if there:
-            message = f"none of the alternatives is started in {' or '.join(there)} ({choices})"
-            code = "not_started"
-        outcome = Outcome(Status.MISSING, Fraction(0), message, code=code)
+        message = f"none of the alternatives was handed in ({choices})"
+        status, code = Status.MISSING, "no_alternative"
+    outcome = Outcome(status, Fraction(0), message, code=code)
     return CheckResult(check, as_shown(outcome, check), Fraction(0), 0.0)
 
 

@@ -19,7 +19,6 @@ MAX_FILES = 5_000
 MAX_BYTES = 1 * 2**30
 # What is passed over in an archive costs time too: node_modules, or an environment with torch in it, by accident.
 ARCHIVE_BOUNDS = Bounds(members=50_000, streamed_bytes=2 * 2**30)
-MAX_PASSED_CHARACTERS = 4096  # of a path that is passed over; no file system has longer ones
 MAX_PATH_CHARACTERS = 300
 MAX_DEPTH = 30
 MAX_NOTES = 20
@@ -43,7 +42,6 @@ class Copy:
         self.size_bytes = 0
         self._left_out: list[str] = []
         self._seen = 0
-        self._claimed_bytes = 0
 
     def take_folder(self) -> None:
         waiting = [(os.fspath(self.source), "")]
@@ -79,14 +77,15 @@ class Copy:
         if stream is None:
             self._leave_out(relative, "is a link or no ordinary file")
             return
-        with stream:
-            self._claim(os.fstat(stream.fileno()).st_size)
-            self._take(relative, stream)
+        self._take_open(stream, relative)
 
     def take_notebook(self) -> None:
-        with self.source.open("rb") as stream:
-            self._claim(os.fstat(stream.fileno()).st_size)
-            self._take(self.source.name, stream)
+        self._take_open(self.source.open("rb"), self.source.name)
+
+    def _take_open(self, stream: BinaryIO, relative: str) -> None:
+        with stream:
+            self._check_size(self.size_bytes + os.fstat(stream.fileno()).st_size)
+            self._take(relative, stream)
 
     def take_archive(self) -> None:
         try:
@@ -118,18 +117,18 @@ class Copy:
         for environment in sorted(environments):
             self._leave_out(environment, "is a virtual environment")
         wanted: dict[int, str] = {}
+        claimed_bytes = 0
         for relative, (number, size) in found.items():
             if environments.isdisjoint(map(str, PurePosixPath(relative).parents)):
                 self._count(relative)
-                self._claim(size)
+                claimed_bytes += size
+                self._check_size(claimed_bytes)
                 wanted[number] = relative
         return wanted
 
     def _path_of(self, member: Member) -> str | None:
         """Where the member belongs; None if it is passed over."""
         name = member.name.replace("\\", "/")
-        if len(name) > MAX_PASSED_CHARACTERS:
-            raise self._unusable(name)
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or re.match(r"[A-Za-z]:", name) or "\0" in name:
             raise self._refused(f"refused, because '{quote(member.name)}' points outside the archive")
@@ -147,14 +146,11 @@ class Copy:
         if self._seen > MAX_FILES:
             raise self._refused(f"more than {MAX_FILES} files; hand in only what the assignment asks for")
         if len(relative) > MAX_PATH_CHARACTERS or relative.count("/") > MAX_DEPTH or relative in ("", "."):
-            raise self._unusable(relative)
-
-    def _claim(self, size: int) -> None:
-        """Count the size that a file claims, before a byte of it is read."""
-        self._claimed_bytes += size
-        self._check_size(self._claimed_bytes)
+            fault = "is not a usable name, or its path is too long or too deep; rename it"
+            raise self._refused(f"'{quote(relative, 60)}' {fault}")
 
     def _check_size(self, size: int) -> None:
+        """Of what is copied so far with what a file claims, before a byte of it is read."""
         if size > MAX_BYTES:
             raise self._refused(f"more than {MAX_BYTES >> 20} MiB; leave data and checkpoints out")
 
@@ -170,11 +166,6 @@ class Copy:
             self.size_bytes += len(chunk)
             self._check_size(self.size_bytes)  # it may grow while it is read
             yield chunk
-
-    def _unusable(self, name: str) -> UsageError:
-        return self._refused(
-            f"'{quote(name, 60)}' is not a usable name, or its path is too long or too deep; rename it"
-        )
 
     def _refused(self, what: str) -> UsageError:
         return UsageError(f"{quote(str(self.source))}: {what}")

@@ -11,12 +11,14 @@ import filecmp
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import inf
 from pathlib import Path, PurePosixPath
 
+from grader.errors import Ambiguous, StudentFault
+from grader.model import Submission
 from grader.sandbox.box.reading.source_text import IMPORTED, blocks, code_of, is_idle
 
 _RANKS = {"absent": 0, "stub": 1, "written": 2}
-_ANY = ""  # stands for "does anything at all" where no name is asked for
 
 _ASSIGNED = re.compile(r"(\w+)[ \t]*(?::[^=\n]*)?=(?!=)")
 _SET_ASIDE = re.compile(
@@ -56,50 +58,44 @@ def remaining(file: str, paths: Sequence[str], names: Collection[str], folder: P
     if len(paths) < 2:
         return list(paths)
     paths = sorted(paths, key=lambda path: (path.count("/"), path))
-    kept = [path for at, path in enumerate(paths) if not any(_same(folder, path, other) for other in paths[:at])]
+    kept: list[str] = []
+    for path in paths:
+        if not any(filecmp.cmp(folder / path, folder / other, shallow=False) for other in kept):
+            kept.append(path)
     if len(kept) > 1 and file.endswith(".py"):
         ranks = {path: _ranks(folder / path, names) for path in kept}
         kept = [path for path in kept if not any(_surpasses(ranks[other], ranks[path]) for other in kept)]
         kept = [path for path in kept if not any(_hands_on(folder, other, path, names) for other in kept)]
-    return [path for path in kept if not _is_set_aside(path)] or kept
+    return [path for path in kept if not any(map(_SET_ASIDE.search, path.split("/")[:-1]))] or kept
 
 
 def where_the_rest_lies(paths: Sequence[str], rest: Iterable[str]) -> list[str]:
     """Of files that differ, the one in a folder where others lie that were asked for, if only one does; where none
     does, the one that shares most folders with one of those."""
-    folders = [PurePosixPath(path).parent.parts for path in rest]
-    beside = [path for path in paths if PurePosixPath(path).parent.parts in folders]
-    if not beside:
-        shared = {
-            path: max((_shared(PurePosixPath(path).parts, parts) for parts in folders), default=0) for path in paths
-        }
-        beside = [path for path in paths if shared[path] == max(shared.values())]
-    return beside if len(beside) == 1 else list(paths)
+    others = [PurePosixPath(path) for path in rest]
 
+    def closeness(path: str) -> float:
+        own = PurePosixPath(path)
+        shared = [inf if own.parent == one.parent else len({*own.parents} & {*one.parents}) for one in others]
+        return max(shared, default=0)
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    closest = max(map(closeness, paths))
+    nearest = [path for path in paths if closeness(path) == closest]
+    return nearest if len(nearest) == 1 else list(paths)
 
 
 def _hands_on(folder: Path, door: str, path: str, names: Collection[str]) -> bool:
     """Whether one file does nothing about these names but import them from the other: then both are one work."""
-    code = code_of(folder / door) if door != path else None
-    if code is None or not names:
-        return False
-    parts, handed_on = PurePosixPath(path).with_suffix("").parts, set()
-    for imported in IMPORTED.finditer(code):
-        module = [part for part in imported[1].split(".") if part]
-        if module and list(parts[-len(module) :]) == module:
+    handed_on: set[str] = set()
+    for imported in IMPORTED.finditer(code_of(folder / door) or "") if door != path else ():
+        module = imported[1].strip(".").replace(".", "/")
+        if module and f"/{path}".endswith(f"/{module}.py"):
             handed_on |= _imported_names(imported)
-    return handed_on >= set(names)
+    return bool(names) and handed_on >= set(names)
 
 
 def _imported_names(imported: re.Match[str]) -> set[str]:
     return set(re.findall(r"(\w+)[ \t]*(?:,|\n|$)", imported[2] or imported[3] or ""))
-
-
-def _is_set_aside(path: str) -> bool:
-    return any(map(_SET_ASIDE.search, path.split("/")[:-1]))
 
 
 def states(path: Path, names: Collection[str]) -> dict[str, str]:
@@ -118,24 +114,28 @@ def states(path: Path, names: Collection[str]) -> dict[str, str]:
     return found
 
 
-def _plain(folder: str) -> str:
-    return re.sub(r"[\s_.-]", "", folder).casefold()
+def paths_of(file: str, submission: Submission) -> Sequence[str]:
+    """What goes by this name: one file, none, or several of which the TA decides."""
+    try:
+        return (submission.find(file),)
+    except Ambiguous as several:
+        return several.paths
+    except StudentFault:
+        return ()
 
 
-def _same(folder: Path, one: str, other: str) -> bool:
-    return filecmp.cmp(folder / one, folder / other, shallow=False)
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_.-]", "", name).casefold()
 
 
-def _ranks(path: Path, names: Collection[str]) -> Mapping[str, int] | None:
+def _ranks(path: Path, names: Collection[str]) -> Mapping[str, int]:
+    """How far each name is; where none is asked for, whether it does anything at all. Of what cannot be read nothing
+    is known."""
     if names:
-        found = states(path, names)
-        return {name: _RANKS[state] for name, state in found.items()} if found else None
+        return {name: _RANKS[state] for name, state in states(path, names).items()}
     code = code_of(path)
-    return None if code is None else {_ANY: int(not is_idle(code.splitlines()))}
+    return {} if code is None else {"": int(not is_idle(code.splitlines()))}
 
 
-def _surpasses(one: Mapping[str, int] | None, other: Mapping[str, int] | None) -> bool:
-    """Of what could not be read nothing is known, so it neither wins nor loses."""
-    if one is None or other is None:
-        return False
-    return one != other and all(one[name] >= other[name] for name in other)
+def _surpasses(one: Mapping[str, int], other: Mapping[str, int]) -> bool:
+    return bool(one and other) and one != other and all(one[name] >= other[name] for name in other)

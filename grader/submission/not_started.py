@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.errors import Crashed, Missing, StudentFault, WrongKind
 from grader.model import Check, Submission, is_code
-from grader.submission import file_choice
+from grader.submission.file_choice import paths_of, states
 
 
 def not_started(fault: StudentFault, check: Check, submission: Submission) -> StudentFault:
@@ -12,15 +12,11 @@ def not_started(fault: StudentFault, check: Check, submission: Submission) -> St
     then, so it is missing and did not crash."""
     if type(fault) not in (Crashed, WrongKind):
         return fault
-    for file in check.files:
-        if not is_code(file) or not check.names:
-            continue
-        try:
-            states = file_choice.states(submission.folder / submission.find(file), check.names)
-        except StudentFault:
-            continue
-        stubs = [name for name, state in states.items() if state == "stub"]
-        if stubs and "written" not in states.values():
-            what = f"{' and '.join(stubs)} in {file} {'is' if len(stubs) == 1 else 'are'} still a stub"
-            return Missing(f"not started: {what}", code="not_started")
+    for file in filter(is_code, check.files):
+        for path in paths_of(file, submission):
+            found = states(submission.folder / path, check.names)
+            stubs = [name for name, state in found.items() if state == "stub"]
+            if stubs and "written" not in found.values():
+                what = f"{' and '.join(stubs)} in {file} {'is' if len(stubs) == 1 else 'are'} still a stub"
+                return Missing(f"not started: {what}", code="not_started")
     return fault

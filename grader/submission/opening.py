@@ -133,9 +133,8 @@ class OpenedSubmission:
     def read(self, file: str) -> bytes:
         path = self.folder / self.find(file)
         if path.stat().st_size > MAX_READ_BYTES:
-            raise WrongKind(
-                f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read", code="file_too_large"
-            )
+            message = f"{file} is larger than {MAX_READ_BYTES >> 20} MiB, so it was not read"
+            raise WrongKind(message, code="file_too_large")
         return path.read_bytes()
 
 

@@ -5,15 +5,16 @@ Nobody is accused lightly: a submission that earned something, or in which there
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
-from grader.errors import Ambiguous, RubricError, StudentFault
-from grader.model import CheckResult, ProblemResult, Report, Rubric, Status
+from grader.errors import RubricError
+from grader.model import CheckResult, Report, Rubric, Status
 from grader.rubric.loading import load_rubric, rubric_choices
 from grader.submission.alternatives import on_the_sheet, sheet_of
-from grader.submission.file_choice import states
+from grader.submission.file_choice import paths_of, states
 from grader.submission.opening import OpenedSubmission
 
 _HARDLY_ANYTHING = 3  # files and answers; all samples but two have 3 to 28 for their own assignment
@@ -21,8 +22,7 @@ _FAR_BETTER = 3  # times as many; samples with answers reach 3.3 and more for th
 _EARNED_LITTLE = Fraction(1, 10)  # of the maximum: samples earn 0 to 6 % in the assignment they were not made for
 
 
-@dataclass(frozen=True)
-class _Fit:
+class _Fit(NamedTuple):
     """How much of what a rubric asks for is there: files that hold it, and answers that are plainly labelled."""
 
     files: int
@@ -44,35 +44,34 @@ def foresee_other_assignment(rubric: Rubric, submission: OpenedSubmission) -> No
 
 
 def _named(rubric: Rubric, submission: OpenedSubmission) -> str | None:
-    if submission.rubric in (None, rubric.name) or submission.rubric not in rubric_choices():
-        return None
-    return submission.rubric
+    is_other = submission.rubric != rubric.name and submission.rubric in rubric_choices()
+    return submission.rubric if is_other else None
 
 
 def with_other_assignment(report: Report, submission: OpenedSubmission) -> Report:
-    """The report; where the work was made for another assignment, with a note, and what earned nothing for a person."""
+    """The report; where the work was made for another assignment, with a note, and what earned nothing for review."""
     rubric = report.rubric
     named = _named(rubric, submission)
-    suspicious = len(rubric.problems) == len(rubric.parts) and report.points <= _EARNED_LITTLE * report.max_points
-    if named is None and not suspicious:
+    is_whole = len(rubric.problems) == len(rubric.parts)
+    if not named and not (is_whole and report.points <= _EARNED_LITTLE * report.max_points):
         return report
     own = _fit(rubric, submission)
-    others = [named] if named is not None else [name for name in rubric_choices() if name != rubric.name]
+    others = [named] if named else [name for name in rubric_choices() if name != rubric.name]
     fits = {name: _fit(other, submission) for name in others if (other := _loaded(name)) is not None}
-    name = max(fits, key=lambda one: fits[one].size, default="")
-    if not name:
+    if not fits:
         return report
-    found, says = fits[name], "submission.yaml names it; " if named else ""
+    name, other_fit = max(fits.items(), key=lambda item: item[1].size)
     # A course's own rubric may ask for a few files of many: whoever handed in half of them meant this assignment.
     fits_here = 2 * own.size >= own.asked
-    if found.size >= _HARDLY_ANYTHING and found.size >= _FAR_BETTER * own.size and not fits_here:
-        asked = f"{found} that it asks for are here, and of {rubric.name} {own}"
-        return _for_a_person(report, f"this looks like work for {name} ({says}{asked}); a person decides")
-    if named is None:
+    if other_fit.size >= max(_HARDLY_ANYTHING, _FAR_BETTER * own.size) and not fits_here:
+        says = "submission.yaml names it; " if named else ""
+        asked = f"{other_fit} that it asks for are here, and of {rubric.name} {own}"
+        return _for_review(report, f"this looks like work for {name} ({says}{asked}); a person decides")
+    if not named:
         return report
     note = f"submission.yaml names {name}, and this was graded as {rubric.name}"
-    if found.size > own.size:
-        return _for_a_person(report, f"{note}; a person decides whether it was meant for that")
+    if other_fit.size > own.size:
+        return _for_review(report, f"{note}; a person decides whether it was meant for that")
     return replace(report, notes=(note, *report.notes))
 
 
@@ -84,44 +83,37 @@ def _loaded(name: str) -> Rubric | None:
         return None
 
 
-def _fit(rubric: Rubric, handed_in: OpenedSubmission) -> _Fit:
-    submission = handed_in.for_rubric(rubric)
-    asked = rubric.files_asked
-    files = sum(_is_there(file, rubric, submission) for file in asked)
-    most = len(asked) + sum(map(on_the_sheet, rubric.problems))
+def _fit(rubric: Rubric, opened: OpenedSubmission) -> _Fit:
+    submission = opened.for_rubric(rubric)
+    files = sum(_is_there(file, rubric, submission) for file in rubric.files_asked)
+    asked = len(rubric.files_asked) + sum(map(on_the_sheet, rubric.problems))
     try:
         sheet = sheet_of(submission, rubric)
     except Exception:  # there is none, or it cannot be read: the report says so
-        return _Fit(files, 0, most)
-    answered = [part for part, answer in sheet.parts.items() if any(piece.text.strip() for piece in answer.pieces)]
-    return _Fit(files, len(set(answered) - sheet.guessed), most)
+        return _Fit(files, 0, asked)
+    answered = {part for part, answer in sheet.parts.items() if any(piece.text.strip() for piece in answer.pieces)}
+    return _Fit(files, len(answered - sheet.guessed), asked)
 
 
 def _is_there(file: str, rubric: Rubric, submission: OpenedSubmission) -> bool:
     """A file of this name that, if it is code, defines something asked for: both assignments have an attention.py."""
-    try:
-        path = submission.find(file)
-    except Ambiguous:
-        return True
-    except StudentFault:
-        return False
-    names = rubric.definitions.get(file)
-    return not names or "written" in states(submission.folder / path, names).values()
+    paths, names = paths_of(file, submission), rubric.definitions.get(file)
+    written = (not names or "written" in states(submission.folder / path, names).values() for path in paths)
+    return len(paths) > 1 or any(written)
 
 
-def _for_a_person(report: Report, note: str) -> Report:
-    return replace(report, problems=tuple(map(_left_to_a_person, report.problems)), notes=(note, *report.notes))
-
-
-def _left_to_a_person(result: ProblemResult) -> ProblemResult:
-    """What earned nothing; parts that earned something, and optional ones that were left out, stay as they are."""
-    if result.points or not result.max_points or result.status in (Status.REVIEW, Status.UNGRADED):
-        return result
-    return replace(result, status=Status.REVIEW, checks=tuple(map(_undecided, result.checks)))
+def _for_review(report: Report, note: str) -> Report:
+    """With parts that earned nothing for review; what earned something, or is optional and missing, stays as it is."""
+    problems = [
+        result
+        if result.points or not result.max_points or result.status in (Status.REVIEW, Status.UNGRADED)
+        else replace(result, status=Status.REVIEW, checks=tuple(map(_undecided, result.checks)))
+        for result in report.problems
+    ]
+    return replace(report, problems=tuple(problems), notes=(note, *report.notes))
 
 
 def _undecided(result: CheckResult) -> CheckResult:
     if result.outcome.status in (Status.PASSED, Status.REVIEW, Status.UNGRADED):
         return result
-    outcome = result.outcome
-    return replace(result, outcome=replace(outcome, status=Status.REVIEW, score=Fraction(0)))
+    return replace(result, outcome=replace(result.outcome, status=Status.REVIEW, score=Fraction(0)))

@@ -18,6 +18,7 @@ MAX_CELLS = 2_000
 MAX_CODE_CHARACTERS = 500_000
 MAX_STATEMENTS = 10_000  # outside functions and classes
 _CELLS_NAMED = 12
+_RUN = (ast.Expr, ast.For, ast.While, ast.With, ast.Assert)
 
 
 class UnreadableNotebook(Exception):
@@ -58,7 +59,7 @@ def read_notebook(folder: Path, path: str) -> Notebook:
     _limit(sum(len(cell.body) for cell in cells), MAX_STATEMENTS, "statements")
     more = len(ignored) - _CELLS_NAMED
     ignored[_CELLS_NAMED:] = [f"so are {more} more"] if more > 0 else []
-    if running := [str(cell.number) for cell in cells if _runs_something(cell)]:
+    if running := [str(cell.number) for cell in cells if any(isinstance(node, _RUN) for node in cell.body)]:
         running[_CELLS_NAMED:] = ["…"] if len(running) > _CELLS_NAMED else []
         cells_named = f"{'cell' if len(running) == 1 else 'cells'} {', '.join(running)}"
         ignored.append(f"calls, loops and output were left out ({cells_named})")
@@ -110,7 +111,3 @@ def _parsed(number: int, source: str) -> Cell:
         except SyntaxError:  # only then: a line that begins with % may well continue an expression
             cleaned = without_magics(source)
             return Cell(number, cleaned, tuple(ast.parse(cleaned).body))
-
-
-def _runs_something(cell: Cell) -> bool:
-    return any(isinstance(node, ast.Expr | ast.For | ast.While | ast.With | ast.Assert) for node in cell.body)

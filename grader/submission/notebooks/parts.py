@@ -89,7 +89,7 @@ class Definitions:
                 waiting = [use for one in changing for use in self._uses(one, self._end)]
         bound = {name for one in self._statements for name in one.binds}
         if any(name not in bound and not hasattr(builtins, name) for name in names):  # a star import may hold it
-            needed |= {one.at for one in self._statements if one.kind == "import" and "*" in one.binds}
+            needed |= {one.at for one in self._statements if isinstance(one.node, ast.ImportFrom) and "*" in one.binds}
         return names, needed
 
     def _meaning(self, name: str, before: int) -> _Statement | None:
@@ -128,12 +128,11 @@ def _changed(node: ast.stmt, kind: Kind, binds: set[str]) -> set[str]:
 
 def _completed_by(decorator: ast.expr) -> set[str]:
     """`@add_to_class(Encoder)` and `@Encoder.method` add to Encoder; `@timed` adds to nothing."""
-    if not isinstance(decorator, ast.Call):
-        return {root_name(decorator)} if isinstance(decorator, ast.Attribute) else set()
-    given = [*decorator.args, *(keyword.value for keyword in decorator.keywords)]
-    return {inner.id for one in given for inner in ast.walk(one) if isinstance(inner, ast.Name)} | _completed_by(
-        decorator.func
-    )
+    called = decorator
+    while isinstance(called, ast.Call):
+        called = called.func
+    names = {inner.id for inner in ast.walk(decorator) if isinstance(inner, ast.Name)}
+    return names - {called.id} if isinstance(called, ast.Name) else names
 
 
 def _binding(node: ast.stmt, defined: set[str]) -> tuple[Kind, set[str]]:

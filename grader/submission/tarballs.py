@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.quoting import quote
-from grader.submission.archives.members import Bounds, BrokenArchive, Content, Member
+from grader.submission.archives import Bounds, BrokenArchive, Content, Member
 
 _BLOCK = 512
 _PACKED_CHUNK = 1 << 16
@@ -23,7 +23,7 @@ _WITH_CHECKSUM = zlib.MAX_WBITS | 16  # 16: expects the header and the checksum 
 _MAX_STREAMS = 10_000  # a .gz may be many joined together; some tools write one for each 64 KiB
 _MAX_PADDING_BYTES = 16 << 20  # tools fill up to 10 KiB, or to what they are told to
 _MAX_HEADER_BYTES = 1 << 20  # of a long name, or a file's extended attributes
-_MAX_ALL_HEADER_BYTES = 16 << 20  # of all of them: 300 bytes for each of 50,000 files
+_HEADER_BYTES_EACH = 320  # on average: times, owner, name, some attributes
 _MAX_HEADERS = 16  # of one member: a long name, a long link, extended and global ones, each once
 
 # Links, devices, folders, pipes; everything else, unknown kinds included, has content behind it.
@@ -96,7 +96,8 @@ class _Tar:
 
     def _header_text(self, size: int) -> bytes:
         self._header_bytes += size
-        if size > _MAX_HEADER_BYTES or self._header_bytes > _MAX_ALL_HEADER_BYTES:
+        in_all = max(16 * _MAX_HEADER_BYTES, self._bounds.members * _HEADER_BYTES_EACH)
+        if size > _MAX_HEADER_BYTES or self._header_bytes > in_all:
             raise BrokenArchive("its headers are larger than any real ones; make it again")
         self._count(_BLOCK + size)
         return self.exactly(size + -size % _BLOCK)[:size]
