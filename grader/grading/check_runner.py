@@ -20,7 +20,8 @@ from grader.model import Answer, Box, Check, Outcome, Problem, Status
 from grader.quoting import quote
 from grader.submission.not_started import not_started
 
-_ATTEMPTS = 2  # a time limit, a kill, or a fork server that went away, gets a second try before it counts
+_ATTEMPTS = 2
+_MAY_PASS_AGAIN = (TimedOut, Killed, BoxLost)  # a second try before it counts
 _PRINTED_CHARACTERS = 2000
 
 
@@ -137,12 +138,14 @@ class CheckRunner:
                 box = self.sandbox.replace(self.state.open_sandbox(self.problem), opens)
                 student = _Student(self, check, box)
                 return Judgement(self._found(check, student), time.perf_counter() - began)
+            except BoxRefused:
+                raise
             except Exception as fault:
-                blame = self._blamed(fault, check, student)
+                outcome, timed_out = self._blamed(fault, check, student), isinstance(fault, TimedOut)
                 self.sandbox.close(fault)
-                if blame.is_final or not left:
+                if not left or not isinstance(fault, _MAY_PASS_AGAIN):
                     break
-        return Judgement(blame.outcome, time.perf_counter() - began, blame.timed_out)
+        return Judgement(outcome, time.perf_counter() - began, timed_out)
 
     def place(self, name: str) -> str:
         """What random numbers of the problem follow from, next to seed and secret."""
@@ -162,43 +165,20 @@ class CheckRunner:
             outcome = concealed(outcome)
         return self._from_pages(with_output(outcome, student.shown_output), student)
 
-    def _blamed(self, fault: Exception, check: Check, student: _Student | None) -> _Blame:
-        """The outcome of a check that broke off, and whether a second try could change it."""
-        printed = student.shown_output if student else ""
-        match fault:
-            case BoxRefused():
-                raise fault
-            case TimedOut():
-                outcome = with_output(from_fault(fault, check), printed)
-                if self.state.slow_in:
-                    late = f"{outcome.message}; it took too long already in {self.state.slow_in}"
-                    outcome = replace(outcome, message=late)
-                return _Blame(outcome, timed_out=True)
-            case Killed():
-                return _Blame(with_output(from_fault(fault, check), printed))
-            case StudentFault():
-                started = not_started(fault, check, self.state.submission)
-                outcome = with_output(from_fault(started, check), printed)
-                return _Blame(self._from_pages(outcome, student), is_final=True)
-            case BoxLost():
-                return _Blame(_ungraded(fault, check))
-        # a check with a bug must not cost the student anything, or stop the rest
-        return _Blame(_ungraded(fault, check), is_final=True)
+    def _blamed(self, fault: Exception, check: Check, student: _Student | None) -> Outcome:
+        """The outcome of a check that broke off. A check with a bug must not cost the student anything."""
+        if not isinstance(fault, StudentFault):
+            cause = cause_for_staff(fault, check.function)
+            message = "this could not be graded; the fault is the grader's, not the submission's"
+            return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause, code="grader_fault")
+        outcome = from_fault(not_started(fault, check, self.state.submission), check)
+        if isinstance(fault, TimedOut) and self.state.slow_in:
+            late = f"{outcome.message}; it took too long already in {self.state.slow_in}"
+            outcome = replace(outcome, message=late)
+        return self._from_pages(with_output(outcome, student.shown_output if student else ""), student)
 
     def _from_pages(self, outcome: Outcome, student: _Student | None) -> Outcome:
         """A sheet that cannot be read at all was never cut into parts, so nothing of it was judged."""
         if student is None or not student.read_sheet or isinstance(self.state.sheet, StudentFault):
             return outcome
         return from_pages(outcome, self.state.sheet, self.problem.id)
-
-
-class _Blame(NamedTuple):
-    outcome: Outcome
-    timed_out: bool = False
-    is_final: bool = False
-
-
-def _ungraded(fault: Exception, check: Check) -> Outcome:
-    cause = cause_for_staff(fault, check.function)
-    message = "this could not be graded; the fault is the grader's, not the submission's"
-    return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause, code="grader_fault")
