@@ -72,7 +72,7 @@ def test_types_are_taken_from_defaults_where_nothing_is_annotated() -> None:
     module.plain = checked
     parameters = definitions_in([module])["plain"].parameters
     assert parameters["length"].read(3, {}) == 3
-    with pytest.raises(ValueError, match="'length' should be a whole number, not 'six'"):
+    with pytest.raises(ValueError, match="'length' should be a valid integer, not 'six'"):
         parameters["length"].read("six", {})
     assert parameters["name"].read(["anything"], {}) == ["anything"]
 
