@@ -126,7 +126,7 @@ def test_what_else_is_true_of_a_check_is_said_where_it_is_defined() -> None:
     assert question_of(judging) == ""
     assert question_of(replace(judging, parameters={"model": "m", "prompt": "Why?"})) == "Why?"
     with pytest.raises(TypeError, match="publik"):
-        check(publik=True)(lambda student, rng: passed("x"))  # type: ignore[call-overload]
+        check(publik=True)(is_there)
 
 
 def test_what_a_check_does_not_say_of_itself_is_not_so() -> None:
