@@ -31,15 +31,18 @@ def near_to(written: str, known: Iterable[str]) -> str:
 def misfit(problem: Any, known: Iterable[str]) -> str:
     """One error that pydantic found, in words; `known` are the keys that mean something in its place."""
     name = next(str(step) for step in reversed(problem["loc"]) if step != _OF_A_KEY)
+    if problem["type"] == "value_error" and name.isdigit():  # one of a list: what it says is a sentence about it
+        return _wanted(problem)
+    return f"{_named(problem['loc'])} {_cause(problem, name, known)}"
+
+
+def _cause(problem: Any, name: str, known: Iterable[str]) -> str:
     match problem["type"]:
         case "extra_forbidden":
-            return f"'{name}' has no meaning here{did_you_mean(name, known)}"
+            return f"has no meaning here{did_you_mean(name, known)}"
         case "missing":
-            return f"'{name}' is missing"
-        case "value_error" if name.isdigit():  # one of a list: what it says is a sentence about it
-            return _wanted(problem)
-        case _:
-            return f"{_named(problem['loc'])} {_wanted(problem)}{_but_got(problem)}"
+            return "is missing"
+    return f"{_wanted(problem)}{_but_got(problem)}"
 
 
 def _named(place: Sequence[Any]) -> str:
@@ -57,15 +60,10 @@ def misfit_of_a_value(problems: Sequence[Any], value: Any, known: Iterable[str])
     places = [(problem, _inside(problem, value)) for problem in problems]
     first, place = max(places, key=lambda one: (len(one[1]), one[0]["type"] == "extra_forbidden"))
     there = [first, *(problem for problem, at in places if at == place and problem is not first)]
-    match first["type"]:
-        case "missing":
-            return place, "is missing"
-        case "extra_forbidden":
-            return place, f"has no meaning here{did_you_mean(str(place[-1]), known)}"
     kinds = dict.fromkeys(wanted for one in there if (wanted := _wanted(one)).startswith(_SHOULD_BE))
-    if len(kinds) > 1:
+    if _wanted(first) in kinds and len(kinds) > 1:
         return place, f"{_SHOULD_BE}{' or '.join(kind.removeprefix(_SHOULD_BE) for kind in kinds)}{_but_got(first)}"
-    return place, f"{_wanted(first)}{_but_got(first)}"
+    return place, _cause(first, str(place[-1]) if place else "", known)
 
 
 def _inside(problem: Any, value: Any) -> list[Any]:
