@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from grader.answers import about
@@ -36,7 +36,9 @@ class GradingState:
 
     def open_sandbox(self, problem: Problem) -> AbstractContextManager[Box]:
         """A fresh sandbox with the limits of the problem; with less patience, if the code has been slow before."""
-        limits = problem.limits.hurried() if self.slow_in else problem.limits
+        limits = problem.limits
+        if self.slow_in:
+            limits = replace(limits, wall_seconds=min(limits.wall_seconds, limits.hurried_wall_seconds))
         return self.runner.open(self.submission, limits, self.draw.student(self.rubric.name))
 
     def took(self, seconds: float, timed_out: bool, problem: Problem, check: Check) -> None:
@@ -47,8 +49,7 @@ class GradingState:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the sheet's reader could not place, if a check asked for the sheet; and what ran otherwise than at
-        home."""
+        """What the sheet's reader could not place, if a check asked for it; and what ran otherwise than at home."""
         about_sheet = about(self.sheet, self.rubric.parts) if "sheet" in self.__dict__ else ()
         if not self.without_gpu:
             return about_sheet
