@@ -6,7 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, overload
 
@@ -121,11 +121,9 @@ class Parameter:
 
     @property
     def kind(self) -> str:
-        """Its type in words a rubric author knows."""
         return _in_words(self.annotation)
 
     def has(self, mark: type) -> bool:
-        """Whether it is marked so."""
         return any(isinstance(one, mark) for one in getattr(self.annotation, "__metadata__", ()))
 
     @property
@@ -142,14 +140,10 @@ class Parameter:
         return self.annotation is str
 
     @property
-    def is_data_file(self) -> bool:
-        return _FOUND_IN_DATA in getattr(self.annotation, "__metadata__", ())
-
-    @property
     def is_data(self) -> bool:
         """A data file, or several."""
-        inside = typing.get_args(self.annotation)
-        return self.is_data_file or any(_FOUND_IN_DATA in getattr(one, "__metadata__", ()) for one in inside)
+        kinds = (self.annotation, *typing.get_args(self.annotation))
+        return any(_FOUND_IN_DATA in getattr(kind, "__metadata__", ()) for kind in kinds)
 
     @cached_property
     def _validator(self) -> TypeAdapter[Any]:
@@ -189,12 +183,6 @@ class Definition:
         """The first parameter with this mark; nothing, if there is none."""
         return next((name for name, one in self.parameters.items() if one.has(mark)), "")
 
-    @property
-    def place(self) -> str:
-        """File and line, for its author."""
-        code = inspect.unwrap(self.function).__code__
-        return f"{code.co_filename}:{code.co_firstlineno}"
-
 
 @overload
 def check(function: _Function, /) -> _Function: ...
@@ -210,9 +198,7 @@ def check(function: _Function | None = None, /, **about: Any) -> _Function | Cal
     `public` says that students may have its code, and what that uses, before the deadline; what else is true of it is
     given by the names of `Definition`.
     """
-    if function is None:
-        return lambda judging: _defined(judging, **about)
-    return _defined(function)
+    return _defined(function, **about) if function else partial(_defined, **about)
 
 
 def _defined(function: _Function, *, public: bool = False, **about: Any) -> _Function:
@@ -247,7 +233,6 @@ def definition_of(function: CheckFunction) -> Definition | None:
 
 
 def defined(check: Check) -> Definition:
-    """How a check of a rubric was defined."""
     known = definition_of(check.function)
     assert known is not None, f"{check.id} is no check"
     return known
@@ -304,16 +289,10 @@ def read_by(reader: _Reader, *, alone: bool = True) -> Callable[[_Function], _Fu
     return mark
 
 
-def reader_of(judged: CheckFunction) -> _Reader | None:
-    """How a check reads formulas that it judges one by one; None if it reads none."""
-    reader, alone = getattr(judged, _READ, (None, False))
-    return reader if alone else None
-
-
-def reader_of_whole(judged: CheckFunction) -> _Reader | None:
-    """How a check reads formulas that it judges with the rest of the answer; None if it reads none."""
-    reader, alone = getattr(judged, _READ, (None, True))
-    return None if alone else reader
+def reader_of(judged: CheckFunction, *, alone: bool = True) -> _Reader | None:
+    """How a check reads formulas that it judges one by one or, unless `alone`, in any way; None if it reads none."""
+    reader, judges_alone = getattr(judged, _READ, (None, True))
+    return reader if judges_alone or not alone else None
 
 
 def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:
@@ -327,8 +306,9 @@ def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:
             if isinstance(definition, Definition) and value.__module__ == module.__name__:
                 earlier = found.setdefault(definition.name, definition).function
                 if earlier is not definition.function:
+                    code = inspect.unwrap(definition.function).__code__
                     there = f"{earlier.__module__} has a check '{definition.name}' already; give this one another name"
-                    twice[f"{definition.place}: {there}"] = None
+                    twice[f"{code.co_filename}:{code.co_firstlineno}: {there}"] = None
     if twice:
         raise RubricError(list(twice))
     return found

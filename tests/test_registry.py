@@ -96,12 +96,12 @@ def test_a_parameter_says_what_it_is_to_students_and_to_the_course() -> None:
     definition = definition_of(judges)
     assert definition is not None
     assert definition.code_is_public
-    marks = ("is_student_file", "is_a_name", "holds_the_answer", "is_data_file", "is_data")
+    marks = ("is_student_file", "is_a_name", "holds_the_answer", "is_data")
     assert {name: [mark for mark in marks if getattr(one, mark)] for name, one in definition.parameters.items()} == {
         "file": ["is_student_file"],
         "name": ["is_a_name"],
         "key": ["holds_the_answer"],
-        "labels": ["is_data_file", "is_data"],
+        "labels": ["is_data"],
         "beside": ["is_data"],
         "most": [],
     }
