@@ -59,7 +59,7 @@ def _what_is_no_number(value: Any, budget: list[int]) -> str:
         return next((kind for item in value if (kind := _what_is_no_number(item, budget))), "")
     if value is None:
         return _NOTHING
-    if isinstance(value, complex) or (isinstance(value, np.ndarray) and value.dtype.kind == "c"):
+    if np.iscomplexobj(value):
         return "complex numbers"
     if isinstance(value, int | float | np.ndarray):
         return ""

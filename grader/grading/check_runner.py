@@ -37,7 +37,7 @@ class _Student:
     def __init__(self, runner: CheckRunner, check: Check, box: Box) -> None:
         self._runner = runner
         self._check = check
-        self._box = box
+        self.box = box
         self._printed_before = len(box.printed)  # by other checks of a group
         self.beside = runner.beside
         self.asked_code = False
@@ -45,28 +45,23 @@ class _Student:
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         self.asked_code = True
-        return self._box.call(file, function, *args, **kwargs)
+        return self.box.call(file, function, *args, **kwargs)
 
     def probe(self, probe: str, file: str, /, **request: Any) -> Any:
         self.asked_code = True
-        return self._box.probe(probe, file, **request)
+        return self.box.probe(probe, file, **request)
 
     def probe_each(self, probe: str, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         self.asked_code = True
-        return self._box.probe_each(probe, file, requests)
+        return self.box.probe_each(probe, file, requests)
 
     @property
     def printed(self) -> str:
-        return self._box.printed[self._printed_before :]
+        return self.box.printed[self._printed_before :]
 
     @property
     def shown_output(self) -> str:
-        printed = self.printed if self.asked_code else ""
-        return quote(printed, _PRINTED_CHARACTERS) if printed else ""
-
-    @property
-    def lacked_a_gpu(self) -> bool:
-        return self._box.lacked_a_gpu
+        return quote(self.printed, _PRINTED_CHARACTERS) if self.asked_code else ""
 
     def read(self, file: str) -> bytes:
         return self._runner.state.submission.read(file)
@@ -157,13 +152,13 @@ class CheckRunner:
         try:
             outcome = check.function(student, rng, **check.parameters)
         finally:
-            if student.lacked_a_gpu and check.visibility == "public":  # what hidden checks ask is not reported
+            if student.box.lacked_a_gpu and check.visibility == "public":  # what hidden checks ask is not reported
                 self.state.without_gpu.append(self.problem.id)
         if not isinstance(outcome, Outcome):
             raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
         if check.visibility == "hidden" and student.asked_code:
             outcome = concealed(outcome)
-        return self._from_pages(with_output(outcome, student.shown_output), student)
+        return self._completed(outcome, student)
 
     def _blamed(self, fault: Exception, check: Check, student: _Student | None) -> Outcome:
         """The outcome of a check that broke off. A check with a bug must not cost the student anything."""
@@ -175,10 +170,11 @@ class CheckRunner:
         if isinstance(fault, TimedOut) and self.state.slow_in:
             late = f"{outcome.message}; it took too long already in {self.state.slow_in}"
             outcome = replace(outcome, message=late)
-        return self._from_pages(with_output(outcome, student.shown_output if student else ""), student)
+        return self._completed(outcome, student) if student else outcome
 
-    def _from_pages(self, outcome: Outcome, student: _Student | None) -> Outcome:
-        """A sheet that cannot be read at all was never cut into parts, so nothing of it was judged."""
-        if student is None or not student.read_sheet or isinstance(self.state.sheet, StudentFault):
+    def _completed(self, outcome: Outcome, student: _Student) -> Outcome:
+        """With what the code printed and, of a sheet that was cut into parts, the pages that were read."""
+        outcome = with_output(outcome, student.shown_output)
+        if not student.read_sheet or isinstance(self.state.sheet, StudentFault):
             return outcome
         return from_pages(outcome, self.state.sheet, self.problem.id)

@@ -47,8 +47,6 @@ def with_output(outcome: Outcome, printed: str) -> Outcome:
 
 def as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
     """Hidden checks give away neither inputs nor expected values: their details end here, for all reports."""
-    if not outcome.detail and not outcome.revealing and outcome.trial is None:
-        return outcome  # there is nothing to give away, nor to add
     if check.visibility == "hidden" or outcome.status is Status.UNGRADED:
         return replace(outcome, detail="", revealing={}, trial=None)
     message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from grader.answers import answer_to
@@ -23,7 +23,6 @@ from grader.sandbox.box.reading.source_text import LONG_STRING, NEXT_STATEMENT, 
 MAX_CHARACTERS = 20_000  # of one piece; what is beyond them is counted, and hashed all the same
 MAX_PIECES = 12  # of one problem: no rubric asks for more files and names
 
-_KEPT_SOURCES = 16  # at a time
 _LINE_BYTES = 1 << 20  # read at once: a file of 1 GiB may be a single line
 _IMPORT = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]([^\n]{1,500})")
 _QUOTED_NAME = re.compile(r"""["'](?:[\w.-]+/)*([A-Za-z_]\w*)(?:\.py)?["']""")
@@ -40,7 +39,6 @@ class Evidence:
         self._submission = submission
         self._sheet = sheet
         self._digest_of = cache(self._take_digest)  # beside what is asked for may lie gigabytes of weights
-        self._source = lru_cache(_KEPT_SOURCES)(self._read_source)  # however many problems rest on it
 
     def of(self, problem: Problem, chosen: str) -> _Entry:
         """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
@@ -120,7 +118,7 @@ class Evidence:
                 waiting += new
         return used
 
-    def _read_source(self, path: str) -> str:
+    def _source(self, path: str) -> str:
         return text_of(self._submission.folder / path) or ""  # of a longer one, only the hash is taken
 
     def _file(self, path: str) -> _Entry:

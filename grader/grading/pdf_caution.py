@@ -23,10 +23,9 @@ def answer_in(answers: Answers, problem: Problem) -> Answer:
     pages = answers.pages.get(problem.id, ())
     if not answers.pdf or (problem.optional and not pages):
         raise Missing(f"there is no answer to {problem.id}", code="no_answer_given")
-    if pages:
-        raise ForAPerson(f"a person reads {quote(answers.pdf, 80)}, {pages_named(pages)}", code="pages_unread")
-    if answers.unread:
-        raise ForAPerson(f"a person reads {quote(answers.pdf, 80)}", code="pages_unread")
+    if pages or answers.unread:
+        where = f", {pages_named(pages)}" if pages else ""
+        raise ForAPerson(f"a person reads {quote(answers.pdf, 80)}{where}", code="pages_unread")
     if place := answers.unplaced.get(problem.id):
         raise unplaced(place, problem)
     nowhere = f"no answer to {problem.id} was found in {quote(answers.pdf, 80)}; a person looks for it"
