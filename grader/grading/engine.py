@@ -57,7 +57,7 @@ def grade(
     evidence = Evidence(submission, lambda: state.sheet)
     problems: list[ProblemResult] = []
     for problem in rubric.problems:
-        result = _problem(state, problem)
+        result = _grade_problem(state, problem)
         problems.append(replace(result, judged=evidence.of(problem, result.chosen)))
         finished(problems[-1])
     seconds = time.perf_counter() - began
@@ -66,20 +66,20 @@ def grade(
     return Report(submission.name, rubric, draw.seed, tuple(problems), *about)
 
 
-def _problem(state: GradingState, problem: Problem) -> ProblemResult:
+def _grade_problem(state: GradingState, problem: Problem) -> ProblemResult:
     submission = state.submission
     if not problem.alternatives:
-        return _checks(state, problem, None)
+        return _run_checks(state, problem, None)
     if problem.best_counts and (worthy := worth_trying(problem, submission)):
-        return best([_checks(state, problem, alternative) for alternative in worthy])
+        return best([_run_checks(state, problem, alternative) for alternative in worthy])
     found = handed_in(problem, submission)
     if len(found) == 1:
-        return _checks(state, problem, found[0])
+        return _run_checks(state, problem, found[0])
     shown = partial(as_shown, seed=state.draw.seed)
-    return _checks(state, problem, None, undecided(problem, found, shown, files_there(problem, submission)))
+    return _run_checks(state, problem, None, undecided(problem, found, shown, files_there(problem, submission)))
 
 
-def _checks(
+def _run_checks(
     state: GradingState, problem: Problem, alternative: Alternative | None, *before: CheckResult
 ) -> ProblemResult:
     """The problem's own checks after those of the alternative; results found before them count too."""
