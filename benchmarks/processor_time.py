@@ -39,7 +39,7 @@ from grader.submission.opening import open_submission
 
 asked = json.loads(sys.argv[1])
 rubric = only(load_rubric(Path(asked["rubric"])), asked["problems"])
-libraries = tuple(dict.fromkeys(name for problem in rubric.problems for name in problem.libraries))
+libraries = rubric.libraries
 draw, sample, opened = Draw(0, None), Path(asked["sample"]), [0]
 
 class Counting(BoxRunner):

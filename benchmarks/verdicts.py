@@ -85,7 +85,7 @@ def _grade(works: list[Work], fresh: bool) -> None:
     for _, alike in groupby(works, _kind):
         some = list(alike)
         rubric = load_rubric(some[0].rubric, some[0].data)
-        with BoxRunner(tuple(dict.fromkeys(name for one in rubric.problems for name in one.libraries))) as runner:
+        with BoxRunner(rubric.libraries) as runner:
             for work in some:
                 try:
                     with open_submission(work.folder) as submission:

@@ -5,6 +5,7 @@ Whatever takes long to load is imported where it is used, after the fork server 
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,8 +16,8 @@ import typer
 
 from grader.errors import UsageError
 from grader.exits import EXIT_USAGE, exit_code, extra_needed, ungraded_in_one_line, write_text
-from grader.grading.randomness import Draw, draw_for_grading
-from grader.model import Check, Problem, Report, Rubric
+from grader.grading.randomness import draw_for_grading
+from grader.model import Report, Rubric
 from grader.options import (
     DaskOption,
     DataOption,
@@ -32,7 +33,7 @@ from grader.rubric.choosing import choose_rubric
 from grader.rubric.choosing import only as narrowed
 from grader.rubric.locating import find_rubric, glimpse
 from grader.sandbox import BoxRunner
-from grader.submission.opening import OpenedSubmission, open_submission
+from grader.submission.opening import open_submission
 
 if TYPE_CHECKING:
     from grader.grading.engine import Progress
@@ -59,34 +60,23 @@ def run(
         with ExitStack() as stack:
             runner = stack.enter_context(BoxRunner(guessed, unsafe=unsafe))
             runner.start()  # libraries load in a process beside this one, which loads what judges meanwhile
-            loaded, libraries = _loaded(place, data, parts)
-            if libraries != guessed:
-                runner = stack.enter_context(BoxRunner(libraries, unsafe=unsafe))
-            report = _graded(loaded, opened, runner, draw)
+            from grader.grading.engine import grade
+            from grader.rubric.loading import load_rubric
+            from grader.rubric.per_student import for_student
+            from grader.submission.wrong_assignment import foresee_other_assignment, with_other_assignment
+
+            loaded = narrowed(load_rubric(place, data), parts)
+            if loaded.libraries != guessed:
+                runner = stack.enter_context(BoxRunner(loaded.libraries, unsafe=unsafe))
+            foresee_other_assignment(loaded, opened)
+            asked = for_student(loaded, opened.name, draw)
+            with _progress(loaded) as progress:
+                report = grade(asked, opened, runner, draw, notes=opened.notes, progress=progress)
+            report = with_other_assignment(report, opened)
             runner.hang_up()  # it gives back its memory while the report is written
             _deliver(report, json, html)
         _tell_staff(report)
         raise typer.Exit(exit_code(report, fail_under))
-
-
-def _loaded(place: Path, data: Path | None, parts: list[str]) -> tuple[Rubric, tuple[str, ...]]:
-    """The rubric, and the libraries that its problems need."""
-    from grader.rubric.loading import load_rubric
-
-    loaded = narrowed(load_rubric(place, data), parts)
-    return loaded, tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
-
-
-def _graded(rubric: Rubric, opened: OpenedSubmission, runner: BoxRunner, draw: Draw) -> Report:
-    from grader.grading.engine import grade
-    from grader.rubric.per_student import for_student
-    from grader.submission.wrong_assignment import foresee_other_assignment, with_other_assignment
-
-    foresee_other_assignment(rubric, opened)
-    with _progress(rubric) as progress:
-        asked = for_student(rubric, opened.name, draw)
-        report = grade(asked, opened, runner, draw, notes=opened.notes, progress=progress)
-    return with_other_assignment(report, opened)
 
 
 @contextmanager
@@ -94,14 +84,8 @@ def _progress(rubric: Rubric) -> Iterator[Progress]:
     from grader.progress_bar import progress_bar
 
     with progress_bar(sum(len(problem.checks) for problem in rubric.problems)) as (bar, task):
-        done = -1
-
-        def step(problem: Problem, check: Check) -> None:
-            nonlocal done
-            done += 1
-            bar.update(task, completed=done, description=f"{problem.id} {check.id}")
-
-        yield step
+        done = itertools.count()
+        yield lambda problem, check: bar.update(task, completed=next(done), description=f"{problem.id} {check.id}")
 
 
 def _deliver(report: Report, json: str | None, html: str | None) -> None:
@@ -116,8 +100,8 @@ def _deliver(report: Report, json: str | None, html: str | None) -> None:
         from grader.report.terminal import print_report
 
         print_report(report, Console())
-    if json is not None and json != "-":
-        write_text(json, text, "the JSON report")
+        if json is not None:
+            write_text(json, text, "the JSON report")
     if html is not None:
         from grader.report.html import student_page  # costs 0.1 s, and most runs draw no page
 

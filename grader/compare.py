@@ -40,24 +40,14 @@ def numbers(value: Any, what: str) -> Array:
         asked = "one array was asked for"
         hidden = f"{what} returned several things; {asked}"
         raise WrongKind(f"{what} returned {len(value)} things; {asked}", "", hidden, code="wrong_parts")
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind == "c":
-            raise WrongKind(
-                f"{what} returned complex numbers; an array of real numbers was asked for", code="not_numbers"
-            )
-        if value.size > MAX_NUMBERS:
-            raise WrongKind(f"{what} returned {_FAR_MORE}", code="too_many_numbers")
-        return value.astype(np.float64)
-    kind = _what_is_no_number(value, [MAX_NUMBERS])
-    if kind:
+    if kind := _what_is_no_number(value, [MAX_NUMBERS]):
         code = _CODES.get(kind, "not_numbers")
         raise WrongKind(f"{what} returned {kind}; an array of real numbers was asked for", code=code)
     try:
-        return np.asarray(value, dtype=np.float64)
+        return np.array(value, dtype=np.float64)
     except (ValueError, OverflowError):
-        raise WrongKind(
-            f"{what} returned rows of different lengths; an array was asked for", code="ragged_rows"
-        ) from None
+        message = f"{what} returned rows of different lengths; an array was asked for"
+        raise WrongKind(message, code="ragged_rows") from None
 
 
 def _what_is_no_number(value: Any, budget: list[int]) -> str:
@@ -69,7 +59,7 @@ def _what_is_no_number(value: Any, budget: list[int]) -> str:
         return next((kind for item in value if (kind := _what_is_no_number(item, budget))), "")
     if value is None:
         return _NOTHING
-    if isinstance(value, complex) or (isinstance(value, np.ndarray) and value.dtype.kind == "c"):
+    if np.iscomplexobj(value):
         return "complex numbers"
     if isinstance(value, int | float | np.ndarray):
         return ""
@@ -102,16 +92,10 @@ def difference(got: Array, want: Array, rtol: float = RTOL, atol: float = ATOL) 
     return Difference(f"off by {size:.2g} at {at}", f"got {got_text}, expected {want_text}", size)
 
 
-_DIGITS, _ALL_DIGITS = 4, 17
-
-
 def told_apart(got: float, want: float) -> tuple[str, str]:
-    """Two numbers in as few digits, four at least, as show where they differ."""
-    for digits in range(_DIGITS, _ALL_DIGITS):
-        shown = f"{got:.{digits}g}", f"{want:.{digits}g}"
-        if shown[0] != shown[1]:
-            return shown
-    return f"{got:.{_ALL_DIGITS}g}", f"{want:.{_ALL_DIGITS}g}"
+    """Two numbers in as few digits, four at least, as show where they differ; in all 17, if they do not."""
+    pairs = ((f"{got:.{digits}g}", f"{want:.{digits}g}") for digits in range(4, 18))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (f"{got:.17g}", f"{want:.17g}"))
 
 
 def shape(sides: tuple[int, ...]) -> str:

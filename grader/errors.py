@@ -7,7 +7,6 @@ import os
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import CodeType
 from typing import Self
 
 from grader.model import Status
@@ -17,20 +16,16 @@ from grader.quoting import quote
 def cause_for_staff(fault: Exception, judging: Callable[..., object] | None = None) -> str:
     """A fault of our own in one line: what was raised, and where. Of a check, also the line of its own file: what it
     calls may raise far from there."""
-    *_, last = traceback.extract_tb(fault.__traceback__)
-    places = [f"{Path(last.filename).name}:{last.lineno}"]
+    frames = traceback.extract_tb(fault.__traceback__)
+    last = (frames[-1].filename, frames[-1].lineno)
+    places = [f"{Path(last[0]).name}:{last[1]}"]
     code = getattr(inspect.unwrap(judging), "__code__", None) if judging is not None else None
     if code is not None:
-        line = _line_of(fault, code)
-        elsewhere = (code.co_filename, line) != (last.filename, last.lineno)
-        places = [f"{shortest(Path(code.co_filename))}:{line}", *(places if elsewhere else [])]
+        own = [frame.lineno for frame in frames if frame.filename == code.co_filename]
+        line = own[-1] if own else code.co_firstlineno  # it broke off after the check had returned
+        elsewhere = places if (code.co_filename, line) != last else []
+        places = [f"{shortest(Path(code.co_filename))}:{line}", *elsewhere]
     return f"{type(fault).__name__}: {quote(str(fault))} ({', in '.join(places)})"
-
-
-def _line_of(fault: Exception, code: CodeType) -> int:
-    """Where in the file of a check it was broken off; where the check begins, if that was after it had returned."""
-    lines = [one.lineno for one in traceback.extract_tb(fault.__traceback__) if one.filename == code.co_filename]
-    return (lines[-1] if lines else None) or code.co_firstlineno
 
 
 def shortest(path: Path) -> str:
@@ -51,22 +46,19 @@ class StudentFault(Exception):
 
     status = Status.CRASHED
     code = "crashed"
+    conceals = ""  # what a hidden check says in place of any message
 
     def __init__(self, message: str, detail: str = "", concealed: str = "", *, code: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.detail = detail
-        self.concealed = concealed or self._concealed(message)
+        self.concealed = concealed or self.conceals or message
         self.code = code or type(self).code
 
     def given(self, inputs: str) -> Self:
         """Itself, with the kind of input that the student's code was given."""
         self.message, self.concealed = f"{self.message} ({inputs})", f"{self.concealed} ({inputs})"
         return self
-
-    @staticmethod
-    def _concealed(message: str) -> str:
-        return message
 
     @property
     def concealed_code(self) -> str:
@@ -81,9 +73,7 @@ class Crashed(StudentFault):
     whoever raises this gives `concealed`.
     """
 
-    @staticmethod
-    def _concealed(message: str) -> str:
-        return "the code crashed"
+    conceals = "the code crashed"
 
     @property
     def concealed_code(self) -> str:

@@ -40,15 +40,10 @@ def write_text(file: str, text: str, what: str) -> None:
 def faults_in_one_line() -> Iterator[None]:
     try:
         yield
-    except RubricError as error:
-        for line in error.problems:
-            print(line, file=sys.stderr)
-        raise typer.Exit(EXIT_USAGE) from None
-    except BoxUnsafe as error:
-        print(f"grader: {error}; `grader doctor` says more, --unsafe runs your own code all the same", file=sys.stderr)
-        raise typer.Exit(EXIT_USAGE) from None
-    except StaffFault as error:
-        print(f"grader: {error}", file=sys.stderr)
+    except StaffFault as fault:
+        advice = "; `grader doctor` says more, --unsafe runs your own code all the same"
+        line = f"grader: {fault}{advice if isinstance(fault, BoxUnsafe) else ''}"
+        print(fault if isinstance(fault, RubricError) else line, file=sys.stderr)
         raise typer.Exit(EXIT_USAGE) from None
     except KeyboardInterrupt:
         print("grader: stopped", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 Evidence = Mapping[str, Any]
-_FULL, _NOTHING = Fraction(1), Fraction(0)
 Visibility = Literal["public", "hidden"]
 
 
@@ -50,23 +49,17 @@ class Outcome:
     def __post_init__(self) -> None:
         if not self.code or self.status is Status.PASSED:
             object.__setattr__(self, "code", str(self.status))
-        if self.score is _FULL and self.status is Status.PASSED:  # as most are: comparing fractions takes its time
-            return
-        full, none = self.score == 1, self.score == 0
-        if not (full or none or 0 < self.score < 1):
-            raise ValueError(f"a score lies between 0 and 1, not at {self.score}")
-        if (self.status is Status.PASSED and not full) or (self.status is Status.PARTIAL and (full or none)):
+        fits = {Status.PASSED: self.score == 1, Status.PARTIAL: 0 < self.score < 1, Status.REVIEW: 0 <= self.score <= 1}
+        if not fits.get(self.status, self.score == 0):
             raise ValueError(f"'{self.status}' does not go with a score of {self.score}")
-        if self.status not in (Status.PASSED, Status.PARTIAL, Status.REVIEW) and not none:
-            raise ValueError(f"'{self.status}' earns nothing, but the score is {self.score}")
 
 
 def passed(message: str, **more: Any) -> Outcome:
-    return Outcome(Status.PASSED, _FULL, message, **more)
+    return Outcome(Status.PASSED, Fraction(1), message, **more)
 
 
 def failed(message: str, detail: str = "", **more: Any) -> Outcome:
-    return Outcome(Status.FAILED, _NOTHING, message, detail, **more)
+    return Outcome(Status.FAILED, Fraction(0), message, detail, **more)
 
 
 def scored(score: Fraction, message: str, detail: str = "", **more: Any) -> Outcome:
@@ -151,9 +144,6 @@ class Limits:
     patience_seconds: int = 120  # three times the wall time of a check: far more than honest work of any problem takes
     hurried_wall_seconds: int = 5  # opening files, even from a slow disk, takes less
 
-    def hurried(self) -> Limits:
-        return replace(self, wall_seconds=min(self.wall_seconds, self.hurried_wall_seconds))
-
 
 class StudentCode(Protocol):
     """What a probe gets as its first argument, in the sandbox: the way to the student's code."""
@@ -200,10 +190,6 @@ class CodeInABox(Protocol):
     def printed(self) -> str:
         """The beginning of what the student's code has printed in this box."""
 
-    @property
-    def lacked_a_gpu(self) -> bool:
-        """Whether the student's code asked for a GPU, says the box, and ran without one."""
-
 
 class Box(CodeInABox, Protocol):
     """One running sandbox, which several checks may ask in turn."""
@@ -211,6 +197,10 @@ class Box(CodeInABox, Protocol):
     def begin_check(self) -> None:
         """What is asked from here on belongs to another check: the student's modules are loaded again, and path,
         folder, environment and random numbers are as they were at first."""
+
+    @property
+    def lacked_a_gpu(self) -> bool:
+        """Whether the student's code asked for a GPU, says the box, and ran without one."""
 
 
 class Student(CodeInABox, Protocol):
@@ -326,6 +316,10 @@ class Rubric:
     editions: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # other numberings → parts
     per_student: PerStudent = PerStudent()
     folder: Path = Path()  # what belongs to it: its code, ideas, data, starter files, proof
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for problem in self.problems for name in problem.libraries))
 
     @cached_property
     def definitions(self) -> Mapping[str, frozenset[str]]:
@@ -447,7 +441,7 @@ class Report:
     @property
     def max_points(self) -> Fraction:
         """Of what is asked of everybody: optional problems come on top."""
-        return self._worth(optional=False)
+        return sum((one.problem.points for one in self.problems if not one.problem.optional), Fraction(0))
 
     @property
     def bonus_points(self) -> Fraction:
@@ -456,11 +450,7 @@ class Report:
 
     @property
     def max_bonus(self) -> Fraction:
-        return self._worth(optional=True)
-
-    def _worth(self, *, optional: bool) -> Fraction:
-        worth = (one.problem.points for one in self.problems if one.problem.optional is optional)
-        return sum(worth, Fraction(0))
+        return sum((one.problem.points for one in self.problems if one.problem.optional), Fraction(0))
 
     @property
     def provisional(self) -> bool:

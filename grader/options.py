@@ -52,10 +52,7 @@ UnsafeOption = Annotated[
 def room_of_commands(*commands: Callable[..., None], **named: Callable[..., None]) -> typer.Typer:
     """An app of these commands, each named like its function or as given; a fault ends it in one line."""
     app = typer.Typer(rich_markup_mode=None)
-    app.callback()(_nothing)  # so that one command alone has a name, too
+    app.callback()(lambda: None)  # so that one command alone has a name, too
     for name, command in {**{command.__name__: command for command in commands}, **named}.items():
         app.command(name)(faults_in_one_line()(command))
     return app
-
-
-def _nothing() -> None: ...

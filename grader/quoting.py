@@ -6,7 +6,6 @@ import unicodedata
 
 _LIMIT = 200
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# Letters beyond ASCII: what has none, as most words do, is not gone through for them.
 _BLANKS = dict.fromkeys(map(ord, "\u2800\u3164\u115f\u1160\uffa0"), " ")
 
 
@@ -21,21 +20,16 @@ def quote(text: str, limit: int = _LIMIT) -> str:
     Categories: Cc control (ANSI escapes begin with one), Cf format (bidi overrides, zero width), Cs lone surrogates,
     Co private, Cn unassigned, Zl and Zp line breaks by another name. Some letters are drawn as nothing at all.
     """
-    beginning = text[: 8 * limit]
-    spaced = " ".join((beginning if beginning.isascii() else beginning.translate(_BLANKS)).split())
-    safe = spaced if spaced.isprintable() else "".join(map(_shown, spaced))
+    spaced = " ".join(text[: 8 * limit].translate(_BLANKS).split())
+    safe = "".join(map(_shown, spaced))
     return safe if len(safe) <= limit else safe[: limit - 1] + "…"
 
 
 def visible(text: str) -> str:
     """Many lines as they are, letter for letter, so that places in the text stay; what would be obeyed is shown as `�`,
     and so is what cannot be seen."""
-    spaced = text if text.isascii() else text.translate(_BLANKS)
-    if spaced.replace("\n", "").replace("\t", "").isprintable():
-        return spaced
-    return "".join(letter if letter in "\n\t" else _shown(letter) for letter in spaced)
+    return "".join(letter if letter in "\n\t" else _shown(letter) for letter in text.translate(_BLANKS))
 
 
 def _shown(letter: str) -> str:
-    """What `str.isprintable` lets pass is shown as it is, and so are blanks of other kinds."""
     return "�" if unicodedata.category(letter) in _HIDDEN else letter

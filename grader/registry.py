@@ -6,7 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, overload
 
@@ -20,7 +20,6 @@ _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
 _RESCORE = "__rescored_by__"
 _READ = "__read_by__"
-_READ_WHOLE = "__whole_read_by__"
 REQUIRED: Any = inspect.Parameter.empty
 
 
@@ -122,11 +121,9 @@ class Parameter:
 
     @property
     def kind(self) -> str:
-        """Its type in words a rubric author knows."""
         return _in_words(self.annotation)
 
     def has(self, mark: type) -> bool:
-        """Whether it is marked so."""
         return any(isinstance(one, mark) for one in getattr(self.annotation, "__metadata__", ()))
 
     @property
@@ -143,14 +140,10 @@ class Parameter:
         return self.annotation is str
 
     @property
-    def is_data_file(self) -> bool:
-        return _FOUND_IN_DATA in getattr(self.annotation, "__metadata__", ())
-
-    @property
     def is_data(self) -> bool:
         """A data file, or several."""
-        inside = typing.get_args(self.annotation)
-        return self.is_data_file or any(_FOUND_IN_DATA in getattr(one, "__metadata__", ()) for one in inside)
+        kinds = (self.annotation, *typing.get_args(self.annotation))
+        return any(_FOUND_IN_DATA in getattr(kind, "__metadata__", ()) for kind in kinds)
 
     @cached_property
     def _validator(self) -> TypeAdapter[Any]:
@@ -179,68 +172,36 @@ class Definition:
     summary: str
     parameters: Mapping[str, Parameter]
     code_is_public: bool = False  # says its author, who wrote it beside a rubric
-    prose: bool = False  # judges prose
+    prose: bool = False  # judges prose: at home students learn only that their answer is there
     judges: bool = True  # whether something is right, and not only whether it is there
-    at_home: CheckFunction | None = None  # stands in for it where there is no key
-    group: GroupKind | None = None  # of checks that share a sandbox; without one it has a fresh sandbox to itself
-    compares: bool = False  # with right values, so that no wrong answer passes, whichever answer it is
-    agree: Agreement | None = None  # whether its parameters go together
+    at_home: CheckFunction | None = None  # stands in for it where students have no key, with the parameters they share
+    group: GroupKind | None = None  # of checks that share a sandbox (`groups.py`); otherwise it has its own
+    compares: bool = False  # every answer with a right one, as every check with a reference does
+    agree: Agreement | None = None  # says why parameters that a rubric gives do not go together
 
     def marked(self, mark: type) -> str:
         """The first parameter with this mark; nothing, if there is none."""
         return next((name for name, one in self.parameters.items() if one.has(mark)), "")
 
-    @property
-    def place(self) -> str:
-        """File and line, for its author."""
-        code = inspect.unwrap(self.function).__code__
-        return f"{code.co_filename}:{code.co_firstlineno}"
+
+@overload
+def check(function: _Function, /) -> _Function: ...
 
 
 @overload
-def check(function: _Function) -> _Function: ...
+def check(**about: Any) -> Callable[[_Function], _Function]: ...
 
 
-@overload
-def check(
-    *,
-    public: bool = ...,
-    prose: bool = ...,
-    judges: bool = ...,
-    at_home: CheckFunction | None = ...,
-    group: GroupKind | None = ...,
-    compares: bool = ...,
-    agree: Agreement | None = ...,
-) -> Callable[[_Function], _Function]: ...
-
-
-def check(function: _Function | None = None, **said: Any) -> _Function | Callable[[_Function], _Function]:
+def check(function: _Function | None = None, /, **about: Any) -> _Function | Callable[[_Function], _Function]:
     """Make a function `(student, rng, *, …) -> Outcome` usable in rubrics under its own name.
 
-    What else is true of it is said here: `public=True`, that students may have the code of it, and of what it uses,
-    before the deadline; `prose=True`, that it judges prose, so that at home students learn only that their answer is
-    there; `judges=False`, that it only looks whether something is there or can be read; `at_home=other`, that where
-    students have no key, `other` looks in its place, with those of its parameters that `other` has too; `group=…`,
-    that it shares a sandbox with other checks of that kind (`groups.py`); `compares=True`, that it compares every
-    answer with a right one, as every check with a reference does; `agree=function`, that what a rubric gives it has to
-    go together: the function says why it does not.
+    `public` says that students may have its code, and what that uses, before the deadline; what else is true of it is
+    given by the names of `Definition`.
     """
-    if function is None:
-        return lambda judging: _defined(judging, **said)
-    return _defined(function)
+    return _defined(function, **about) if function else partial(_defined, **about)
 
 
-def _defined(
-    function: _Function,
-    *,
-    public: bool = False,
-    prose: bool = False,
-    judges: bool = True,
-    at_home: CheckFunction | None = None,
-    group: GroupKind | None = None,
-    compares: bool | None = None,
-    agree: Agreement | None = None,
-) -> _Function:
+def _defined(function: _Function, *, public: bool = False, **about: Any) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
     summary = (inspect.getdoc(function) or "").split("\n")[0]
     if not summary:
@@ -257,12 +218,11 @@ def _defined(
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
-    if compares is None:
-        compares = any(parameter.has(NamesAReference) for parameter in parameters.values())
-    if group is not None and not any(parameter.is_student_file for parameter in parameters.values()):
-        raise TypeError(f"check {name} belongs to the group '{group}' and asks no student's file")
-    said = (public, prose, judges, at_home, group, compares, agree)
-    setattr(function, _MARK, Definition(name, function, summary, parameters, *said))
+    about.setdefault("compares", any(parameter.has(NamesAReference) for parameter in parameters.values()))
+    definition = Definition(name, function, summary, parameters, code_is_public=public, **about)
+    if definition.group is not None and not any(parameter.is_student_file for parameter in parameters.values()):
+        raise TypeError(f"check {name} belongs to the group '{definition.group}' and asks no student's file")
+    setattr(function, _MARK, definition)
     return function
 
 
@@ -273,7 +233,6 @@ def definition_of(function: CheckFunction) -> Definition | None:
 
 
 def defined(check: Check) -> Definition:
-    """How a check of a rubric was defined."""
     known = definition_of(check.function)
     assert known is not None, f"{check.id} is no check"
     return known
@@ -324,38 +283,32 @@ def read_by(reader: _Reader, *, alone: bool = True) -> Callable[[_Function], _Fu
     """
 
     def mark(judged: _Function) -> _Function:
-        setattr(judged, _READ if alone else _READ_WHOLE, reader)
+        setattr(judged, _READ, (reader, alone))
         return judged
 
     return mark
 
 
-def reader_of(judged: CheckFunction) -> _Reader | None:
-    """How a check reads formulas that it judges one by one; None if it reads none."""
-    return getattr(judged, _READ, None)
-
-
-def reader_of_whole(judged: CheckFunction) -> _Reader | None:
-    """How a check reads formulas that it judges with the rest of the answer; None if it reads none."""
-    return getattr(judged, _READ_WHOLE, None)
+def reader_of(judged: CheckFunction, *, alone: bool = True) -> _Reader | None:
+    """How a check reads formulas that it judges one by one or, unless `alone`, in any way; None if it reads none."""
+    reader, judges_alone = getattr(judged, _READ, (None, True))
+    return reader if judges_alone or not alone else None
 
 
 def definitions_in(modules: Iterable[ModuleType]) -> dict[str, Definition]:
     """Every check defined in these modules, by name. RubricError if a name stands for two: one would silently be
     graded in place of the other."""
     found: dict[str, Definition] = {}
-    twice = []
+    twice = dict[str, None]()  # a function may go by two names
     for module in modules:
         for value in vars(module).values():
             definition = getattr(value, _MARK, None)
-            if not isinstance(definition, Definition) or value.__module__ != module.__name__:
-                continue
-            earlier = found.setdefault(definition.name, definition)
-            if earlier.function is not definition.function:
-                there = earlier.function.__module__
-                twice.append(
-                    f"{definition.place}: {there} has a check '{definition.name}' already; give this one another name"
-                )
+            if isinstance(definition, Definition) and value.__module__ == module.__name__:
+                earlier = found.setdefault(definition.name, definition).function
+                if earlier is not definition.function:
+                    code = inspect.unwrap(definition.function).__code__
+                    there = f"{earlier.__module__} has a check '{definition.name}' already; give this one another name"
+                    twice[f"{code.co_filename}:{code.co_firstlineno}: {there}"] = None
     if twice:
-        raise RubricError(list(dict.fromkeys(twice)))  # a function may go by two names
+        raise RubricError(list(twice))
     return found

@@ -99,14 +99,14 @@ def test_what_a_rubric_names_is_as_if_its_phrasings_stood_there(tmp_path: Path) 
         ("1.b:\n", "1.c:\n", "tiny/ideas.yaml:11: no check of '1.c' names what stands here; did you mean '1.b'?"),
         ("says: [pos", "sayz: [pos", "tiny/ideas.yaml:7: 'sayz' has no meaning here; did you mean 'says'?"),
         ("      says: [positive]\n", "", "tiny/ideas.yaml:6: 'says' is missing"),
-        ("[positive]", "[]", "tiny/ideas.yaml:7: 'says' is empty"),
-        ("[negative]", "[1]", "tiny/ideas.yaml:8: number 1 of 'unless' should be text"),
+        ("[positive]", "[]", "tiny/ideas.yaml:7: 'says' should have at least 1 item"),
+        ("[negative]", "[1]", "tiny/ideas.yaml:8: number 1 of 'unless' should be a valid string"),
         ("'\"Σ α\"'", "'\"Σ α'", "tiny/ideas.yaml:5: the phrasing '\"Σ α' has a quotation mark without its partner"),
         ("[total]", "[total, '@huge']", "tiny/ideas.yaml:13: the phrasing '@huge' names the group @huge, which"),
-        ("[total]", "total", "tiny/ideas.yaml:13: 'says' should be a list"),
+        ("[total]", "total", "tiny/ideas.yaml:13: 'says' should be a valid list"),
         ("1.b:\n  ideas:\n    sums: [total]", "1.b: [total]", "tiny/ideas.yaml:11: a part holds 'ideas' and 'wrong'"),
         ("  ideas:\n    sums: [total]", "  ideas: [total]", "tiny/ideas.yaml:12: a part holds 'ideas' and 'wrong'"),
-        ("[total]", "[total", "tiny/ideas.yaml:13: not YAML: a '[' is never closed"),
+        ("[total]", "[total", "tiny/ideas.yaml:13: not YAML: while parsing a flow sequence, did not"),
         ("    sign:\n", "    sums:\n", "tiny/ideas.yaml:6: 'sums' is given twice"),
     ],
 )
@@ -125,7 +125,7 @@ def test_a_slip_in_the_phrasings_is_named_with_its_line(
     ("right", "wrong", "said"),
     [
         ("weight: 2", "wieght: 2", "13: gives_the_ideas: 'wieght' has no meaning here; did you mean 'weight'?"),
-        ("weight: 2", "weight: 0", "13: gives_the_ideas: 'ideas.sign.weight' should be at least 1"),
+        ("weight: 2", "weight: 0", "13: gives_the_ideas: 'ideas.sign.weight' should be greater than or equal to 1"),
         ("at_most: 1/3", "at_most: 3", "15: gives_the_ideas: 'wrong.softmax.at_most' should be a share from 0 to 1"),
         (
             "at_most: 1/3",
@@ -136,7 +136,7 @@ def test_a_slip_in_the_phrasings_is_named_with_its_line(
         (
             "sums: what they make together\n",
             "sums: 3\n",
-            "12: gives_the_ideas: 'ideas.sums.label' should be text, not 3",
+            "12: gives_the_ideas: 'ideas.sums.label' should be a valid string, not 3",
         ),
         ("label: which values one can take, ", "", "13: gives_the_ideas: 'ideas.sign.label' is missing"),
     ],

@@ -12,7 +12,7 @@ import pytest
 
 from grader.answers import read_answers
 from grader.errors import StudentFault
-from grader.grading.evidence import MAX_CHARACTERS, Evidence, _count_of_lines
+from grader.grading.evidence import MAX_CHARACTERS, Evidence
 from grader.model import Alternative, Answers, Check, Outcome, Problem, Rubric, Submission, passed
 from grader.submission.opening import open_submission
 from tests.conftest import MakeSubmission
@@ -221,7 +221,7 @@ def test_hostile_source_is_scanned_in_little_time(tmp_path: Path) -> None:
     assert judged(tmp_path, CODE, {"work.py": hostile})["pieces"][0]["left_out"] > 0
 
 
-@pytest.mark.parametrize(("content", "lines"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\nb", 2), (b"a\n\n", 2)])
-def test_lines_are_counted_as_an_editor_does(tmp_path: Path, content: bytes, lines: int) -> None:
-    (tmp_path / "it").write_bytes(content)
-    assert _count_of_lines(tmp_path / "it") == lines
+@pytest.mark.parametrize(("content", "lines"), [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("a\n\n", 2)])
+def test_lines_are_counted_as_an_editor_does(tmp_path: Path, content: str, lines: int) -> None:
+    (piece,) = judged(tmp_path, PREDICTED, {"dev.predictions": content})["pieces"]
+    assert piece["lines"] == lines

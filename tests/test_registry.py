@@ -72,7 +72,7 @@ def test_types_are_taken_from_defaults_where_nothing_is_annotated() -> None:
     module.plain = checked
     parameters = definitions_in([module])["plain"].parameters
     assert parameters["length"].read(3, {}) == 3
-    with pytest.raises(ValueError, match="'length' should be a whole number, not 'six'"):
+    with pytest.raises(ValueError, match="'length' should be a valid integer, not 'six'"):
         parameters["length"].read("six", {})
     assert parameters["name"].read(["anything"], {}) == ["anything"]
 
@@ -96,12 +96,12 @@ def test_a_parameter_says_what_it_is_to_students_and_to_the_course() -> None:
     definition = definition_of(judges)
     assert definition is not None
     assert definition.code_is_public
-    marks = ("is_student_file", "is_a_name", "holds_the_answer", "is_data_file", "is_data")
+    marks = ("is_student_file", "is_a_name", "holds_the_answer", "is_data")
     assert {name: [mark for mark in marks if getattr(one, mark)] for name, one in definition.parameters.items()} == {
         "file": ["is_student_file"],
         "name": ["is_a_name"],
         "key": ["holds_the_answer"],
-        "labels": ["is_data_file", "is_data"],
+        "labels": ["is_data"],
         "beside": ["is_data"],
         "most": [],
     }
@@ -126,7 +126,7 @@ def test_what_else_is_true_of_a_check_is_said_where_it_is_defined() -> None:
     assert question_of(judging) == ""
     assert question_of(replace(judging, parameters={"model": "m", "prompt": "Why?"})) == "Why?"
     with pytest.raises(TypeError, match="publik"):
-        check(publik=True)(lambda student, rng: passed("x"))  # type: ignore[call-overload]
+        check(publik=True)(is_there)
 
 
 def test_what_a_check_does_not_say_of_itself_is_not_so() -> None:

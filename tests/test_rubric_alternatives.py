@@ -77,8 +77,8 @@ def test_alternatives_share_what_the_problem_says_and_may_say_otherwise(tmp_path
             "{functoin: attend}",
             "16: no check of early takes 'functoin'; did you mean 'function'?",
         ),
-        ("{function: attend}", "{function: 3}", "16: columns_sum_to_one: 'function' should be text, not 3"),
-        ("[{check: columns_sum_to_one, points: 1}]", "[]", "17: 'checks' is empty"),
+        ("{function: attend}", "{function: 3}", "16: columns_sum_to_one: 'function' should be a valid string, not 3"),
+        ("[{check: columns_sum_to_one, points: 1}]", "[]", "17: 'checks' should have at least 1 item"),
         ("beside:", "besides:", "15: 'besides' has no meaning here; did you mean 'beside'?"),
         ("        defines: [attend]\n", "", "12: 1 as early: its 'files' and what they define"),
         ("        files: [early.py]\n", "", "12: 1 as early: its 'files' and what they define"),
@@ -96,5 +96,5 @@ def test_an_alternative_that_nothing_judges_is_refused(tmp_path: Path) -> None:
     first = "checks: [{check: columns_sum_to_one, points: 1}]"
     assert first in WAYS
     (tmp_path / "ways.yaml").write_text(WAYS.replace(first, "checks: []", 1))
-    with pytest.raises(RubricError, match=r"ways\.yaml:17: 'checks' is empty"):
+    with pytest.raises(RubricError, match=r"ways\.yaml:17: 'checks' should have at least 1 item"):
         load_rubric(tmp_path / "ways.yaml")

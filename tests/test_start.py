@@ -95,22 +95,6 @@ except SystemExit:
     assert done.stdout.splitlines()[-1] == (begun if stays else "next"), done.stderr
 
 
-def test_a_command_leaves_at_once_when_everything_has_been_tidied_up() -> None:
-    """Taking apart what is loaded took a fifth of a second; what commands register still runs, before that."""
-    program = """
-import atexit, sys
-from grader import cli, start
-class Kept:
-    def __del__(self):
-        print("taken apart")
-kept = Kept()
-cli.app = lambda: (atexit.register(print, "tidied up"), print("told"), sys.exit(3))
-start.main()
-"""
-    done = _python(program)
-    assert (done.returncode, done.stdout) == (3, "told\ntidied up\n"), done.stderr
-
-
 @pytest.mark.slow
 def test_a_command_loads_what_it_uses_and_starts_the_fork_server_first() -> None:
     """Start-up is a matter of what is imported, and when; seconds would depend on the machine."""
@@ -188,7 +172,6 @@ def test_a_command_that_ends_well_has_printed_all_and_says_zero() -> None:
 
 
 def test_what_is_said_last_is_not_lost() -> None:
-    """The process ends at once, but not before both of its streams are written out."""
     last = "atexit.register(print, 'last words'); atexit.register(print, 'and others', file=sys.stderr)"
     done = _python(
         f"import atexit, sys; from grader import cli, start\ndef app(): {last}; sys.exit(7)\n"

@@ -86,7 +86,7 @@ def test_submission_yaml_says_where_and_who(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rubric: [", "submission.yaml:1: not YAML"),
+        ("rubric: [", "submission.yaml:2: not YAML"),
         ("rubrik: x", "'rubrik'"),
         ("files: {a.py: 3}", "'files' is not what it should be"),
         ("- - - " * 2500, "nested more than 20 deep"),

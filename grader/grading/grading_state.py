@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from grader.answers import about
@@ -12,17 +14,17 @@ from grader.model import Answers, Box, Check, Problem, Rubric, Runner, Submissio
 from grader.submission.alternatives import sheet_of
 
 
+@dataclass(eq=False)
 class GradingState:
-    """The answer sheet is read once, when the first check asks for it."""
-
-    def __init__(self, rubric: Rubric, submission: Submission, runner: Runner, draw: Draw) -> None:
-        self.rubric = rubric
-        self.submission = submission
-        self.draw = draw
-        self._runner = runner
-        self._seconds = 0.0
-        self.without_gpu: list[str] = []  # parts whose code asked for one
-        self.slow_in = ""  # the check in which the code ran out of wall time, or out of the grader's patience
+    rubric: Rubric
+    submission: Submission
+    runner: Runner
+    draw: Draw
+    share_boxes: bool
+    progress: Callable[[Problem, Check], None]
+    seconds: float = 0.0  # that checks took
+    without_gpu: list[str] = field(default_factory=list)  # parts whose code asked for one
+    slow_in: str = ""  # the check in which the code ran out of wall time, or out of the grader's patience
 
     @cached_property
     def sheet(self) -> Answers | StudentFault:
@@ -34,19 +36,20 @@ class GradingState:
 
     def open_sandbox(self, problem: Problem) -> AbstractContextManager[Box]:
         """A fresh sandbox with the limits of the problem; with less patience, if the code has been slow before."""
-        limits = problem.limits.hurried() if self.slow_in else problem.limits
-        return self._runner.open(self.submission, limits, self.draw.student(self.rubric.name))
+        limits = problem.limits
+        if self.slow_in:
+            limits = replace(limits, wall_seconds=min(limits.wall_seconds, limits.hurried_wall_seconds))
+        return self.runner.open(self.submission, limits, self.draw.student(self.rubric.name))
 
     def took(self, seconds: float, timed_out: bool, problem: Problem, check: Check) -> None:
         """Count the time that a check took; enough of it, and later checks get less."""
-        self._seconds += seconds
-        if not self.slow_in and (timed_out or self._seconds > problem.limits.patience_seconds):
+        self.seconds += seconds
+        if not self.slow_in and (timed_out or self.seconds > problem.limits.patience_seconds):
             self.slow_in = f"{problem.id} {check.id}"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the sheet's reader could not place, if a check asked for the sheet; and what ran otherwise than at
-        home."""
+        """What the sheet's reader could not place, if a check asked for it; and what ran otherwise than at home."""
         about_sheet = about(self.sheet, self.rubric.parts) if "sheet" in self.__dict__ else ()
         if not self.without_gpu:
             return about_sheet

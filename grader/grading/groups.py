@@ -33,9 +33,7 @@ class Group:
 
 def group_of(check: Check) -> Group | None:
     definition = definition_of(check.function)
-    if definition is None or definition.group is None:
-        return None
-    return Group(definition.group, check.visibility)
+    return Group(definition.group, check.visibility) if definition and definition.group else None
 
 
 def opens_its_group(check: Check) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from grader.errors import ForAPerson, Missing, StudentFault
 from grader.model import Answer, Answers, Outcome, Place, Problem, Status
@@ -19,21 +20,16 @@ def answer_in(answers: Answers, problem: Problem) -> Answer:
     """What was written for a problem. On pages that nobody has read it may be there unseen, and is for a person."""
     if problem.id in answers.parts:
         return answers.parts[problem.id]
-    raise _not_found(answers, problem)
-
-
-def _not_found(answers: Answers, problem: Problem) -> StudentFault:
     pages = answers.pages.get(problem.id, ())
     if not answers.pdf or (problem.optional and not pages):
-        return Missing(f"there is no answer to {problem.id}", code="no_answer_given")
-    if pages:
-        return ForAPerson(f"a person reads {quote(answers.pdf, 80)}, {pages_named(pages)}", code="pages_unread")
-    if answers.unread:
-        return ForAPerson(f"a person reads {quote(answers.pdf, 80)}", code="pages_unread")
+        raise Missing(f"there is no answer to {problem.id}", code="no_answer_given")
+    if pages or answers.unread:
+        where = f", {pages_named(pages)}" if pages else ""
+        raise ForAPerson(f"a person reads {quote(answers.pdf, 80)}{where}", code="pages_unread")
     if place := answers.unplaced.get(problem.id):
-        return unplaced(place, problem)
+        raise unplaced(place, problem)
     nowhere = f"no answer to {problem.id} was found in {quote(answers.pdf, 80)}; a person looks for it"
-    return ForAPerson(nowhere, code="answer_not_found")
+    raise ForAPerson(nowhere, code="answer_not_found")
 
 
 def unplaced(place: str, problem: Problem) -> StudentFault:
@@ -47,13 +43,18 @@ def places_of(answers: Answers, part: str) -> tuple[Place, ...]:
     return tuple(Place(page) for page in answers.pages.get(part, ()))
 
 
+def shown_places(places: Sequence[Place]) -> list[dict[str, Any]]:
+    """Places as reports have them."""
+    return [{"page": place.page, **({"box": list(place.box)} if place.box else {})} for place in places]
+
+
 def from_pages(outcome: Outcome, answers: Answers, part: str) -> Outcome:
     """The outcome of a check that read this part of a sheet; as it is, if the sheet has no pages."""
     if not answers.pdf or outcome.status is Status.UNGRADED:
         return outcome
     places, answer = places_of(answers, part), answers.parts.get(part)
-    shown = [{"page": place.page, **({"box": list(place.box)} if place.box else {})} for place in places]
-    outcome = replace(outcome, evidence={**outcome.evidence, "file": answers.pdf, "places": shown})
+    evidence = {**outcome.evidence, "file": answers.pdf, "places": shown_places(places)}
+    outcome = replace(outcome, evidence=evidence)
     if answer is None or not places:
         return outcome
     here = f"{quote(answers.pdf, 80)}, {pages_named([place.page for place in places])}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
 
 from grader.grading.secret import Secret, read_secret
 
@@ -23,7 +22,8 @@ class Draw:
 
     def questions(self, place: str) -> int:
         """What the inputs of the check at this place follow from."""
-        return _questions(self.seed, self.secret, self.at_home, place)
+        text = f"{'at home' if self.at_home else 'questions'}/{self.seed}/{place}"
+        return self.secret.number(text) if self.secret else _number(text)
 
     def student(self, rubric: str) -> int:
         """What random numbers in student code follow from. That code can read it, so it tells nothing of the inputs,
@@ -52,12 +52,6 @@ def draw_for_grading(seed: int) -> Draw:
 def draw_at_home(seed: int = 0) -> Draw:
     """For students' self-check: everybody may know these inputs."""
     return Draw(seed, None, at_home=True)
-
-
-@lru_cache(maxsize=1024)  # a class is asked the same at some hundred places
-def _questions(seed: int, secret: Secret | None, at_home: bool, place: str) -> int:
-    text = f"{'at home' if at_home else 'questions'}/{seed}/{place}"
-    return secret.number(text) if secret else _number(text)
 
 
 def _number(text: str) -> int:

@@ -44,8 +44,6 @@ def read_secret() -> Secret | None:
         return None
     text = text.strip()
     if len(text) < _LEAST_CHARACTERS:
-        source = VARIABLE if os.environ.get(VARIABLE) is not None else FILE_VARIABLE
-        raise UsageError(
-            f"{source}: the secret is shorter than {_LEAST_CHARACTERS} characters; `openssl rand -hex 16` makes one"
-        )
+        cause = f"the secret is shorter than {_LEAST_CHARACTERS} characters; `openssl rand -hex 16` makes one"
+        raise UsageError(f"{VARIABLE if VARIABLE in os.environ else FILE_VARIABLE}: {cause}")
     return Secret(text)

@@ -49,8 +49,7 @@ class Bench:
         self._rubric = rubric
         self._submissions = submissions
         self._stack = ExitStack()
-        libraries = tuple(dict.fromkeys(name for problem in rubric.problems for name in problem.libraries))
-        self._runner = self._stack.enter_context(BoxRunner(libraries, unsafe=unsafe))
+        self._runner = self._stack.enter_context(BoxRunner(rubric.libraries, unsafe=unsafe))
         self._opened: dict[str, OpenedSubmission] = {}
         self._kills: Counter[str] = Counter()
 

@@ -12,15 +12,16 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.grading.randomness import Draw
-from grader.model import Check, Rubric
+from grader.model import Alternative, Check, Problem, Rubric
 from grader.registry import Parameter, defined
 from grader.rubric.hints import did_you_mean
 from grader.rubric.yaml_source import as_written
 
 _PLACE = re.compile(r"<<\s*(\w+)\s*>>")
+_Asked = TypeVar("_Asked", Problem, Alternative)
 _MOST = 10_000  # numbers that one may be drawn from: more tell students no better apart
 
 
@@ -51,10 +52,8 @@ def _number(value: Any) -> Fraction:
 
 def _text(value: Fraction) -> str:
     """As a decimal where it ends, as a fraction else."""
-    if value.denominator == 1:
-        return str(value.numerator)
     short = f"{float(value):.10g}"
-    return short if Fraction(short) == value else f"{value.numerator}/{value.denominator}"
+    return short if value.denominator > 1 and Fraction(short) == value else str(value)
 
 
 def names_in(written: Any) -> Iterator[str]:
@@ -127,23 +126,19 @@ def for_student(rubric: Rubric, student: str, draw: Draw) -> Rubric:
         return rubric
     values = numbers_of(student, rubric, draw)
 
-    def own(checks: tuple[Check, ...]) -> tuple[Check, ...]:
-        return tuple(_with(check, values) for check in checks)
+    def own(asked: _Asked) -> _Asked:
+        return replace(asked, checks=tuple(_with(check, values) for check in asked.checks))
 
-    problems = tuple(
-        replace(
-            problem,
-            checks=own(problem.checks),
-            alternatives=tuple(replace(one, checks=own(one.checks)) for one in problem.alternatives),
-        )
-        for problem in rubric.problems
+    problems = [replace(own(one), alternatives=tuple(map(own, one.alternatives))) for one in rubric.problems]
+    return replace(
+        rubric, problems=tuple(problems), per_student=replace(rubric.per_student, student=student, drawn=values)
     )
-    return replace(rubric, problems=problems, per_student=replace(rubric.per_student, student=student, drawn=values))
 
 
 def _with(check: Check, values: Mapping[str, str]) -> Check:
-    known = defined(check).parameters if check.personal else {}
+    if not check.personal:
+        return check
+    known = defined(check).parameters
     read = {name: known[name].read(filled(raw, values), {}) for name, raw in check.personal.items()}
-    asked = dict.fromkeys(name for raw in check.personal.values() for name in names_in(raw))
-    drawn = {name: values[name] for name in asked}
-    return replace(check, parameters={**check.parameters, **read}, drawn=drawn) if read else check
+    drawn = {name: values[name] for raw in check.personal.values() for name in names_in(raw)}
+    return replace(check, parameters={**check.parameters, **read}, drawn=drawn)

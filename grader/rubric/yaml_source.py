@@ -7,7 +7,6 @@ a number, true, false nor null is text, and depth is bounded before anything is 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +17,8 @@ from grader.rubric.yaml_errors import complaint
 Path = tuple[str | int, ...]
 _MAX_CHARACTERS = 2**18  # ten times the longest rubric
 _MAX_DEPTH = 20
-_MAX_INTEGER_BITS = 1024  # Python reads hexadecimal of any length, and str() refuses to write a number that is too long
+_MAX_DIGITS = 300  # of a number; longer ones are text: str() refuses to write them, and nobody does
 _KEPT_TYPES = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null")}
-_BAD_ESCAPES = (ValueError, OverflowError)  # PyYAML lets them through: "\\U00110000", "\\UFFFFFFFF"
 
 
 class WrittenFloat(float):
@@ -28,21 +26,11 @@ class WrittenFloat(float):
 
     text: str
 
-    def __new__(cls, text: str, value: float) -> WrittenFloat:
-        number = super().__new__(cls, value)
-        number.text = text
-        return number
-
 
 class WrittenInt(int):
     """A whole number that was written in an unusual way: 00123 is 83 to YAML, and a student's number to people."""
 
     text: str
-
-    def __new__(cls, text: str, value: int) -> WrittenInt:
-        number = super().__new__(cls, value)
-        number.text = text
-        return number
 
 
 def as_written(value: Any) -> Any:
@@ -77,39 +65,19 @@ def read(text: str) -> Source:
         raise YamlError(1, f"the file is longer than {_MAX_CHARACTERS} characters")
     lines: dict[Path, int] = {}
     try:
-        node = _composed(text)
+        _refuse_what_unfolds(text)
+        node = yaml.compose(text, Loader=yaml.CSafeLoader)
         data = None if node is None else _build(node, (), lines)
-    except (yaml.YAMLError, *_BAD_ESCAPES) as error:
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
         line, cause = complaint(error)
         raise YamlError(line, f"not YAML: {cause}") from None
     return Source(data, lines)
 
 
-def _composed(text: str) -> Any:
-    """libyaml takes 5 ms for a rubric that takes PyYAML 120; what it refuses is read again, for the complaint."""
-    if hasattr(yaml, "CSafeLoader"):
-        with suppress(yaml.YAMLError, *_BAD_ESCAPES):
-            if _cannot_unfold(text):
-                return yaml.compose(text, Loader=yaml.CSafeLoader)
-            return _composed_by(yaml.CSafeLoader, text)
-    return _composed_by(yaml.SafeLoader, text)
-
-
-def _cannot_unfold(text: str) -> bool:
-    """Whether it is plain without reading it, as it is of what students write into submission.yaml: an alias has a
-    star, and whatever holds something else has one of these signs for itself."""
-    return "*" not in text and sum(map(text.count, "[{-:?")) <= _MAX_DEPTH
-
-
-def _composed_by(loader: Any, text: str) -> Any:
-    _refuse_what_unfolds(text, loader)
-    return yaml.compose(text, Loader=loader)
-
-
-def _refuse_what_unfolds(text: str, loader: Any) -> None:
+def _refuse_what_unfolds(text: str) -> None:
     """Aliases and deep nesting, seen event by event, before anything recurses."""
     depth = 0
-    for event in yaml.parse(text, Loader=loader):
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent):
             raise YamlError(_line(event), f"write the value out instead of the alias *{event.anchor}")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -126,7 +94,7 @@ def _build(node: yaml.Node, path: Path, lines: dict[Path, int]) -> Any:
     if isinstance(node, yaml.MappingNode):
         built: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = _whole(key_node.value) if isinstance(key_node, yaml.ScalarNode) else None
+            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
             if key is None:
                 raise YamlError(_line(key_node), "a key must be plain text")
             if key in built:
@@ -140,19 +108,14 @@ def _build(node: yaml.Node, path: Path, lines: dict[Path, int]) -> Any:
 
 
 def _scalar(node: yaml.Node) -> Any:
-    if node.tag not in _KEPT_TYPES:
-        return _whole(node.value)
+    if node.tag not in _KEPT_TYPES or len(node.value) > _MAX_DIGITS:
+        return node.value
     try:
         value = yaml.constructor.SafeConstructor().construct_object(node)
-    except (ValueError, LookupError, OverflowError):  # `!!bool maybe`, `!!int ''`, or a number of ten thousand digits
+    except (ValueError, LookupError):  # `!!bool maybe`, `!!int ''`
         return node.value
-    if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
-        return node.value
-    if type(value) is int and str(value) != node.value:
-        return WrittenInt(node.value, value)
-    return WrittenFloat(node.value, value) if isinstance(value, float) else value
-
-
-def _whole(text: str) -> str:
-    """The text as it can be written to a file: "\\uD83D\\uDE00" is one character, and half of one is none."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if not isinstance(value, float) and (type(value) is not int or str(value) == node.value):
+        return value
+    number = WrittenFloat(value) if isinstance(value, float) else WrittenInt(value)
+    number.text = node.value
+    return number

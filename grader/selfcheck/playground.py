@@ -15,7 +15,7 @@ from grader.formulas.typing.vocabulary import Vocabulary
 from grader.grading.engine import grade
 from grader.grading.randomness import draw_at_home
 from grader.model import Answer, Check, CheckResult, Problem, Rubric
-from grader.registry import reader_of, reader_of_whole
+from grader.registry import reader_of
 from grader.rubric.per_student import for_student
 from grader.sandbox.host.open_runner import OpenRunner
 from grader.selfcheck.home_rubric import at_home, is_judged
@@ -80,7 +80,7 @@ def _with_alternatives(problem: Problem) -> list[Check]:
 
 
 def readings_of(check: Check, answer: Answer) -> list[Reading]:
-    reader = reader_of(check.function) or reader_of_whole(check.function)
+    reader = reader_of(check.function, alone=False)
     return list(reader(answer, **check.parameters)) if reader else []
 
 

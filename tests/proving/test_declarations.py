@@ -69,7 +69,7 @@ def _refused(samples: Path) -> list[str]:
         ("points: 1.50\n", "pionts: 1\n", "ann.yaml:3: 'pionts' has no meaning here; did you mean 'points'?"),
         ("points: 1.50\n", "points: one\n", "ann.yaml:3: 'points' should be a number"),
         ("{points: 1", "{chosen: x, points: 1", "ann.yaml:5: 2.1 has no alternative 'x'"),
-        ("{points: 1", "[points: 1", "ann.yaml:5: not YAML: a '[' is never closed"),
+        ("{points: 1", "[points: 1", "ann.yaml:5: not YAML: while parsing a flow sequence, did not find expected"),
         ("rubric: tiny", "rubrik: tiny", "ann.yaml:1: a sample is declared by 'rubric', 'points' and 'problems'"),
     ],
 )

@@ -15,7 +15,7 @@ from grader.submission.opening import open_submission
 
 def main(rubric: str, *submissions: str) -> None:
     loaded = load_rubric(Path(rubric))
-    libraries = tuple(dict.fromkeys(name for problem in loaded.problems for name in problem.libraries))
+    libraries = loaded.libraries
     found = {}
     with BoxRunner(libraries) as boxes:
         for path in submissions:
