@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from grader.formulas.compute.evaluation import Values, evaluate
 from grader.formulas.lexing.lexer import Unreadable, read_tokens
-from grader.formulas.provers import extraction
-from grader.formulas.provers.weights import Setting
 from grader.formulas.syntax.expressions import Expression, Symbol
 from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.writer import latex, numpy_code, plain
@@ -18,9 +16,7 @@ from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import Vocabulary
 from tests.conftest import examples
 from tests.formulas.expressions_drawn import matrices, queries
-
-KEYS = Setting().vocabulary("q")
-BASES = extraction.VOCABULARY
+from tests.formulas.spelling_out import BASES, KEYS
 
 
 def _read(text: str, vocabulary: Vocabulary = BASES) -> Expression:

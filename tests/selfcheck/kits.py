@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+from tests.conftest import REPOSITORY
 
 RUBRIC = """\
 rubric: tiny
@@ -53,7 +56,7 @@ SUMMARY = "3 of 7 checks are public; 4 run after the deadline (4.5 of 10.5 point
 def make_kit(folder: Path, **changed: str | None) -> Path:
     """`make_kit(folder, **{"answers.md": None})`: with these files changed or left out."""
     files: dict[str, str | None] = {
-        "rubric/tiny.yaml": RUBRIC,
+        "rubric/tiny/rubric.yaml": RUBRIC,
         "submission.yaml": "rubric: tiny\n",
         "answers.md": ANSWERS,
         "attention.py": ATTENTION,
@@ -63,4 +66,6 @@ def make_kit(folder: Path, **changed: str | None) -> Path:
         if text is not None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
+    public = REPOSITORY / "rubrics" / "nlp-a5" / "public" / "formulas"
+    shutil.copytree(public, folder / "rubric" / "tiny" / "public" / "formulas", dirs_exist_ok=True)
     return folder

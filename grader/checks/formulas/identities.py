@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
-from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
 from grader.checks.formulas.key_variants import (
     Reading,
     asked_of,
@@ -19,11 +18,12 @@ from grader.checks.formulas.key_variants import (
     vocabulary_of,
     with_readable_keys,
 )
-from grader.checks.formulas.matrix_sizes import stated_of
 from grader.checks.formulas.readable import formula_can_be_read
 from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expression, of_alternatives
 from grader.formulas.answer.softmax_direction import AXES, directed, direction_said
+from grader.formulas.answer.stated_sizes import stated_of
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.outcomes import Share, formula_outcome, seed_from
 from grader.formulas.provers import identity
 from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong

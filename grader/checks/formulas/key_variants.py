@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from grader.checks.formulas.formula_outcomes import Share
 from grader.formulas.answer import explaining
 from grader.formulas.answer.asked_for import AskedName, expression
 from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.outcomes import Share
 from grader.formulas.syntax.expressions import Apply, Symbol, symbols_in, walk
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary

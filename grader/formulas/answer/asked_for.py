@@ -13,7 +13,6 @@ from grader.formulas.answer.statements import Proposed, Statements, read_stateme
 from grader.formulas.lexing.lexer import Unreadable, read_tokens
 from grader.formulas.provers import identity
 from grader.formulas.provers.verdicts import RESTATED, Verdict, undecided, wrong
-from grader.formulas.provers.weight_limits import RANDOM_KEYS
 from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
 from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.writer import plain
@@ -237,7 +236,7 @@ def judged_proposal(found: Proposed, statements: Statements, question: AskedName
         message = f"{question.name} is only said to be proportional to something"
         return wrong(message, detail, code="only_proportional")
     verdicts = [_judged_chain(chain, found, statements, question, judge) for chain in found.chains]
-    decided = [one for one in verdicts if one.score is not None and not one.evidence.get(RANDOM_KEYS)]
+    decided = [one for one in verdicts if one.score is not None and not one.but_for_letters]
     if len({one.score for one in decided}) > 1:
         detail = f"{found.place}: '{quote(found.text, 80)}' calls things nearly equal that are not"
         message = f"it is not clear which formula for {question.name} is meant"

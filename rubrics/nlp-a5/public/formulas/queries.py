@@ -1,0 +1,192 @@
+"""Queries whose attention weights tend to the ones asked for, one by one and as a pair of heads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from grader import Answer, Outcome, Student, check
+from grader.formulas import (
+    HALF,
+    ONE,
+    AskedName,
+    Constant,
+    Expression,
+    GrowthClaim,
+    Judged,
+    Misfit,
+    Proposed,
+    Reading,
+    Share,
+    Statements,
+    Symbol,
+    Typed,
+    Verdict,
+    combinations,
+    formula_outcome,
+    found_for,
+    how_read,
+    judged,
+    of_alternatives,
+    read_by,
+    read_statements,
+    rebuilt,
+    right,
+    seed_from,
+    settled,
+    wrong,
+)
+
+from . import heads, weights
+from .weight_limits import Query, Setting
+
+_VECTOR = ("d", ONE)
+
+
+def _query_as_read(
+    answer: Answer, *, targets: dict[str, Share], name: str = "q", keys: str = "k", random_keys: str = "", **_: object
+) -> list[Reading]:
+    vocabulary = Setting(keys, random_keys, tuple(targets)).vocabulary(name)
+    return [how_read(answer, vocabulary, AskedName(name, expected=_VECTOR, up_to_scale=True))]
+
+
+@read_by(_query_as_read)
+@check
+def weights_tend_to_their_targets(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    targets: dict[str, Share],
+    name: str = "q",
+    keys: str = "k",
+    random_keys: str = "",
+    n: int = 10,
+    partial: Share = HALF,
+) -> Outcome:
+    """The query's attention weights tend to the ones asked for as its scale grows."""
+    return formula_outcome(_weights, student, partial, name, dict(targets), keys, random_keys, n, seed_from(rng))
+
+
+def _weights(
+    answer: Answer, name: str, targets: dict[str, Fraction], keys: str, drawn: str, n: int, seed: int
+) -> Verdict:
+    setting = Setting(keys, drawn, tuple(targets), n)
+
+    def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
+        query = _query(found, statements, setting)
+        if drawn and _calls_means_random(statements, setting):
+            found = replace(found, expression=_with_random_keys(found.expression, setting))
+            query = replace(query, expression=found.expression)
+        verdict = weights.judge(found, query, targets, name, np.random.default_rng(seed))
+        if proposed.relation == "∝" and verdict.score == HALF:
+            message = "the weights tend to what is asked, if the constant is large"
+            return right(message, verdict.detail, verdict.evidence)
+        return verdict
+
+    return judged(answer, setting.vocabulary(name), AskedName(name, expected=_VECTOR, up_to_scale=True), judge)
+
+
+def _calls_means_random(statements: Statements, setting: Setting) -> bool:
+    """`where m_i = k_i are the keys`: what was read as a mean is said to be a key."""
+    for clause in statements.clauses:
+        for place, relation in enumerate(clause.relations):
+            left, right = (statements.read(clause.members[place + step]) for step in (0, 1))
+            names = (left.name, right.name) if isinstance(left, Symbol) and isinstance(right, Symbol) else ()
+            if relation == "=" and names == (setting.known, setting.drawn):
+                return True
+    return False
+
+
+def _with_random_keys(expression: Expression, setting: Setting) -> Expression:
+    return rebuilt(
+        expression,
+        lambda part: (
+            Symbol(setting.drawn, part.index) if isinstance(part, Symbol) and part.name == setting.known else part
+        ),
+    )
+
+
+def _query(found: Typed, statements: Statements, setting: Setting) -> Query:
+    endless = Symbol("∞")  # ∞(k_a + k_b) means a scale without bound
+    scaled = rebuilt(found.expression, lambda part: endless if part == Constant("∞") else part)
+    claims = {symbol: statements.claim_about(symbol) for symbol in statements.vocabulary.free(scaled)}
+    if endless in claims:
+        claims[endless] = GrowthClaim("large", "+")
+    return Query(scaled, claims, setting)
+
+
+def _queries_as_read(
+    answer: Answer, *, names: list[str], keys: str = "μ", random_keys: str = "k", **_: object
+) -> list[Reading]:
+    vocabulary = Setting(keys, random_keys, ("a", "b")).vocabulary(*names)
+    return [how_read(answer, vocabulary, _head(name)) for name in names]
+
+
+@read_by(_queries_as_read)
+@check
+def heads_copy_one_value_each(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    names: list[str],
+    keys: str = "μ",
+    random_keys: str = "k",
+    variance: Share = HALF,
+    n: int = 10,
+    partial: Share = HALF,
+) -> Outcome:
+    """Two different queries, one for each value: their average is right, and stays so when a key's length varies."""
+    return formula_outcome(_heads, student, partial, tuple(names), keys, random_keys, variance, n, seed_from(rng))
+
+
+def _heads(
+    answer: Answer, names: tuple[str, ...], keys: str, drawn: str, variance: Fraction, n: int, seed: int
+) -> Verdict:
+    setting = Setting(keys, drawn, ("a", "b"), n)
+    statements = read_statements(answer, setting.vocabulary(*names))
+    found: dict[str, Proposed] = {}
+    missing: list[Verdict] = []
+    for name in names:
+        proposed = found_for(_head(name), statements)
+        if isinstance(proposed, Verdict):
+            missing.append(proposed)
+        else:
+            found[name] = proposed
+    if len(missing) == len(names):
+        return missing[0]
+    if missing:
+        unread = [verdict for verdict in missing if verdict.evidence]
+        contradictions = [
+            one
+            for name, proposed in found.items()
+            if isinstance(one := settled(proposed, _head(name), statements, setting.sampled), Verdict)
+        ]
+        one_alone = wrong("only one of the two queries is given", missing[0].message, code="formula_not_found")
+        return [*contradictions, *unread, one_alone][0]
+    judged = [
+        Judged(_pair(pair, statements, setting, variance, seed), list(pair.values())) for pair in combinations(found)
+    ]
+    return of_alternatives(judged, " and ".join(names))
+
+
+def _head(name: str) -> AskedName:
+    return AskedName(name, expected=_VECTOR, may_be_bare=False)
+
+
+def _pair(
+    pair: Mapping[str, Proposed], statements: Statements, setting: Setting, variance: Fraction, seed: int
+) -> Verdict:
+    """What two queries do as two heads."""
+    found: dict[str, tuple[Typed, Query]] = {}
+    for name, proposed in pair.items():
+        one = settled(proposed, _head(name), statements, setting.sampled)
+        if isinstance(one, Verdict):
+            return one
+        found[name] = (one, _query(one, statements, setting))
+    try:
+        return heads.judge(found, variance, np.random.default_rng(seed))
+    except Misfit as misfit:
+        return wrong("the queries do not fit together", misfit.what, code="dimension_mismatch")
