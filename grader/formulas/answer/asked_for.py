@@ -85,7 +85,7 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
 
 
 def _without_numbers(bare: list[Proposed], question: AskedName, statements: Statements) -> list[Proposed]:
-    """Where a vector or a matrix is asked for, a bare score ε^T q is no answer; a matrix of another size is one."""
+    """Where a vector or a matrix is asked for, a bare number εᵀy is no answer; a matrix of another size is one."""
     if question.expected in (None, SCALAR):
         return bare
     shapes = [_shape_of(one, statements) for one in bare]
@@ -142,7 +142,7 @@ def _unreadable(question: AskedName, faults: list[str]) -> Verdict:
 def settled(found: Proposed, question: AskedName, statements: Statements, sample: identity.Sample) -> Typed | Verdict:
     """What an equation says, with its shape; or why it says nothing, or two things.
 
-    The members of a chain are compared on values from `sample`: a step may use what the question defines (x_2 = u_a).
+    The members of a chain are compared on values from `sample`: a step may use what the question defines (x_2 = u).
     """
     if not found.members:
         return _unreadable(question, [str(fault) for fault in found.faults])
@@ -228,7 +228,7 @@ def _is_only_listed(one: Judged) -> bool:
 
 
 def judged_proposal(found: Proposed, statements: Statements, question: AskedName, judge: Judge) -> Verdict:
-    """A chain joined by `=` has to say one thing, and so have several joined by `≈`: 1/d ≈ 1/√d is no answer."""
+    """A chain joined by `=` has to say one thing, and so have several joined by `≈`: 1/n ≈ 1/n² is no answer."""
     if not found.members:
         return _unreadable(question, [str(fault) for fault in found.faults])
     if found.relation == "∝" and not question.up_to_scale:

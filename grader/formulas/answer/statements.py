@@ -46,7 +46,7 @@ _LEADING = (
 )  # words right before an answer
 _ENDS_A_LINE = ("", ".", "\n", ",")
 _JOINING = ("TRANSPOSE", "OPERATOR", "+", "^", "FRACTION")  # what only formulas have, in prose too
-_MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
+_MAX_LEFT_SIDE = 12  # tokens; longer ones than x̂_j − x_j nobody asks for
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Proposed:
     assertion: Assertion = "stated"
     begins: int = 0  # where in the tokens of the answer it stands, and the place of what ends it
     ends: int = 0
-    is_named: bool = True  # `M = Aᵀ`, and not the Aᵀ of `M = AAᵀ or Aᵀ`
+    is_named: bool = True  # `P = Uᵀ`, and not the Uᵀ of `P = UVᵀ or Uᵀ`
     is_listed: bool = False  # nothing but its place says that it is an alternative to the next
     others: tuple[Proposed, ...] = ()  # the alternatives that stand before it
 
@@ -159,11 +159,11 @@ class Statements:
             return None
         relation = sides[0][1]
         left = self.read(clause.members[place])
-        flipped = isinstance(left, Transpose)  # qᵀ = … says what q is
+        flipped = isinstance(left, Transpose)  # yᵀ = … says what y is
         pair = row_and_column(left) if isinstance(left, Symbol) and str(left) not in self.vocabulary.asked else None
         chains: list[list[Expression]] = [[]]
         faults = []
-        if any(not tokens for tokens, _ in sides):  # `q = = x`: what is missing is the fault to report
+        if any(not tokens for tokens, _ in sides):  # `y = = x`: what is missing is the fault to report
             sides = [side for side in sides if not side[0]]
         for tokens, joined in sides:
             if joined == "≈" and chains[-1]:
@@ -210,7 +210,7 @@ class Statements:
 
     @cached_property
     def definitions(self) -> dict[Symbol, Expression]:
-        """What the answer itself introduces: `let P = AAᵀ`, `β = 10⁶`. The last word counts."""
+        """What the answer itself introduces: `let P = UVᵀ`, `c = 10⁶`. The last word counts."""
         found: dict[Symbol, Expression] = {}
         for clause in self.clauses:
             for place, tokens in enumerate(clause.members[:-1]):
@@ -229,7 +229,7 @@ class Statements:
                 if right is None or left in symbols_in(right):
                     continue
                 if place and any(str(symbol) in self.vocabulary.asked for symbol in symbols_in(right)):
-                    continue  # `k_aᵀq = β = k_bᵀq` says what follows of q, not what β is
+                    continue  # `uᵀy = c = wᵀy` says what follows of y, not what c is
                 found[left] = right
         return found
 

@@ -31,7 +31,7 @@ _PIECE = re.compile(
         \d+(?:\{,\}\d{3})+(?:\.\d+)?          # 10{,}000 as LaTeX wants it
       | \d{1,3}(?:,\d{3})+(?![\d,])           # 10,000
       | \d+(?:_\d{3})+                        # 10_000
-      | \d+,(?:\d{1,2}|\d{4,})(?=\s*\()       # 1,5 (k_a + k_b): a decimal comma, where no list can be meant
+      | \d+,(?:\d{1,2}|\d{4,})(?=\s*\()       # 1,5 (u - 2 w): a decimal comma, where no list can be meant
       | (?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+   # 1e6
       | \d+\.\d+ | \.\d+ | \d+
     )

@@ -169,7 +169,7 @@ class Builder(Transformer[LarkToken, Any]):
         if isinstance(inner, Symbol) and not inner.index:
             symbol = self._vocabulary.symbol(inner.name, labels, inner.mark)
             return Transpose(symbol) if isinstance(base, Transpose) else symbol
-        if not isinstance(inner, Symbol) and (pair := row_and_column(Symbol("", labels))):  # (KᵀQ)_ij
+        if not isinstance(inner, Symbol) and (pair := row_and_column(Symbol("", labels))):  # (XᵀY)_ij
             return Entry(base, *pair)
         raise Unreadable("an index should stand directly below a letter", items[1].value.start)
 

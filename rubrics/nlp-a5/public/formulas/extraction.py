@@ -79,7 +79,7 @@ def judge(found: Typed, rng: np.random.Generator) -> Verdict:
         "largest_error": max(errors) if np.isfinite(errors).all() else None,
         "sizes_sampled": [list(size) for size in _SIZES],
     }
-    refuted = normal is not None and not rewriting.extracts(normal)  # AAᵀ + 10⁻⁹BBᵀ comes close, and is another matrix
+    refuted = normal is not None and not rewriting.extracts(normal)  # what is right up to 10⁻⁹ is wrong
     if np.isfinite(errors).all() and max(errors) <= _EXACT and not refuted:
         if used & {"A", "a"}:
             return right("M s = v_a for every v_a and v_b", evidence=evidence)

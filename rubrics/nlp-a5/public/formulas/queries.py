@@ -110,7 +110,7 @@ def _with_random_keys(expression: Expression, setting: Setting) -> Expression:
 
 
 def _query(found: Typed, statements: Statements, setting: Setting) -> Query:
-    endless = Symbol("∞")  # ∞(k_a + k_b) means a scale without bound
+    endless = Symbol("∞")  # a query ∞ times a vector has a scale without bound
     scaled = rebuilt(found.expression, lambda part: endless if part == Constant("∞") else part)
     claims = {symbol: statements.claim_about(symbol) for symbol in statements.vocabulary.free(scaled)}
     if endless in claims:

@@ -126,7 +126,7 @@ def extracts(matrix: Words) -> bool:
 
 
 def shown(words: Words) -> str:
-    """A Aᵀ − 2 B Bᵀ."""
+    """As a line of text: B Aᵀ − 2 I."""
     pieces = []
     for word, factor in sorted(words.items()):
         letters = " ".join(letter.replace("'", "ᵀ") for letter in word) or "I"
