@@ -19,10 +19,10 @@ from grader.checks.formulas.key_variants import (
     with_readable_keys,
 )
 from grader.checks.formulas.readable import formula_can_be_read
-from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expression, of_alternatives
+from grader.formulas.answer.asked_for import UNREAD, Formula, Judged, each_judged, expression, of_alternatives
 from grader.formulas.answer.softmax_direction import AXES, directed, direction_said
 from grader.formulas.answer.stated_sizes import stated_of
-from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.answer.statements import Statements, read_statements
 from grader.formulas.outcomes import Share, formula_outcome, seed_from
 from grader.formulas.provers import identity
 from grader.formulas.provers.canonical_form import canonical
@@ -119,8 +119,8 @@ def _states(answer: Answer, reading: Reading, name: str, text: str, seed: int) -
 
 
 def _equals_reading(answer: Answer, reading: Reading, seed: int) -> list[Judged]:
-    def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
-        return _compared(found, statements, reading, np.random.default_rng(seed))
+    def judge(found: Formula) -> Verdict:
+        return _compared(found, found.statements, reading, np.random.default_rng(seed))
 
     return each_judged(answer, vocabulary_of(reading), asked_of(reading), judge)
 

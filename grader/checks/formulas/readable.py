@@ -8,12 +8,10 @@ import numpy as np
 
 from grader.checks.formulas.key_variants import AskedFor, formula_as_read, vocabulary_of
 from grader.errors import Missing
-from grader.formulas.answer.asked_for import AskedName, judged
-from grader.formulas.answer.statements import Proposed, Statements
+from grader.formulas.answer.asked_for import AskedName, Formula, judged
 from grader.formulas.outcomes import formula_outcome
 from grader.formulas.provers.verdicts import HALF, Verdict, right
 from grader.formulas.syntax.writer import plain
-from grader.formulas.typing.shapes import Typed
 from grader.model import Answer, Outcome, Student, failed, passed
 from grader.prose import judge
 from grader.registry import Prompt, check, read_by
@@ -46,7 +44,7 @@ def _read(answer: Answer, readings: list[dict[str, Any]]) -> Verdict:
         reading = AskedFor.model_validate(given)
         question = AskedName(reading.name, tuple(reading.spelled))
 
-        def say(found: Typed, statements: Statements, proposed: Proposed, name: str = reading.name) -> Verdict:
+        def say(found: Formula, name: str = reading.name) -> Verdict:
             return right("the formula can be read", f"{name} = {plain(found.expression)}")
 
         verdicts.append(judged(answer, vocabulary_of(reading), question, say))

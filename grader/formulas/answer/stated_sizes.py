@@ -1,11 +1,23 @@
-"""Sizes of matrices as an answer states them: `H = V A ∈ ℝ^{t×n}`."""
+"""What an answer says in text: its words with letters set plainly, and sizes of matrices, `H = V A ∈ ℝ^{t×n}`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from grader.model import Answer
+from grader.notation.faces import without_faces
+from grader.notation.letters import LETTERS
+
+_MAX_CHARACTERS = 20_000  # as of a formula
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _BY = re.compile(r"\\times|×|(?<=[\w\s})])x(?=[\w\s({\\])|,")
+
+
+def plain_text(answer: Answer) -> str:
+    """All that was written, with plain letters: `\\mathbf{W}_\\beta` → ` {W}_β`."""
+    text = "\n".join(piece.text for piece in answer.pieces)[:_MAX_CHARACTERS]
+    return _COMMAND.sub(lambda found: LETTERS.get(found[1], found[0]), without_faces(text))
 
 
 def sides_of(shape: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from grader.formulas.answer.assertions import Assertion, assertion_of
@@ -69,6 +69,11 @@ class Proposed:
     @property
     def members(self) -> tuple[Expression, ...]:
         return tuple(member for chain in self.chains for member in chain)
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Proposed:
+        """The same equation and its alternatives, with every member changed."""
+        chains = tuple(tuple(change(member) for member in chain) for chain in self.chains)
+        return replace(self, chains=chains, others=tuple(one.mapped(change) for one in self.others))
 
     @property
     def offered(self) -> tuple[Proposed, ...]:
@@ -254,6 +259,14 @@ class Statements:
                 if names_a_size and right is not None and right != left and symbols_in(right):
                     found.add(str(left))
         return frozenset(found)
+
+    @property
+    def equations(self) -> Iterator[tuple[Expression | None, Expression | None]]:
+        """The two sides of everything joined by `=`; None is a side that cannot be read."""
+        for clause in self.clauses:
+            for place, relation in enumerate(clause.relations):
+                if relation == "=":
+                    yield self.read(clause.members[place]), self.read(clause.members[place + 1])
 
     def expanded(self, expression: Expression, given: frozenset[Symbol] = frozenset()) -> Expression:
         """With the answer's own definitions put in, except of letters said to be large or small.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rubric_nlp_a5.public.formulas.cost_attribution import MARKS, costs_by_subject
+from rubric_nlp_a5.public.formulas.costs_read import MARKS, costs_by_subject
 
 from grader.answers import cut_into_parts
 from grader.formulas import Declared, Vocabulary, plain, read_statements

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from rubric_nlp_a5.checks.formulas import growth
-from rubric_nlp_a5.public.formulas import extraction, heads, rewriting, three_tokens, weights
+from rubric_nlp_a5.checks.formulas import costs
+from rubric_nlp_a5.public.formulas import by_hand, extraction, heads, rewriting, weights
 from rubric_nlp_a5.public.formulas.closed_weights import by_scale, proved
 from rubric_nlp_a5.public.formulas.weight_limits import Query, Setting, limit_weights, orthonormal_keys
 
@@ -183,7 +183,7 @@ SIZES = Vocabulary(tuple(Declared(name) for name in ("L", "l", "m", "d")))
     ],
 )
 def test_growth(cost: str, key: str, faster: bool | None) -> None:
-    found = growth.compared(read(cost, SIZES), read(key, SIZES), ["L", "l", "m"], [("m", "l")], ["d"])
+    found = costs.compared(read(cost, SIZES), read(key, SIZES), ["L", "l", "m"], [("m", "l")], ["d"])
     assert (found and found.faster) == faster
 
 
@@ -205,14 +205,14 @@ TARGETS = {2: {"b": ONE}, 1: {"b": ONE, "c": -ONE}}
     ],
 )
 def test_three_tokens(key: str, query: str, value: str, reached: set[int]) -> None:
-    vocabulary = three_tokens.VOCABULARY
+    vocabulary = by_hand.VOCABULARY
 
     def matrix(text: str) -> Expression:
-        return typed(read(text, vocabulary), vocabulary, three_tokens.EXPECTED).expression
+        return typed(read(text, vocabulary), vocabulary, by_hand.EXPECTED).expression
 
     matrices = {"K": matrix(key), "Q": matrix(query), "V": matrix(value)}
     free: list[Symbol] = []
-    found = three_tokens.outputs(matrices, free, TOKENS, TARGETS, _rng())
+    found = by_hand.outputs(matrices, free, TOKENS, TARGETS, _rng())
     assert {token for token in TARGETS if found.reaches(token)} == reached
 
 

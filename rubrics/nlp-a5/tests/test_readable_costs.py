@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from rubric_nlp_a5.public.formulas.readable_costs import costs_can_be_read
+from rubric_nlp_a5.public.formulas.costs_read import costs_can_be_read
 
 from grader import Outcome, Status
 from tests.checks.answering import answering

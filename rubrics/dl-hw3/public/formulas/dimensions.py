@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from grader import Answer, Outcome, Status, Student, check, failed, passed, quote
-from grader.formulas import FACES, TEXT_COMMANDS, NotRead, Read, Reading, any_of, read_by, sides_of, stated_sizes
+from grader.formulas import NotRead, Read, Reading, plain_text, read_by, sides_of, stated_sizes
 
 from .sizes import HEADS, Size, Sizes
 
@@ -27,9 +27,7 @@ _RESULT = (
 )
 _SIDE = r"\s*(\{[^{}]*\}|[A-Za-z0-9])"
 _FRACTION = re.compile(rf"\\[dtc]?frac(?![A-Za-z]){_SIDE}{_SIDE}")
-# All but the blackboard's, which tells ℝ.
-_PLAIN_FACES = any_of((FACES | TEXT_COMMANDS) - {"mathbb", "mathds"})
-_FACES = re.compile(rf"\\(?:{_PLAIN_FACES}|left|right|,|;|!|quad|displaystyle)(?![A-Za-z])")
+_SPACING = re.compile(r"\\(?:left|right|,|;|!|quad|displaystyle)(?![A-Za-z])")
 _ONE_LETTER = re.compile(r"(?<![_^])(?<![_^]\s)\{\s*([A-Z])\s*\}")  # {W}_Q, and no {Q} below or above a letter
 _LETTERS = {"q": "Q", "k": "K", "v": "V", "o": "O", "0": "O", "out": "O"}
 _HEADS_JOINED = r"\{?\s*(?:\[|\\?\(?\s*\\?(?:[Cc]on)?cat|\\begin|H(?![A-Za-z])|\(\s*(?:H|head))"
@@ -117,10 +115,9 @@ def _worst(clashes: list[_Clash]) -> tuple[bool, bool]:
 
 
 def _plain(answer: Answer) -> str:
-    text = "\n".join(piece.text for piece in answer.pieces)
-    plain = re.sub(r"[ \t]+", " ", _FACES.sub(" ", text))
+    plain = re.sub(r"[ \t]+", " ", _SPACING.sub(" ", plain_text(answer)))
     plain = _FRACTION.sub(lambda found: f"({found[1].strip('{}')})/({found[2].strip('{}')})", plain)
-    return _ONE_LETTER.sub(r"\1", plain)[:20_000]
+    return _ONE_LETTER.sub(r"\1", plain)
 
 
 def _stated(text: str, sizes: Sizes) -> tuple[list[_Stated], list[str]]:

@@ -1,52 +1,69 @@
-"""Self-attention by hand: K, Q and V that turn given tokens into given outputs."""
+"""Self-attention by hand: K, Q and V that turn given tokens into given outputs, as the norm of the u's grows."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
-from grader import Answer, Outcome, Student, check
+from grader import Answer, Array, Outcome, Student, check
 from grader.formulas import (
     HALF,
+    ONE,
     SCALAR,
     UNSIZED,
     AskedName,
+    Declared,
     Expression,
-    Judged,
+    Formula,
     Misfit,
-    Proposed,
     Reading,
     Share,
-    Statements,
+    Symbol,
+    Values,
     Verdict,
+    Vocabulary,
     all_as_read,
     canonical,
-    combinations,
+    evaluate,
     formula_outcome,
-    found_for,
     how_read,
-    of_alternatives,
+    judged_together,
     partly,
     plain,
     read_by,
-    read_statements,
     right,
     seed_from,
-    settled,
     shown,
+    softmax,
     undecided,
     wrong,
 )
 
-from . import three_tokens
-
 _NAMES = ("K", "Q", "V")
+_LABELS = ("a", "b", "c", "d")
+VOCABULARY = Vocabulary(
+    declared=(
+        Declared("u", ("D", ONE), labels=_LABELS),
+        Declared("x", ("D", ONE), labels=("1", "2", "3")),
+        Declared("β"),
+    ),
+    dimensions=("D",),
+    asked=("K", "Q", "V"),
+)
+EXPECTED = ("D", "D")
+_SIZE = 7  # more than four dimensions, so that K = I is more than the four u's
+NORMS = (4.0, 8.0, 16.0, 32.0)
+NEAR = 0.02  # of the error, relative to the norm β, at the largest of these norms
+
+Combination = Mapping[str, Fraction]  # {"b": 1, "c": -1} is u_b − u_c
 
 
 def _as_read(answer: Answer, **_: object) -> list[Reading]:
-    return [how_read(answer, three_tokens.VOCABULARY, _question(name)) for name in _NAMES]
+    return [how_read(answer, VOCABULARY, _question(name)) for name in _NAMES]
 
 
 @read_by(_as_read)
@@ -66,46 +83,47 @@ def self_attention_gives_the_targets(
 
 
 def _by_hand(
-    answer: Answer, tokens: dict[int, three_tokens.Combination], targets: dict[int, three_tokens.Combination], seed: int
+    answer: Answer, tokens: Mapping[int, Combination], targets: Mapping[int, Combination], seed: int
 ) -> Verdict:
-    statements = read_statements(answer, three_tokens.VOCABULARY)
-    found = _found(statements, tokens)
-    if isinstance(found, Verdict):
-        return found
-    judged = [
-        Judged(_reaches(offered, statements, tokens, targets, seed), list(offered.values()))
-        for offered in combinations(found)
-    ]
-    return of_alternatives(judged, " and ".join(_NAMES))
+    def judge(offered: Mapping[str, Formula]) -> Verdict:
+        return _reaches({name: one.expression for name, one in offered.items()}, tokens, targets, seed)
+
+    questions, sample = [_question(name) for name in _NAMES], partial(_sampled, tokens)
+    return judged_together(answer, VOCABULARY, questions, judge, sample, _misshapen)
+
+
+def _misshapen(name: str, found: Formula) -> Verdict | None:
+    written = f"{name} = {plain(found.expression)}"
+    if found.shape == UNSIZED:
+        return wrong(f"{name} is zero, so it tells no two tokens apart", written, code="formula_is_zero")
+    if found.shape == SCALAR and (unknown := VOCABULARY.free(found.expression)):
+        detail = f"it is not said what {plain(unknown[0])} is"
+        return undecided(f"the formula for {name} could not be read", detail, code="undefined_letter")
+    if found.shape != EXPECTED:
+        return wrong(f"{name} should be a square matrix", f"{written} is {shown(found.shape)}", code="wrong_shape")
+    return None
 
 
 def _reaches(
-    offered: Mapping[str, Proposed],
-    statements: Statements,
-    tokens: dict[int, three_tokens.Combination],
-    targets: dict[int, three_tokens.Combination],
-    seed: int,
+    matrices: Mapping[str, Expression], tokens: Mapping[int, Combination], targets: Mapping[int, Combination], seed: int
 ) -> Verdict:
     """Whether the outputs tend to their targets with three matrices."""
-    matrices = _matrices(offered, statements, tokens)
-    if isinstance(matrices, Verdict):
-        return matrices
     texts = [f"{name} = {plain(matrix)}" for name, matrix in matrices.items()]
-    free = dict.fromkeys(symbol for one in matrices.values() for symbol in three_tokens.VOCABULARY.free(one))
+    free = dict.fromkeys(symbol for one in matrices.values() for symbol in VOCABULARY.free(one))
     try:
-        outputs = three_tokens.outputs(matrices, list(free), tokens, targets, np.random.default_rng(seed))
+        reached = outputs(matrices, list(free), tokens, targets, np.random.default_rng(seed))
     except Misfit as misfit:
         detail = f"{misfit.what} in {', '.join(texts)}"
         return wrong("the matrices do not fit together", detail, code="dimension_mismatch")
-    errors = {f"c_{token}": list(found) for token, found in outputs.errors.items()}
-    same = [f"{name} = {canonical(matrix, three_tokens.VOCABULARY)}" for name, matrix in matrices.items()]
-    evidence = {**all_as_read(matrices), "canonical": same, "errors": errors, "norms": list(three_tokens.NORMS)}
-    missed = [token for token in targets if not outputs.reaches(token)]
+    errors = {f"c_{token}": list(found) for token, found in reached.errors.items()}
+    same = [f"{name} = {canonical(matrix, VOCABULARY)}" for name, matrix in matrices.items()]
+    evidence = {**all_as_read(matrices), "canonical": same, "errors": errors, "norms": list(NORMS)}
+    missed = [token for token in targets if not reached.reaches(token)]
     if not missed:
         return right("every output tends to its target", "; ".join(texts), evidence)
     names = " and ".join(f"c_{token}" for token in missed)
-    norm = f"{three_tokens.NORMS[-1]:g}"
-    off = "; ".join(f"c_{token} is off by {outputs.errors[token][-1]:.2g} β at β = {norm}" for token in missed)
+    norm = f"{NORMS[-1]:g}"
+    off = "; ".join(f"c_{token} is off by {reached.errors[token][-1]:.2g} β at β = {norm}" for token in missed)
     detail = f"{off} with {', '.join(texts)}"
     if len(missed) < len(targets):
         message = f"{names} does not tend to its target, the other does"
@@ -114,45 +132,60 @@ def _reaches(
 
 
 def _question(name: str) -> AskedName:
-    return AskedName(name, expected=three_tokens.EXPECTED, may_be_bare=False)
+    return AskedName(name, expected=EXPECTED, may_be_bare=False)
 
 
-def _found(statements: Statements, tokens: dict[int, three_tokens.Combination]) -> dict[str, Proposed] | Verdict:
-    """The equations for the three matrices, or why one is not there."""
-    proposals = {name: found_for(_question(name), statements) for name in _NAMES}
-    found = {name: one for name, one in proposals.items() if isinstance(one, Proposed)}
-    missing = {name: one for name, one in proposals.items() if isinstance(one, Verdict)}
-    unread = [verdict for verdict in missing.values() if verdict.evidence]
-    if not missing:
-        return found
-    if not found:
-        return next(iter(missing.values()))
-    matrices = _matrices(found, statements, tokens)
-    if isinstance(matrices, Verdict):
-        return matrices
-    if unread:
-        return unread[0]
-    cause = next(iter(missing.values())).message
-    return wrong(f"{' and '.join(missing)} is not given", cause, code="formula_not_found")
+@dataclass(frozen=True)
+class Outputs:
+    """How far each token's output is from what is asked, relative to β, at growing norms."""
+
+    errors: Mapping[int, tuple[float, ...]]
+
+    def reaches(self, token: int) -> bool:
+        far = self.errors[token]
+        return bool(np.isfinite(far[-1]) and far[-1] <= NEAR)
 
 
-def _matrices(
-    offered: Mapping[str, Proposed], statements: Statements, tokens: dict[int, three_tokens.Combination]
-) -> dict[str, Expression] | Verdict:
-    """The matrices that were proposed, or what is wrong with one of them."""
-    found: dict[str, Expression] = {}
-    for name, proposed in offered.items():
-        one = settled(proposed, _question(name), statements, functools.partial(three_tokens.sampled, tokens))
-        if isinstance(one, Verdict):
-            return one
-        if one.shape == UNSIZED:
-            message = f"{name} is zero, so it tells no two tokens apart"
-            return wrong(message, f"{name} = {plain(one.expression)}", code="formula_is_zero")
-        if one.shape == SCALAR and (unknown := three_tokens.VOCABULARY.free(one.expression)):
-            detail = f"it is not said what {plain(unknown[0])} is"
-            return undecided(f"the formula for {name} could not be read", detail, code="undefined_letter")
-        if one.shape != three_tokens.EXPECTED:
-            detail = f"{name} = {plain(one.expression)} is {shown(one.shape)}"
-            return wrong(f"{name} should be a square matrix", detail, code="wrong_shape")
-        found[name] = one.expression
-    return found
+@np.errstate(all="ignore")  # what is infinite is judged, not warned of
+def outputs(
+    matrices: Mapping[str, Expression],
+    free: list[Symbol],
+    tokens: Mapping[int, Combination],
+    targets: Mapping[int, Combination],
+    rng: np.random.Generator,
+) -> Outputs:
+    """Each token's output at norms from 4 to 32, where the free letters grow as the norm does."""
+    basis = _basis(rng)
+    errors: dict[int, list[float]] = {token: [] for token in targets}
+    for beta in NORMS:
+        values = _values(tokens, beta * basis, beta, dict.fromkeys(free, beta))
+        K, Q, V = (evaluate(matrices[name], values) for name in ("K", "Q", "V"))
+        X = np.hstack([values.arrays[f"x_{number}"] for number in tokens])  # (D, tokens)
+        C = V @ X @ softmax((K @ X).T @ (Q @ X), 0)
+        for token, parts in targets.items():
+            wanted = _combined(parts, beta * basis)
+            errors[token].append(float(np.abs(C[:, [list(tokens).index(token)]] - wanted).max() / beta))
+    return Outputs({token: tuple(found) for token, found in errors.items()})
+
+
+def _sampled(tokens: Mapping[int, Combination], free: Sequence[Symbol], rng: np.random.Generator) -> Values:
+    """Values of the question's symbols: orthogonal u's of norm β, the tokens made of them, and any free letters."""
+    beta = float(rng.uniform(1.5, 3))
+    return _values(tokens, beta * _basis(rng), beta, {symbol: float(rng.uniform(0.4, 2.2)) for symbol in free})
+
+
+def _basis(rng: np.random.Generator) -> Array:
+    return np.linalg.qr(rng.standard_normal((_SIZE, len(_LABELS))))[0]  # (D, 4)
+
+
+def _values(tokens: Mapping[int, Combination], u: Array, beta: float, scalars: Mapping[Symbol, float]) -> Values:
+    arrays = {f"u_{label}": u[:, [place]] for place, label in enumerate(_LABELS)}
+    arrays |= {f"x_{number}": _combined(parts, u) for number, parts in tokens.items()}
+    return Values({"D": _SIZE}, arrays | {"β": np.array([[beta]])}, scalars=scalars)
+
+
+def _combined(parts: Combination, u: Array) -> Array:
+    total = np.zeros((_SIZE, 1))
+    for label, factor in parts.items():
+        total = total + float(factor) * u[:, [_LABELS.index(label)]]
+    return total

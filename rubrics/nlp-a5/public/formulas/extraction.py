@@ -1,4 +1,4 @@
-"""*extracts*: does M(v_a + v_b) = v_a hold for all v_a in A's span and v_b in B's? Rewritten, and always sampled."""
+"""A matrix that takes one vector out of a sum of two: rewritten with what A and B are, and always sampled."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from grader import Array
+from grader import Answer, Array, Outcome, Student, check
 from grader.formulas import (
+    HALF,
     ONE,
     UNSIZED,
+    AskedName,
     Declared,
     Expression,
+    Reading,
+    Share,
     Symbol,
     Typed,
     Values,
@@ -22,9 +26,14 @@ from grader.formulas import (
     as_read,
     canonical,
     evaluate,
+    formula_outcome,
+    how_read,
+    judged,
     partly,
     plain,
+    read_by,
     right,
+    seed_from,
     shown,
     symbols_in,
     wrong,
@@ -48,6 +57,27 @@ EXPECTED = ("d", "d")
 # d, m, p: rectangular, m larger and smaller than p, with and without room beside both, and spans of one vector.
 _SIZES = ((7, 3, 2), (6, 2, 4), (5, 1, 3), (8, 4, 1), (4, 1, 1))
 _EXACT = 1e-8  # of an entry; the vectors are of length about 2
+
+
+def _question(name: str) -> AskedName:
+    return AskedName(name, expected=EXPECTED)
+
+
+def _as_read(answer: Answer, *, name: str = "M", partial: Share = HALF) -> list[Reading]:
+    return [how_read(answer, VOCABULARY, _question(name))]
+
+
+@read_by(_as_read)
+@check
+def extracts_one_vector_of_a_sum(
+    student: Student, rng: np.random.Generator, *, name: str = "M", partial: Share = HALF
+) -> Outcome:
+    """M turns v_a + v_b into v_a, for all v_a in the span of A and v_b in the span of B."""
+    return formula_outcome(_extracts, student, partial, name, seed_from(rng))
+
+
+def _extracts(answer: Answer, name: str, seed: int) -> Verdict:
+    return judged(answer, VOCABULARY, _question(name), lambda found: judge(found, np.random.default_rng(seed)))
 
 
 @np.errstate(all="ignore")  # what is infinite is judged, not warned of

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from grader import Answer
-from grader.formulas import FACE, LETTERS
+from grader.formulas import plain_text
 
-_MARKUP = re.compile(rf"{FACE.pattern}|\\[()\[\],;!]|[${{}}`*]")
-_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_MARKUP = re.compile(r"\\[()\[\],;!]|[${}`*]")
 _LETTER = r"(?<![A-Za-z\\^_])(?P<letter>[A-Za-zℓα-ω])(?![A-Za-z^_(])"
 _VERB = r"(?:\s*(?:=|:)\s*|\s+(?:be|is|are|denotes|denoting|denote|being|represents|means|stands\s+for|as|for)\s+)"
 _DEFINED = re.compile(
@@ -51,9 +50,7 @@ def letters_said(answer: Answer, meanings: Mapping[str, Sequence[str]]) -> dict[
 
 
 def _plain(answer: Answer) -> str:
-    text = " ".join(piece.text for piece in answer.pieces)
-    text = _COMMAND.sub(lambda found: LETTERS.get(found[1], found[0]), text[:20_000])
-    return re.sub(r"\s+", " ", _MARKUP.sub(" ", text))
+    return re.sub(r"\s+", " ", _MARKUP.sub(" ", plain_text(answer)))
 
 
 def _up_to_the_next(words: Sequence[str]) -> list[str]:

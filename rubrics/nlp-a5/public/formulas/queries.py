@@ -15,28 +15,22 @@ from grader.formulas import (
     AskedName,
     Constant,
     Expression,
+    Formula,
     GrowthClaim,
-    Judged,
     Misfit,
-    Proposed,
     Reading,
     Share,
     Statements,
     Symbol,
-    Typed,
     Verdict,
-    combinations,
     formula_outcome,
-    found_for,
     how_read,
     judged,
-    of_alternatives,
+    judged_together,
     read_by,
-    read_statements,
     rebuilt,
     right,
     seed_from,
-    settled,
     wrong,
 )
 
@@ -75,13 +69,13 @@ def _weights(
 ) -> Verdict:
     setting = Setting(keys, drawn, tuple(targets), n)
 
-    def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
-        query = _query(found, statements, setting)
-        if drawn and _calls_means_random(statements, setting):
+    def judge(found: Formula) -> Verdict:
+        query = _query(found, setting)
+        if drawn and _calls_means_random(found.statements, setting):
             found = replace(found, expression=_with_random_keys(found.expression, setting))
             query = replace(query, expression=found.expression)
         verdict = weights.judge(found, query, targets, name, np.random.default_rng(seed))
-        if proposed.relation == "∝" and verdict.score == HALF:
+        if found.relation == "∝" and verdict.score == HALF:
             message = "the weights tend to what is asked, if the constant is large"
             return right(message, verdict.detail, verdict.evidence)
         return verdict
@@ -91,13 +85,12 @@ def _weights(
 
 def _calls_means_random(statements: Statements, setting: Setting) -> bool:
     """`where m_i = k_i are the keys`: what was read as a mean is said to be a key."""
-    for clause in statements.clauses:
-        for place, relation in enumerate(clause.relations):
-            left, right = (statements.read(clause.members[place + step]) for step in (0, 1))
-            names = (left.name, right.name) if isinstance(left, Symbol) and isinstance(right, Symbol) else ()
-            if relation == "=" and names == (setting.known, setting.drawn):
-                return True
-    return False
+    return any(
+        isinstance(one, Symbol)
+        and isinstance(other, Symbol)
+        and (one.name, other.name) == (setting.known, setting.drawn)
+        for one, other in statements.equations
+    )
 
 
 def _with_random_keys(expression: Expression, setting: Setting) -> Expression:
@@ -109,10 +102,10 @@ def _with_random_keys(expression: Expression, setting: Setting) -> Expression:
     )
 
 
-def _query(found: Typed, statements: Statements, setting: Setting) -> Query:
+def _query(found: Formula, setting: Setting) -> Query:
     endless = Symbol("∞")  # a query ∞ times a vector has a scale without bound
     scaled = rebuilt(found.expression, lambda part: endless if part == Constant("∞") else part)
-    claims = {symbol: statements.claim_about(symbol) for symbol in statements.vocabulary.free(scaled)}
+    claims = replace(found, expression=scaled).claims
     if endless in claims:
         claims[endless] = GrowthClaim("large", "+")
     return Query(scaled, claims, setting)
@@ -146,47 +139,16 @@ def _heads(
     answer: Answer, names: tuple[str, ...], keys: str, drawn: str, variance: Fraction, n: int, seed: int
 ) -> Verdict:
     setting = Setting(keys, drawn, ("a", "b"), n)
-    statements = read_statements(answer, setting.vocabulary(*names))
-    found: dict[str, Proposed] = {}
-    missing: list[Verdict] = []
-    for name in names:
-        proposed = found_for(_head(name), statements)
-        if isinstance(proposed, Verdict):
-            missing.append(proposed)
-        else:
-            found[name] = proposed
-    if len(missing) == len(names):
-        return missing[0]
-    if missing:
-        unread = [verdict for verdict in missing if verdict.evidence]
-        contradictions = [
-            one
-            for name, proposed in found.items()
-            if isinstance(one := settled(proposed, _head(name), statements, setting.sampled), Verdict)
-        ]
-        one_alone = wrong("only one of the two queries is given", missing[0].message, code="formula_not_found")
-        return [*contradictions, *unread, one_alone][0]
-    judged = [
-        Judged(_pair(pair, statements, setting, variance, seed), list(pair.values())) for pair in combinations(found)
-    ]
-    return of_alternatives(judged, " and ".join(names))
+
+    def judge(pair: Mapping[str, Formula]) -> Verdict:
+        queries = {name: (found, _query(found, setting)) for name, found in pair.items()}
+        try:
+            return heads.judge(queries, variance, np.random.default_rng(seed))
+        except Misfit as misfit:
+            return wrong("the queries do not fit together", misfit.what, code="dimension_mismatch")
+
+    return judged_together(answer, setting.vocabulary(*names), [_head(name) for name in names], judge, setting.sampled)
 
 
 def _head(name: str) -> AskedName:
     return AskedName(name, expected=_VECTOR, may_be_bare=False)
-
-
-def _pair(
-    pair: Mapping[str, Proposed], statements: Statements, setting: Setting, variance: Fraction, seed: int
-) -> Verdict:
-    """What two queries do as two heads."""
-    found: dict[str, tuple[Typed, Query]] = {}
-    for name, proposed in pair.items():
-        one = settled(proposed, _head(name), statements, setting.sampled)
-        if isinstance(one, Verdict):
-            return one
-        found[name] = (one, _query(one, statements, setting))
-    try:
-        return heads.judge(found, variance, np.random.default_rng(seed))
-    except Misfit as misfit:
-        return wrong("the queries do not fit together", misfit.what, code="dimension_mismatch")

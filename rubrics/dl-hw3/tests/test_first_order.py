@@ -6,19 +6,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from rubric_dl_hw3.checks.formulas import perturbation
+from rubric_dl_hw3.checks.formulas import first_order
 
 from grader.formulas import HALF, Verdict, typed
-from reference.attention import attention
 from tests.formulas.spelling_out import read
 
 ONE, NONE = Fraction(1), Fraction(0)
 
 
 def _to_first_order(text: str, scales: bool) -> Verdict:
-    vocabulary = perturbation.SCALED if scales else perturbation.SHIFTED
+    vocabulary = first_order.SCALED if scales else first_order.SHIFTED
     formula = typed(read(text, vocabulary), vocabulary).expression
-    return perturbation.judge(formula, perturbation.worlds(attention, scales, np.random.default_rng(5)), text)
+    return first_order.compared(formula, first_order.worlds(scales, np.random.default_rng(5)), text)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from grader import Answer
+import numpy as np
+
+from grader import Answer, Outcome, Student, check
 from grader.formulas import (
-    DENIALS_OF_A_COST,
+    DENIALS,
+    HALF,
     Apply,
     Declared,
     Expression,
@@ -22,12 +25,18 @@ from grader.formulas import (
     Statements,
     Symbol,
     Token,
+    Verdict,
     Vocabulary,
+    formula_outcome,
     offers,
+    plain,
     read_as,
+    read_by,
     read_statements,
     rebuilt,
+    right,
     symbols_in,
+    undecided,
     walk,
 )
 
@@ -119,6 +128,41 @@ def costs_as_read(
     return [
         read_as(f"cost of the {name} model", (costs[name],), statements) if name in costs else unread for name in words
     ]
+
+
+@read_by(costs_as_read)
+@check(judges=False)
+def costs_can_be_read(
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    words: dict[str, list[str]],
+    variables: dict[str, list[str]],
+    fixed: list[str],
+    said: dict[str, list[str]] = {},  # noqa: B006 - read only
+) -> Outcome:
+    """A cost is found for each model, and it can be read; whether it is right is judged later."""
+    return formula_outcome(_read_costs, student, HALF, words, variables, fixed, said)
+
+
+def _read_costs(
+    answer: Answer,
+    words: dict[str, list[str]],
+    variables: dict[str, list[str]],
+    fixed: list[str],
+    said: dict[str, list[str]],
+) -> Verdict:
+    statements = read_statements(answer, CostLetters.of(answer, variables, fixed, said).vocabulary)
+    found = costs_by_subject(statements, words)
+    if missing := [name for name in words if name not in found]:
+        cause = str(statements.faults[0]) if statements.faults else f"write for example '{missing[0]}: O(…)'"
+        return undecided(
+            f"{answer.file}:{answer.line}: no cost was found for {' and '.join(missing)}",
+            cause,
+            code="formula_not_found",
+        )
+    read_as = (f"{name}: {plain(costs[-1][-1])}" for name, costs in found.items())
+    return right("the costs can be read", ", ".join(read_as))
 
 
 class _Owners:
@@ -228,7 +272,7 @@ class _Owners:
     def _counts(self, number: int) -> bool:
         cost = self._costs[number]
         before = self._words_before(cost.begins)
-        if any(word in DENIALS_OF_A_COST for word in before):
+        if any(word in DENIALS for word in before):
             return False
         if any(word in _COMPARISONS for word in before) and self._behind(cost) is None:
             return False
