@@ -104,6 +104,10 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
     if statements.faults:
         return _unreadable(question, [str(fault) for fault in statements.faults])
     where = f"{statements.answer.file}:{statements.answer.line}"
+    if others := statements.named_otherwise:
+        shown = " or ".join(f"'{quote(text, 2 * _SHOWN_FORMULA)}'" for text in others[-_SHOWN_FORMULAS:])
+        message = f"{where}: no '{question.name} = …' was found; if {shown} is meant, write '{question.name} = …'"
+        return undecided(message, code="formula_under_another_name")
     message = f"{where}: no '{question.name} = …' was found: {_what_was_read(statements)}"
     return undecided(message, code="formula_not_found")
 

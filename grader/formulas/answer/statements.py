@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from grader.formulas.answer.assertions import Assertion, assertion_of
 from grader.formulas.answer.clauses import Clause, clauses_in
@@ -46,6 +48,7 @@ _LEADING = (
 )  # words right before an answer
 _ENDS_A_LINE = ("", ".", "\n", ",")
 _JOINING = ("TRANSPOSE", "OPERATOR", "+", "^", "FRACTION")  # what only formulas have, in prose too
+_SET_BEFORE = re.compile(r"^(\\?[A-Za-z]+)\}")  # what closes \mathrm{…
 _MAX_LEFT_SIDE = 12  # tokens; longer ones than x̂_j − x_j nobody asks for
 
 
@@ -151,6 +154,35 @@ class Statements:
                 written = [token for member in clause.members for token in member]
                 found.append(clause.piece.text[written[0].start : written[-1].end])
         return found
+
+    @property
+    def named_otherwise(self) -> list[str]:
+        """Equations for what the question does not know, from what it knows, as they were written: `out = …`."""
+        found = []
+        for clause in self.clauses:
+            if clause.relations[:1] != ("=",):
+                continue
+            right, name = self.read(clause.members[1]), self._name_before(clause)
+            if name is not None and right is not None and any(map(self._is_the_questions, symbols_in(right))):
+                found.append(_SET_BEFORE.sub(r"\1", clause.piece.text[name : clause.members[1][-1].end]))
+        return found
+
+    def _name_before(self, clause: Clause) -> int | None:
+        """Where the name begins that an equation is for, if it is a letter of the answer's own, a word, or a word with
+        a bracket behind it: `P = …`, `out = …`, `attention(Q, K) = …`."""
+        written, text = clause.members[0], clause.piece.text
+        if written and written[0].kind != "(":
+            letters = [token.value for token in written if isinstance(token.value, Symbol)]
+            own = len(letters) == len(written) and not all(map(self._is_the_questions, letters))
+            one_word = all(token.end == following.start for token, following in pairwise(written))
+            return written[0].start if own and one_word else None
+        before = self.tokens[clause.order - 1] if clause.order else None
+        is_word = before is not None and before.kind == "WORD" and str(before.value) in text[before.start : before.end]
+        return before.start if before and is_word else None
+
+    def _is_the_questions(self, symbol: Symbol) -> bool:
+        vocabulary = self.vocabulary
+        return vocabulary.knows(symbol) or symbol.name in vocabulary.dimensions or str(symbol) in vocabulary.asked
 
     def alone(self, clause: Clause, expression: Expression) -> Proposed:
         """An expression that is a whole clause, as a formula for whatever is asked."""
