@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
+from grader.checks.formulas.conventions import each_way, formula_as_read
 from grader.checks.formulas.key_variants import (
     Reading,
     asked_of,
-    formula_as_read,
     letters_of,
     vocabulary_of,
     with_readable_keys,
@@ -52,7 +52,7 @@ def formula_equals_the_key(
 
 def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdict:
     tried: list[tuple[str, list[Judged]]] = []
-    every = [Reading.model_validate(given) for given in readings]
+    every = each_way([Reading.model_validate(given) for given in readings])
     for reading in [reading for reading in every if not _said_otherwise(answer, reading, reading.symbols)] or every:
         if not all(_states(answer, reading, name, text, seed) for name, text in reading.given.items()):
             continue
@@ -143,7 +143,7 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
 def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
     """With every key, then with every known mistake."""
     vocabulary = statements.vocabulary
-    axis = AXES["row" if reading.softmax_normalises == "each_row" else "column"]
+    axis = AXES["row" if reading.softmax_normalises[:1] == ["each_row"] else "column"]
     formula = f"{reading.name} = {plain(found.expression)}"
     evidence: dict[str, Any] = {
         **as_read(found.expression, reading.name),

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.formulas.key_variants import AskedFor, formula_as_read, vocabulary_of
+from grader.checks.formulas.conventions import each_way, formula_as_read
+from grader.checks.formulas.key_variants import AskedFor, vocabulary_of
 from grader.errors import Missing
 from grader.formulas.answer.asked_for import AskedName, Formula, judged
 from grader.formulas.outcomes import formula_outcome
@@ -40,8 +41,7 @@ def formula_can_be_read(student: Student, rng: np.random.Generator, *, readings:
 
 def _read(answer: Answer, readings: list[dict[str, Any]]) -> Verdict:
     verdicts = []
-    for given in readings:
-        reading = AskedFor.model_validate(given)
+    for reading in each_way([AskedFor.model_validate(given) for given in readings]):
         question = AskedName(reading.name, tuple(reading.spelled))
 
         def say(found: Formula, name: str = reading.name) -> Verdict:
