@@ -1,4 +1,4 @@
-'''What rubrics import to ask for formulas: `from grader.formulas import Vocabulary, judged, …`.
+"""What rubrics import to ask for formulas: `from grader.formulas import Vocabulary, judged, …`.
 
 A question is its symbols (`Vocabulary` of `Declared`) and the name asked for (`AskedName`). Its check hands the answer
 to a judge in a process that can be killed, and the judge says how much the formula is worth and why:
@@ -8,7 +8,7 @@ to a judge in a process that can be killed, and the judge says how much the form
 
     @check
     def is_symmetric(student: Student, rng: np.random.Generator, *, partial: Share = HALF) -> Outcome:
-        """M is symmetric, whatever W is."""
+        "M is symmetric, whatever W is."
         return formula_outcome(_judged, student, partial, seed_from(rng))
 
     def _judged(answer: Answer, seed: int) -> Verdict:  # at the top level: it is found by its name
@@ -17,7 +17,7 @@ to a judge in a process that can be killed, and the judge says how much the form
     def _is_symmetric(found: Formula, rng: np.random.Generator) -> Verdict:
         M = evaluate(found.expression, Values({"d": 5}, {"W": rng.normal(size=(5, 5))}))
         return right("M is symmetric") if np.allclose(M, M.T) else wrong("M is not symmetric", code="not_symmetric")
-'''
+"""
 
 from grader.formulas.answer.asked_for import AskedName, Formula, expression, found_for, judged, judged_together
 from grader.formulas.answer.explaining import NotRead, Read, Reading, how_read, read_as
