@@ -2,10 +2,10 @@
 
     python -m benchmarks.formula_corpus
 
-The corpus is tests/formulas/*.yaml. Full marks for an answer that does not deserve them is a false accept; anything
-less for one that does is a false reject; unreadable is an answer a person can read and the tool cannot. The other
-tools can only compare with a key, so they are given one that is right, and the formula without the words around it;
-they run in a process that is ended after five seconds, because some answers make them compute without end.
+The corpus is rubrics/*/tests/formulas/*.yaml. Full marks for an answer that does not deserve them is a false accept;
+anything less for one that does is a false reject; unreadable is an answer a person can read and the tool cannot. The
+other tools can only compare with a key, so they are given one that is right, and the formula without the words around
+it; they run in a process that is ended after five seconds, because some answers make them compute without end.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ from grader.model import Answer, Problem, Status
 from grader.rubric.loading import load_rubric
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-CORPUS = REPOSITORY / "tests" / "formulas"
 _OTHERS_SECONDS = 5
 _SHORT_CHARACTERS = 5_000
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as quick, where it is there
-QUESTIONS = REPOSITORY / "tests" / "rubrics" / "formulas.yaml"
+RUBRICS = ("nlp-a5", "dl-hw3")
 
 
 @dataclass(frozen=True)
@@ -60,14 +59,20 @@ class Judged:
     seconds: float
 
 
-def entries() -> Iterator[Entry]:
-    for path in sorted(CORPUS.glob("*.yaml")):
+def entries(*rubrics: str) -> Iterator[Entry]:
+    """All answers to questions of these assignments; of every one, if none is named."""
+    files = (path for rubric in rubrics or RUBRICS for path in (_tests(rubric) / "formulas").glob("*.yaml"))
+    for path in sorted(files, key=lambda path: path.name):
         for one in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER):
             part = one["part"].split()[1]
             text = one["text"] if "text" in one else one["repeat"]["unit"] * one["repeat"]["times"]
             form = one.get("format", "md")
             sheet = f"# {part}\n\n{text}\n" if form == "md" else text
             yield Entry(one["id"], part, sheet, f"answers.{form}", one["verdict"], one["why"], one.get("now", ""))
+
+
+def _tests(rubric: str) -> Path:
+    return REPOSITORY / "rubrics" / rubric / "tests"
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,8 @@ class Grader:
     """This grader: the answer sheet is read, the check of the part judges it."""
 
     def __init__(self) -> None:
-        rubric = load_rubric(QUESTIONS)
-        self._problems: dict[str, Problem] = {problem.id: problem for problem in rubric.problems}
+        loaded = [load_rubric(_tests(name) / "formula_questions.yaml", folder=_tests(name).parent) for name in RUBRICS]
+        self._problems: dict[str, Problem] = {problem.id: problem for rubric in loaded for problem in rubric.problems}
         killable_child.start()
 
     def __call__(self, entry: Entry) -> Judged:

@@ -29,7 +29,7 @@ from benchmarks.forms.every_form import FORMS, MARKDOWN, Form
 from benchmarks.forms.judged import Judge, judge
 from grader.answers import pdf_lines, pdf_sheet, readers, sheet_files, splitting
 from grader.answers.pdf import process as pdf_process
-from grader.checks.formulas import formula_outcomes
+from grader.formulas import outcomes
 from grader.formulas.answer import clauses, token_stream
 from grader.formulas.syntax import parser
 from grader.formulas.typing import shapes
@@ -102,7 +102,7 @@ def _stages_timed(clock: _Clock) -> Iterator[None]:
         return clock.timed("lines" if function is pdf_lines.pdf_lines else "verdicts", function)(*args)
 
     instead = {id(one): clock.timed(stage, one) for stage, functions in _STAGES.items() for one in functions}
-    instead[id(formula_outcomes.in_killable_child)] = here
+    instead[id(outcomes.in_killable_child)] = here
     changed = []
     for name, module in list(sys.modules.items()):
         if name.startswith("grader."):

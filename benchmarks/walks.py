@@ -21,7 +21,7 @@ import numpy as np
 
 import grader
 from grader.answers import read_answers
-from grader.checks.formulas import formula_outcomes
+from grader.formulas import outcomes
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
 from grader.model import Answer
@@ -74,7 +74,7 @@ class _Wrote:
 def walk_of_an_answer(sample: str = "alice", part: str = "1.b.ii") -> Walk:
     rubric = load_rubric(find_rubric("nlp-a5"))
     (problem,) = (one for one in rubric.problems if one.id == part)
-    here: Any = formula_outcomes
+    here: Any = outcomes
     here.in_killable_child = lambda function, *arguments: function(*arguments)
     with open_submission(REPOSITORY / "submissions" / sample) as submission:
 

@@ -23,6 +23,7 @@ from grader.model import (
     review,
     scored,
 )
+from grader.quoting import quote
 from grader.registry import DataFile, HoldsTheAnswer, LeftOutOfKits, Prompt, StudentFile, check
 from grader.rubric.loading import find_rubric, load_rubric
 from grader.rubric.own_functions import inputs, reference
@@ -67,6 +68,7 @@ __all__ = [
     "numbers",
     "open_submission",
     "passed",
+    "quote",
     "reference",
     "review",
     "scored",

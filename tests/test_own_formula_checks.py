@@ -20,12 +20,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.checks.formulas.formula_outcomes import formula_outcome, seed_from
-from grader.formulas.answer.asked_for import AskedName, expression, judged
-from grader.formulas.provers.identity import agree
-from grader.formulas.provers.verdicts import HALF, Verdict, right, wrong
-from grader.formulas.typing.vocabulary import Declared, Vocabulary
-from grader.registry import check
+from grader import check
+from grader.formulas import (
+    HALF,
+    AskedName,
+    Declared,
+    Verdict,
+    Vocabulary,
+    agree,
+    expression,
+    formula_outcome,
+    judged,
+    right,
+    seed_from,
+    wrong,
+)
 
 LETTERS = Vocabulary((Declared("x"),), asked=("y",))
 
@@ -58,11 +67,11 @@ problems:
   - {id: 1.a, title: A parabola, points: 1, checks: [{check: is_the_curve, points: 1, curve: x^2 + 1}]}
   - {id: 1.b, title: Another, points: 1, checks: [{check: is_the_curve, points: 1, curve: x^2 + 2}]}
   - id: 1.c
-    title: A query
+    title: A root
     points: 1
-    checks: [{check: weights_tend_to_their_targets, points: 1, targets: {a: 1/2, b: 1/2}}]
+    checks: [{check: formula_equals_the_key, points: 1, readings: [{name: q, symbols: {n: size}, equals: [sqrt(n)]}]}]
 """
-ANSWERS = "# 1.a\n\n$y = 1 + x x$\n\n# 1.b\n\n$y = x^2$\n\n# 1.c\n\n$q = 10^6 (k_a + k_b)$\n"
+ANSWERS = "# 1.a\n\n$y = 1 + x x$\n\n# 1.b\n\n$y = x^2$\n\n# 1.c\n\n$q = \\sqrt{n}$\n"
 OUTCOMES = {"1.a": "passed", "1.b": "failed", "1.c": "passed"}
 
 

@@ -20,7 +20,7 @@ _ASCII_FORMULA = re.compile(r"\w[_^][{(]?\w|\w=\S|\S=\w")
 _LETTERS = re.compile(r"[A-Za-z]{1,2}|[^\W\d_a-zA-Z]")
 _CALLED = "|".join(sorted(map(re.escape, FUNCTIONS), key=len, reverse=True))
 _TERM = rf"(?:(?:{_CALLED})(?=\()|[A-Za-z]{{1,2}}(?![A-Za-z])|[^\W\d_a-zA-Z]|\d+(?:\.\d+)?)"
-# Nothing but short names, numbers, brackets and operators: `1000·(ka`, `AAᵀ`, `exp(βs)`; "is" and "of", too.
+# Nothing but short names, numbers, brackets and operators: `1000·(xu`, `UVᵀ`, `exp(βs)`; "is" and "of", too.
 _TERMS = re.compile(rf"[(\[{{|]*{_TERM}(?:[·×*/+−^_()\[\]{{}}|'-]*{_TERM})*[)\]}}|']*[.,;:]*")
 _NO_WORD = re.compile(r"[·×*^_(\[]|[^\W\d_a-zA-Z]|[A-Za-z]\d")
 _FACTOR = re.compile(r"(?![AI]\b)[A-Z][)\]]*[.,;:]*")

@@ -1,4 +1,4 @@
-"""answers.yaml → what was written for each part: `b.ii: {q: "\\\\beta (k_a + k_b)", because: "…"}`."""
+"""answers.yaml → what was written for each part: `b.ii: {y: "\\\\alpha (2 u - w)", because: "…"}`."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator
 
-from grader.checks.formulas.formula_outcomes import Share, formula_outcome
 from grader.checks.formulas.key_variants import KnownMistake
 from grader.formulas.answer.explaining import NotRead, Read, Reading
+from grader.formulas.outcomes import Share, formula_outcome
 from grader.formulas.provers.verdicts import HALF, Verdict, right, undecided
 from grader.formulas.quantities.found_numbers import chains_in, computed
 from grader.formulas.quantities.plain_text import plain

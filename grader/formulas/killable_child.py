@@ -22,8 +22,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from grader import plugins
 from grader.errors import cause_for_staff
+from grader.plugins import register, registered
 
 CPU_SECONDS = 2.0  # the slowest honest formula takes a tenth of it
 _WALL_SECONDS = 60.0  # a machine with many others on it; processor time is what decides
@@ -102,7 +102,7 @@ def in_killable_child(function: Callable[..., Any], *args: Any, cpu_seconds: flo
     """What the function returns, computed in a child with bounded time; TookTooLong if it was killed for it."""
     start()
     assert _server is not None
-    of_rubrics = plugins.registered()
+    of_rubrics = registered()
     request = (of_rubrics, function.__module__, function.__qualname__, pickle.dumps(args), cpu_seconds)
     match _server.ask(pickle.dumps(request)):
         case ("found", value):
@@ -154,7 +154,7 @@ def _serve() -> None:
             return
         of_rubrics, module, name, arguments, cpu_seconds = pickle.loads(request)
         for package, (folder, digest) in of_rubrics.items():
-            plugins.register(package, folder, digest)
+            register(package, folder, digest)
         try:
             function = getattr(importlib.import_module(module), name)
             args = pickle.loads(arguments)

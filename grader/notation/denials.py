@@ -12,10 +12,10 @@ HARDLY = words("hardly barely scarcely rarely seldom")
 FAILING = words("lack lacks lacking fail fails failed unable impossible")
 WRONG = words("wrong false incorrect mistaken")
 
-# Beside a cost or a formula. "no" is not among them: it takes the formula before back, and the one behind it stands.
-# With "unlike" a formula is turned down, while costs are compared: "unlike the full model it takes …".
-DENIALS_OF_A_COST = NOT | CONTRACTIONS | NEITHER
-DENIALS_OF_A_FORMULA = DENIALS_OF_A_COST | {"unlike"}
+# Beside mathematics. "no" is not among them: it takes the formula before back, and the one behind it stands.
+# With "unlike" a formula is turned down, while what is counted is compared: "unlike the other it takes …".
+DENIALS = NOT | CONTRACTIONS | NEITHER
+DENIALS_OF_A_FORMULA = DENIALS | {"unlike"}
 VERDICTS = WRONG | {"mistake", "invalid", "fails", "contradiction"}
 # In a sentence of prose, where whole clauses are denied and what is hardly so is not so.
 DENIALS_IN_PROSE = NOT | NEITHER | HARDLY | FAILING | {"no", "none", "nobody", "without"}

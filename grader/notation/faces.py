@@ -43,3 +43,10 @@ def any_of(names: Iterable[str]) -> str:
 # What may stand before a letter and leave it what it is, as a pattern for its name.
 FACE_NAMES = any_of(FACES | TEXT_COMMANDS | _ARROWS)
 FACE = re.compile(rf"\\(?:{FACE_NAMES})(?![A-Za-z])")
+# All but the blackboard's, which tells ℝ from R.
+_PLAIN = re.compile(rf"\\(?:{any_of((FACES | TEXT_COMMANDS | _ARROWS) - {'mathbb', 'mathds'})})(?![A-Za-z])")
+
+
+def without_faces(text: str) -> str:
+    """`\\mathbf{W}_Q` → ` {W}_Q`."""
+    return _PLAIN.sub(" ", text)

@@ -18,7 +18,7 @@ FUNCTIONS = spelled(
         "tanh": "tanh",
         "inverse": "inv",
         "pinv": "pinv",
-        "transpose": "transpose",
+        "transpose": "transpose swapaxes swapdims",
         "product": "dot matmul",
         "outer": "outer",
         "inner": "inner",
@@ -48,7 +48,13 @@ DECLARABLE = spelled(
 )
 KEYWORDS = words("axis dim keepdims")  # what numpy's and torch's softmax may be told
 MODULES = words("np numpy math torch scipy special linalg la F nn functional jnp sp sympy cmath")
-TRANSPOSING_METHODS = words("T mT t transpose")
+TRANSPOSING_METHODS = words("T mT t transpose swapaxes swapdims")
+APPLYING_METHODS = words("softmax")
 MULTIPLYING_METHODS = words("dot matmul mm")
 NUMPY_CONSTANTS = {"e": "e", "pi": "π", "inf": "∞"}
 INFINITIES = words("inf Inf infty")
+
+
+def swaps_rows_and_columns(*axes: object) -> bool:
+    """Whether to swap these axes is to transpose, a matrix or each of a stack of them: 0 and 1, -2 and -1, 1 and 2."""
+    return set(axes) in ({0, 1}, {-2, -1}, {1, 2}, {2, 3})

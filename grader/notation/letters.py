@@ -14,7 +14,7 @@ LETTERS = dict(zip(_GREEK_NAMES.split(), _GREEK_LETTERS, strict=True)) | {
     "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
 }  # fmt: skip
 _CYRILLIC = dict(zip("асеорхукмтвнАВСЕНКМОРТХ", "aceopxykmtbhABCEHKMOPTX", strict=True))  # drawn alike
-# Signs that a word processor writes for its own layout when a formula is copied as text: M=∑_(i=1)^m▒〖a_i a_i^T〗.
+# Signs that a word processor writes for its own layout when a formula is copied as text: P=∑_(i=1)^m▒〖u_i w_i^T〗.
 _LINEAR = {"〖": "(", "〗": ")", "▒": " ", "├": " ", "┤": " "}
 SAME_LETTER = _CYRILLIC | {"ϵ": "ε", "ϑ": "θ", "ϕ": "φ", "ϱ": "ρ", "µ": "μ", "∆": "Δ", "Ω": "Ω", "𝟙": "1"} | _LINEAR
 

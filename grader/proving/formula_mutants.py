@@ -31,7 +31,7 @@ _ANY = Vocabulary(())  # every letter is one of its own: what it stands for is t
 
 
 def formula_mutants(sheet: str, answer: Answer, formula: str) -> list[Mutant]:
-    """Every mutant of a formula that stands, written like this, at one place of the answer: `A^T` or `M = A A^T`.
+    """Every mutant of a formula that stands, written like this, at one place of the answer: `U^T` or `P = U V^T`.
 
     LookupError if the answer does not have it or has it twice, Unreadable if it is no formula.
     """

@@ -189,7 +189,7 @@ def _several(read: Any) -> list[str]:
 
 def _measured(evidence: _Data) -> tuple[Any, ...] | None:
     """Weights at several scales tell queries apart, whatever letters they are written in; at one scale they do not:
-    1000(k_a + k_b) and 10⁶(k_a + k_b) reach the same limit."""
+    1000(u − w) and 10⁶(u − w) reach the same limit."""
     match evidence.get("weights_by_scale"):
         case [_, _, *_] as rows if all(isinstance(row, Mapping) for row in rows):
             return tuple(round(float(value), 3) for row in rows for value in row.values())

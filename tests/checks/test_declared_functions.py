@@ -65,6 +65,7 @@ def test_every_function_that_can_be_declared_can_be_computed() -> None:
     [
         ("functions: [sine]", "names no function that can be declared: 'sine'; did you mean 'sin'"),
         ("defined: {soft: log(1 + }", "cannot read a function that is 'defined'"),
+        ("at_also: [i]", "'at_also' names other letters for an index, and 'at' fixes none"),
         ("functions: [det]", "cannot read the key '2 det(w)'"),
         ("spelled: ['\\nabla J']", "cannot read the name '\\nabla J': the command '\\nabla' is not known here"),
     ],

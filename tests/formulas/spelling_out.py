@@ -7,15 +7,27 @@ from collections.abc import Iterable
 from grader.answers import cut_into_parts
 from grader.formulas.answer.asked_for import expression
 from grader.formulas.lexing.tokens import Token
-from grader.formulas.provers import extraction
-from grader.formulas.provers.weight_limits import Setting
 from grader.formulas.syntax.expressions import Expression, Sum, Symbol
 from grader.formulas.syntax.writer import plain
-from grader.formulas.typing.vocabulary import Vocabulary
+from grader.formulas.typing.vocabulary import ONE, Declared, Vocabulary
 from grader.model import Answer
 
-KEYS = Setting().vocabulary("q")  # β(k_a + k_b)
-BASES = extraction.VOCABULARY  # A Aᵀ
+_LABELS = ("a", "b")
+KEYS = Vocabulary(  # β(k_a + k_b): keys and values up to n, of which two have names
+    (Declared("k", ("d", ONE), ("n",), _LABELS), Declared("v", ("d", ONE), ("n",), _LABELS)), ("d", "n"), ("q",)
+)
+BASES = Vocabulary(  # A Aᵀ: two matrices and their columns
+    (
+        Declared("A", ("d", "m")),
+        Declared("B", ("d", "p")),
+        Declared("a", ("d", ONE), ("m",), columns_of="A"),
+        Declared("b", ("d", ONE), ("p",), columns_of="B"),
+        Declared("v", ("d", ONE), labels=_LABELS),
+        Declared("s", ("d", ONE)),
+    ),
+    ("d", "m", "p"),
+    ("M",),
+)
 _SEAMS = {"BREAK": "|", "ROW": "⏎", "TRANSPOSE": "ᵀ"}
 
 

@@ -429,3 +429,32 @@ def test_formulas_that_do_not_answer_are_listed(text: str, said: str) -> None:
     found = found_for(AskedName("q", expected=("d", "1")), read_statements(answer(text), KEYS))
     assert isinstance(found, Verdict)
     assert found.message.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("out = A A^T", "out = A A^T"),
+        ("`out = A @ A.T`", "out = A @ A.T"),
+        ("$out = A A^T$", "out = A A^T"),
+        (r"$\text{out} = A A^\top$", r"\text{out} = A A^\top"),
+        (r"$\mathrm{Project}(s) = A A^\top$", r"Project(s) = A A^\top"),
+        ("$P = A A^T$", "P = A A^T"),
+        ("```python\ndef project(A):\n    result = A @ A.T\n```", "result = A @ A.T"),
+        ("$P = A A^T$ and $R = B B^T$", "P = A A^T' or 'R = B B^T"),
+    ],
+)
+def test_a_formula_under_another_name_is_asked_about(text: str, other: str) -> None:
+    found = found_for(AskedName("M", expected=("d", "d")), read_statements(answer(text), BASES))
+    assert isinstance(found, Verdict)
+    assert (found.score, found.code) == (None, "formula_under_another_name")
+    assert found.message == f"answers.md:1: no 'M = …' was found; if '{other}' is meant, write 'M = …'"
+
+
+@pytest.mark.parametrize(
+    "text", ["$d = 64$", "$A = B$", "$\\beta \\gg 0$", "$A^T A = I$", "$c = 3$", "s = v_a + v_b", "so it works"]
+)
+def test_what_the_question_knows_is_no_other_name(text: str) -> None:
+    found = found_for(AskedName("M", may_be_bare=False), read_statements(answer(text), BASES))
+    assert isinstance(found, Verdict)
+    assert found.code == "formula_not_found"

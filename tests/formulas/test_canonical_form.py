@@ -8,12 +8,9 @@ import pytest
 
 from grader.formulas.answer.asked_for import expression
 from grader.formulas.answer.growth_claims import GrowthClaim
-from grader.formulas.provers import extraction
 from grader.formulas.provers.canonical_form import canonical, canonical_up_to_scale
-from grader.formulas.provers.weight_limits import Setting
 from grader.formulas.typing.shapes import typed
-
-KEYS = Setting("k").vocabulary("q")
+from tests.formulas.spelling_out import BASES, KEYS
 
 
 def query(text: str, claim: GrowthClaim | None = None) -> str:
@@ -61,7 +58,7 @@ def test_a_letter_that_does_not_grow_is_no_scale() -> None:
     ],
 )
 def test_matrices_are_multiplied_out_and_keep_their_order(same: tuple[str, ...], form: str) -> None:
-    vocabulary = extraction.VOCABULARY
+    vocabulary = BASES
     assert {canonical(typed(expression(text, vocabulary), vocabulary).expression, vocabulary) for text in same} == {
         form
     }

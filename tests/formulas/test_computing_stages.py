@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.formulas.compute import rewriting
 from grader.formulas.compute.evaluation import Values, evaluate
 from grader.formulas.compute.symbolic import NoProof, as_sympy, attempted
 from grader.formulas.lexing.tokens import Unreadable
@@ -170,33 +169,6 @@ def test_what_has_no_value_says_why(text: str, fault: type[Exception], what: str
     with pytest.raises(fault) as caught:
         evaluate(typed(read(text), BASES).expression, VALUES)
     assert str(caught.value) == what
-
-
-@pytest.mark.parametrize(
-    ("text", "form", "extracts"),
-    [
-        ("A A^T", "A Aᵀ", True),
-        ("(A A^T)^2", "A Aᵀ", True),
-        ("A (A^T A)^{-1} A^T", "A Aᵀ", True),
-        (r"\sum_i a_i a_i^T", "A Aᵀ", True),
-        ("A A^+", "A Aᵀ", True),
-        ("I - B B^T", "I − B Bᵀ", True),
-        ("2 A A^T", "2 A Aᵀ", False),
-        ("A A^T + B B^T / 10^9", "A Aᵀ + 1/1000000000 B Bᵀ", False),
-        ("A A^T / (2/2)", "A Aᵀ", True),
-        ("A A^T - A A^T", "0", False),
-        ("A^T A", "I", False),
-        ("A^T B", "0", False),
-        ("A A^T B B^T", "0", False),
-        (r"\sum_{i=2}^m a_i a_i^T", None, False),
-        ("β A A^T", None, False),
-        ("(A A^T)^{-1}", None, False),
-    ],
-)
-def test_orthonormal_words_are_shortened(text: str, form: str | None, extracts: bool) -> None:
-    words = rewriting.normal_form(typed(read(text), BASES, ("d", "d")).expression)
-    assert (None if words is None else rewriting.shown(words)) == form
-    assert (words is not None and rewriting.extracts(words)) is extracts
 
 
 def _columns(count: int) -> list[Any]:

@@ -11,12 +11,16 @@ import pytest
 from grader.answers import cut_into_parts
 from grader.formulas.answer.asked_for import AskedName, found_for
 from grader.formulas.answer.statements import Proposed, read_statements
-from grader.formulas.provers import extraction
 from grader.model import Answer, Outcome, Status
 from tests.conftest import the_rubric
+from tests.formulas.spelling_out import BASES
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
-PROBLEMS = {problem.id: problem for problem in the_rubric("tests/rubrics/formulas.yaml").problems}
+PROBLEMS = {
+    problem.id: problem
+    for name in ("nlp-a5", "dl-hw3")
+    for problem in the_rubric(f"rubrics/{name}/tests/formula_questions.yaml", name).problems
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +81,8 @@ def test_all_wrong_gets_the_message_of_the_last() -> None:
     ],
 )
 def test_what_is_offered(text: str, offered: list[str]) -> None:
-    statements = read_statements(_answer("1.b.i", text), extraction.VOCABULARY)
-    found = found_for(AskedName("M", expected=extraction.EXPECTED), statements)
+    statements = read_statements(_answer("1.b.i", text), BASES)
+    found = found_for(AskedName("M", expected=("d", "d")), statements)
     assert isinstance(found, Proposed)
     assert [one.text for one in found.offered] == offered
 

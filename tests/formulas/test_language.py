@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from grader.formulas.compute.evaluation import Values, evaluate
 from grader.formulas.lexing.lexer import Unreadable, read_tokens
-from grader.formulas.provers import extraction
-from grader.formulas.provers.weights import Setting
 from grader.formulas.syntax.expressions import Expression, Symbol
 from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.writer import latex, numpy_code, plain
@@ -18,9 +16,7 @@ from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import Vocabulary
 from tests.conftest import examples
 from tests.formulas.expressions_drawn import matrices, queries
-
-KEYS = Setting().vocabulary("q")
-BASES = extraction.VOCABULARY
+from tests.formulas.spelling_out import BASES, KEYS
 
 
 def _read(text: str, vocabulary: Vocabulary = BASES) -> Expression:
@@ -129,6 +125,50 @@ def test_what_cannot_be_read_is_explained_with_its_place(text: str, cause: str) 
     assert cause in caught.value.cause
     assert 0 <= caught.value.place <= len(text)
     assert "\n" not in caught.value.cause
+
+
+SOFTMAX = {
+    "softmax(Aᵀ B, axis=1)": [
+        "softmax(A.T @ B, dim=1)",
+        "softmax(A.T @ B, dim=-1)",
+        "softmax(A.T @ B, axis = -1)",
+        "softmax(A^T B, -1)",
+        "softmax(A^T B, 1)",
+        "torch.softmax(A.transpose(-1, -2) @ B, dim=-1)",
+        "F.softmax(A.transpose(0, 1) @ B, -1)",
+        "torch.nn.functional.softmax(A.mT @ B, dim=-1)",
+        "scipy.special.softmax(A.swapaxes(-2, -1) @ B, axis=-1)",
+        "torch.softmax(torch.transpose(A, -1, -2) @ B, -1)",
+        "softmax(np.swapaxes(A, 0, 1) @ B, axis=-1)",
+        "(A.T @ B).softmax(dim=-1)",
+        "(A.T @ B).softmax(-1)",
+        r"\operatorname{softmax}(A^\top B, dim=-1)",
+    ],
+    "softmax(Aᵀ B, axis=0)": ["softmax(A.T @ B, dim=0)", "softmax(A.T @ B, -2)", "(A.T @ B).softmax(axis=-2)"],
+    "softmax(Aᵀ B)": ["softmax(A.T @ B)", "F.softmax(A.transpose() @ B)"],
+}
+
+
+@pytest.mark.parametrize(("meaning", "spelling"), [(key, text) for key, texts in SOFTMAX.items() for text in texts])
+def test_a_softmax_is_told_its_direction_as_in_numpy_and_torch(meaning: str, spelling: str) -> None:
+    assert plain(_read(spelling)) == meaning
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("softmax(A.T @ B, dim=2)", "a matrix has the axes 0 and 1, or -2 and -1, and no axis 2"),
+        ("softmax(A.T @ B, B)", "no axis B"),
+        ("softmax(A.T @ B, -1, 0)", "'softmax' takes 1 argument"),
+        ("(A.T @ B).softmax(A)", "no axis A"),
+        ("A.transpose(0, 2)", "does not swap rows and columns"),
+        ("torch.transpose(A, 0, 0)", "'transpose' takes 1 argument"),
+    ],
+)
+def test_axes_that_a_matrix_does_not_have_are_not_guessed_at(text: str, cause: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        _read(text)
+    assert cause in caught.value.cause
 
 
 def test_a_function_of_a_matrix_is_not_guessed_at() -> None:

@@ -8,13 +8,9 @@ import pytest
 
 from grader.formulas.lexing.lexer import Token, Unreadable, read_tokens
 from grader.formulas.lexing.tokens import MAX_CHARACTERS, MAX_DEPTH, MAX_DIGITS, MAX_NAME, MAX_TOKENS
-from grader.formulas.provers import extraction
-from grader.formulas.provers.weight_limits import Setting
 from grader.formulas.syntax.expressions import Domain
 from grader.formulas.typing.vocabulary import Vocabulary
-
-KEYS = Setting().vocabulary("q")  # k_i, v_i for i up to n, of which k_a and k_b are two; q is asked for
-BASES = extraction.VOCABULARY  # A and B with columns a_i and b_i, M is asked for
+from tests.formulas.spelling_out import BASES, KEYS
 
 
 def _value(value: Any) -> str:

@@ -5,26 +5,17 @@ from __future__ import annotations
 import pytest
 
 from grader.answers import cut_into_parts
-from grader.checks.formulas.cost_attribution import MARKS, costs_by_subject
 from grader.formulas.answer.statements import read_statements
-from grader.formulas.provers import extraction
 from grader.formulas.syntax.expressions import Symbol
-from grader.formulas.typing.vocabulary import Declared, Vocabulary
 from grader.notation import denials
 from grader.prose.word_tokens import tokens_of
-
-COSTS = Vocabulary(tuple(Declared(name) for name in "Ln"), functions=frozenset(MARKS))
+from tests.formulas.spelling_out import BASES
 
 
 def _stands(text: str) -> str:
     answer = cut_into_parts(f"# 1\n\n{text}\n", "answers.md", ["1"]).parts["1"]
-    (proposed,) = read_statements(answer, extraction.VOCABULARY).proposals([Symbol("M")])
+    (proposed,) = read_statements(answer, BASES).proposals([Symbol("M")])
     return proposed.assertion
-
-
-def _costs(text: str) -> int:
-    answer = cut_into_parts(f"# 1\n\n{text}\n", "answers.md", ["1"]).parts["1"]
-    return len(costs_by_subject(read_statements(answer, COSTS), {"vanilla": ["vanilla"]}).get("vanilla", []))
 
 
 def _denied(text: str) -> bool:
@@ -34,7 +25,6 @@ def _denied(text: str) -> bool:
 @pytest.mark.parametrize("word", sorted(denials.NOT | denials.NEITHER))
 def test_a_denial_denies_whatever_is_read(word: str) -> None:
     assert (_stands("so $M = AA^T$"), _stands(f"so {word} $M = AA^T$")) == ("stated", "denied")
-    assert (_costs("Vanilla takes $O(Ln)$."), _costs(f"Vanilla {word} takes $O(Ln)$.")) == (1, 0)
     assert (_denied("it is stable"), _denied(f"it is {word} stable")) == (False, True)
 
 

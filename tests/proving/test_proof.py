@@ -214,10 +214,12 @@ def test_what_is_not_in_the_gold_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_rubric_without_a_proof_is_told_what_is_missing() -> None:
-    code, said = prove(REPOSITORY / "tests" / "rubrics" / "formulas.yaml")
+def test_a_rubric_without_a_proof_is_told_what_is_missing(tmp_path: Path) -> None:
+    rubric = course(tmp_path)
+    (tmp_path / "tiny" / "proof.yaml").unlink()
+    code, said = prove(rubric)
     assert code == 2
-    assert "tests/rubrics/proof.yaml: there is no such file; it says which sample is gold" in said
+    assert "tiny/proof.yaml: there is no such file; it says which sample is gold" in said
     assert said.count("\n") == 1
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+from tests.conftest import REPOSITORY
 
 RUBRIC = """\
 rubric: tiny
@@ -63,4 +66,6 @@ def make_kit(folder: Path, **changed: str | None) -> Path:
         if text is not None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
+    public = REPOSITORY / "rubrics" / "nlp-a5" / "public" / "formulas"
+    shutil.copytree(public, folder / "rubric" / "tiny" / "public" / "formulas", dirs_exist_ok=True)
     return folder

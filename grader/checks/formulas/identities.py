@@ -10,20 +10,20 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
-from grader.checks.formulas.formula_outcomes import Share, formula_outcome, seed_from
+from grader.checks.formulas.conventions import each_way, formula_as_read
 from grader.checks.formulas.key_variants import (
     Reading,
     asked_of,
-    formula_as_read,
     letters_of,
     vocabulary_of,
     with_readable_keys,
 )
-from grader.checks.formulas.matrix_sizes import stated_of
 from grader.checks.formulas.readable import formula_can_be_read
-from grader.formulas.answer.asked_for import UNREAD, Judged, each_judged, expression, of_alternatives
+from grader.formulas.answer.asked_for import UNREAD, Formula, Judged, each_judged, expression, of_alternatives
 from grader.formulas.answer.softmax_direction import AXES, directed, direction_said
-from grader.formulas.answer.statements import Proposed, Statements, read_statements
+from grader.formulas.answer.stated_sizes import stated_of
+from grader.formulas.answer.statements import Statements, read_statements
+from grader.formulas.outcomes import Share, formula_outcome, seed_from
 from grader.formulas.provers import identity
 from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
@@ -52,7 +52,7 @@ def formula_equals_the_key(
 
 def _equals(answer: Answer, readings: list[dict[str, Any]], seed: int) -> Verdict:
     tried: list[tuple[str, list[Judged]]] = []
-    every = [Reading.model_validate(given) for given in readings]
+    every = each_way([Reading.model_validate(given) for given in readings])
     for reading in [reading for reading in every if not _said_otherwise(answer, reading, reading.symbols)] or every:
         if not all(_states(answer, reading, name, text, seed) for name, text in reading.given.items()):
             continue
@@ -119,8 +119,8 @@ def _states(answer: Answer, reading: Reading, name: str, text: str, seed: int) -
 
 
 def _equals_reading(answer: Answer, reading: Reading, seed: int) -> list[Judged]:
-    def judge(found: Typed, statements: Statements, proposed: Proposed) -> Verdict:
-        return _compared(found, statements, reading, np.random.default_rng(seed))
+    def judge(found: Formula) -> Verdict:
+        return _compared(found, found.statements, reading, np.random.default_rng(seed))
 
     return each_judged(answer, vocabulary_of(reading), asked_of(reading), judge)
 
@@ -143,7 +143,7 @@ def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.ra
 def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
     """With every key, then with every known mistake."""
     vocabulary = statements.vocabulary
-    axis = AXES["row" if reading.softmax_normalises == "each_row" else "column"]
+    axis = AXES["row" if reading.softmax_normalises[:1] == ["each_row"] else "column"]
     formula = f"{reading.name} = {plain(found.expression)}"
     evidence: dict[str, Any] = {
         **as_read(found.expression, reading.name),

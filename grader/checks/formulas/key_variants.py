@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from grader.checks.formulas.formula_outcomes import Share
-from grader.formulas.answer import explaining
 from grader.formulas.answer.asked_for import AskedName, expression
 from grader.formulas.lexing.tokens import Unreadable
+from grader.formulas.outcomes import Share
 from grader.formulas.syntax.expressions import Apply, Symbol, symbols_in, walk
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
-from grader.model import Answer
 from grader.notation.function_names import DECLARABLE
 from grader.registry import KeyToAFormula, SaidInFeedback
 from grader.rubric.hints import did_you_mean
+
+Direction = Literal["each_row", "each_column"]
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value or []
 
 
 def _declarable(name: str) -> str:
@@ -43,9 +47,13 @@ class AskedFor(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     name: str
-    symbols: dict[str, str]
+    symbols: dict[str, str] = {}  # without any, those of the reading before
+    conventions: list[
+        Literal["columns", "rows"]
+    ] = []  # where tokens stand in symbols and keys, and where else they may
     spelled: list[str] = []
     at: list[str] = []  # indices that are fixed, as j in h_j
+    at_also: list[str] = []  # other letters for the first of them
     functions: list[Annotated[str, AfterValidator(_declarable)]] = []  # beyond those that every question knows
     defined: dict[str, str] = {}  # functions of a number x that the question gives: {softplus: log(1 + exp(x))}
 
@@ -56,7 +64,8 @@ class Reading(AskedFor):
     equals: Annotated[list[str], KeyToAFormula()]
     restates: list[str] = []  # what is true and no answer: the definition of what is asked
     given: dict[str, str] = {}  # equations the answer has to state for this reading to apply
-    softmax_normalises: Literal["each_row", "each_column"] | None = None  # needed where a key has a softmax
+    # What sums to one in a key with a softmax, and what else may in an answer that leaves it open.
+    softmax_normalises: Annotated[list[Direction], BeforeValidator(_listed)] = []
     called: Annotated[str, SaidInFeedback()] = ""
     results: dict[str, str] = {}  # sizes of what comes out, such as {H: t×n}; another that is stated costs half
     mistakes: list[KnownMistake] = []
@@ -123,13 +132,27 @@ def asked_of(reading: AskedFor) -> AskedName:
     return AskedName(reading.name, tuple(reading.spelled), given=given)
 
 
+_Reading = TypeVar("_Reading", bound=AskedFor)
+
+
+def with_symbols(readings: Sequence[_Reading]) -> list[_Reading]:
+    """A reading that names no symbols has those of the one before."""
+    filled: list[_Reading] = []
+    for reading in readings:
+        symbols = reading.symbols or (filled[-1].symbols if filled else {})
+        filled.append(reading.model_copy(update={"symbols": symbols}))
+    return filled
+
+
 def with_readable_keys(readings: list[Reading]) -> list[Reading]:
     """Keys are in the students' own language, so a typo in one is found when the rubric is loaded."""
-    for reading in readings:
+    for reading in with_symbols(readings):
         try:
             vocabulary = vocabulary_of(reading)
         except Unreadable as fault:
             raise ValueError(f"cannot read a function that is 'defined': {fault}") from None
+        if reading.at_also and not reading.at:
+            raise ValueError("'at_also' names other letters for an index, and 'at' fixes none")
         for name in (reading.name, *reading.spelled):
             try:
                 expression(name, vocabulary)
@@ -149,14 +172,8 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
                 parts = walk(typed(expression(key, vocabulary), vocabulary).expression)
             except (Unreadable, Misfit) as fault:
                 raise ValueError(f"cannot read the key '{key}': {fault}") from None
-            is_open = reading.softmax_normalises is None
+            is_open = not reading.softmax_normalises
             if is_open and any(isinstance(part, Apply) and part.function == "softmax" for part in parts):
                 choices = "each_row (every row sums to one) or each_column"
                 raise ValueError(f"needs 'softmax_normalises' for '{key}': {choices}")
     return readings
-
-
-def formula_as_read(answer: Answer, *, readings: Sequence[AskedFor], **_: object) -> list[explaining.Reading]:
-    """By the first fair way to read the question in which the answer can be read."""
-    tried = [explaining.how_read(answer, vocabulary_of(one), asked_of(one)) for one in readings]
-    return [next((one for one in tried if isinstance(one, explaining.Read)), tried[0])]

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.formulas.cost_attribution import CostLetters, costs_as_read, costs_by_subject
-from grader.checks.formulas.formula_outcomes import formula_outcome
-from grader.checks.formulas.key_variants import AskedFor, formula_as_read, vocabulary_of
+from grader.checks.formulas.conventions import each_way, formula_as_read
+from grader.checks.formulas.key_variants import AskedFor, vocabulary_of
 from grader.errors import Missing
-from grader.formulas.answer.asked_for import AskedName, judged
-from grader.formulas.answer.statements import Proposed, Statements, read_statements
-from grader.formulas.provers.verdicts import HALF, Verdict, right, undecided
+from grader.formulas.answer.asked_for import AskedName, Formula, judged
+from grader.formulas.outcomes import formula_outcome
+from grader.formulas.provers.verdicts import HALF, Verdict, right
 from grader.formulas.syntax.writer import plain
-from grader.formulas.typing.shapes import Typed
 from grader.model import Answer, Outcome, Student, failed, passed
 from grader.prose import judge
 from grader.registry import Prompt, check, read_by
@@ -43,47 +41,11 @@ def formula_can_be_read(student: Student, rng: np.random.Generator, *, readings:
 
 def _read(answer: Answer, readings: list[dict[str, Any]]) -> Verdict:
     verdicts = []
-    for given in readings:
-        reading = AskedFor.model_validate(given)
+    for reading in each_way([AskedFor.model_validate(given) for given in readings]):
         question = AskedName(reading.name, tuple(reading.spelled))
 
-        def say(found: Typed, statements: Statements, proposed: Proposed, name: str = reading.name) -> Verdict:
+        def say(found: Formula, name: str = reading.name) -> Verdict:
             return right("the formula can be read", f"{name} = {plain(found.expression)}")
 
         verdicts.append(judged(answer, vocabulary_of(reading), question, say))
     return next((verdict for verdict in verdicts if verdict.score == 1), verdicts[0])
-
-
-@read_by(costs_as_read)
-@check(judges=False)
-def costs_can_be_read(
-    student: Student,
-    rng: np.random.Generator,
-    *,
-    words: dict[str, list[str]],
-    variables: dict[str, list[str]],
-    fixed: list[str],
-    said: dict[str, list[str]] = {},  # noqa: B006 - read only
-) -> Outcome:
-    """A cost is found for each model, and it can be read; whether it is right is judged later."""
-    return formula_outcome(_read_costs, student, HALF, words, variables, fixed, said)
-
-
-def _read_costs(
-    answer: Answer,
-    words: dict[str, list[str]],
-    variables: dict[str, list[str]],
-    fixed: list[str],
-    said: dict[str, list[str]],
-) -> Verdict:
-    statements = read_statements(answer, CostLetters.of(answer, variables, fixed, said).vocabulary)
-    found = costs_by_subject(statements, words)
-    if missing := [name for name in words if name not in found]:
-        cause = str(statements.faults[0]) if statements.faults else f"write for example '{missing[0]}: O(…)'"
-        return undecided(
-            f"{answer.file}:{answer.line}: no cost was found for {' and '.join(missing)}",
-            cause,
-            code="formula_not_found",
-        )
-    read_as = (f"{name}: {plain(costs[-1][-1])}" for name, costs in found.items())
-    return right("the costs can be read", ", ".join(read_as))

@@ -8,12 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from grader.formulas.answer.growth_claims import GrowthClaim
 from grader.formulas.answer.hedges import with_alternatives
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.lexing.lexer import Unreadable, read_tokens
 from grader.formulas.provers import identity
 from grader.formulas.provers.verdicts import RESTATED, Verdict, undecided, wrong
-from grader.formulas.provers.weight_limits import RANDOM_KEYS
 from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
 from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.writer import plain
@@ -26,7 +26,27 @@ from grader.quoting import quote
 MISFIT, UNREAD = "does_not_fit", "not_read"
 _SHOWN_FORMULAS, _SHOWN_FORMULA = 3, 50  # how many formulas a message lists, and how much of each
 OFFERED = "alternatives"  # evidence that a person has to choose between answers
-Judge = Callable[[Typed, Statements, Proposed], Verdict]
+
+
+@dataclass(frozen=True)
+class Formula(Typed):
+    """One formula of an answer, read and typed, as a judge gets it."""
+
+    statements: Statements
+    relation: str = "="  # how it is joined to its name: `=`, `≈`, `∝`, or nothing where it stands alone
+
+    @property
+    def claims(self) -> dict[Symbol, GrowthClaim]:
+        """The letters nobody declared, and what the answer says of the size of each."""
+        return {symbol: self.statements.claim_about(symbol) for symbol in self.vocabulary.free(self.expression)}
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.statements.vocabulary
+
+
+Judge = Callable[[Formula], Verdict]
+JudgeTogether = Callable[[Mapping[str, Formula]], Verdict]
 
 
 @dataclass(frozen=True)
@@ -47,6 +67,9 @@ class AskedName:
 def expression(text: str, vocabulary: Vocabulary) -> Expression:
     """An expression of our own, in the same language as students': rubric keys are written so."""
     return parse(read_tokens(text, vocabulary), vocabulary)
+
+
+Finder = Callable[[AskedName, Statements], "Proposed | Verdict"]
 
 
 def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict:
@@ -81,12 +104,16 @@ def found_for(question: AskedName, statements: Statements) -> Proposed | Verdict
     if statements.faults:
         return _unreadable(question, [str(fault) for fault in statements.faults])
     where = f"{statements.answer.file}:{statements.answer.line}"
+    if others := statements.named_otherwise:
+        shown = " or ".join(f"'{quote(text, 2 * _SHOWN_FORMULA)}'" for text in others[-_SHOWN_FORMULAS:])
+        message = f"{where}: no '{question.name} = …' was found; if {shown} is meant, write '{question.name} = …'"
+        return undecided(message, code="formula_under_another_name")
     message = f"{where}: no '{question.name} = …' was found: {_what_was_read(statements)}"
     return undecided(message, code="formula_not_found")
 
 
 def _without_numbers(bare: list[Proposed], question: AskedName, statements: Statements) -> list[Proposed]:
-    """Where a vector or a matrix is asked for, a bare score ε^T q is no answer; a matrix of another size is one."""
+    """Where a vector or a matrix is asked for, a bare number εᵀy is no answer; a matrix of another size is one."""
     if question.expected in (None, SCALAR):
         return bare
     shapes = [_shape_of(one, statements) for one in bare]
@@ -140,10 +167,12 @@ def _unreadable(question: AskedName, faults: list[str]) -> Verdict:
     return undecided(message, faults[0], {"unreadable": faults[:5]}, code="formula_unreadable")
 
 
-def settled(found: Proposed, question: AskedName, statements: Statements, sample: identity.Sample) -> Typed | Verdict:
+def _settled(
+    found: Proposed, question: AskedName, statements: Statements, sample: identity.Sample
+) -> Formula | Verdict:
     """What an equation says, with its shape; or why it says nothing, or two things.
 
-    The members of a chain are compared on values from `sample`: a step may use what the question defines (x_2 = u_a).
+    The members of a chain are compared on values from `sample`: a step may use what the question defines (x_2 = u).
     """
     if not found.members:
         return _unreadable(question, [str(fault) for fault in found.faults])
@@ -160,7 +189,7 @@ def settled(found: Proposed, question: AskedName, statements: Statements, sample
             if len(found.chains) == 1:
                 return wrong(message, detail, code="contradictory_chain")
             return undecided(message, detail, {"unclear": True}, code="contradictory_chain")
-        return last
+        return Formula(last.expression, last.shape, statements, found.relation)
     except Misfit as misfit:
         detail = f"in '{quote(found.text)}': {misfit.what}"
         return wrong(f"the formula for {question.name} does not fit together", detail, code="dimension_mismatch")
@@ -180,18 +209,69 @@ class Judged:
         return ", ".join(quote(one.text, 60) for one in self.found)
 
 
-def judged(answer: Answer, vocabulary: Vocabulary, question: AskedName, judge: Judge) -> Verdict:
-    """Read the answer to one question and judge what was found; every member of a chain has to say the same."""
-    return of_alternatives(each_judged(answer, vocabulary, question, judge), question.name)
+def judged(
+    answer: Answer, vocabulary: Vocabulary, question: AskedName, judge: Judge, find: Finder = found_for
+) -> Verdict:
+    """Find the formula that counts and judge it.
+
+    Every member of a chain has to say the same, and so have all alternatives that the answer offers. `find` is how the
+    formula is found, if not by its name alone.
+    """
+    return of_alternatives(each_judged(answer, vocabulary, question, judge, find), question.name)
 
 
-def each_judged(answer: Answer, vocabulary: Vocabulary, question: AskedName, judge: Judge) -> list[Judged]:
+def each_judged(
+    answer: Answer, vocabulary: Vocabulary, question: AskedName, judge: Judge, find: Finder = found_for
+) -> list[Judged]:
     """Every alternative that the answer offers, the one that stands last being the last."""
     statements = read_statements(answer, vocabulary)
-    found = found_for(question, statements)
+    found = find(question, statements)
     if isinstance(found, Verdict):
         return [Judged(found)]
     return [Judged(judged_proposal(one, statements, question, judge), [one]) for one in found.offered]
+
+
+def judged_together(
+    answer: Answer,
+    vocabulary: Vocabulary,
+    questions: Sequence[AskedName],
+    judge: JudgeTogether,
+    sample: identity.Sample,
+    refuse: Callable[[str, Formula], Verdict | None] = lambda name, formula: None,
+) -> Verdict:
+    """Find the formulas for several names and judge them with each other.
+
+    The members of a chain are compared on values from `sample`. `refuse` says what is wrong with one formula alone,
+    which counts before another is missing.
+    """
+    statements = read_statements(answer, vocabulary)
+    proposals = {question.name: found_for(question, statements) for question in questions}
+    found = {name: one for name, one in proposals.items() if isinstance(one, Proposed)}
+    missing = {name: one for name, one in proposals.items() if isinstance(one, Verdict)}
+
+    def verdict_on(offered: Mapping[str, Proposed]) -> Verdict:
+        formulas: dict[str, Formula] = {}
+        for question in questions:
+            if question.name in offered:
+                formula = _settled(offered[question.name], question, statements, sample)
+                if isinstance(formula, Verdict):
+                    return formula
+                if refused := refuse(question.name, formula):
+                    return refused
+                formulas[question.name] = formula
+        unread = [verdict for verdict in missing.values() if verdict.evidence]
+        return [*unread, _missing(missing)][0] if missing else judge(formulas)
+
+    if not found:
+        return next(iter(missing.values()))
+    each = [Judged(verdict_on(offered), list(offered.values())) for offered in combinations(found)]
+    return of_alternatives(each, " and ".join(proposals))
+
+
+def _missing(missing: Mapping[str, Verdict]) -> Verdict:
+    names = " and ".join(missing)
+    message = f"{names} {'is' if len(missing) == 1 else 'are'} missing"
+    return wrong(message, next(iter(missing.values())).message, code="formula_not_found")
 
 
 def of_alternatives(judged: Sequence[Judged], name: str) -> Verdict:
@@ -229,7 +309,7 @@ def _is_only_listed(one: Judged) -> bool:
 
 
 def judged_proposal(found: Proposed, statements: Statements, question: AskedName, judge: Judge) -> Verdict:
-    """A chain joined by `=` has to say one thing, and so have several joined by `≈`: 1/d ≈ 1/√d is no answer."""
+    """A chain joined by `=` has to say one thing, and so have several joined by `≈`: 1/n ≈ 1/n² is no answer."""
     if not found.members:
         return _unreadable(question, [str(fault) for fault in found.faults])
     if found.relation == "∝" and not question.up_to_scale:
@@ -237,7 +317,7 @@ def judged_proposal(found: Proposed, statements: Statements, question: AskedName
         message = f"{question.name} is only said to be proportional to something"
         return wrong(message, detail, code="only_proportional")
     verdicts = [_judged_chain(chain, found, statements, question, judge) for chain in found.chains]
-    decided = [one for one in verdicts if one.score is not None and not one.evidence.get(RANDOM_KEYS)]
+    decided = [one for one in verdicts if one.score is not None and not one.but_for_letters]
     if len({one.score for one in decided}) > 1:
         detail = f"{found.place}: '{quote(found.text, 80)}' calls things nearly equal that are not"
         message = f"it is not clear which formula for {question.name} is meant"
@@ -277,7 +357,7 @@ def _judged_member(
         if _says_nothing(known, statements.vocabulary, question):
             detail = f"{found.place}: it is not said what {plain(expanded)} is"
             return undecided(unread, detail, code="undefined_letter")
-        return judge(known, statements, found)
+        return judge(Formula(known.expression, known.shape, statements, found.relation))
     except Unreadable as fault:
         detail = f"{found.place}: {fault.cause}"
         return undecided(unread, detail, {UNREAD: fault.cause}, code="formula_unreadable")

@@ -1,4 +1,4 @@
-"""Code says what a name is step by step: `q = k_a + k_b`, then `q *= 1000` or `q = 1000 * q`."""
+"""Code says what a name is step by step: `y = u - w`, then `y *= 3` or `y = 3 * y`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _SHORTEST_LIST = 5  # tokens of (x, y)
 
 @dataclass(frozen=True)
 class Clause:
-    """Members joined by relations: M = AAᵀ = Σ aᵢaᵢᵀ has three and two. One member alone is a bare expression."""
+    """Members joined by relations: P = UVᵀ = Σ uᵢvᵢᵀ has three and two. One member alone is a bare expression."""
 
     members: tuple[tuple[Token, ...], ...]
     relations: tuple[str, ...]
@@ -115,14 +115,14 @@ def _relates(tokens: Sequence[Token]) -> bool:
 
 
 def _without_loose_brackets(tokens: list[Token]) -> list[Token]:
-    """Brackets that belong to the sentence and not to the formula: `(q = β(k_a + k_b))`."""
+    """Brackets that belong to the sentence and not to the formula: `(y = c(u − w))`."""
     while tokens and tokens[0].kind == "(":
         close = _closing(tokens, 0)
         inner = tokens[1:] if close is None else tokens[1:-1]
         if close not in (None, len(tokens) - 1) or not _relates(inner):
             break
         tokens = inner
-    while tokens and tokens[-1].kind == "(":  # `AAᵀ (or …)`: what it holds is words
+    while tokens and tokens[-1].kind == "(":  # `UVᵀ (or …)`: what it holds is words
         tokens = tokens[:-1]
     if tokens and tokens[-1].kind == ")" and list(_depths(tokens))[-1] < 0:
         return tokens[:-1]
@@ -130,7 +130,7 @@ def _without_loose_brackets(tokens: list[Token]) -> list[Token]:
 
 
 def _conditions_apart(tokens: Sequence[Token]) -> tuple[list[Token], list[Sequence[Token]]]:
-    """`β(k_a + k_b) (β ≫ 0)`: a bracket that compares is a condition, not a factor."""
+    """`c(u − w) (c ≫ 0)`: a bracket that compares is a condition, not a factor."""
     kept: list[Token] = []
     conditions: list[Sequence[Token]] = []
     at = 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from grader.formulas.answer.asked_for import AskedName, found_for
+from grader.formulas.answer.asked_for import AskedName, Finder, found_for
 from grader.formulas.answer.places import Fault, Place
 from grader.formulas.answer.statements import Proposed, Statements, read_statements
 from grader.formulas.lexing.tokens import Unreadable
@@ -19,9 +19,6 @@ from grader.model import Answer
 
 _GROWTH = {"large": "large", "small": "not large"}
 _SIGN = {"+": "positive", "−": "negative"}
-
-
-Finder = Callable[[AskedName, Statements], Proposed | Verdict]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which formulas are offered side by side: `M = Aᵀ or M = AAᵀ`, `(or maybe Aᵀ)`, `Option 1: … Option 2: …`, bullets.
+"""Which formulas are offered side by side: `P = Uᵀ or P = UVᵀ`, `(or maybe Uᵀ)`, `Option 1: … Option 2: …`, bullets.
 
 A correction ("no, rather M = …"), a derivation and a general form before its special case offer nothing: there the last
 formula counts. `assertion_of` relates an equation to its sentence; this module relates it to the equation before it.
@@ -221,7 +221,7 @@ def _are_items(earlier: Proposed, later: Proposed, statements: Statements) -> bo
 
 
 def _bare_alternatives(one: Proposed, statements: Statements, end: int) -> list[Proposed]:
-    """What follows an equation by "or" and has no name of its own: `M = Aᵀ or AAᵀ`."""
+    """What follows an equation by "or" and has no name of its own: `P = Uᵀ or UVᵀ`."""
     found: list[Proposed] = []
     begins = one.ends
     while len(found) < _MAX_OFFERED:

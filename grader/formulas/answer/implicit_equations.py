@@ -1,4 +1,4 @@
-"""Equations without an equals sign: `M: AAᵀ`, `q → β(k_a + k_b)`, `M is AAᵀ`, `| M | AAᵀ |`, or the formula alone.
+"""Equations without an equals sign: `P: UVᵀ`, `y → c(u − w)`, `P is UVᵀ`, `| P | UVᵀ |`, or the formula alone.
 
 They count only where the asked name has no equation of its own: a colon may also end a sentence about it.
 """

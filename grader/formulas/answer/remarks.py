@@ -1,4 +1,4 @@
-"""Remarks beside a formula: `M = AAᵀ (the projection)`, `q = β(k_a + k_b) – β is large`, `(3) M = …`, `AAᵀ (d×d)`.
+"""Remarks beside a formula: `P = UVᵀ (of rank one)`, `y = c(u − w) – c is large`, `(3) P = …`, `UVᵀ (d×d)`.
 
 A remark ends the formula before it; what it says (of the size of β, say) is still read.
 """
@@ -45,7 +45,7 @@ def remarks_apart(tokens: Sequence[Token], text: str, vocabulary: Vocabulary, pr
             begin = opened.pop()
             inner = tokens[begin + 1 : at]
             comma = _remark_inside(tokens, begin, at)
-            if comma is not None:  # β(k_a + k_b, where β is large): the bracket of the formula ends at the comma
+            if comma is not None:  # c(u − w, where c is large): the bracket of the formula ends at the comma
                 found[comma], found[at] = replace(tokens[comma], kind=")", value=")"), _break(token)
             elif _is_remark(inner) and _is_a_factor(tokens, begin, at):
                 found[begin] = replace(tokens[begin], kind="OPAQUE", value=WORDS)
@@ -57,7 +57,7 @@ def remarks_apart(tokens: Sequence[Token], text: str, vocabulary: Vocabulary, pr
         spaced = text[found[at].start - 1 : found[at].start].isspace() and text[found[end - 1].end :][:1] == " "
         if prose and end > at and spaced and _begins_remark(found[end:]):
             found[at:end] = [_break(token) for token in found[at:end]]
-        elif found[at].kind == "/" and spaced and begins_equation(found[at + 1 :], vocabulary):  # M = Aᵀ / M = AAᵀ
+        elif found[at].kind == "/" and spaced and begins_equation(found[at + 1 :], vocabulary):  # P = Uᵀ / P = UVᵀ
             found[at] = replace(found[at], kind="WORD", value="or")
     if "O" in vocabulary.functions:  # orders are known here, so what is left open is of a higher one
         for at, (token, after) in enumerate(pairwise(tokens)):
@@ -84,7 +84,7 @@ def _is_remark(inner: Sequence[Token]) -> bool:
 
 
 def _is_a_factor(tokens: Sequence[Token], begin: int, end: int) -> bool:
-    """Whether a bracket touches the letter before it and names something: β(the key k_a plus k_b) is no remark."""
+    """Whether a bracket touches the letter before it and names something: c(the row u plus w) is no remark."""
     before = tokens[begin - 1] if begin else None
     touches = before is not None and before.kind == "NAME" and before.end == tokens[begin].start
     return touches and any(isinstance(token.value, Symbol) and token.value.index for token in tokens[begin + 1 : end])

@@ -38,7 +38,7 @@ def stages_of(reading: Reading) -> list[tuple[str, str]]:
 
 
 def tokens_line(statements: Statements) -> str:
-    """NAME q · REL = · NAME β · ( · NAME k_a · + · NAME k_b · )."""
+    """NAME y · REL = · NAME c · ( · NAME u · - · NAME w · )."""
     unread = [f"not read: '{quote(fault.text, 60)}': {fault.cause}" for fault in statements.faults]
     read = _LISTED.join(_token(token) for token in statements.tokens if _has_a_sign(token, statements.tokens))
     return _PARTED.join([*([read] if read else []), *unread]) or "none"
@@ -60,7 +60,7 @@ def _token(token: Token) -> str:
 
 
 def clauses_line(statements: Statements) -> str:
-    """q = β(k_a + k_b)   |   β ≫ 0. What cannot be read stands in quotation marks, as it was written."""
+    """y = c(u − w)   |   c ≫ 0. What cannot be read stands in quotation marks, as it was written."""
     return _PARTED.join(_clause(clause, statements) for clause in statements.clauses) or "none"
 
 
@@ -74,7 +74,7 @@ def _clause(clause: Clause, statements: Statements) -> str:
 
 
 def answer_line(read: Read) -> str:
-    """q := β(k_a + k_b), with β large and positive."""
+    """y := c(u − w), with c large and positive."""
     if read.statements is None or read.expanded is None:
         return read.plain
     sign = ":=" if read.relation == "=" else read.relation
@@ -87,7 +87,7 @@ def answer_line(read: Read) -> str:
 
 
 def types_line(read: Read) -> str:
-    """β scalar · k_a, k_b ∈ ℝᵈ · q ∈ ℝᵈ; or what does not fit."""
+    """c scalar · u, w ∈ ℝᵈ · y ∈ ℝᵈ; or what does not fit."""
     if read.statements is None or read.expanded is None:
         return f"{read.name} ∈ ℝ^({read.shape})" if read.shape else "not known here"
     vocabulary = read.statements.vocabulary

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from grader.formulas.answer.assertions import Assertion, assertion_of
 from grader.formulas.answer.clauses import Clause, clauses_in
@@ -46,7 +48,8 @@ _LEADING = (
 )  # words right before an answer
 _ENDS_A_LINE = ("", ".", "\n", ",")
 _JOINING = ("TRANSPOSE", "OPERATOR", "+", "^", "FRACTION")  # what only formulas have, in prose too
-_MAX_LEFT_SIDE = 12  # tokens; the longest name asked for, ĥ_j − h_j, has three
+_SET_BEFORE = re.compile(r"^(\\?[A-Za-z]+)\}")  # what closes \mathrm{…
+_MAX_LEFT_SIDE = 12  # tokens; longer ones than x̂_j − x_j nobody asks for
 
 
 @dataclass(frozen=True)
@@ -62,13 +65,18 @@ class Proposed:
     assertion: Assertion = "stated"
     begins: int = 0  # where in the tokens of the answer it stands, and the place of what ends it
     ends: int = 0
-    is_named: bool = True  # `M = Aᵀ`, and not the Aᵀ of `M = AAᵀ or Aᵀ`
+    is_named: bool = True  # `P = Uᵀ`, and not the Uᵀ of `P = UVᵀ or Uᵀ`
     is_listed: bool = False  # nothing but its place says that it is an alternative to the next
     others: tuple[Proposed, ...] = ()  # the alternatives that stand before it
 
     @property
     def members(self) -> tuple[Expression, ...]:
         return tuple(member for chain in self.chains for member in chain)
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Proposed:
+        """The same equation and its alternatives, with every member changed."""
+        chains = tuple(tuple(change(member) for member in chain) for chain in self.chains)
+        return replace(self, chains=chains, others=tuple(one.mapped(change) for one in self.others))
 
     @property
     def offered(self) -> tuple[Proposed, ...]:
@@ -147,6 +155,35 @@ class Statements:
                 found.append(clause.piece.text[written[0].start : written[-1].end])
         return found
 
+    @property
+    def named_otherwise(self) -> list[str]:
+        """Equations for what the question does not know, from what it knows, as they were written: `out = …`."""
+        found = []
+        for clause in self.clauses:
+            if clause.relations[:1] != ("=",):
+                continue
+            right, name = self.read(clause.members[1]), self._name_before(clause)
+            if name is not None and right is not None and any(map(self._is_the_questions, symbols_in(right))):
+                found.append(_SET_BEFORE.sub(r"\1", clause.piece.text[name : clause.members[1][-1].end]))
+        return found
+
+    def _name_before(self, clause: Clause) -> int | None:
+        """Where the name begins that an equation is for, if it is a letter of the answer's own, a word, or a word with
+        a bracket behind it: `P = …`, `out = …`, `attention(Q, K) = …`."""
+        written, text = clause.members[0], clause.piece.text
+        if written and written[0].kind != "(":
+            letters = [token.value for token in written if isinstance(token.value, Symbol)]
+            own = len(letters) == len(written) and not all(map(self._is_the_questions, letters))
+            one_word = all(token.end == following.start for token, following in pairwise(written))
+            return written[0].start if own and one_word else None
+        before = self.tokens[clause.order - 1] if clause.order else None
+        is_word = before is not None and before.kind == "WORD" and str(before.value) in text[before.start : before.end]
+        return before.start if before and is_word else None
+
+    def _is_the_questions(self, symbol: Symbol) -> bool:
+        vocabulary = self.vocabulary
+        return vocabulary.knows(symbol) or symbol.name in vocabulary.dimensions or str(symbol) in vocabulary.asked
+
     def alone(self, clause: Clause, expression: Expression) -> Proposed:
         """An expression that is a whole clause, as a formula for whatever is asked."""
         text, place = clause.text_of(clause.members[0]), self._place(clause, clause.members[0][0].start)
@@ -159,11 +196,11 @@ class Statements:
             return None
         relation = sides[0][1]
         left = self.read(clause.members[place])
-        flipped = isinstance(left, Transpose)  # qᵀ = … says what q is
+        flipped = isinstance(left, Transpose)  # yᵀ = … says what y is
         pair = row_and_column(left) if isinstance(left, Symbol) and str(left) not in self.vocabulary.asked else None
         chains: list[list[Expression]] = [[]]
         faults = []
-        if any(not tokens for tokens, _ in sides):  # `q = = x`: what is missing is the fault to report
+        if any(not tokens for tokens, _ in sides):  # `y = = x`: what is missing is the fault to report
             sides = [side for side in sides if not side[0]]
         for tokens, joined in sides:
             if joined == "≈" and chains[-1]:
@@ -210,7 +247,7 @@ class Statements:
 
     @cached_property
     def definitions(self) -> dict[Symbol, Expression]:
-        """What the answer itself introduces: `let P = AAᵀ`, `β = 10⁶`. The last word counts."""
+        """What the answer itself introduces: `let P = UVᵀ`, `c = 10⁶`. The last word counts."""
         found: dict[Symbol, Expression] = {}
         for clause in self.clauses:
             for place, tokens in enumerate(clause.members[:-1]):
@@ -229,7 +266,7 @@ class Statements:
                 if right is None or left in symbols_in(right):
                     continue
                 if place and any(str(symbol) in self.vocabulary.asked for symbol in symbols_in(right)):
-                    continue  # `k_aᵀq = β = k_bᵀq` says what follows of q, not what β is
+                    continue  # `uᵀy = c = wᵀy` says what follows of y, not what c is
                 found[left] = right
         return found
 
@@ -254,6 +291,14 @@ class Statements:
                 if names_a_size and right is not None and right != left and symbols_in(right):
                     found.add(str(left))
         return frozenset(found)
+
+    @property
+    def equations(self) -> Iterator[tuple[Expression | None, Expression | None]]:
+        """The two sides of everything joined by `=`; None is a side that cannot be read."""
+        for clause in self.clauses:
+            for place, relation in enumerate(clause.relations):
+                if relation == "=":
+                    yield self.read(clause.members[place]), self.read(clause.members[place + 1])
 
     def expanded(self, expression: Expression, given: frozenset[Symbol] = frozenset()) -> Expression:
         """With the answer's own definitions put in, except of letters said to be large or small.

@@ -93,7 +93,7 @@ def _rows(piece: Piece) -> Iterator[tuple[int, str]]:
 
 
 def _is_open(row: str, following: str) -> bool:
-    """Whether a line ends within a bracket of its formula that the next one closes: `q = β(k_a +` and `k_b)`."""
+    """Whether a line ends within a bracket of its formula that the next one closes: `y = c(u −` and `w)`."""
     _, equals, formula = row.rpartition("=")
     opened = formula.count("(") - formula.count(")")
     closing = following.partition(")")
@@ -106,7 +106,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _goes_on(tokens: Sequence[Token], row: Sequence[Token]) -> bool:
-    """Whether a row begins in the middle of the formula before it: `+ βk_b`, or `(k_a + k_b)` after `q = β`."""
+    """Whether a row begins in the middle of the formula before it: `+ cw`, or `(u − w)` after `y = c`."""
     if not tokens or not row or tokens[-1].kind in ("BREAK", "WORD", "ROW") or row[0].kind not in _GOES_ON:
         return False
     if any(one.kind in ("RELATION", "WORD") for one in row):
@@ -122,7 +122,7 @@ def _begins_anew(piece: Piece, stream: Stream) -> bool:
 
 
 def _awaits_more(stream: Stream) -> bool:
-    """Whether what stands before ends in the middle of a formula: `q =` and then the mathematics."""
+    """Whether what stands before ends in the middle of a formula: `y =` and then the mathematics."""
     return bool(stream) and stream[-1][0].kind in _UNFINISHED
 
 

@@ -11,7 +11,7 @@ from grader.formulas.lexing.characters import written_out
 from grader.formulas.lexing.cursor import Cursor
 from grader.formulas.lexing.latex_commands import read_command
 from grader.formulas.lexing.numerals import read_number
-from grader.formulas.lexing.numpy_calls import read_attribute, read_dotted
+from grader.formulas.lexing.numpy_calls import read_attribute, read_dotted, read_swap
 from grader.formulas.lexing.plain_words import articles_apart, scales_below, scales_in_words
 from grader.formulas.lexing.signs import read_sign
 from grader.formulas.lexing.symbols import read_word
@@ -31,10 +31,11 @@ _PIECE = re.compile(
         \d+(?:\{,\}\d{3})+(?:\.\d+)?          # 10{,}000 as LaTeX wants it
       | \d{1,3}(?:,\d{3})+(?![\d,])           # 10,000
       | \d+(?:_\d{3})+                        # 10_000
-      | \d+,(?:\d{1,2}|\d{4,})(?=\s*\()       # 1,5 (k_a + k_b): a decimal comma, where no list can be meant
+      | \d+,(?:\d{1,2}|\d{4,})(?=\s*\()       # 1,5 (u - 2 w): a decimal comma, where no list can be meant
       | (?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+   # 1e6
       | \d+\.\d+ | \.\d+ | \d+
     )
+  | (?P<swapped>\.(?:transpose|swapaxes|swapdims)\(\s*(-?\d)\s*,\s*(-?\d)\s*\))
   | (?P<call>\.(?:T|mT|transpose|dot|t|matmul|mm|inverse|pinverse|softmax|exp)\b(?:\(\))?)
   | (?P<dotted>(?:[A-Za-z]\w*+\.){1,8}[A-Za-z]\w*)  # np.linalg.pinv, A.T
   | (?P<command>\\(?:[A-Za-z]+\*?|.))
@@ -80,6 +81,8 @@ def _next(cursor: Cursor, vocabulary: Vocabulary) -> Iterator[Token]:
             yield cursor.token("NUMBER", Fraction(*FRACTIONS[text]), start)
         case "number":
             yield read_number(cursor, text, start)
+        case "swapped":
+            yield read_swap(cursor, text, start)
         case "call":
             yield read_attribute(cursor, text, start)
         case "dotted":

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from grader.formulas.lexing.cursor import Cursor
 from grader.formulas.lexing.symbols import read_function, read_word
 from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation.function_names import FUNCTIONS, MODULES, MULTIPLYING_METHODS, NUMPY_CONSTANTS, TRANSPOSING_METHODS
+from grader.notation.function_names import (
+    APPLYING_METHODS,
+    FUNCTIONS,
+    MODULES,
+    MULTIPLYING_METHODS,
+    NUMPY_CONSTANTS,
+    TRANSPOSING_METHODS,
+    swaps_rows_and_columns,
+)
 from grader.quoting import quote
+
+_AXIS = re.compile(r"-?\d")
+_METHODS = TRANSPOSING_METHODS | MULTIPLYING_METHODS | APPLYING_METHODS
+
+
+def read_swap(cursor: Cursor, text: str, start: int) -> Token:
+    """`K.transpose(-1, -2)`."""
+    one, other = map(int, _AXIS.findall(text))
+    if not swaps_rows_and_columns(one, other):
+        raise Unreadable(f"'{quote(text, 30)}' does not swap rows and columns", start)
+    return cursor.token("TRANSPOSE", "T", start)
 
 
 def read_attribute(cursor: Cursor, text: str, start: int) -> Token:
     name = text[1:].removesuffix("()")
+    if name in APPLYING_METHODS:
+        return cursor.token("METHOD", name, start)
     if name in TRANSPOSING_METHODS:
         return cursor.token("TRANSPOSE", "T", start)
     if name in MULTIPLYING_METHODS:
@@ -32,7 +54,7 @@ def read_dotted(cursor: Cursor, vocabulary: Vocabulary, text: str, start: int) -
         yield cursor.token("CONSTANT", NUMPY_CONSTANTS[name], start)
         return
     # What follows the first dot is read as a piece of its own.
-    is_attribute = len(path) == 1 and name in TRANSPOSING_METHODS | MULTIPLYING_METHODS
+    is_attribute = len(path) == 1 and name in _METHODS
     if (
         not is_attribute
         and cursor.prose

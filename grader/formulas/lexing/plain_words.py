@@ -36,7 +36,7 @@ def _article(before: Token | None, token: Token, after: Token | None) -> Token:
 
 
 def scales_in_words(tokens: Sequence[Token], prose: bool) -> list[Token]:
-    """`scale * (k_a + k_b)`, `a large number times (…)`: words where a factor stands are a scale."""
+    """`scale * (u - w)`, `a large number times (…)`: words where a factor stands are a scale."""
     found: list[Token] = []
     at = 0
     while at < len(tokens):
@@ -50,7 +50,7 @@ def scales_in_words(tokens: Sequence[Token], prose: bool) -> list[Token]:
         before = found[-1] if found else None
         after = tokens[end] if end < len(tokens) else None
         if [one.kind for one in (*found[-2:], *tokens[end : end + 2])] == ["RELATION", "(", ")", "("]:
-            after = tokens[end + 1]  # q = (a large constant)(k_a + k_b)
+            after = tokens[end + 1]  # y = (a large constant)(u − w)
         found.extend(_said(tokens[at:end], before, after, prose))
         at = end
     return found
@@ -79,7 +79,7 @@ def _is_a_scale(words: Sequence[str]) -> bool:
 
 
 def scales_below(tokens: Sequence[Token]) -> list[Token]:
-    """`softargmax β (KᵀQ)`: the letter stands below, or multiplies the argument, which is the same."""
+    """`softargmax β (XᵀY)`: the letter stands below, or multiplies the argument, which is the same."""
     found: list[Token] = []
     for at, token in enumerate(tokens):
         before, after = found[-1:], tokens[at + 1 : at + 2]

@@ -19,7 +19,7 @@ _COLUMN = re.compile(r"\s*:\s*,\s*(\w)\s*\]")
 _EQUATES = re.compile(r"\s*(?:=|≈|:=)")
 _IN_BRACKETS = re.compile(r"""["']?([a-z])["']?\]""")
 _FACTOR = re.compile(r" (\(|[^\W\d_]+)(?! [a-z]{2,})")  # behind a full stop `A is …` begins a sentence
-_ROW_AND_COLUMN = re.compile(r"\s*\{\s*[a-z]\s*,?\s*[a-z]\s*\}")  # (KᵀQ)_{ij}
+_ROW_AND_COLUMN = re.compile(r"\s*\{\s*[a-z]\s*,?\s*[a-z]\s*\}")  # (XᵀY)_{ij}
 _EUCLIDEAN = re.compile(r"\s*(?:2|\{\s*2\s*\})")
 
 

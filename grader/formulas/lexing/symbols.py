@@ -79,7 +79,7 @@ def _split(cursor: Cursor, vocabulary: Vocabulary, word: str) -> list[str] | Non
     in_a_formula = in_a_formula or cursor.text.strip() == word
     if prose and word.lower() in SHORT_WORDS and not (in_a_formula and (word in known or _is_turned(word))):
         return None
-    if word == "or" and _stands_apart(cursor, word):  # `$M = A^\top or AA^\top$`
+    if word == "or" and _stands_apart(cursor, word):  # `$P = U^\top or UV^\top$`
         return None
     if len(word) == 1 or word in known:
         return [word]
@@ -131,7 +131,7 @@ def _last_of_run(cursor: Cursor, vocabulary: Vocabulary, piece: str, start: int)
     after_a_letter = start > 0 and cursor.text[start - 1].isalpha() and cursor.last_is("NAME")
     after_a_matrix = cursor.prose and cursor.text[max(0, start - 1) : start] == " " and _is_a_matrix(cursor, vocabulary)
     if piece == "T" and (after_a_letter or after_a_matrix) and vocabulary.find("T") is None:
-        return cursor.token("TRANSPOSE", "T", start)  # AAT, and A A T
+        return cursor.token("TRANSPOSE", "T", start)  # UVT, and U V T
     if piece in vocabulary.functions and cursor.ahead(_ARGUMENT):
         return cursor.token("FUNCTION", piece, start)
     if piece in FUNCTIONS and piece not in vocabulary.words:

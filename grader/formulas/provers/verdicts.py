@@ -24,6 +24,7 @@ class Verdict:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     provisional: Fraction = Fraction(0)  # the score until a person has decided
     code: str = ""
+    but_for_letters: bool = False  # right but for its letters: what it is joined to by ≈ may be right all the same
 
 
 def right(message: str, detail: str = "", evidence: Mapping[str, Any] | None = None) -> Verdict:

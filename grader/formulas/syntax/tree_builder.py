@@ -29,8 +29,9 @@ from grader.formulas.syntax.expressions import (
     row_and_column,
 )
 from grader.formulas.syntax.windows import window_written_out
+from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.vocabulary import Vocabulary
-from grader.notation.function_names import DECLARABLE, KEYWORDS
+from grader.notation.function_names import DECLARABLE, KEYWORDS, swaps_rows_and_columns
 from grader.quoting import quote
 
 
@@ -169,7 +170,7 @@ class Builder(Transformer[LarkToken, Any]):
         if isinstance(inner, Symbol) and not inner.index:
             symbol = self._vocabulary.symbol(inner.name, labels, inner.mark)
             return Transpose(symbol) if isinstance(base, Transpose) else symbol
-        if not isinstance(inner, Symbol) and (pair := row_and_column(Symbol("", labels))):  # (KᵀQ)_ij
+        if not isinstance(inner, Symbol) and (pair := row_and_column(Symbol("", labels))):  # (XᵀY)_ij
             return Entry(base, *pair)
         raise Unreadable("an index should stand directly below a letter", items[1].value.start)
 
@@ -207,7 +208,7 @@ class Builder(Transformer[LarkToken, Any]):
         return Multiply(Transpose(items[1]), items[3])
 
     def keyword(self, items: list[Any]) -> Any:
-        return (str(items[0].value.value), items[2].value.value)
+        return (str(items[0].value.value), Number(items[-1].value.value * (-1 if len(items) == 4 else 1)))
 
     def listed(self, items: list[Any]) -> _List:
         parted = [item.value.value for item in items if isinstance(item, LarkToken)]
@@ -236,7 +237,12 @@ class Builder(Transformer[LarkToken, Any]):
         arguments = [item for item in given.items if not isinstance(item, tuple)]
         if keywords.keys() - KEYWORDS or not arguments:
             raise Unreadable(f"'{quote(name)}' does not take that", token.start)
-        axis = keywords.get("axis", keywords.get("dim"))
+        along = keywords.get("axis", keywords.get("dim"))
+        if name == "softmax" and len(arguments) == 2 and along is None:  # torch's softmax(x, -1)
+            along = arguments.pop()
+        if name == "transpose" and len(arguments) == 3 and swaps_rows_and_columns(*map(_whole, arguments[1:])):
+            del arguments[1:]  # torch's transpose(x, 0, 1)
+        axis = None if along is None else _axis(along, token)
         name = DECLARABLE.get(name, name) if name in self._vocabulary.functions else name
         wanted = 2 if name in ("product", "outer", "inner", "binomial", "hadamard") else 1
         if name not in ("max", "min") and len(arguments) != wanted:
@@ -258,7 +264,27 @@ class Builder(Transformer[LarkToken, Any]):
                 return Identity(str(arguments[0]) if isinstance(arguments[0], Symbol) else "")
         if name.startswith("softmax over"):
             name, axis = "softmax", 1 if name.endswith("rows") else 0
-        return Apply(name, tuple(arguments), below, None if axis is None else int(axis))
+        return Apply(name, tuple(arguments), below, axis)
+
+    def softmax_of(self, items: list[Any]) -> Expression:
+        """torch's x.softmax(dim=-1) and x.softmax(-1)."""
+        token: Token = items[1].value
+        name, along = items[3] if isinstance(items[3], tuple) else ("dim", items[3])
+        if name not in KEYWORDS:
+            raise Unreadable("'softmax' does not take that", token.start)
+        return Apply("softmax", (items[0],), None, _axis(along, token))
+
+
+def _whole(expression: Expression) -> Fraction | None:
+    return expression.value if isinstance(expression, Number) else None
+
+
+def _axis(expression: Expression, token: Token) -> int:
+    """Of a matrix: 0 or 1, also counted from its end."""
+    axis = _whole(expression)
+    if axis not in (0, 1, -1, -2):
+        raise Unreadable(f"a matrix has the axes 0 and 1, or -2 and -1, and no axis {plain(expression)}", token.start)
+    return int(axis) % 2
 
 
 def _juxtaposed(expression: Expression) -> list[Expression]:

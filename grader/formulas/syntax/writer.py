@@ -32,7 +32,7 @@ _Piece = tuple[str, int]
 
 
 def plain(expression: Expression) -> str:
-    """As a person writes it in a line of text: β(k_a + k_b), A Aᵀ."""
+    """As a person writes it in a line of text: c(u - 2 w), U Vᵀ."""
     return _Plain().write(expression)
 
 

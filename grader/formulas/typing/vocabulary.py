@@ -41,7 +41,7 @@ class Vocabulary:
     functions: frozenset[str] = field(default_factory=frozenset)  # beyond the usual ones: O, say, or `declared`
     defined: Mapping[str, Expression] = field(default_factory=dict)  # functions of a number x that the question defines
     marks_matter: bool = False  # whether ĥ is another thing than h
-    means: Mapping[str, str] = field(default_factory=dict)  # E[k_i] is μ_i
+    means: Mapping[str, str] = field(default_factory=dict)  # E[x_i] is m_i
 
     def find(self, name: str, index: tuple[str, ...] = ()) -> tuple[Declared, tuple[str, ...]] | None:
         """The declaration that a name with an index means, and the index as that declaration counts it."""

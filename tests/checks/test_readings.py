@@ -1,0 +1,101 @@
+"""A rubric lists one way to read a question, and the others that are as fair follow from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.checks.formulas.conventions import each_way
+from grader.checks.formulas.identities import formula_equals_the_key
+from grader.checks.formulas.key_variants import AskedFor, KnownMistake, Reading, with_readable_keys
+from grader.model import Outcome, Status
+from tests.checks.answering import answering
+from tests.formulas.conftest import in_this_process as in_this_process
+
+P, F = Status.PASSED, Status.FAILED
+SYMBOLS = {"X": "d×n", "W": "e×d", "x_i": "d for i in n, column of X", "d": "size", "n": "size", "e": "size"}
+
+
+@pytest.mark.parametrize("shape", ["mxn", "m×k", "m", "m×n×t", ""])
+def test_a_size_of_a_result_that_is_none_stops_when_the_rubric_is_loaded(shape: str) -> None:
+    symbols = {"Q": "d×n", "K": "d×m", "V": "t×m", "β": "scalar", "d": "size", "n": "size", "m": "size", "t": "size"}
+    reading = Reading(name="H", symbols=symbols, equals=["V softmax_β(K^T Q)"], results={"A": shape})
+    reading.softmax_normalises = ["each_column"]
+    with pytest.raises(ValueError, match="the size of A"):
+        with_readable_keys([reading])
+    assert with_readable_keys([reading.model_copy(update={"results": {"A": "m×n", "H": "t×n"}})])
+
+
+def _judged(text: str, *readings: Reading) -> Outcome:
+    given = with_readable_keys(list(readings))
+    outcome: Outcome = formula_equals_the_key(answering(text), np.random.default_rng(0), readings=given)
+    return outcome
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("$Y = W X$", P, ""),
+        ("$Y = X W$", P, "with tokens in rows"),
+        ("`Y = X @ W`", P, "with tokens in rows"),
+        ("$X \\in \\mathbb{R}^{n \\times d}$, $Y = X W$", P, "with tokens in rows"),
+        ("$Y = X^T W^T$", F, ""),
+        ("$Y_{ij} = \\sum_l W_{il} X_{lj}$", P, ""),
+        ("$Y = 2 W X$", F, ""),
+    ],
+)
+def test_tokens_in_rows_are_as_fair_as_in_columns(text: str, status: Status, said: str) -> None:
+    outcome = _judged(text, Reading(name="Y", symbols=SYMBOLS, conventions=["columns", "rows"], equals=["W X"]))
+    assert outcome.status is status, outcome
+    assert said in outcome.message
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("$A = softmax(X^T X)$", P),
+        ("$A = softmax(X^T X, dim=0)$", P),
+        ("$A = softmax(X^T X, dim=1)$", F),
+        ("$A = softmax(X^T X)^T$", P),
+        ("$A = softmax(X^T X, dim=1)^T$", P),
+        ("$A = softmax(X X^T)$", P),
+        ("$A = softmax(X X^T, dim=-1)$", P),
+        ("$A = softmax(X X^T, dim=0)$", F),
+    ],
+)
+def test_a_softmax_that_is_left_open_may_go_either_way(text: str, status: Status) -> None:
+    directions = ["each_column", "each_row"]
+    reading = Reading(
+        name="A",
+        symbols=SYMBOLS,
+        conventions=["columns", "rows"],
+        equals=["softmax(X^T X)"],
+        softmax_normalises=directions,
+    )
+    assert _judged(text, reading).status is status
+
+
+def test_the_index_that_is_fixed_may_have_another_letter() -> None:
+    mistake = KnownMistake(equals="v_{j-1} + v_j", because="it is no mean")
+    symbols = {"v_l": "z for l in n", "z": "size", "n": "size"}
+    about = {"at": ["j", "j-1"], "at_also": ["i"], "equals": ["(v_{j-1} + v_j)/2"], "mistakes": [mistake]}
+    first, second = each_way([Reading(name="h_j", symbols=symbols, **about)])
+    assert first.name == "h_j"
+    assert (second.name, second.at, second.equals) == ("h_i", ["i", "i-1"], ["(v_{i-1} + v_i)/2"])
+    assert second.mistakes[0].equals == "v_{i-1} + v_i"
+
+
+def test_a_reading_without_symbols_has_those_of_the_one_before() -> None:
+    (_, second) = each_way([AskedFor(name="Y", symbols=SYMBOLS), AskedFor(name="y")])
+    assert second.symbols == SYMBOLS
+
+
+def test_at_home_shapes_are_transposed_without_a_key() -> None:
+    (_, rows) = each_way([AskedFor(name="Y", symbols=SYMBOLS, conventions=["columns", "rows"])])
+    assert {name: rows.symbols[name] for name in ("X", "x_i", "d")} == {
+        "X": "n×d",
+        "x_i": "d for i in n, row of X",
+        "d": "size",
+    }
