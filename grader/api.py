@@ -3,9 +3,20 @@
 `grader.formulas` has what questions about formulas need.
 """
 
+from grader import compare
 from grader.checks.functions.inputs import Case, Cases
 from grader.compare import Array, Difference, difference, numbers, shape
-from grader.errors import Crashed, Missing, RubricError, StudentFault, TimedOut, UsageError, WrongKind
+from grader.errors import (
+    Crashed,
+    Killed,
+    Missing,
+    NotImportable,
+    RubricError,
+    StudentFault,
+    TimedOut,
+    UsageError,
+    WrongKind,
+)
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
 from grader.model import (
@@ -39,8 +50,10 @@ __all__ = [
     "Difference",
     "Draw",
     "HoldsTheAnswer",
+    "Killed",
     "LeftOutOfKits",
     "Missing",
+    "NotImportable",
     "Outcome",
     "Piece",
     "Probe",
@@ -58,6 +71,7 @@ __all__ = [
     "WrongKind",
     "check",
     "check_notebook",
+    "compare",
     "difference",
     "failed",
     "find_rubric",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.model import Report, Status
-from tests.checks.variant_grading import changed, right, wrong
+from rubrics.module_recovery.tests.variant_grading import changed, right, wrong
 from tests.conftest import REPOSITORY, read_yaml
 
 CHECKS = REPOSITORY / "tests" / "checks"

@@ -92,7 +92,8 @@ class _Reading:
         in_a_kit = "per_student_key" in written.model_fields_set  # what asks for them may run later
         for name in () if in_a_kit else written.per_student.keys() - self._asked_for:
             self._complain(("per_student", name), f"no check asks for '<<{name}>>'")
-        self._ideas.refuse_unnamed()
+        if self._folder == self._path.parent:  # else its ideas are those of the rubric that lies there
+            self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()
         code = self._plugin.digest.encode()
