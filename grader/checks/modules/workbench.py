@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.compare import Array, numbers, shape
 from grader.errors import Crashed, Killed, Missing, NotImportable, TimedOut
-from grader.model import Student
+from grader.model import Probe, Student
 
 Inputs = tuple[Array, ...]
 
@@ -39,7 +39,8 @@ class Workbench:
     fresh: dict[str, Array] = field(default_factory=dict)  # as the student's code has set them, in its order
     trainable: list[str] = field(default_factory=list)
     buffers: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    rotations: Mapping[str, Any] | None = None  # given in place of the student's own functions of rotary positions
+    probe: str | Probe = "run_configured"  # or what a rubric puts around it
+    sent_along: Mapping[str, Any] = field(default_factory=dict)  # what that needs beside
     sizes: tuple[str, ...] = ()  # those of the settings that a crash may depend on
     strong_dropout: Mapping[str, Any] = field(default_factory=dict)  # settings that drop half of everything in training
 
@@ -85,9 +86,8 @@ class Workbench:
             "dropout": self.dropout,
             # All of this takes longer to send than to compute. Whoever has set the parameters knows them.
             "tell": (*(() if values else ("parameters",)), *(("given",) if self.watched else ())),
+            **self.sent_along,
         }
-        if self.rotations:
-            request["rotations"] = self.rotations
         wanted = len(inputs) if cotangents else 0, len(inputs) if self.watched else 0
         match self._answered(request):
             case {
@@ -106,7 +106,7 @@ class Workbench:
     def _answered(self, request: dict[str, Any]) -> Any:
         """What the box says to this. A crash comes with the sizes that bring it about."""
         try:
-            return self.student.probe("run_configured", self.file, **request)
+            return self.student.probe(self.probe, self.file, **request)
         except (TimedOut, Killed, NotImportable):
             raise
         except Crashed as fault:
@@ -122,7 +122,7 @@ class Workbench:
         """Of several inputs, the first that it crashes on; nothing if it cannot even be built."""
         for inputs in ([], *([one] for one in request["inputs"])):
             try:
-                self.student.probe("run_configured", self.file, **{**request, "inputs": inputs, "cotangents": []})
+                self.student.probe(self.probe, self.file, **{**request, "inputs": inputs, "cotangents": []})
             except Crashed:
                 shapes = [shape(array.shape) for arrays in inputs for array in arrays]
                 return f" given {' and '.join(shapes)} (batch × tokens × width)" if shapes else ""

@@ -27,6 +27,7 @@ from reference.mistakes.rotary import NEGATIVE_SINES
 from reference.numpy_attention import Angles
 from reference.numpy_layers import angles, turn
 
+from .. import probes
 from ..public.configuration import HEADS
 from ..public.rotary_training import ATTENTION
 from .recovery.rotations import Turning, folded, holds, named, unlike_the_asked
@@ -49,12 +50,12 @@ class _Functions:
         request = {"name": asked, "precompute": self._precompute, "dim": dim, "positions": positions}
         request |= {"inputs": list(inputs), "cache": cache}
         try:
-            reply = self._student.probe("rotate", self._file, **request)
+            reply = self._student.probe(probes.rotate, self._file, **request)
         except TimedOut:
             raise
         except Crashed as fault:
             try:
-                reply = self._student.probe("rotate", self._file, **request, precision="float32")
+                reply = self._student.probe(probes.rotate, self._file, **request, precision="float32")
             except Crashed:
                 raise fault from None
         match reply:

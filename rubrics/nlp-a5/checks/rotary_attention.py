@@ -132,7 +132,7 @@ def _of_reading(
         if explanation(_fits(usual, mix), inputs, outputs):
             message = f"its values are wrong; it looks as if {mistake}"
             return failed(message, evidence={"looks_like": mistake}, code=mistake.code)
-    for mistake, of in ANGLES.items() if not bench.rotations else ():  # whose angles are right
+    for mistake, of in ANGLES.items() if not bench.sent_along else ():  # whose angles are right
         if explanation(_fits(usual, RotaryMixing(of=of)), inputs, outputs):
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
             return scored(Fraction(1, 2), message, evidence={"looks_like": mistake}, code=mistake.code)

@@ -10,6 +10,7 @@ from grader import Student, StudentFault, TimedOut
 from grader.modules import Workbench
 from reference.numpy_layers import angles, turn
 
+from .. import probes
 from ..public.configuration import BLOCK, HEAD, WIDTH, settings
 
 PRECOMPUTE, APPLY = "precompute_rotary_emb", "apply_rotary_emb"
@@ -23,7 +24,8 @@ def with_right_rotations(bench: Workbench, precompute: str = PRECOMPUTE, apply: 
     columns = np.broadcast_to(np.eye(HEAD)[:, None], (HEAD, _MOST_POSITIONS, HEAD))
     matrices = turn(columns, angle, np.arange(HEAD).reshape(-1, 2)).transpose(1, 2, 0)  # (T, d, d)
     cache = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    return replace(bench, rotations={"precompute": precompute, "apply": apply, "cache": cache, "matrices": matrices})
+    rotations = {"precompute": precompute, "apply": apply, "cache": cache, "matrices": matrices}
+    return replace(bench, probe=probes.run_with_rotations, sent_along={"rotations": rotations})
 
 
 def shapes_rotated(student: Student, file: str, attention: str, apply: str) -> list[tuple[int, ...]]:
@@ -31,7 +33,7 @@ def shapes_rotated(student: Student, file: str, attention: str, apply: str) -> l
     request = {"name": attention, "config": settings(rope=True), "apply": apply}
     x = np.random.default_rng(0).normal(size=(2, SHOWN_TOKENS, WIDTH))
     try:
-        found = student.probe("shapes_rotated", file, inputs=[x], **request)
+        found = student.probe(probes.shapes_rotated, file, inputs=[x], **request)
     except TimedOut:
         raise
     except StudentFault:

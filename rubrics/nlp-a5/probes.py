@@ -1,19 +1,23 @@
-"""A student's two functions of rotary positions: asked alone, replaced, or watched in attention."""
+"""What runs in the sandbox next to the student's code, and returns values."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..calls import call_as_asked, replaced
-from ..loading import student_code
+if TYPE_CHECKING:  # nothing of the grader is in the sandbox
+    from grader import StudentCode
+
+
+# ---- the two functions of rotary positions: asked alone, replaced, or watched in attention ----
 
 
 def rotate(
+    code: StudentCode,
     file: str,
     name: str,
     precompute: str,
@@ -26,26 +30,31 @@ def rotate(
     """The student's cache of rotations, and what their function `name` makes of each input with it or a given one."""
     import torch
 
-    made = call_as_asked(student_code.attribute(file, precompute), [dim, positions], {}) if cache is None else None
+    made = code.call(code.attribute(file, precompute), [dim, positions]) if cache is None else None
     used = made if cache is None else torch.tensor(np.array(cache))
-    function = student_code.attribute(file, name)
+    function = code.attribute(file, name)
     given = [torch.tensor(np.array(array), dtype=getattr(torch, precision)) for array in inputs]
-    rotated = [call_as_asked(function, [tensor, used], {}) for tensor in given]
+    rotated = [code.call(function, [tensor, used]) for tensor in given]
     parts = made if isinstance(made, tuple | list) else [made]
     # How the cache is kept is left open: what holds no tensors is judged by what comes of it alone.
     return {"cache": [part for part in parts if isinstance(part, torch.Tensor)], "rotated": rotated}
 
 
+def run_with_rotations(
+    code: StudentCode, file: str, rotations: dict[str, Any], precision: str = "float64", **request: Any
+) -> Any:
+    """What `run_configured` gives with other functions in place of the student's two."""
+    with _given_rotations(code, file, rotations, precision):
+        return code.ask("run_configured", file, precision=precision, **request)
+
+
 @contextlib.contextmanager
-def given_rotations(file: str, rotations: dict[str, Any] | None, precision: str) -> Iterator[None]:
+def _given_rotations(code: StudentCode, file: str, rotations: dict[str, Any], precision: str) -> Iterator[None]:
     """In place of the student's two functions, a cache and rotation matrices that were sent along.
 
     They hold their caller to what the assignment says of both: so much is cached as was asked for, and the rotation is
     given the queries or keys of all heads, (B, heads, T, d), and that cache.
     """
-    if rotations is None:
-        yield
-        return
     import torch
 
     dtype = getattr(torch, precision)
@@ -66,18 +75,17 @@ def given_rotations(file: str, rotations: dict[str, Any] | None, precision: str)
         signature = inspect.signature(original)
         return lambda *args, **kwargs: function(*list(signature.bind(*args, **kwargs).arguments.values())[:2])
 
-    student_code.load(file)
+    code.load(file)
     replacing = {rotations["precompute"]: precomputed, rotations["apply"]: turned}
-    # mypy cannot infer the type of a lambda with a default.
-    with _replaced({name: lambda was, by=by: bound(was, by) for name, by in replacing.items()}):  # type: ignore[misc]
+    with _replaced(code, {name: lambda was, by=by: bound(was, by) for name, by in replacing.items()}):
         yield
 
 
-def shapes_rotated(file: str, name: str, config: dict[str, Any], inputs: list[Any], apply: str) -> list[list[int]]:
+def shapes_rotated(
+    code: StudentCode, file: str, name: str, config: dict[str, Any], inputs: list[Any], apply: str
+) -> list[list[int]]:
     """What shapes the student's attention `name` hands to their function `apply`; none if it never calls it."""
     import torch
-
-    from .configured_module import built
 
     seen: list[list[int]] = []
 
@@ -89,15 +97,15 @@ def shapes_rotated(file: str, name: str, config: dict[str, Any], inputs: list[An
 
         return watched
 
-    student_code.load(file)
-    with _replaced({apply: watching}), torch.no_grad(), contextlib.suppress(Exception):
-        module = built(file, name, config, "float32")
+    code.load(file)
+    with _replaced(code, {apply: watching}), torch.no_grad(), contextlib.suppress(Exception):
+        module = code.built(file, name, config, "float32")
         module(torch.tensor(np.array(inputs[0]), dtype=torch.float32))
     return seen
 
 
-def _replaced(functions: dict[str, Callable[[Any], Any]]) -> contextlib.AbstractContextManager[None]:
+def _replaced(code: StudentCode, functions: dict[str, Callable[[Any], Any]]) -> contextlib.AbstractContextManager[None]:
     """Within, each student's module that has such a function has another, made from it."""
-    modules = [(module, vars(module)) for module in student_code.own_modules()]
+    modules = [(module, vars(module)) for module in code.modules()]
     kept = [(module, name, known[name]) for module, known in modules for name in functions if callable(known.get(name))]
-    return replaced([(module, name, functions[name](was)) for module, name, was in kept])
+    return code.replaced([(module, name, functions[name](was)) for module, name, was in kept])

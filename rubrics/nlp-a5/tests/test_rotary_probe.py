@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rubric_nlp_a5 import probes
 
 from grader.errors import StudentFault
 from grader.model import Box, Limits
@@ -41,8 +42,8 @@ def student(torch_boxes: BoxRunner, submission: MakeSubmission) -> Iterator[Box]
 
 def test_their_own_cache_is_used_unless_another_is_given(student: Box) -> None:
     asked = {"name": "apply", "precompute": "precompute", "dim": 2, "positions": 3, "inputs": [X]}
-    own = student.probe("rotate", "work.py", **asked)
-    given = student.probe("rotate", "work.py", **asked, cache=np.full((3, 2), 5.0))
+    own = student.probe(probes.rotate, "work.py", **asked)
+    given = student.probe(probes.rotate, "work.py", **asked, cache=np.full((3, 2), 5.0))
     np.testing.assert_array_equal(own["rotated"][0], 2 * X)
     np.testing.assert_array_equal(own["cache"][0], np.full((3, 2), 2.0))
     np.testing.assert_array_equal(given["rotated"][0], 5 * X)
@@ -52,7 +53,8 @@ def test_their_own_cache_is_used_unless_another_is_given(student: Box) -> None:
 def test_given_rotations_stand_in_place_of_both_functions_however_they_are_called(student: Box) -> None:
     def outputs(positions: int, **more: Any) -> Any:
         asked: dict[str, Any] = {"name": "Attention", "parameters": {}, "inputs": [[X]], "cotangents": []}
-        return student.probe("run_configured", "work.py", **asked, config={"positions": positions}, **more)["outputs"]
+        probe = probes.run_with_rotations if more else "run_configured"
+        return student.probe(probe, "work.py", **asked, config={"positions": positions}, **more)["outputs"]
 
     turn = np.array([[0.0, -1.0], [1.0, 0.0]])
     names = {"precompute": "precompute", "apply": "apply"}
