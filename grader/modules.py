@@ -1,6 +1,13 @@
 """What rubrics need to judge modules of torch: `from grader.modules import Workbench, trained, …`."""
 
-from grader.checks.modules.obligations import irregular, made_steady, not_a_function_of_its_input, trained, wrong_shape
+from grader.checks.modules.obligations import (
+    irregular,
+    made_steady,
+    needs_review,
+    not_a_function_of_its_input,
+    trained,
+    wrong_shape,
+)
 from grader.checks.modules.workbench import Inputs, Workbench, first_of, started
 
 __all__ = [
@@ -9,6 +16,7 @@ __all__ = [
     "first_of",
     "irregular",
     "made_steady",
+    "needs_review",
     "not_a_function_of_its_input",
     "started",
     "trained",

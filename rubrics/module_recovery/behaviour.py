@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from grader import Array, Crashed, Outcome, Status, TimedOut, difference, failed
+from grader import Array, Crashed, Outcome, TimedOut, difference, failed
 from grader.modules import Workbench
 
 Gradients = Mapping[str, Array]
@@ -21,24 +20,6 @@ _NO_GRADIENT = 1e-5
 _NO_EFFECT = 1e-8  # of the largest of all: an attention that is computed and then multiplied by next to nothing
 _APART = 0.1
 _BOUND = 1e-3  # a LayerNorm's ε shows in the fifth decimal
-
-
-def left_to_a_person(
-    shown: Mapping[str, bool], left: str, essential: str = WEIGHED, *, code: str = "unknown_arrangement"
-) -> Outcome:
-    """Points for what was shown of all that is asked; next to none where what is essential was not shown.
-
-    A person looks, because behaviour lets some mistakes through (a missing scale, say) that values would not.
-    """
-    seen, unseen = ([what for what, was in shown.items() if was is wanted] for wanted in (True, False))
-    total = len(shown) + 1  # and what is left
-    share = Fraction(len(seen) if shown.get(essential, True) else 1, total)
-    message = f"no formula could be run on its parameters as they are arranged. Its behaviour shows: {'; '.join(seen)}"
-    if unseen:
-        message += f". It does not show: {'; '.join(unseen)}"
-    message += f". A person decides about {'that and about ' if unseen else ''}{left}"
-    evidence = {"judged_by": "properties", "held": seen, "not_shown": unseen}
-    return Outcome(Status.REVIEW, share, message, evidence=evidence, code=code)
 
 
 def too_few_parameters(bench: Workbench, used: set[str], needed: int) -> Outcome | None:

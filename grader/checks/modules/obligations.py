@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from grader import compare
 from grader.checks.modules.workbench import Inputs, Ran, Workbench
 from grader.compare import Array, difference
 from grader.errors import Crashed, Killed, TimedOut
-from grader.model import Outcome, failed, passed
+from grader.model import Outcome, Status, failed, passed
 from grader.quoting import quote
 
 _AXES = {3: "batch × tokens × width", 4: "batch × channels × height × width"}
@@ -227,3 +228,21 @@ def _is_slope(gradient: Array | None, direction: Array, along: Callable[[float],
         if abs(got - want) <= off * max(1.0, abs(want)):
             return True
     return False
+
+
+def needs_review(
+    shown: Mapping[str, bool], left: str, *, essential: str = "", code: str = "unknown_arrangement"
+) -> Outcome:
+    """Points for what was shown of all that is asked; next to none where what is essential was not shown.
+
+    A person looks, because behaviour lets some mistakes through (a missing scale, say) that values would not.
+    """
+    seen, unseen = ([what for what, was in shown.items() if was is wanted] for wanted in (True, False))
+    total = len(shown) + 1  # and what is left
+    share = Fraction(len(seen) if shown.get(essential, True) else 1, total)
+    message = f"no formula could be run on its parameters as they are arranged. Its behaviour shows: {'; '.join(seen)}"
+    if unseen:
+        message += f". It does not show: {'; '.join(unseen)}"
+    message += f". A person decides about {'that and about ' if unseen else ''}{left}"
+    evidence = {"judged_by": "properties", "held": seen, "not_shown": unseen}
+    return Outcome(Status.REVIEW, share, message, evidence=evidence, code=code)

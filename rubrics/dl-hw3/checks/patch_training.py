@@ -7,7 +7,7 @@ import numpy as np
 from grader import Outcome, Student, StudentFile, check, failed
 from grader.modules import trained
 
-from .patches import NAME, SIZES, patch_bench
+from ..public.patches import NAME, SIZES, patch_bench
 
 
 @check(group="values")

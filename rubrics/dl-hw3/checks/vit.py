@@ -12,21 +12,21 @@ from fractions import Fraction
 import numpy as np
 
 from grader import Outcome, Status, Student, StudentFile, TimedOut, check, difference, failed, passed
-from grader.modules import Workbench, trained
+from grader.modules import Workbench, needs_review, trained
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.mixing import RIGHT
-from rubrics.module_recovery.behaviour import left_to_a_person
 from rubrics.module_recovery.layers import is_weight, mlps, partner
 
-from ..public.image_bench import ImageBench
+from ..public.image_bench import ImageBench, is_batch_normed
 from ..public.other_images import swapped
+from ..public.patches import why_so_many
 from ..public.position_pieces import learned_places, position_tensors, table
 from ..public.vit_form import DEEP, NAME, ONE, made_probable, vit_bench
 from .recovery import block_properties
 from .recovery.paired_tensors import in_pairs
 from .recovery.vit_depth import read_several_blocks
 from .recovery.vit_fits import UNEXPLAINED, Found, read_one_block
-from .recovery.vit_slips import is_batch_normed, positions_are_factors, tokens_made, why_so_many
+from .recovery.vit_slips import positions_are_factors, tokens_made
 from .recovery.vit_stack import UNKNOWN, blocks_with_depth_one
 from .recovery.vit_tokens import class_tokens
 
@@ -166,9 +166,8 @@ def vit_matches_its_equations(
 
 def _took_too_long(adds_blocks: bool) -> Outcome:
     """It has run in time before: what takes long is to try what its tensors may be."""
-    return left_to_a_person(
-        {"it runs": True, "more depth adds as many blocks": adds_blocks}, "all its values", "", code="took_too_long"
-    )
+    shown = {"it runs": True, "more depth adds as many blocks": adds_blocks}
+    return needs_review(shown, "all its values", code="took_too_long")
 
 
 def _read(bench: ImageBench, deep: ImageBench, rng: np.random.Generator) -> tuple[ImageBench, Found | Diagnosis | None]:
@@ -220,7 +219,7 @@ def _judged_deep(deep: Workbench, rng: np.random.Generator, found: Found) -> Out
     how = read_several_blocks(deep, rng, DEEP, found)
     if how is None:
         shown = {"with one block all its values are right": True, "more depth adds parameters": True}
-        return left_to_a_person(shown, "how three blocks follow each other")
+        return needs_review(shown, "how three blocks follow each other")
     if how == RIGHT:
         return _right(found)
     said = f"{deep.name} is right with one block, but with depth 3 it is not three blocks one after the other"

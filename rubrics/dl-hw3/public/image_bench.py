@@ -121,3 +121,8 @@ def _cut(bench: ImageBench, rng: np.random.Generator, images: Array, sizes: Patc
     cut = {name: bench.values[name].reshape(-1, sizes.dim)[:count] for name, count in rows_in_use.items()}
     whole = {name: bench.values[name] for name in rows_in_use}
     return replace(bench, values={**bench.values, **cut}, whole=whole, in_use=rows_in_use)
+
+
+def is_batch_normed(bench: Workbench) -> bool:
+    """Whether a layer of torch's keeps running numbers of a batch."""
+    return any(name.rpartition(".")[2] == "running_mean" for name in bench.buffers)

@@ -1,4 +1,4 @@
-"""Mistakes of modules of images that show without a fit: how many tokens there are, BatchNorm, positions as factors."""
+"""Mistakes of modules of images that show without a fit: how many tokens there are, positions as factors."""
 
 from __future__ import annotations
 
@@ -8,30 +8,9 @@ import numpy as np
 
 from grader.modules import Workbench
 
-from ...public.image_bench import PatchSizes, Sizes
+from ...public.image_bench import Sizes
 from ...public.position_pieces import near, position_tensors
 from .vit_tokens import class_tokens, ways_in
-
-
-def is_batch_normed(bench: Workbench) -> bool:
-    """Whether a layer of torch's keeps running numbers of a batch."""
-    return any(name.rpartition(".")[2] == "running_mean" for name in bench.buffers)
-
-
-def why_so_many(tokens: int, sizes: PatchSizes) -> tuple[str, str]:
-    """What makes so many tokens of one image, in words, with its code; no words if that is not known."""
-    strides = {((sizes.image - sizes.patch) // stride + 1) ** 2 for stride in range(1, sizes.patch)}
-    if tokens in strides:
-        return "patches overlap: the stride has to be the patch size", "patches_overlap"
-    if tokens == sizes.channels * sizes.patches:
-        return "each channel of a patch is a token of its own; a token is made of all channels", "channels_are_tokens"
-    if tokens == sizes.channels:
-        return "channels are taken for tokens", "channels_are_tokens"
-    if tokens == sizes.image**2:
-        return "each pixel is a token", "pixels_are_tokens"
-    if tokens in (sizes.image, sizes.side):
-        return "each row is a token", "rows_are_tokens"
-    return "one token for all of it" if tokens == 1 else "", "wrong_token_count"
 
 
 def tokens_made(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> int | None:

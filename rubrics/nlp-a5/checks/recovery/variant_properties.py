@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader import Array, Outcome, compare, failed
-from grader.modules import Workbench
+from grader.modules import Workbench, needs_review
 from rubrics.module_recovery import behaviour
 
 from ...public.causality import looks_ahead, moved_by
@@ -49,7 +49,7 @@ def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
         "the weights depend on the asking token and on positions, and sum to one": True,
         behaviour.WEIGHED: _weighed(bench, rng, x),
     }
-    return behaviour.left_to_a_person(shown, "the ReLU, the biases and the scale of the scores")
+    return needs_review(shown, "the ReLU, the biases and the scale of the scores", essential=behaviour.WEIGHED)
 
 
 def _gives_equal_tokens_equal_answers(bench: Workbench, rng: np.random.Generator) -> bool:
@@ -88,7 +88,7 @@ def of_cross_attention(bench: Workbench, rng: np.random.Generator, inputs: tuple
         behaviour.WEIGHED: _weighed(bench, rng, *inputs),
         behaviour.SPLIT: same is False,
     }
-    return behaviour.left_to_a_person(shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual")
+    return needs_review(shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual", essential=behaviour.WEIGHED)
 
 
 def _rows_that_move(before: Array, after: Array) -> set[int]:
@@ -177,4 +177,4 @@ def of_rotary_attention(bench: Workbench, rng: np.random.Generator) -> Outcome:
         behaviour.WEIGHED: _weighed(bench, rng, x),
         behaviour.SPLIT: same is False,
     }
-    return behaviour.left_to_a_person(shown, f"the angles, {_ATTENTION}")
+    return needs_review(shown, f"the angles, {_ATTENTION}", essential=behaviour.WEIGHED)

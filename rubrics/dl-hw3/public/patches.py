@@ -6,23 +6,20 @@ depends on, whether every patch is treated alike, and whether that is all there 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice, product
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import permutations, product
 
 import numpy as np
 
 from grader import Array, Outcome, Status, Student, StudentFile, check, compare, failed, passed
-from grader.modules import Workbench, irregular, wrong_shape
-from rubrics.module_recovery.behaviour import left_to_a_person
-from rubrics.module_recovery.layers import Values, norms
+from grader.modules import Workbench, irregular, needs_review, wrong_shape
 
-from ..public.image_bench import PatchSizes, on_images
-from .recovery.vit_slips import is_batch_normed, why_so_many
-from .recovery.vit_tokens import WayIn, biases_of, patch_weights
+from .image_bench import PatchSizes, is_batch_normed, on_images
 
 NAME = "PatchEmbedding"
 _EVERY_NUMBER = "every number of that map is learned"
-_ORDERS_OF_PIXELS = 6  # of channels, rows and columns; the patches row by row
+_EPSILON = 1e-5  # torch's
 _STEP = 1e-4  # so small that the map moves in proportion, and large enough for float32
 _RANK_TOLERANCE = 1e-3  # either adds less than this
 
@@ -67,6 +64,22 @@ def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) ->
     if not hint and got[::2] == (batch, sizes.dim) and len(got) == 3:
         hint, code = why_so_many(got[1], sizes)
     return failed(f"{wrong.message}{'; ' if hint else ''}{hint}", wrong.detail, code=code)
+
+
+def why_so_many(tokens: int, sizes: PatchSizes) -> tuple[str, str]:
+    """What makes so many tokens of one image, in words, with its code; no words if that is not known."""
+    strides = {((sizes.image - sizes.patch) // stride + 1) ** 2 for stride in range(1, sizes.patch)}
+    if tokens in strides:
+        return "patches overlap: the stride has to be the patch size", "patches_overlap"
+    if tokens == sizes.channels * sizes.patches:
+        return "each channel of a patch is a token of its own; a token is made of all channels", "channels_are_tokens"
+    if tokens == sizes.channels:
+        return "channels are taken for tokens", "channels_are_tokens"
+    if tokens == sizes.image**2:
+        return "each pixel is a token", "pixels_are_tokens"
+    if tokens in (sizes.image, sizes.side):
+        return "each row is a token", "rows_are_tokens"
+    return "one token for all of it" if tokens == 1 else "", "wrong_token_count"
 
 
 @check(group="values", compares=True)
@@ -129,30 +142,57 @@ def _map_of(
 
 def _not_linear(bench: Workbench, x: Array, outputs: Array, sizes: PatchSizes) -> Outcome:
     said = f"{bench.name} is not linear in the pixels: "
-    for where, way_in in _normed(bench, sizes):
-        if any(_close(outputs, rows) for rows in islice(way_in.embeddings(bench.values, sizes, x), _ORDERS_OF_PIXELS)):
+    for where, normed in _with_layer_norms(bench.values, sizes, x):
+        if _close(outputs, normed):
             shown = {
                 f"a LayerNorm stands {where} the linear map": True,
                 "but for that, a token is one learned linear map of the pixels of its own patch": True,
                 "all patches are mapped alike, row by row": True,
             }
             left = "whether a LayerNorm may stand there, where a linear map is asked for"
-            return left_to_a_person(shown, left, code="extra_norm")
+            return needs_review(shown, left, code="extra_norm")
     message = f"{said}an activation or a LayerNorm stands where only a linear map is asked for"
     return failed(message, code="not_linear")
 
 
-def _normed(bench: Workbench, sizes: PatchSizes) -> Iterator[tuple[str, WayIn]]:
-    """Linear maps with a LayerNorm before them, behind them, or both."""
-    inner, outer = (
-        [("", ""), *((norm.gain, norm.shift) for norm in norms(bench.values, size))]
-        for size in (sizes.pixels, sizes.dim)
-    )
-    places = product(patch_weights(bench.values, sizes), inner, outer)
-    for weight, before, behind in places:
-        for bias in biases_of(weight, bench.values, sizes):
-            where = " and ".join(said for said, norm in (("before", before), ("behind", behind)) if norm[0])
-            yield where, WayIn("", "", weight, bias, 0, norm_before=before, norm_behind=behind)
+def _with_layer_norms(values: Mapping[str, Array], sizes: PatchSizes, x: Array) -> Iterator[tuple[str, Array]]:
+    """Tokens by linear maps with a LayerNorm before them, behind them, or both, and where that stands."""
+    s, p = sizes.side, sizes.patch
+    grid = x.reshape(len(x), sizes.channels, s, p, s, p)  # (B, C, row, P, column, P)
+    flat = [grid.transpose(0, 2, 4, *order).reshape(len(x), s * s, -1) for order in permutations((1, 3, 5))]
+    before = [("", np.asarray), *(("before", norm) for norm in _layer_norms(values, sizes.pixels))]
+    behind = [("", np.asarray), *(("behind", norm) for norm in _layer_norms(values, sizes.dim))]
+    vectors = {name: value.reshape(-1) for name, value in values.items() if value.size == sizes.dim}
+    loose = [np.zeros(1), *(vector for name, vector in vectors.items() if not _is_weight(name))]
+    for name, weight in values.items():
+        if weight.size != sizes.pixels * sizes.dim or sizes.dim not in weight.shape:
+            continue
+        matrix = np.moveaxis(weight, weight.shape.index(sizes.dim), 0).reshape(sizes.dim, -1).T
+        biases = [_bias_beside(name, values)] if _is_weight(name) else loose
+        for (one, first), (other, last), bias, pixels in product(before, behind, biases, flat):
+            yield " and ".join(filter(None, (one, other))), last(first(pixels) @ matrix + bias)
+
+
+def _layer_norms(values: Mapping[str, Array], size: int) -> Iterator[Callable[[Array], Array]]:
+    """Those of torch's that have this size."""
+    for name, gain in values.items():
+        if gain.size == size and _is_weight(name):
+            yield partial(_layer_norm, gain=gain.reshape(-1), shift=_bias_beside(name, values))
+
+
+def _layer_norm(x: Array, gain: Array, shift: Array) -> Array:
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return np.asarray(centred / np.sqrt(x.var(axis=-1, keepdims=True) + _EPSILON) * gain + shift)
+
+
+def _is_weight(name: str) -> bool:
+    return "weight" in name.rpartition(".")[2]
+
+
+def _bias_beside(weight: str, values: Mapping[str, Array]) -> Array:
+    """That of the same layer, as torch names it; zero if there is none."""
+    layer, dot, leaf = weight.rpartition(".")
+    return values.get(layer + dot + leaf.replace("weight", "bias"), np.zeros(1)).reshape(-1)
 
 
 def _close(got: Array, want: Array) -> bool:
@@ -230,7 +270,7 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matr
         "all patches are mapped alike, row by row": True,
         _EVERY_NUMBER: free == matrix.size,
     }
-    return left_to_a_person(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
+    return needs_review(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
 
 
 def _channels_are_alike(sizes: PatchSizes, matrix: Array) -> bool:
@@ -238,7 +278,7 @@ def _channels_are_alike(sizes: PatchSizes, matrix: Array) -> bool:
     return sizes.channels > 1 and _close(channels, channels[:1].repeat(sizes.channels, axis=0))
 
 
-def _is_made_of(values: Values, matrix: Array, offset: Array) -> bool:
+def _is_made_of(values: Mapping[str, Array], matrix: Array, offset: Array) -> bool:
     """Whether these numbers are those of some tensors, in whatever order."""
     numbers = np.sort(matrix.reshape(-1))
     weights = [value for value in values.values() if value.size == numbers.size]
