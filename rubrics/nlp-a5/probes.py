@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def _given_rotations(code: StudentCode, file: str, rotations: dict[str, Any], pr
 
     code.load(file)
     replacing = {rotations["precompute"]: precomputed, rotations["apply"]: turned}
-    with _replaced(code, {name: lambda was, by=by: bound(was, by) for name, by in replacing.items()}):
+    with _replaced(code, {name: partial(bound, function=by) for name, by in replacing.items()}):
         yield
 
 

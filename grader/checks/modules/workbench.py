@@ -41,7 +41,7 @@ class Workbench:
     buffers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     probe: str | Probe = "run_configured"  # or what a rubric puts around it
     sent_along: Mapping[str, Any] = field(default_factory=dict)  # what that needs beside
-    sizes: tuple[str, ...] = ()  # those of the settings that a crash may depend on
+    named_settings: tuple[str, ...] = ()  # those that a crash is reported with
     strong_dropout: Mapping[str, Any] = field(default_factory=dict)  # settings that drop half of everything in training
 
     def run(self, *inputs: Sequence[Array], cotangents: Sequence[Array] = (), **changed: Any) -> Ran:
@@ -116,7 +116,7 @@ class Workbench:
             raise Crashed(f"{fault.message}, as {sizes}", fault.detail, fault.concealed, code=fault.code) from None
 
     def _sizes(self, config: Mapping[str, Any]) -> str:
-        return f"{self.name}({', '.join(f'{key}={config[key]}' for key in self.sizes)})"
+        return f"{self.name}({', '.join(f'{key}={config[key]}' for key in self.named_settings)})"
 
     def _crashing(self, request: Mapping[str, Any]) -> str:
         """Of several inputs, the first that it crashes on; nothing if it cannot even be built."""

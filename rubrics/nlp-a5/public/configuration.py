@@ -52,5 +52,5 @@ def build(
 
 def configured(student: Student, file: str, name: str, **changed: Any) -> Workbench:
     """The same before it has run."""
-    sizes = (*_NAMED_SIZES, *(["bottleneck_dim"] if changed.get("perceiver") else []))
-    return Workbench(student, file, name, settings(**changed), sizes=sizes, strong_dropout=_DROPOUT)
+    named = (*_NAMED_SIZES, *(["bottleneck_dim"] if changed.get("perceiver") else []))
+    return Workbench(student, file, name, settings(**changed), named_settings=named, strong_dropout=_DROPOUT)
