@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions import extreme_scores, ready_made, token_influence, values
+from grader.checks.functions import extreme_scores, ready_made, values
 from grader.model import Outcome
 from grader.plugins import Plugin
 from grader.registry import definitions_in
@@ -55,7 +55,7 @@ def cases(problems: tuple[str, ...], student: PlainStudent | None = None) -> lis
     """Every check of these problems, ready to be judged. The rubric loader is not used: it loads every check."""
     own = Plugin(RUBRIC.parent)
     modules = [own.load(name) for name in own.modules]
-    known, found = definitions_in([values, token_influence, extreme_scores, ready_made, *modules]), []
+    known, found = definitions_in([values, extreme_scores, ready_made, *modules]), []
     for problem in read(RUBRIC.read_text()).data["problems"]:
         if str(getattr(problem["id"], "text", problem["id"])) not in problems:
             continue

@@ -4,7 +4,9 @@
 """
 
 from grader import compare
+from grader.checks.functions.extreme_scores import SCORE_SPREADS, ExtremeCase, ScoreSpread
 from grader.checks.functions.inputs import Case, Cases
+from grader.checks.functions.returned import returned_for_each
 from grader.compare import Array, Difference, difference, numbers, shape
 from grader.errors import (
     Crashed,
@@ -41,6 +43,7 @@ from grader.selfcheck.check_notebook import check_notebook
 from grader.submission.opening import open_submission
 
 __all__ = [
+    "SCORE_SPREADS",
     "Answer",
     "Array",
     "Case",
@@ -49,6 +52,7 @@ __all__ = [
     "DataFile",
     "Difference",
     "Draw",
+    "ExtremeCase",
     "HoldsTheAnswer",
     "Killed",
     "LeftOutOfKits",
@@ -61,6 +65,7 @@ __all__ = [
     "Report",
     "Rubric",
     "RubricError",
+    "ScoreSpread",
     "Status",
     "Student",
     "StudentCode",
@@ -82,6 +87,7 @@ __all__ = [
     "open_submission",
     "passed",
     "reference",
+    "returned_for_each",
     "review",
     "scored",
     "shape",

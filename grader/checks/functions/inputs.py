@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from pydantic import AfterValidator, ValidationInfo
 
 from grader.compare import shape
 from grader.rubric.hints import did_you_mean
-from grader.rubric.own_functions import OfferedName, offered, offers_among
+from grader.rubric.own_functions import Offer, OfferedName, offered, offers_among
 
 Array = NDArray[Any]
 
@@ -63,7 +63,7 @@ class Cases(tuple[Case, ...]):
 
 
 QKV = ("Q", "K", "V", "beta")
-PROJECTIONS = ("C", "W_Q", "W_K", "W_V", "W_O", "heads")
+_SIDE = 6
 
 
 def column_attention(rng: np.random.Generator) -> Iterator[Case]:
@@ -84,40 +84,6 @@ def column_attention(rng: np.random.Generator) -> Iterator[Case]:
             yield attention_case(rng, (d, n, m, t), beta, precision)
 
 
-def multi_head(rng: np.random.Generator) -> Iterator[Case]:
-    """C, W_Q, W_K, W_V, W_O, heads for `multi_head_attention`, without a mask."""
-    for e, d, n, heads in [
-        (6, 8, 5, 2),
-        (5, 8, 7, 4),
-        (7, 4, 3, 1),
-        (3, 6, 4, 6),
-        (4, 12, 1, 3),
-        (10, 6, 9, 3),
-        (4, 10, 6, 2),
-        (9, 24, 5, 3),
-    ]:
-        for precision in (np.float64, np.float32):
-            yield heads_case(rng, e, d, n, heads, precision)
-
-
-def masked_multi_head(rng: np.random.Generator) -> Iterator[Case]:
-    """The same with a mask, causal or irregular. Every query may attend to at least one key."""
-    for e, d, n, heads in [(6, 8, 5, 2), (5, 8, 7, 4), (3, 6, 4, 3), (7, 4, 6, 1)]:
-        for kind in ("causal", "irregular"):
-            for precision in (np.float64, np.float32):
-                case = heads_case(rng, e, d, n, heads, precision)
-                yield replace(case, label=f"{case.label}, {kind} mask", kwargs={"mask": mask(rng, n, kind)})
-
-
-def mask(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.bool_]:
-    """True where query j (column) may attend to key i (row)."""
-    if kind == "causal":
-        return np.triu(np.ones((n, n), dtype=bool))
-    allowed = rng.random((n, n)) < 0.5
-    allowed[rng.integers(n, size=n), np.arange(n)] = True
-    return allowed
-
-
 Precision = type[np.floating[Any]]
 
 
@@ -130,18 +96,14 @@ def attention_case(
     return Case(label, (Q, K, V, beta), names=QKV)
 
 
-def heads_case(rng: np.random.Generator, e: int, d: int, n: int, heads: int, precision: Precision = np.float64) -> Case:
-    # Weights of standard deviation 1/√(their width) keep scores near one. Larger ones saturate the softargmax, and then
-    # no token has any influence that could be measured.
-    C = rng.normal(size=(e, n))
-    weights = [rng.normal(size=size) / np.sqrt(size[1]) for size in ((d, e), (d, e), (d, e), (e, d))]
-    arrays = [array.astype(precision) for array in (C, *weights)]
-    label = f"C {e}×{n}, W_Q {d}×{e}, {heads} head{'s' if heads > 1 else ''}, {precision.__name__}"
-    return Case(label, (*arrays, heads), names=PROJECTIONS)
-
-
 Maker = Callable[[np.random.Generator], Iterator[Case]]
-INPUTS: dict[str, Maker] = {maker.__name__: maker for maker in (column_attention, multi_head, masked_multi_head)}
+
+
+def _square(rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
+    yield "where all matrices are square", "which side is which", attention_case(rng, (_SIDE,) * 4, 0.7)
+
+
+INPUTS = {"column_attention": Offer("inputs", column_attention, simpler=_square)}
 
 
 def all_cases(rng: np.random.Generator, maker: Maker) -> Cases:
@@ -152,8 +114,14 @@ def maker_of(inputs: str, given: Mapping[str, Any] | None = None) -> Maker:
     """What draws the inputs of this name, the rubric's own or one of ours; `given` goes to one of its own."""
     own = offered(inputs, "inputs")
     if own is None:
-        return INPUTS[inputs]
+        return INPUTS[inputs].function
     return _Given(own.function, tuple((given or {}).items())) if given else own.function
+
+
+def simpler_than(inputs: str, rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
+    """Under which circumstances, what is at fault if it is right there, and such a case."""
+    made = (offered(inputs, "inputs") or INPUTS[inputs]).simpler
+    return made(rng) if made else iter(())
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +12,14 @@ import pytest
 from grader.grading.engine import grade
 from grader.model import Report, Status
 from grader.sandbox import BoxRunner
-from tests.conftest import DRAW, REPOSITORY, MakeSubmission, first_of_each, read_yaml, the_rubric
+from tests.conftest import DRAW, MakeSubmission, first_of_each, read_yaml, the_rubric
 
 RUBRIC = the_rubric("rubrics/dl-hw3/rubric.yaml")
 FILES = {"2.1": "attention.py", "2.2": "multihead.py"}
 
 
 def _work(name: str) -> list[Any]:
-    listed = read_yaml(REPOSITORY / "tests" / "checks" / "attention_work" / f"{name}.yaml")
+    listed = read_yaml(Path(__file__).parent / "attention_work" / f"{name}.yaml")
     every = [
         pytest.param(part, one, id=f"{part} {title}") for part, works in listed.items() for title, one in works.items()
     ]

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rubric_dl_hw3.public import multi_head
 
-from grader.checks.functions import extreme_scores, inputs, token_influence, values
+from grader.checks.functions import extreme_scores, inputs, values
 from grader.checks.functions.ground_truth import (
     mistakes_at_extremes,
     mistakes_in,
@@ -25,7 +26,7 @@ from reference.mistakes.attention import MISTAKES
 from tests.conftest import DRAW, EVERY_CASE, MakeSubmission, sampled, the_rubric
 
 RUBRIC = the_rubric("rubrics/dl-hw3/rubric.yaml")
-JUDGED_BY_VALUE = (values.__name__, token_influence.__name__, extreme_scores.__name__)
+JUDGED_BY_VALUE = (values.__name__, multi_head.__name__, extreme_scores.__name__)
 
 RIGHT_ATTENTION = {
     "softmax written on rows": """
@@ -376,12 +377,20 @@ def f({given}):
         W_V *= 2
     return x
 """
-    kind = "masked_multi_head" if given == MULTI_HEAD else "column_attention"
+    kind = _inputs_of("2.2" if given == MULTI_HEAD else "2.1")
     for text, status in ((code, Status.FAILED), (code.replace("W_V *= 2", "W_V = 2 * W_V"), Status.PASSED)):
         with boxes.open(submission(text), Limits(), 0) as student:
             asked = {"file": "work.py", "function": "f", "inputs": kind}
             found = values.leaves_inputs_unchanged(student, np.random.default_rng(0), **asked)
         assert found.status is status
+
+
+def _inputs_of(problem: str) -> str:
+    """Of the check that nothing is changed."""
+    checks = (check for one in RUBRIC.problems if one.id == problem for check in one.checks)
+    (found,) = (check.parameters["inputs"] for check in checks if check.id == "leaves_inputs_unchanged")
+    assert isinstance(found, str)
+    return found
 
 
 def test_of_few_inputs_all_are_looked_at() -> None:
