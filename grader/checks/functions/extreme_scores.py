@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from grader.checks.functions.ground_truth import (
     reference_function,
     right_values,
 )
-from grader.checks.functions.inputs import QKV, Case, Cases, Inputs, Maker, maker_of
+from grader.checks.functions.inputs import AttentionCall, Case, Cases, Inputs, Scale, Tokens, maker_of
 from grader.checks.functions.mistake_name import code_of, names_among
 from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import returned_for_each
@@ -88,9 +89,10 @@ class ExtremeCase(Case):
         return max(RTOL, least), max(ATOL, least)
 
 
-def attention_extremes(rng: np.random.Generator) -> Iterator[ExtremeCase]:
-    for (d, n, m, t), precision in (((1, 3, 4, 2), np.float64), ((3, 2, 5, 3), np.float32)):
-        for spread, beta in product(SCORE_SPREADS, (1.0, 0.5)):
+def _attention_extremes(rng: np.random.Generator, call: AttentionCall) -> Iterator[ExtremeCase]:
+    wide = 3 if call.scale == "argument" else 4  # its root is a whole number
+    for (d, n, m, t), precision in (((1, 3, 4, 2), np.float64), ((wide, 2, 5, 3), np.float32)):
+        for spread, beta in product(SCORE_SPREADS, (1.0, 0.5) if call.scale == "argument" else (call.beta(d, 1.0),)):
             if spread.is_close and (d, beta) != (1, 1.0):
                 continue  # another scale than β would be wrong there too, and is judged elsewhere
             place = rng.integers(d)
@@ -98,15 +100,17 @@ def attention_extremes(rng: np.random.Generator) -> Iterator[ExtremeCase]:
             Q[place] = spread.unit * spread.signs(n)
             K[place] = spread.scores(rng, m) / (spread.unit * beta)
             V = rng.normal(size=(t, m))
-            arrays = (array.astype(precision) for array in (Q, K, V))
-            label = f"{spread.label} (Q {d}×{n}, K {d}×{m}, β = {beta:g}, {precision.__name__})"
-            yield ExtremeCase(label, (*arrays, beta), names=QKV, is_close=spread.is_close, scaled=beta != 1)
+            label = f"{spread.label} ({{Q}}, {{K}}{{beta}}, {precision.__name__})"
+            case = call.case(label, Q.astype(precision), K.astype(precision), V.astype(precision), beta)
+            yield ExtremeCase(case.label, case.args, names=case.names, is_close=spread.is_close, scaled=beta != 1)
 
 
-def _all_extremes(rng: np.random.Generator, maker: Maker) -> tuple[list[ExtremeCase], Cases]:
+def _all_extremes(
+    rng: np.random.Generator, maker: Callable[..., Iterator[Case]], *given: Any
+) -> tuple[list[ExtremeCase], Cases]:
     """Those that come without a word about them are held to what every huge score is."""
     extremes = []
-    for one in maker(rng):
+    for one in maker(rng, *given):
         plain = (one.label, one.args, one.kwargs, one.names)
         extremes.append(one if isinstance(one, ExtremeCase) else ExtremeCase(*plain))
     return extremes, Cases(extremes)
@@ -123,10 +127,14 @@ def stays_finite_at_extreme_scores(
     file: StudentFile,
     function: str,
     reference: Reference,
+    tokens: Tokens = "columns",
+    scale: Scale = "argument",
     extremes: Inputs | None = None,
 ) -> Outcome:
     """Scores of ±10⁴, two different ones of a query among them, give the right weights, not NaN, infinity or zero."""
-    extreme_cases, cases = drawn(rng, _all_extremes, maker_of(extremes) if extremes else attention_extremes)
+    extreme_cases, cases = drawn(
+        rng, _all_extremes, *([maker_of(extremes)] if extremes else [_attention_extremes, AttentionCall(tokens, scale)])
+    )
     values = returned_for_each(student, file, function, cases)
     right, answers = reference_function(reference), list[_Answered]()
     for case, got in zip(extreme_cases, values, strict=True):

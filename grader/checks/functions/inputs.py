@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from grader.rubric.hints import did_you_mean
 from grader.rubric.own_functions import Offer, OfferedName, offered, offers_among
 
 Array = NDArray[Any]
-
+Tokens = Literal["columns", "rows"]
+Scale = Literal["argument", "1/sqrt(d)"]
+_SIDE = 6
 
 _Found = TypeVar("_Found")
 
@@ -62,48 +64,68 @@ class Cases(tuple[Case, ...]):
         return [case.question(function) for case in self]
 
 
-QKV = ("Q", "K", "V", "beta")
-_SIDE = 6
+@dataclass(frozen=True)
+class AttentionCall:
+    """How an assignment has attention called: tokens are columns or rows, the scale β is an argument or 1/√d."""
 
+    tokens: Tokens = "columns"
+    scale: Scale = "argument"
 
-def column_attention(rng: np.random.Generator) -> Iterator[Case]:
-    """Q, K, V, beta for `attention(Q, K, V, beta)`: tokens in columns."""
-    sizes = [
-        (4, 3, 5, 2),
-        (2, 6, 3, 4),
-        (8, 5, 7, 3),
-        (3, 1, 4, 2),
-        (3, 4, 1, 2),
-        (1, 2, 3, 1),
-        (16, 9, 20, 6),
-    ]
-    for precision in (np.float64, np.float32):
-        # Each β once: some that are no whole number, more and less than one, and one large enough to be cut short.
-        betas = rng.permutation([0.25, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0])
-        for (d, n, m, t), beta in zip(sizes, betas.tolist(), strict=True):
-            yield attention_case(rng, (d, n, m, t), beta, precision)
+    def beta(self, d: int, beta: float) -> float:
+        return beta if self.scale == "argument" else d**-0.5
 
+    def case(self, label: str, Q: Array, K: Array, V: Array, beta: float) -> Case:
+        """Of matrices with tokens in columns. In the label stand `{Q}`, `{K}`, `{V}` for sizes and `{beta}` for β."""
+        matrices = [one.T.copy() for one in (Q, K, V)] if self.tokens == "rows" else [Q, K, V]
+        shapes = {name: f"{name} {shape(one.shape)}" for name, one in zip("QKV", matrices, strict=True)}
+        args = (*matrices, beta) if self.scale == "argument" else tuple(matrices)
+        scale = f", β = {beta:g}" if self.scale == "argument" else ""
+        return Case(label.format(**shapes, beta=scale), args, names=("Q", "K", "V", "beta")[: len(args)])
 
-Precision = type[np.floating[Any]]
+    def columns(self, matrix: Array) -> Array:
+        """With tokens in columns."""
+        return matrix.T if self.tokens == "rows" else matrix
 
+    def random(self, rng: np.random.Generator) -> Iterator[Case]:
+        """Q, K and V of many sizes, in both precisions."""
+        sizes = [
+            (4, 3, 5, 2),
+            (2, 6, 3, 4),
+            (8, 5, 7, 3),
+            (3, 1, 4, 2),
+            (3, 4, 1, 2),
+            (1, 2, 3, 1),
+            (16, 9, 20, 6),
+        ]
+        for precision in (np.float64, np.float32):
+            # Each β once: some that are no whole number, more and less than one, and one large enough to be cut short.
+            betas = rng.permutation([0.25, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0])
+            for size, beta in zip(sizes, betas.tolist(), strict=True):
+                yield self._of_size(rng, size, beta, precision)
 
-def attention_case(
-    rng: np.random.Generator, sizes: tuple[int, int, int, int], beta: float, precision: Precision = np.float64
-) -> Case:
-    d, n, m, t = sizes
-    Q, K, V = (rng.normal(size=size).astype(precision) for size in ((d, n), (d, m), (t, m)))
-    label = f"Q {shape(Q.shape)}, K {shape(K.shape)}, V {shape(V.shape)}, β = {beta:g}, {precision.__name__}"
-    return Case(label, (Q, K, V, beta), names=QKV)
+    def square(self, rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
+        """What to look at if it is right there."""
+        yield "where all matrices are square", "which side is which", self._of_size(rng, (_SIDE,) * 4, 0.7, np.float64)
+
+    def _of_size(
+        self, rng: np.random.Generator, sizes: tuple[int, int, int, int], beta: float, precision: type[np.floating[Any]]
+    ) -> Case:
+        d, n, m, t = sizes
+        Q, K, V = (rng.normal(size=size).astype(precision) for size in ((d, n), (d, m), (t, m)))
+        return self.case(f"{{Q}}, {{K}}, {{V}}{{beta}}, {precision.__name__}", Q, K, V, self.beta(d, beta))
 
 
 Maker = Callable[[np.random.Generator], Iterator[Case]]
 
 
-def _square(rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
-    yield "where all matrices are square", "which side is which", attention_case(rng, (_SIDE,) * 4, 0.7)
-
-
-INPUTS = {"column_attention": Offer("inputs", column_attention, simpler=_square)}
+# For `attention(Q, K, V, beta)`; for `attention(Q, K, V)`, where the scale is 1/√d, they are called scaled.
+_CALLS = {
+    "column_attention": AttentionCall(),
+    "row_attention": AttentionCall("rows"),
+    "scaled_column_attention": AttentionCall("columns", "1/sqrt(d)"),
+    "scaled_row_attention": AttentionCall("rows", "1/sqrt(d)"),
+}
+INPUTS = {name: Offer("inputs", call.random, simpler=call.square) for name, call in _CALLS.items()}
 
 
 def all_cases(rng: np.random.Generator, maker: Maker) -> Cases:
