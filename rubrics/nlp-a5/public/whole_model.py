@@ -11,6 +11,7 @@ import numpy as np
 from grader import Outcome, Status, Student, StudentFault, StudentFile, TimedOut, check, passed
 from grader.modules import first_of
 
+from ..probes import variant_in_model
 from .configuration import settings
 
 _NOTHING = "", ""
@@ -30,7 +31,7 @@ def model_runs_its_variant(
     """The model that is trained runs the variant: it builds it, and something switches it on."""
     request = {"names": enters, "flags": flags, "through": through, "config": settings(**dict.fromkeys(flags, True))}
     try:
-        found = student.probe("variant_in_model", first_of(student, [file, *also]), **request)
+        found = student.probe(variant_in_model, first_of(student, [file, *also]), **request)
     except TimedOut:
         raise
     except StudentFault:  # other checks say what is wrong with the file

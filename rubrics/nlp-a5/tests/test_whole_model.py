@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rubric_nlp_a5 import probes
 
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
 from grader.model import Outcome, Status
 from grader.sandbox import BoxRunner
-from grader.sandbox.box.probes import model_probe
+from grader.sandbox.box.probes.rubrics_probes import STUDENT_CODE
 from rubrics.module_recovery.tests.variant_grading import Files, right
 from tests.conftest import MakeSubmission, sampled, the_rubric
 
@@ -303,7 +304,7 @@ def test_what_runs_or_may_run_is_not_accused(torch_boxes: BoxRunner, submission:
     ],
 )
 def test_code_that_may_switch_a_setting_on(code: str, is_set: bool) -> None:
-    assert model_probe._sets(code, "rope") is is_set
+    assert probes._sets(code, "rope") is is_set
 
 
 @pytest.mark.parametrize(
@@ -323,7 +324,7 @@ def test_code_that_may_switch_a_setting_on(code: str, is_set: bool) -> None:
     ],
 )
 def test_code_that_may_use_a_name(code: str, is_used: bool) -> None:
-    assert model_probe._mentions(code, ["Mixer"]) is is_used
+    assert probes._mentions(code, ["Mixer"]) is is_used
 
 
 def test_of_very_many_files_four_hundred_are_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,5 +333,5 @@ def test_of_very_many_files_four_hundred_are_looked_through(tmp_path: Path, monk
     for number in range(401):
         (tmp_path / f"c{number}.py").write_text("")
     monkeypatch.chdir(tmp_path)
-    found = [path for path, _ in model_probe._sources()]
+    found = [path for path, _ in probes._sources(STUDENT_CODE)]
     assert (len(found), found[0]) == (400, "b.py")

@@ -13,7 +13,6 @@ from ..loading import student_code, student_machine
 from ..reading import library_use
 from . import dataset_probe, recording
 from .configured_module import built, run_configured
-from .model_probe import variant_in_model
 from .script import run_script
 
 Probe = Callable[..., Any]
@@ -133,6 +132,5 @@ PROBES: dict[str, Probe] = {
         parameters_on_a_gpu,
         run_configured,
         run_script,
-        variant_in_model,
     )
 }
