@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions import extreme_scores, ready_made, token_influence, values
-from grader.checks.modules import encoder, encoder_form, patch_training, patches, vit, vit_form
+from grader.checks.functions import extreme_scores, ready_made, values
 from grader.model import Outcome
+from grader.plugins import Plugin
 from grader.registry import definitions_in
 from grader.rubric.yaml_source import read
 from grader.sandbox.box.loading import student_code
@@ -53,8 +53,9 @@ def _as_arrays(value: Any) -> Any:
 
 def cases(problems: tuple[str, ...], student: PlainStudent | None = None) -> list[tuple[str, Callable[[], Outcome]]]:
     """Every check of these problems, ready to be judged. The rubric loader is not used: it loads every check."""
-    modules = [encoder, encoder_form, patches, patch_training, vit, vit_form]
-    known, found = definitions_in([values, token_influence, extreme_scores, ready_made, *modules]), []
+    own = Plugin(RUBRIC.parent)
+    modules = [own.load(name) for name in own.modules]
+    known, found = definitions_in([values, extreme_scores, ready_made, *modules]), []
     for problem in read(RUBRIC.read_text()).data["problems"]:
         if str(getattr(problem["id"], "text", problem["id"])) not in problems:
             continue

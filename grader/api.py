@@ -3,9 +3,22 @@
 `grader.formulas` has what questions about formulas need.
 """
 
+from grader import compare
+from grader.checks.functions.extreme_scores import SCORE_SPREADS, ExtremeCase, ScoreSpread
 from grader.checks.functions.inputs import Case, Cases
+from grader.checks.functions.returned import returned_for_each
 from grader.compare import Array, Difference, difference, numbers, shape
-from grader.errors import Crashed, Missing, RubricError, StudentFault, TimedOut, UsageError, WrongKind
+from grader.errors import (
+    Crashed,
+    Killed,
+    Missing,
+    NotImportable,
+    RubricError,
+    StudentFault,
+    TimedOut,
+    UsageError,
+    WrongKind,
+)
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
 from grader.model import (
@@ -31,6 +44,7 @@ from grader.selfcheck.check_notebook import check_notebook
 from grader.submission.opening import open_submission
 
 __all__ = [
+    "SCORE_SPREADS",
     "Answer",
     "Array",
     "Case",
@@ -39,9 +53,12 @@ __all__ = [
     "DataFile",
     "Difference",
     "Draw",
+    "ExtremeCase",
     "HoldsTheAnswer",
+    "Killed",
     "LeftOutOfKits",
     "Missing",
+    "NotImportable",
     "Outcome",
     "Piece",
     "Probe",
@@ -49,6 +66,7 @@ __all__ = [
     "Report",
     "Rubric",
     "RubricError",
+    "ScoreSpread",
     "Status",
     "Student",
     "StudentCode",
@@ -59,6 +77,7 @@ __all__ = [
     "WrongKind",
     "check",
     "check_notebook",
+    "compare",
     "difference",
     "failed",
     "find_rubric",
@@ -70,6 +89,7 @@ __all__ = [
     "passed",
     "quote",
     "reference",
+    "returned_for_each",
     "review",
     "scored",
     "shape",

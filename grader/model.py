@@ -151,6 +151,9 @@ class StudentCode(Protocol):
     def load(self, file: str) -> Any:
         """The module."""
 
+    def source(self, file: str) -> str | None:
+        """Its text without comments and long strings; None of what cannot be read, or is longer than anybody's work."""
+
     def attribute(self, file: str, name: str) -> Any:
         """A function or class that the file should define; what is not there is reported as missing."""
 

@@ -31,7 +31,7 @@ LAYERS = [
         "grader.rubric.yaml_source",
     },
     {"grader.compare", "grader.registry", "grader.rubric.own_functions", "grader.formulas", "grader.prose"},
-    {"grader.checks", "grader.sandbox", "grader.report", "grader.answers.pdf"},
+    {"grader.checks", "grader.modules", "grader.sandbox", "grader.report", "grader.answers.pdf"},
     {"grader.answers", "grader.authoring", "grader.grading", "grader.proving", "grader.rubric", "grader.submission"},
     {"grader.batch", "grader.release", "grader.review", "grader.selfcheck", "grader.similar"},
     {"grader.api", "grader.cli", "grader.start", "grader.__main__"},

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.model import Report, Status
-from tests.checks.variant_grading import changed, right, wrong
+from rubrics.module_recovery.tests.variant_grading import changed, right, wrong
 from tests.conftest import REPOSITORY, read_yaml
 
 CHECKS = REPOSITORY / "tests" / "checks"
 SAMPLES = REPOSITORY / "submissions"
+_WORK = REPOSITORY / "rubrics" / "dl-hw3" / "tests" / "attention_work"
 _VARIANT_OF = {"2.3": "encoder", "2.4": "patches", "2.5": "vit"}
 _NAMES = {"2.1": "attention", "2.2": "multi_head_attention", "2.4": "PatchEmbedding"}
 _COURSE = ("alice/src/utils.py", "alice/src/london_baseline.py", "priya/a5/src/run.py", "priya/a5/src/layers.py")
@@ -91,8 +92,8 @@ def _work(rubric: str, part: str, file: str, spec: str | None) -> Work:
         return _span_corruption(spec)
     if part in ("2.1", "2.2"):
         if not spec.startswith("wrong "):
-            return Work({file: read_yaml(CHECKS / "attention_work" / "right.yaml")[part][spec]})
-        case = read_yaml(CHECKS / "attention_work" / "wrong.yaml")[part][spec[6:]]
+            return Work({file: read_yaml(_WORK / "right.yaml")[part][spec]})
+        case = read_yaml(_WORK / "wrong.yaml")[part][spec[6:]]
         return Work({file: case["code"]}, (case["reason"],))
     variant, _, title = (_VARIANT_OF[part], "", spec) if part in _VARIANT_OF else spec.partition(" ")
     if not title.startswith("wrong "):

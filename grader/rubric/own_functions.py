@@ -12,7 +12,7 @@ A reference is an answer: no kit holds it, or anything that refers to it. Inputs
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, Literal, TypeVar
@@ -35,6 +35,7 @@ class Offer:
     at_extremes: tuple[Mistaken, ...] = ()
     pairs: Callable[[], Iterable[Mistaken]] = tuple
     public: bool = False  # of inputs: students may have the code
+    simpler: Callable[..., Iterator[Any]] | None = None  # of inputs
 
 
 class OfferedName(str):
@@ -68,10 +69,13 @@ def _each(table: Mistakes) -> tuple[Mistaken, ...]:
     return tuple((text, one) for text, those in several.items() for one in those)
 
 
-def inputs(function: _Function | None = None, *, public: bool = False) -> Any:
+def inputs(
+    function: _Function | None = None, *, public: bool = False, simpler: Callable[..., Iterator[Any]] | None = None
+) -> Any:
     """A generator of cases, for `inputs:` in the rubric: `(rng) -> Iterator[Case]`, with further parameters where the
-    rubric has `given`."""
-    return _offered(Offer("inputs", _unknown, public=public), function)
+    rubric has `given`. `simpler` helps to tell why a function crashes on them: `(rng)` yields a circumstance ("where
+    all matrices are square"), what to look at if the function is right there ("which side is which"), and a case."""
+    return _offered(Offer("inputs", _unknown, public=public, simpler=simpler), function)
 
 
 def _offered(offer: Offer, function: _Function | None) -> Any:

@@ -141,7 +141,7 @@ def test_new_points_need_no_grading_by_batch_or_by_rescore(graded: tuple[Path, P
     # What could not be opened says the same again: there is nothing in it to rescore.
     assert grader(*by_batch).stdout.startswith("20 of 20 submissions: 2 not opened, 18 rescored.")
     assert (tmp_path / "by-batch" / "gradebook.csv").read_text() == (out / "gradebook.csv").read_text()
-    text = text.replace("inputs: column_attention", "inputs: multi_head")
+    text = text.replace("inputs: column_attention", "inputs: row_attention")
     other = write_rubric(tmp_path / "other", text, **{"checks.py": CHECKS})
     before = contents(out)
     refused = grader("rescore", out, "--rubric", other)

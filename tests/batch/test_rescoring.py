@@ -81,7 +81,7 @@ CHANGES = {
 }
 NEED_GRADING = {
     "another tolerance": (_MATCHES, f"{_MATCHES}, rtol: 0.1", "1.a matches_reference: 'rtol' has"),
-    "other inputs": ("inputs: column_attention", "inputs: multi_head", "1.a returns_an_array: 'inputs' has"),
+    "other inputs": ("inputs: column_attention", "inputs: row_attention", "1.a returns_an_array: 'inputs' has"),
     "a check less": ("      - {check: returns_an_array, gate: true}\n", "", "1.a: its checks are not the same"),
     "hidden": ("returns_an_array, gate: true", "returns_an_array, gate: true, visibility: hidden", "'visibility' has"),
     "a limit": ("points: 13\n", "points: 13\nlimits: {cpu_seconds: 3}\n", "1.a: 'limits' has"),

@@ -7,14 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.checks.test_whole_model import ON, PLAIN, STARTER, SWITCH, SYNTHESIZER, _model
 
 from grader.grading.engine import grade
 from grader.model import CheckResult, Status
 from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission.opening import OpenedSubmission
-from tests.checks.test_whole_model import ON, PLAIN, STARTER, SWITCH, SYNTHESIZER, _model
-from tests.checks.variant_grading import Files
+from rubrics.module_recovery.tests.variant_grading import Files
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, sampled, the_rubric
 
 DATA = REPOSITORY / "rubrics" / "nlp-a5" / "data"

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from grader.checks.functions.ground_truth import is_frozen, mistakes_on_squares, reference_function
-from grader.checks.functions.inputs import Case, attention_case, heads_case
+from grader.checks.functions.inputs import simpler_than
 from grader.checks.functions.mistake_name import name_among, name_the_mistake
 from grader.checks.functions.returned import returned
 from grader.compare import difference
 from grader.errors import Crashed, NotImportable, StudentFault
 from grader.model import Student
-from grader.rubric.own_functions import offered
-
-_SIDE = 6
 
 
 def can_be_asked_more(fault: Crashed, reference: str) -> bool:
@@ -28,7 +23,7 @@ def cause_of_crash(
 ) -> str:
     """What to add to the message about a crash; nothing, if simpler inputs crash as well."""
     right = reference_function(reference)
-    for circumstance, suspect, case in _simpler(rng, inputs):
+    for circumstance, suspect, case in simpler_than(inputs, rng):
         try:
             got = returned(student, *asked, case)
         except StudentFault:
@@ -40,16 +35,3 @@ def cause_of_crash(
         if cause:
             return f"; {circumstance} it runs, and looks as if {cause}"
     return ""
-
-
-def _simpler(rng: np.random.Generator, inputs: str) -> Iterator[tuple[str, str, Case]]:
-    """Under which circumstances, what is at fault if it is right there, and such inputs."""
-    square, sides = "where all matrices are square", "which side is which"
-    if offered(inputs, "inputs"):  # what would be simpler, only its author knows
-        return
-    if inputs == "column_attention":
-        yield square, sides, attention_case(rng, (_SIDE,) * 4, 0.7)
-    else:
-        yield square, sides, heads_case(rng, _SIDE, _SIDE, _SIDE, 2)
-        yield "with one head", "how several are split and joined", heads_case(rng, 5, 8, 4, 1)
-        yield f"{square} and there is one head,", sides, heads_case(rng, _SIDE, _SIDE, _SIDE, 1)

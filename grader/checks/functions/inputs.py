@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from pydantic import AfterValidator, ValidationInfo
 
 from grader.compare import shape
 from grader.rubric.hints import did_you_mean
-from grader.rubric.own_functions import OfferedName, offered, offers_among
+from grader.rubric.own_functions import Offer, OfferedName, offered, offers_among
 
 Array = NDArray[Any]
-
+Tokens = Literal["columns", "rows"]
+Scale = Literal["argument", "1/sqrt(d)"]
+_SIDE = 6
 
 _Found = TypeVar("_Found")
 
@@ -62,86 +64,68 @@ class Cases(tuple[Case, ...]):
         return [case.question(function) for case in self]
 
 
-QKV = ("Q", "K", "V", "beta")
-PROJECTIONS = ("C", "W_Q", "W_K", "W_V", "W_O", "heads")
+@dataclass(frozen=True)
+class AttentionCall:
+    """How an assignment has attention called: tokens are columns or rows, the scale β is an argument or 1/√d."""
 
+    tokens: Tokens = "columns"
+    scale: Scale = "argument"
 
-def column_attention(rng: np.random.Generator) -> Iterator[Case]:
-    """Q, K, V, beta for `attention(Q, K, V, beta)`: tokens in columns."""
-    sizes = [
-        (4, 3, 5, 2),
-        (2, 6, 3, 4),
-        (8, 5, 7, 3),
-        (3, 1, 4, 2),
-        (3, 4, 1, 2),
-        (1, 2, 3, 1),
-        (16, 9, 20, 6),
-    ]
-    for precision in (np.float64, np.float32):
-        # Each β once: some that are no whole number, more and less than one, and one large enough to be cut short.
-        betas = rng.permutation([0.25, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0])
-        for (d, n, m, t), beta in zip(sizes, betas.tolist(), strict=True):
-            yield attention_case(rng, (d, n, m, t), beta, precision)
+    def beta(self, d: int, beta: float) -> float:
+        return beta if self.scale == "argument" else d**-0.5
 
+    def case(self, label: str, Q: Array, K: Array, V: Array, beta: float) -> Case:
+        """Of matrices with tokens in columns. In the label stand `{Q}`, `{K}`, `{V}` for sizes and `{beta}` for β."""
+        matrices = [one.T.copy() for one in (Q, K, V)] if self.tokens == "rows" else [Q, K, V]
+        shapes = {name: f"{name} {shape(one.shape)}" for name, one in zip("QKV", matrices, strict=True)}
+        args = (*matrices, beta) if self.scale == "argument" else tuple(matrices)
+        scale = f", β = {beta:g}" if self.scale == "argument" else ""
+        return Case(label.format(**shapes, beta=scale), args, names=("Q", "K", "V", "beta")[: len(args)])
 
-def multi_head(rng: np.random.Generator) -> Iterator[Case]:
-    """C, W_Q, W_K, W_V, W_O, heads for `multi_head_attention`, without a mask."""
-    for e, d, n, heads in [
-        (6, 8, 5, 2),
-        (5, 8, 7, 4),
-        (7, 4, 3, 1),
-        (3, 6, 4, 6),
-        (4, 12, 1, 3),
-        (10, 6, 9, 3),
-        (4, 10, 6, 2),
-        (9, 24, 5, 3),
-    ]:
+    def columns(self, matrix: Array) -> Array:
+        """With tokens in columns."""
+        return matrix.T if self.tokens == "rows" else matrix
+
+    def random(self, rng: np.random.Generator) -> Iterator[Case]:
+        """Q, K and V of many sizes, in both precisions."""
+        sizes = [
+            (4, 3, 5, 2),
+            (2, 6, 3, 4),
+            (8, 5, 7, 3),
+            (3, 1, 4, 2),
+            (3, 4, 1, 2),
+            (1, 2, 3, 1),
+            (16, 9, 20, 6),
+        ]
         for precision in (np.float64, np.float32):
-            yield heads_case(rng, e, d, n, heads, precision)
+            # Each β once: some that are no whole number, more and less than one, and one large enough to be cut short.
+            betas = rng.permutation([0.25, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0])
+            for size, beta in zip(sizes, betas.tolist(), strict=True):
+                yield self._of_size(rng, size, beta, precision)
 
+    def square(self, rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
+        """What to look at if it is right there."""
+        yield "where all matrices are square", "which side is which", self._of_size(rng, (_SIDE,) * 4, 0.7, np.float64)
 
-def masked_multi_head(rng: np.random.Generator) -> Iterator[Case]:
-    """The same with a mask, causal or irregular. Every query may attend to at least one key."""
-    for e, d, n, heads in [(6, 8, 5, 2), (5, 8, 7, 4), (3, 6, 4, 3), (7, 4, 6, 1)]:
-        for kind in ("causal", "irregular"):
-            for precision in (np.float64, np.float32):
-                case = heads_case(rng, e, d, n, heads, precision)
-                yield replace(case, label=f"{case.label}, {kind} mask", kwargs={"mask": mask(rng, n, kind)})
-
-
-def mask(rng: np.random.Generator, n: int, kind: str) -> NDArray[np.bool_]:
-    """True where query j (column) may attend to key i (row)."""
-    if kind == "causal":
-        return np.triu(np.ones((n, n), dtype=bool))
-    allowed = rng.random((n, n)) < 0.5
-    allowed[rng.integers(n, size=n), np.arange(n)] = True
-    return allowed
-
-
-Precision = type[np.floating[Any]]
-
-
-def attention_case(
-    rng: np.random.Generator, sizes: tuple[int, int, int, int], beta: float, precision: Precision = np.float64
-) -> Case:
-    d, n, m, t = sizes
-    Q, K, V = (rng.normal(size=size).astype(precision) for size in ((d, n), (d, m), (t, m)))
-    label = f"Q {shape(Q.shape)}, K {shape(K.shape)}, V {shape(V.shape)}, β = {beta:g}, {precision.__name__}"
-    return Case(label, (Q, K, V, beta), names=QKV)
-
-
-def heads_case(rng: np.random.Generator, e: int, d: int, n: int, heads: int, precision: Precision = np.float64) -> Case:
-    # Weights of standard deviation 1/√(their width) keep scores near one. Larger ones saturate the softargmax, and then
-    # no token has any influence that could be measured.
-    C = rng.normal(size=(e, n))
-    weights = [rng.normal(size=size) / np.sqrt(size[1]) for size in ((d, e), (d, e), (d, e), (e, d))]
-    arrays = [array.astype(precision) for array in (C, *weights)]
-    label = f"C {e}×{n}, W_Q {d}×{e}, {heads} head{'s' if heads > 1 else ''}, {precision.__name__}"
-    return Case(label, (*arrays, heads), names=PROJECTIONS)
+    def _of_size(
+        self, rng: np.random.Generator, sizes: tuple[int, int, int, int], beta: float, precision: type[np.floating[Any]]
+    ) -> Case:
+        d, n, m, t = sizes
+        Q, K, V = (rng.normal(size=size).astype(precision) for size in ((d, n), (d, m), (t, m)))
+        return self.case(f"{{Q}}, {{K}}, {{V}}{{beta}}, {precision.__name__}", Q, K, V, self.beta(d, beta))
 
 
 Maker = Callable[[np.random.Generator], Iterator[Case]]
-INPUTS: dict[str, Maker] = {maker.__name__: maker for maker in (column_attention, multi_head, masked_multi_head)}
+
+
+# For `attention(Q, K, V, beta)`; for `attention(Q, K, V)`, where the scale is 1/√d, they are called scaled.
+_CALLS = {
+    "column_attention": AttentionCall(),
+    "row_attention": AttentionCall("rows"),
+    "scaled_column_attention": AttentionCall("columns", "1/sqrt(d)"),
+    "scaled_row_attention": AttentionCall("rows", "1/sqrt(d)"),
+}
+INPUTS = {name: Offer("inputs", call.random, simpler=call.square) for name, call in _CALLS.items()}
 
 
 def all_cases(rng: np.random.Generator, maker: Maker) -> Cases:
@@ -152,8 +136,14 @@ def maker_of(inputs: str, given: Mapping[str, Any] | None = None) -> Maker:
     """What draws the inputs of this name, the rubric's own or one of ours; `given` goes to one of its own."""
     own = offered(inputs, "inputs")
     if own is None:
-        return INPUTS[inputs]
+        return INPUTS[inputs].function
     return _Given(own.function, tuple((given or {}).items())) if given else own.function
+
+
+def simpler_than(inputs: str, rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
+    """Under which circumstances, what is at fault if it is right there, and such a case."""
+    made = (offered(inputs, "inputs") or INPUTS[inputs]).simpler
+    return made(rng) if made else iter(())
 
 
 @dataclass(frozen=True)

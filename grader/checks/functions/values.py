@@ -10,7 +10,18 @@ import numpy as np
 from grader import compare
 from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_crash
 from grader.checks.functions.ground_truth import Reference, ReferenceForCauses, reference_function, right_values
-from grader.checks.functions.inputs import Case, Cases, Inputs, Maker, all_cases, maker_of, takes_what_is_given
+from grader.checks.functions.inputs import (
+    AttentionCall,
+    Case,
+    Cases,
+    Inputs,
+    Maker,
+    Scale,
+    Tokens,
+    all_cases,
+    maker_of,
+    takes_what_is_given,
+)
 from grader.checks.functions.mistake_name import code_of, name_the_mistake
 from grader.checks.functions.nested import Values, difference_in, flat
 from grader.checks.functions.preparation import drawn
@@ -107,16 +118,34 @@ def _heat_map(got: Values, want: Values, case: Case) -> dict[str, Any] | None:
 
 
 @check(group="values")
-def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: StudentFile, function: str) -> Outcome:
+def columns_sum_to_one(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, scale: Scale = "argument"
+) -> Outcome:
     """The weights of each query are not negative and sum to one (with V = I the output is the weights)."""
-    cases = drawn(rng, _with_unit_values)
+    return _weights_sum_to_one(student, rng, file, function, AttentionCall("columns", scale))
+
+
+@check(group="values")
+def rows_sum_to_one(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, scale: Scale = "argument"
+) -> Outcome:
+    """The weights of each query, a row, are not negative and sum to one (with V = I the output is the weights)."""
+    return _weights_sum_to_one(student, rng, file, function, AttentionCall("rows", scale))
+
+
+def _weights_sum_to_one(
+    student: Student, rng: np.random.Generator, file: str, function: str, call: AttentionCall
+) -> Outcome:
+    cases = drawn(rng, _with_unit_values, call)
     answers = returned_for_each(student, file, function, cases)
-    for case, weights in zip(cases, answers, strict=True):
-        m, n = case.args[1].shape[1], case.args[0].shape[1]
-        if weights.shape != (m, n):
-            detail = f"its shape is {compare.shape(weights.shape)}"
-            message = f"with V = I it should give the {m}×{n} weights ({case.label})"
+    for case, output in zip(cases, answers, strict=True):
+        m, n = (call.columns(case.args[place]).shape[1] for place in (1, 0))
+        want = (m, n) if call.tokens == "columns" else (n, m)
+        if output.shape != want:
+            detail = f"its shape is {compare.shape(output.shape)}"
+            message = f"with V = I it should give the {compare.shape(want)} weights ({case.label})"
             return failed(message, detail, code="wrong_shape")
+        weights = call.columns(output)
         if not np.isfinite(weights).all() or (weights < -compare.ATOL).any():
             return failed(f"some weights are negative or not finite ({case.label})", code="impossible_weights")
         if np.ptp(weights, axis=0).max() <= compare.ATOL:
@@ -125,32 +154,40 @@ def columns_sum_to_one(student: Student, rng: np.random.Generator, *, file: Stud
         sums = weights.sum(axis=0)
         worst = int(np.argmax(np.abs(sums - 1)))
         if abs(sums[worst] - 1) > compare.RTOL:
-            rows = np.allclose(weights.sum(axis=1), 1, atol=compare.RTOL)
-            hint = "; the rows do, so the softargmax runs over the wrong axis" if rows else ""
+            others = "rows" if call.tokens == "columns" else "columns"
+            turned = np.allclose(weights.sum(axis=1), 1, atol=compare.RTOL)
+            hint = f"; the {others} do, so the softargmax runs over the wrong axis" if turned else ""
             message = f"the weights of query {worst} sum to {sums[worst]:.4g}, not 1 ({case.label}){hint}"
             return failed(message, code="wrong_weight_sums")
     return passed("the weights of every query sum to one")
 
 
-def _with_unit_values(rng: np.random.Generator) -> Cases:
+def _with_unit_values(rng: np.random.Generator, call: AttentionCall) -> Cases:
     cases = []
     for d, n, m in [(4, 3, 6), (5, 7, 2), (2, 4, 9)]:
         Q, K = rng.normal(size=(d, n)), rng.normal(size=(d, m))
-        cases.append(Case(f"Q {d}×{n}, K {d}×{m}, V = I", (Q, K, np.eye(m), 1.0)))
+        cases.append(call.case("{Q}, {K}, V = I", Q, K, np.eye(m), call.beta(d, 1.0)))
     return Cases(cases)
 
 
 @check(group="values")
 def ignores_the_order_of_pairs(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, function: str
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    function: str,
+    tokens: Tokens = "columns",
+    scale: Scale = "argument",
 ) -> Outcome:
     """Reordering keys and values together changes nothing."""
-    cases = drawn(rng, _reordered_pairs)
+    call = AttentionCall(tokens, scale)
+    cases = drawn(rng, _reordered_pairs, call)
     answers = returned_for_each(student, file, function, cases)
     for case in cases[::3]:
         before, after = next(answers), next(answers)
         if found := difference(after, before):
-            m = case.args[1].shape[1]
+            m = call.columns(case.args[1]).shape[1]
             message = f"when the {m} key–value pairs are reordered the output changes: {found.summary}"
             return failed(message, found.detail, code="depends_on_order")
         torn_apart = next(answers)
@@ -159,15 +196,15 @@ def ignores_the_order_of_pairs(
     return passed("the order of key–value pairs does not matter")
 
 
-def _reordered_pairs(rng: np.random.Generator) -> Cases:
+def _reordered_pairs(rng: np.random.Generator, call: AttentionCall) -> Cases:
     """Three each: some pairs, the same in another order, and the values alone in that order."""
     cases = []
     for d, n, m, t in [(4, 3, 5, 2), (3, 5, 8, 4)]:
         Q, K, V = rng.normal(size=(d, n)), rng.normal(size=(d, m)), rng.normal(size=(t, m))
         order = np.roll(np.arange(m), int(rng.integers(1, m)))
-        label = f"Q {d}×{n}, K {d}×{m}, V {t}×{m}, β = 0.7"
         pairs = ((K, V), (K[:, order], V[:, order]), (K, V[:, order]))
-        cases += [Case(label, (Q, keys, values, 0.7)) for keys, values in pairs]
+        beta = call.beta(d, 0.7)
+        cases += [call.case("{Q}, {K}, {V}{beta}", Q, keys, values, beta) for keys, values in pairs]
     return Cases(cases)
 
 

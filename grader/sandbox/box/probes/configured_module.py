@@ -11,7 +11,6 @@ import numpy as np
 
 from ..calls import call_as_asked, replaced
 from ..loading import student_code
-from .rotary_probe import given_rotations
 
 TOLD = ("parameters", "given")
 
@@ -38,7 +37,6 @@ def run_configured(
     cotangents: list[Any],
     precision: str = "float64",
     changes: list[dict[str, Any]] | None = None,
-    rotations: dict[str, Any] | None = None,
     dropout: bool = True,
     tell: tuple[str, ...] = TOLD,
 ) -> dict[str, Any]:
@@ -46,15 +44,14 @@ def run_configured(
 
     With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>. `given` are
     the inputs as they are afterwards. `changed` are the outputs for all inputs under each change of the parameters, one
-    change at a time. With `rotations`, those stand in place of the student's own functions of rotary positions.
-    Without `dropout`, none of torch's is at work, whatever the module's `training` says. `tell` names what of all this
-    is wanted, beside outputs and gradients.
+    change at a time. Without `dropout`, none of torch's is at work, whatever the module's `training` says. `tell` names
+    what of all this is wanted, beside outputs and gradients.
     """
     import torch  # before a student's file does, which would be watched meanwhile
 
     dtype = getattr(torch, precision)
     switch = contextlib.nullcontext() if dropout else _without_dropout()
-    with given_rotations(file, rotations, precision), switch:
+    with switch:
         module = built(file, name, config, precision)
         return _run(module, parameters, inputs, cotangents, dtype, changes or [], tell)
 

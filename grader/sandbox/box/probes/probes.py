@@ -13,8 +13,6 @@ from ..loading import student_code, student_machine
 from ..reading import library_use
 from . import dataset_probe, recording
 from .configured_module import built, run_configured
-from .model_probe import variant_in_model
-from .rotary_probe import rotate, shapes_rotated
 from .script import run_script
 
 Probe = Callable[..., Any]
@@ -132,10 +130,7 @@ PROBES: dict[str, Probe] = {
         latest_arguments,
         names_used,
         parameters_on_a_gpu,
-        rotate,
         run_configured,
         run_script,
-        shapes_rotated,
-        variant_in_model,
     )
 }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 from ..calls import call_as_asked, replaced
 from ..loading import student_code
+from ..reading.source_text import code_of
 from .configured_module import built
 from .probes import PROBES
 
@@ -15,6 +18,11 @@ from .probes import PROBES
 class _StudentCode:
     def load(self, file: str) -> Any:
         return student_code.load(file)
+
+    def source(self, file: str) -> str | None:
+        with contextlib.suppress(Exception):  # a notebook may hold anything
+            return code_of(Path(file))
+        return None
 
     def attribute(self, file: str, name: str) -> Any:
         return student_code.attribute(file, name)

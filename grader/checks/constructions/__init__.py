@@ -1,1 +1,0 @@
-"""Checks of matrices that make attention into another layer."""

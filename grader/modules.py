@@ -1,0 +1,24 @@
+"""What rubrics need to judge modules of torch: `from grader.modules import Workbench, trained, …`."""
+
+from grader.checks.modules.obligations import (
+    irregular,
+    made_steady,
+    needs_review,
+    not_a_function_of_its_input,
+    trained,
+    wrong_shape,
+)
+from grader.checks.modules.workbench import Inputs, Workbench, first_of, started
+
+__all__ = [
+    "Inputs",
+    "Workbench",
+    "first_of",
+    "irregular",
+    "made_steady",
+    "needs_review",
+    "not_a_function_of_its_input",
+    "started",
+    "trained",
+    "wrong_shape",
+]
