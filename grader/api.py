@@ -5,7 +5,17 @@
 
 from grader.checks.functions.inputs import Case, Cases
 from grader.compare import Array, Difference, difference, numbers, shape
-from grader.errors import Crashed, Missing, RubricError, StudentFault, TimedOut, UsageError, WrongKind
+from grader.errors import (
+    Crashed,
+    Killed,
+    Missing,
+    NotImportable,
+    RubricError,
+    StudentFault,
+    TimedOut,
+    UsageError,
+    WrongKind,
+)
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
 from grader.model import (
@@ -23,6 +33,7 @@ from grader.model import (
     review,
     scored,
 )
+from grader.quoting import quote
 from grader.registry import DataFile, HoldsTheAnswer, LeftOutOfKits, Prompt, StudentFile, check
 from grader.rubric.loading import find_rubric, load_rubric
 from grader.rubric.own_functions import inputs, reference
@@ -39,8 +50,10 @@ __all__ = [
     "Difference",
     "Draw",
     "HoldsTheAnswer",
+    "Killed",
     "LeftOutOfKits",
     "Missing",
+    "NotImportable",
     "Outcome",
     "Piece",
     "Probe",
@@ -67,6 +80,7 @@ __all__ = [
     "numbers",
     "open_submission",
     "passed",
+    "quote",
     "reference",
     "review",
     "scored",

@@ -1,16 +1,26 @@
-"""What a data set of (x, y) pairs gives: its vocabulary as found, and items taken many times."""
+"""What runs in the sandbox next to the student's code, and returns values."""
 
 from __future__ import annotations
 
 from itertools import cycle, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:  # nothing of the grader is in the sandbox
+    from grader import StudentCode
 
 _MOST_CHARACTERS = 5000  # of a vocabulary
 _KINDS_SHOWN = 3
 _STRAY = 10  # one in so many draws may fail before the item is given up
 _STRAY_CHARACTERS = 120
+
+
+def draw_items(
+    code: StudentCode, file: str, name: str, data: str, block_size: int, items: list[int], times: int
+) -> dict[str, Any]:
+    """Build a data set from text and take these items of it, one after the other, so many times in all."""
+    return looked_at(code.call(code.attribute(file, name), [data, block_size]), items, times)
 
 
 def looked_at(dataset: Any, items: list[int], times: int) -> dict[str, Any]:
