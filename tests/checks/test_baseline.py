@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from grader.checks.predictions.baseline import _altered, _Number, baseline_states_its_accuracy
+from grader.checks.predictions.baseline import _altered, _always, _Number, baseline_states_its_accuracy
+from grader.checks.predictions.label_files import Question, Split
 from grader.errors import Crashed, StudentFault, TimedOut
 from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner
 from grader.submission.opening import OpenedSubmission
-from reference.birthplaces import Question, constant_baseline, read_questions
 from tests.conftest import REPOSITORY, MakeSubmission, raises, sampled
 
 DATA = REPOSITORY / "rubrics" / "nlp-a5" / "data"
@@ -251,9 +251,9 @@ def test_numbers_may_be_rounded_or_cut_off(text: float, want: float, near: bool)
 
 
 def test_altered_data_keep_the_questions_and_move_the_share() -> None:
-    questions = read_questions(DATA / "birth_dev.tsv")
+    questions = Split.read(str(DATA / "birth_dev.tsv")).questions
     altered = _altered(np.random.default_rng(3), questions, 90, "London")
     assert [question.text for question in altered] == [question.text for question in questions]
-    assert constant_baseline(altered).right == 90
+    assert _always(altered, "London").right == 90
     everywhere = _altered(np.random.default_rng(3), [Question("q", "London")] * 4, 1, "London")
-    assert Counter(question.place for question in everywhere) == {"Elsewhere": 3, "London": 1}
+    assert Counter(question.label for question in everywhere) == {"Elsewhere": 3, "London": 1}

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from grader.checks.predictions.accuracy import Wording
+from grader.checks.predictions.label_files import Accuracy, Question, Split
 from grader.checks.predictions.prediction_files import several
 from grader.errors import Crashed
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import quote
 from grader.registry import DataFile, StudentFile, check
-from reference.birthplaces import Accuracy, Question, constant_baseline, read_questions
 
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.(\d*))?|\.(\d+))(?:[eE]([-+]?\d{1,2}))?")
 _AFTER_A_LETTER = re.compile(r"(?<=[^\W\d_])(\d+(?:\.(\d*))?)(?=\s*%)")  # "is5.0%"
@@ -48,14 +48,14 @@ def baseline_states_its_accuracy(
     called: Wording = "label",
 ) -> Outcome:
     """Run as a script, it works out how often always giving the same answer is right on the dev data, and says so."""
-    questions = read_questions(Path(labels))
+    questions = Split.read(labels).questions
     others = {Path(path).name: Path(path).read_text(encoding="utf-8") for path in beside}
 
     def run(asked: Sequence[Question]) -> _Said:
-        text = "".join(f"{question.text}\t{question.place}\n" for question in asked)
+        text = "".join(f"{question.text}\t{question.label}\n" for question in asked)
         return _heard(student.probe("run_script", file, data={Path(labels).name: text, **others}, answer=answer))
 
-    first, want = run(questions), constant_baseline(questions, answer)
+    first, want = run(questions), _always(questions, answer)
     evidence, revealing = first.evidence(), {"said": quote(first.text, 400)}
     stated, elsewhere = first.states(want), _elsewhere(beside, answer)
     if not first.started and not stated:
@@ -98,12 +98,16 @@ def baseline_states_its_accuracy(
     return passed("it works out the accuracy, and follows the data when they change", evidence=evidence)
 
 
+def _always(questions: Sequence[Question], answer: str) -> Accuracy:
+    return Accuracy(sum(question.label == answer for question in questions), len(questions))
+
+
 def _elsewhere(beside: Sequence[str], answer: str) -> dict[str, Accuracy]:
     """The accuracy on other data that lie beside, where these have places."""
     found = {}
     for path in beside:
         try:
-            found[Path(path).name] = constant_baseline(read_questions(Path(path)), answer)
+            found[Path(path).name] = _always(Split.read(path).questions, answer)
         except ValueError:  # questions alone
             continue
     return found
@@ -277,7 +281,7 @@ def _are_apart(right: int, want: Accuracy) -> bool:
 
 def _altered(rng: np.random.Generator, questions: Sequence[Question], right: int, answer: str) -> list[Question]:
     """The same questions, with this answer to `right` of them and other places for the rest."""
-    elsewhere = sorted({question.place for question in questions} - {answer}) or ["Elsewhere"]
+    elsewhere = sorted({question.label for question in questions} - {answer}) or ["Elsewhere"]
     chosen = set(rng.permutation(len(questions))[:right].tolist())
     return [
         Question(question.text, answer if number in chosen else elsewhere[int(rng.integers(len(elsewhere)))])
