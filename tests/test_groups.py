@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from grader.checks.datasets.span_corruption import masks_at_any_place, truncates_to_every_length
 from grader.grading.engine import grade
 from grader.grading.groups import in_order
 from grader.model import Check, Limits, Outcome, Problem, Rubric, Status, Submission, failed, is_code, passed
@@ -402,55 +401,6 @@ def test_a_first_answer_that_is_wrong_and_remembered_earns_nothing(
     shared, fresh = (_reported(replace(whole, problems=(problem,)), work, boxes, share) for share in (True, False))
     assert shared == fresh
     assert shared[-1]["points"] == 0
-
-
-DATASET = """
-    import random
-    import numpy as np
-    made = 0
-
-    class D:
-        def __init__(self, data, block):
-            global made
-            made += 1
-            letters = ["\u25a1", "\u2047", *sorted(set(data))]
-            self.stoi, self.itos = {c: i for i, c in enumerate(letters)}, dict(enumerate(letters))
-            self.vocab_size, self.block, self.data, self.drawn = len(letters), block, data.split("\\n"), 0
-
-        def __len__(self):
-            return len(self.data)
-
-        def __getitem__(self, idx):
-            self.drawn += 1
-            length = random.randint(4, self.block * 7 // 8)
-            RARELY
-            text = self.data[idx][:length]
-            n = len(text)
-            span = random.randint(min(1, n), max(min(1, n), n // 2 - 1))
-            start = random.randint(0, n - span)
-            text = text[:start] + "\u2047" + text[start + span:] + "\u2047" + text[start:start + span]
-            ids = np.array([self.stoi[c] for c in text.ljust(self.block, "\u25a1")])
-            return ids[:-1], ids[1:]
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("function", "rarely", "status"),
-    [
-        (masks_at_any_place, "if made == 1 and self.drawn < 9: raise ValueError(length)", Status.PASSED),
-        (truncates_to_every_length, "if self.block == 32 and 600 < self.drawn < 641: length = 29", Status.FAILED),
-        (truncates_to_every_length, "pass", Status.PASSED),
-    ],
-    ids=["a few of the first draws fail", "one in a hundred is too long, none of the first", "right"],
-)
-def test_few_draws_are_judged_as_all_would_be(
-    boxes: BoxRunner, submission: MakeSubmission, function: Any, rarely: str, status: Status
-) -> None:
-    work = submission(**{"work.py": DATASET.replace("RARELY", rarely)})
-    each = replace(_check("draws"), function=function, parameters={"file": "work.py", "name": "D"})
-    (problem,) = grade(_rubric(each), work, boxes, DRAW).problems
-    assert [one.outcome.status for one in problem.checks] == [status]
 
 
 @pytest.mark.slow

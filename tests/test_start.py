@@ -118,7 +118,7 @@ sys.argv = ["grader", "run", "submissions/ada", "--rubric", "dl-hw3", "--part", 
 try:
     start.main()
 except SystemExit:
-    unused = {"torch", "sympy", "markdown_it", "snowballstemmer", "jinja2", "grader.checks.datasets.drawn_items"}
+    unused = {"torch", "sympy", "markdown_it", "snowballstemmer", "jinja2", "grader.checks.predictions.alignment"}
     print("begun:", len(processes), "ended as told:", processes[0].process.returncode)
     print("loaded:", *sorted(unused & set(sys.modules)))
     raise

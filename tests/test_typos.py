@@ -85,7 +85,7 @@ SLIPS = [
     ("rubric.yaml", "points: 2}", "points: two}", ":10: 'points' should be a number of points, such as 3, 2.5 or 1/3"),
     ("rubric.yaml", "points: 2}", "points: 2, gate: maybe}", ":10: 'gate' should be a valid boolean, unable"),
     ("rubric.yaml", "points: 2}", "points: 2, needs: x}", ":10: 'needs' should be a valid list, not 'x'"),
-    ("rubric.yaml", "points: 2}", "points: 2, review_unless: [x]}", ":10: 'review_unless' should be a valid dictionary"),
+    ("rubric.yaml", "points: 2}", "points: 2, review_unless: [x]}", ":10: 'review_unless' should be a valid dict"),
     ("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: x}}", ":10: 'why' should be a valid list, not 'x'"),
     ("rubric.yaml", "points: 2}", "points: 2, review_unless: {why: []}}", ":10: 'why' should have at least 1 item"),
     (

@@ -103,7 +103,7 @@ def _work(rubric: str, part: str, file: str, spec: str | None) -> Work:
 
 
 def _span_corruption(spec: str) -> Work:
-    folder = CHECKS / "span_variants"
+    folder = REPOSITORY / "rubrics" / "nlp-a5" / "tests" / "span_variants"
     kind, _, names = spec.partition(" ")
     if not names:
         return Work({"dataset.py": (folder / f"{kind}.py").read_text(encoding="utf-8")})

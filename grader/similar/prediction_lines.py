@@ -9,12 +9,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from grader.checks.predictions.alignment import Split
+from grader.checks.predictions.label_files import Split
 from grader.model import Rubric, is_code
 from grader.similar.material import Collected, Material
 
 _MOST_LINES = 20_000
-_LONGEST_LINE = 200  # characters: no place has as many
+_LONGEST_LINE = 200  # characters: no label has as many
 
 
 class Predictions:
@@ -36,9 +36,9 @@ class Predictions:
             if labels := check.parameters.get("labels"):
                 path = str(labels)
                 if path not in read:
-                    read[path] = [_plain(question.place) for question in Split.read(path).questions]
+                    read[path] = [_plain(label) for label in Split.read(path).labels]
                 self._right |= {file: read[path] for file in check.files if not is_code(file)}
-        self._by_length = {len(places): places for places in read.values()}
+        self._by_length = {len(labels): labels for labels in read.values()}
 
     def material(self, handed_in: Mapping[str, bytes]) -> Material:
         found = Collected()
@@ -48,11 +48,11 @@ class Predictions:
             right = self._right_in(file, lines)
             found.begin(file, "\n".join(shown))
             for number, line in enumerate(shown, start=1):
-                place = _plain(line)
-                if not place or (number <= len(right) and place == right[number - 1]):
+                label = _plain(line)
+                if not label or (number <= len(right) and label == right[number - 1]):
                     found.wall()
                 else:
-                    found.add([f"{file} {number} {place}"], [number])
+                    found.add([f"{file} {number} {label}"], [number])
         return found.done()
 
     def _right_in(self, file: str, lines: Sequence[str]) -> Sequence[str]:
@@ -60,5 +60,5 @@ class Predictions:
         return self._right[file] if file in self._right else self._by_length.get(len(lines), [])
 
 
-def _plain(place: str) -> str:
-    return unicodedata.normalize("NFC", place).strip().casefold()
+def _plain(label: str) -> str:
+    return unicodedata.normalize("NFC", label).strip().casefold()

@@ -12,29 +12,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks.predictions.alignment import Split, _best_move, _Move
-from grader.checks.predictions.prediction_files import numbered, read_predictions
+from grader.checks.predictions.alignment import _best_move, _Move
+from grader.checks.predictions.label_files import Question, Split, read_lines
+from grader.checks.predictions.prediction_files import Form, numbered, read_predictions
 from grader.errors import RubricError
 from grader.grading.engine import grade
 from grader.model import Outcome, Status
 from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission.opening import OpenedSubmission
-from reference.birthplaces import Question, read_lines, read_questions
 from tests.conftest import DRAW, REPOSITORY, sampled
 
 DATA, NORA = REPOSITORY / "rubrics" / "nlp-a5" / "data", REPOSITORY / "submissions" / "nora"
-DEV, TEST = read_questions(DATA / "birth_dev.tsv"), read_questions(DATA / "birth_test.tsv")
+DEV, TEST = (Split.read(str(DATA / f"birth_{split}.tsv")).questions for split in ("dev", "test"))
 GOOD = read_lines(NORA / "vanilla.pretrain.dev.predictions")  # 106 of 300
 WEAK = read_lines(NORA / "vanilla.nopretrain.dev.predictions")  # 4 of 300
 FILE = "vanilla.pretrain.dev.predictions"
 FORM = (
-    "{check: predictions_are_well_formed, points: 1, called: place, file: %s, labels: birth_dev.tsv, "
-    "other_labels: birth_test.tsv}"
+    "{check: predictions_are_well_formed, points: 1, called: place, pad: □, separator: ⁇, file: %s, "
+    "labels: birth_dev.tsv, other_labels: birth_test.tsv}"
 )
 TIERS = "[{accuracy: 0.10, score: 1}, {accuracy: 0.05, score: 1/2}, {right: 1, score: 1/4}]"
 REACH = (
-    "{check: predictions_reach, points: 1, called: place, baseline: London, too_good: 0.95,"
+    "{check: predictions_reach, points: 1, called: place, pad: □, separator: ⁇, baseline: London, too_good: 0.95,"
     " file: %s, labels: birth_dev.tsv, other_labels: birth_test.tsv, tiers: "
     + TIERS
     + ", unlike: [vanilla.nopretrain.dev.predictions, vanilla.pretrain.dev.predictions]}"
@@ -94,7 +94,7 @@ def test_a_real_file_is_scored_with_count_interval_tier_and_baseline(judge: Judg
     ],
 )
 def test_tiers_begin_exactly_where_the_rubric_says(judge: Judge, right: int, status: Status, score: Fraction) -> None:
-    lines = [question.place if n < right else f"Nowhere {n}" for n, question in enumerate(DEV)]
+    lines = [question.label if n < right else f"Nowhere {n}" for n, question in enumerate(DEV)]
     _, reach = judge(_text(lines))
     assert (reach.status, reach.score) == (status, score)
     assert reach.code == ("passed" if right >= 30 else "accuracy_below_tiers")
@@ -203,8 +203,8 @@ def test_what_nobody_could_align_fails(judge: Judge, content: bytes, code: str) 
 SUSPICIOUS = {
     "always London": (["London"] * 300, "300 of 300 lines are the same (it is the baseline, London)"),
     "nearly always London": (["London"] * 290 + GOOD[290:], "it is the baseline"),
-    "one answer": ([DEV[0].place] * 300, "lines are the same (one answer)"),
-    "the labels": ([question.place for question in DEV], "were labels copied?"),
+    "one answer": ([DEV[0].label] * 300, "lines are the same (one answer)"),
+    "the labels": ([question.label for question in DEV], "were labels copied?"),
 }
 
 
@@ -252,10 +252,10 @@ def test_a_hidden_check_shows_no_place(boxes: BoxRunner, tmp_path: Path) -> None
     (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, (FILE,)), boxes, DRAW).problems
     shown = str([(result.outcome.message, result.outcome.evidence) for result in problem.checks])
     assert "/300 = " in shown
-    assert not [place for place in {"Nowhereville", *(q.place for q in DEV)} - {"London"} if place in shown]
+    assert not [place for place in {"Nowhereville", *(q.label for q in DEV)} - {"London"} if place in shown]
 
 
-@pytest.mark.parametrize("lines", [[question.place for question in TEST], [""] * len(TEST), GOOD, GOOD[:-2]])
+@pytest.mark.parametrize("lines", [[question.label for question in TEST], [""] * len(TEST), GOOD, GOOD[:-2]])
 def test_where_the_other_split_comes_without_places_the_verdict_is_the_same(
     boxes: BoxRunner, tmp_path: Path, lines: list[str]
 ) -> None:
@@ -329,8 +329,9 @@ def test_few_line_numbers_are_named() -> None:
 
 @given(st.binary(max_size=400))
 def test_any_bytes_can_be_read(content: bytes) -> None:
-    handed = read_predictions(content, [Question(f"Where was {n} born?", "Rome") for n in range(3)], "place")
-    assert all(isinstance(place, str) for place in handed.places)
+    split = Split("dev.tsv", [Question(f"Where was {n} born?", "Rome") for n in range(3)])
+    found = read_predictions(content, split, Form("place", "□", "⁇"))
+    assert all(isinstance(said, str) for said in found.predictions)
 
 
 @given(st.integers(0, 49), st.integers(1, 3))
@@ -377,5 +378,5 @@ def test_labels_are_read_once_until_their_file_changes(tmp_path: Path) -> None:
     first = Split.read(str(labels))
     assert Split.read(str(labels)) is Split.read_questions(str(labels)) is first
     labels.write_text("Where was A born?\tParis\n")
-    assert [one.place for one in Split.read(str(labels)).questions] == ["Paris"]
-    assert [one.place for one in first.questions] == ["Rome"]
+    assert [one.label for one in Split.read(str(labels)).questions] == ["Paris"]
+    assert [one.label for one in first.questions] == ["Rome"]

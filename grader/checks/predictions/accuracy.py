@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from grader.checks.predictions.alignment import Doubt, Split, doubt_about
+from grader.checks.predictions.alignment import Doubt, doubt_about
+from grader.checks.predictions.label_files import Accuracy, Split
 from grader.checks.predictions.mishaps import running_text
-from grader.checks.predictions.prediction_files import Handed, read_predictions
+from grader.checks.predictions.prediction_files import Form, PredictionFile, read_predictions
 from grader.checks.predictions.tiers import Share, Tier, Tiers
 from grader.errors import Missing
 from grader.model import Evidence, Outcome, Status, Student, failed, passed, scored
 from grader.registry import DataFile, Labels, SaidInFeedback, StudentFile, check, rescores
-from reference.birthplaces import Accuracy, constant_baseline
 
 _FILES_KEPT = 16  # of predictions: two submissions' worth
 _NEARLY_ALL = 0.95  # of one answer: where a model was asked, it gives several
@@ -26,13 +26,13 @@ Wording = Annotated[str, SaidInFeedback()]
 
 
 @lru_cache(maxsize=_FILES_KEPT)
-def _read(content: bytes, split: Split, called: str) -> Handed:
+def _read(content: bytes, split: Split, form: Form) -> PredictionFile:
     """What is in a file. Several checks ask for it, and nobody changes it."""
-    return read_predictions(content, split.questions, called)
+    return read_predictions(content, split, form)
 
 
-def _doubt_about(handed: Handed, split: Split, other_labels: str) -> Doubt | None:
-    return _doubt(handed, split, Split.read_questions(other_labels) if other_labels else None)
+def _doubt_about(said: PredictionFile, split: Split, other_labels: str) -> Doubt | None:
+    return _doubt(said, split, Split.read_questions(other_labels) if other_labels else None)
 
 
 _doubt = lru_cache(maxsize=_FILES_KEPT)(doubt_about)
@@ -47,18 +47,20 @@ def predictions_are_well_formed(
     labels: Labels,
     other_labels: DataFile = "",
     called: Wording = "label",
+    pad: str = "",
+    separator: str = "",
 ) -> Outcome:
     """The file holds one prediction per line, one for each question in their order, as UTF-8 text."""
     split = Split.read_questions(labels)  # at home there may be questions alone
-    handed = _read(student.read(file), split, called)
-    evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
-    if doubt := _doubt_about(handed, split, other_labels):
-        message = f"{file}: {'; '.join([doubt.cause, *handed.mistakes])}"
+    said = _read(student.read(file), split, Form(called, pad, separator))
+    evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
+    if doubt := _doubt_about(said, split, other_labels):
+        message = f"{file}: {'; '.join([doubt.cause, *said.mistakes])}"
         return failed(message, evidence=evidence, code=doubt.code)
-    if handed.mistakes:
-        message = f"{file}: it is plain which {called} is whose, but {'; '.join(handed.mistakes)}"
-        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, code=handed.code)
-    return passed(f"{file}: {len(handed.places)} lines{_aside(handed.harmless)}", evidence=evidence)
+    if said.mistakes:
+        message = f"{file}: it is plain which {called} is whose, but {'; '.join(said.mistakes)}"
+        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, code=said.code)
+    return passed(f"{file}: {len(said.predictions)} lines{_aside(said.harmless)}", evidence=evidence)
 
 
 @check
@@ -73,19 +75,21 @@ def predictions_reach(
     other_labels: DataFile = "",
     unlike: Sequence[str] = (),
     called: Wording = "label",
+    pad: str = "",
+    separator: str = "",
     too_good: Share | None = None,
 ) -> Outcome:
     """Enough of its predictions are right."""
-    asked = Expected(called, baseline, other_labels, unlike, too_good)
+    asked = Expected(Form(called, pad, separator), baseline, other_labels, unlike, too_good)
     return reached(student, file, Split.read(labels), tiers, asked)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a rubric says of predictions beside the labels: what one is called, the answer of a model that learned
+    """What a rubric says of predictions beside the labels: how one is written, the answer of a model that learned
     nothing, what they may be mixed up with, and from which share on they are too good to be true."""
 
-    called: str
+    form: Form
     baseline: str
     other_labels: str
     unlike: Sequence[str]
@@ -93,27 +97,27 @@ class Expected:
 
 
 def reached(student: Student, file: str, split: Split, tiers: list[Tier], asked: Expected) -> Outcome:
-    handed = _read(student.read(file), split, asked.called)
-    doubt = _doubt_about(handed, split, asked.other_labels)
+    said = _read(student.read(file), split, asked.form)
+    doubt = _doubt_about(said, split, asked.other_labels)
     if doubt and doubt.moved:
-        handed = replace(handed, places=doubt.moved)
+        said = replace(said, predictions=doubt.moved)
     elif doubt:
-        evidence = {"lines": len(handed.places), "asked": len(split.questions), **_remarks(handed)}
+        evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
         status = Status.REVIEW if doubt.mendable else Status.FAILED
         message = f"{file}: {doubt.cause}; it is not scored"
         return Outcome(status, Fraction(0), message, evidence=evidence, code=doubt.code)
-    right, always = split.right(handed.places), constant_baseline(split.questions, asked.baseline)
+    right, always = split.right(said.predictions), split.right([asked.baseline] * len(split.questions))
     low, high = right.interval
     evidence = {
         "right": right.right,
         "total": right.total,
         "interval": [round(low, 4), round(high, 4)],
         "baseline": {"answer": asked.baseline, "right": always.right, "total": always.total},
-        "nearly_right": split.nearly_right(handed.places) - right.right,
-        "suspicions": _suspicions(student, file, split, handed, right, asked),
+        "nearly_right": split.nearly_right(said.predictions) - right.right,
+        "suspicions": _suspicions(student, file, split, said, right, asked),
         "shifted": doubt.cause if doubt else "",
-        "needed_cleanup": handed.needed_cleanup,
-        **_remarks(handed),
+        "needed_cleanup": said.needed_cleanup,
+        **_remarks(said),
     }
     return verdict_by(file, evidence, tiers)
 
@@ -166,8 +170,8 @@ def _reached_before(stored: Outcome, *, file: str, tiers: list[Tier], **_: Any) 
     return verdict_by(file, stored.evidence, tiers)
 
 
-def _remarks(handed: Handed) -> dict[str, Any]:
-    return {"remarks": [*handed.mistakes, *handed.harmless], "mistakes": len(handed.mistakes)}
+def _remarks(said: PredictionFile) -> dict[str, Any]:
+    return {"remarks": [*said.mistakes, *said.harmless], "mistakes": len(said.mistakes)}
 
 
 def _aside(remarks: list[str]) -> str:
@@ -178,28 +182,29 @@ def _suspicions(
     student: Student,
     file: str,
     split: Split,
-    handed: Handed,
+    said: PredictionFile,
     right: Accuracy,
     asked: Expected,
 ) -> list[str]:
     """What a person should look at: half of the points wait for that, because each can have an innocent cause."""
-    known = {question.place for question in split.questions}
-    found = [text] if (text := running_text(handed.places, known)) else []
-    (answer, often), *_ = Counter(handed.places).most_common(1)
+    special = asked.form.pad + asked.form.separator
+    found = [text] if (text := running_text(said.predictions, set(split.labels), special)) else []
+    (answer, often), *_ = Counter(said.predictions).most_common(1)
     if often >= _NEARLY_ALL * right.total:
         which = f"it is the baseline, {answer}" if answer == asked.baseline else "one answer"
         found.append(f"{often} of {right.total} lines are the same ({which}), where a model was asked")
     if asked.too_good is not None and right.rate >= asked.too_good:
-        found.append(f"nearly every {asked.called} is right, more than any model here reaches; were labels copied?")
+        why = "more than any model here reaches; were labels copied?"
+        found.append(f"nearly every {asked.form.called} is right, {why}")
     for other in asked.unlike:
         content = read_if_handed_in(student, other) if other != file else None
-        if content is not None and _read(content, split, asked.called).places == handed.places:
+        if content is not None and _read(content, split, asked.form).predictions == said.predictions:
             found.append(f"it is the same, line by line, as {other}")
     return found
 
 
 def read_if_handed_in(student: Student, file: str) -> bytes | None:
-    """Its content, if it was handed in."""
+    """Its content, if it was said in."""
     try:
         return student.read(file)
     except Missing:

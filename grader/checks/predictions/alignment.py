@@ -2,90 +2,28 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from math import sqrt
 from operator import eq
-from pathlib import Path
 
 import numpy as np
 
-from grader.checks.predictions.prediction_files import Handed
+from grader.checks.predictions.label_files import UNKNOWN, Split, normal
+from grader.checks.predictions.prediction_files import PredictionFile
 from grader.quoting import quote
-from reference.birthplaces import Accuracy, Question, accuracy, read_lines, read_questions
 
 _LINES_OFF = 5  # a file that is off by more was not shifted by an accident that a person could mend
 _FAR = (11, 17, 23, 31)  # lines: further than any shift that is looked for
 _QUOTED_CHARACTERS = 60
-_UNKNOWN = "\n"  # the place of a question that comes without one; no line of a file is this
-_FILES_KEPT = 8  # of labels; a course has a handful
 _SIGMAS = 4  # none of 18,000 honest files drawn at random looked shifted; a shifted one with 20 % right does
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Questions of one split with places in the form they are compared in. A file is read once, until it changes."""
-
-    name: str
-    questions: list[Question]
-
-    @classmethod
-    def read(cls, path: str) -> Split:
-        return _read(path, *_version(path))
-
-    @classmethod
-    def read_questions(cls, path: str) -> Split:
-        """The same without places, where students have only the questions: lines can be counted, hits cannot."""
-        return _read_questions(path, *_version(path))
-
-    @cached_property
-    def places_in_order(self) -> list[str]:
-        return [question.place for question in self.questions]
-
-    def right(self, places: Sequence[str]) -> Accuracy:
-        return accuracy([_normal(place) for place in places], self.questions)
-
-    def nearly_right(self, places: Sequence[str]) -> int:
-        """How many are right but for case, punctuation, spaces and the form of letters."""
-        pairs = zip(places, self.questions, strict=True)
-        return sum(_letters(said) == _letters(question.place) for said, question in pairs)
-
-
-def _version(path: str) -> tuple[int, int]:
-    found = Path(path).stat()
-    return found.st_mtime_ns, found.st_size
-
-
-@lru_cache(maxsize=_FILES_KEPT)
-def _read(path: str, *_: int) -> Split:
-    questions = read_questions(Path(path))
-    return Split(Path(path).name, [Question(one.text, _normal(one.place.strip())) for one in questions])
-
-
-@lru_cache(maxsize=_FILES_KEPT)
-def _read_questions(path: str, *version: int) -> Split:
-    lines = read_lines(Path(path))
-    if any("\t" in line for line in lines):
-        return _read(path, *version)
-    return Split(Path(path).name, [Question(line, _UNKNOWN) for line in lines])
-
-
-def _normal(place: str) -> str:
-    return unicodedata.normalize("NFC", place)
-
-
-@lru_cache(maxsize=1024)  # a few hundred places are the answers of a whole class
-def _letters(place: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", place).casefold()))
 
 
 @dataclass(frozen=True)
 class Doubt:
     """Why lines cannot be held against questions as they stand, and whether a person could mend it.
 
-    `moved` are the places, one for each question, where it is beyond chance how they were shifted.
+    `moved` are the predictions, one for each question, where it is beyond chance how they were shifted.
     """
 
     cause: str
@@ -94,18 +32,18 @@ class Doubt:
     moved: list[str] | None = None
 
 
-def doubt_about(handed: Handed, split: Split, other: Split | None) -> Doubt | None:
-    lines, asked = len(handed.places), len(split.questions)
-    if not lines or handed.doubt:
-        cause, code = (handed.doubt, handed.code) if handed.doubt else ("it is empty", "file_empty")
+def doubt_about(found: PredictionFile, split: Split, other: Split | None) -> Doubt | None:
+    lines, asked = len(found.predictions), len(split.questions)
+    if not lines or found.doubt:
+        cause, code = (found.doubt, found.code) if found.doubt else ("it is empty", "file_empty")
         return Doubt(cause, code, mendable=lines > 0)
-    places = [_normal(place) for place in handed.places]
-    plain = _hits(places, split)
+    predictions = [normal(said) for said in found.predictions]
+    plain = _hits(predictions, split)
     count = f"it has {lines} lines, and {split.name} asks for {asked}" if lines != asked else ""
     if other and lines == len(other.questions):
-        there = _hits(places, other)
+        there = _hits(predictions, other)
         if count or _far_more(there, plain):
-            hits = "" if other.questions[0].place == _UNKNOWN else f" ({there} right there, {plain} here)"
+            hits = "" if other.labels[0] == UNKNOWN else f" ({there} right there, {plain} here)"
             looks = f"it looks made for {other.name}, which has {lines} lines{hits}"
             return Doubt(f"{count}; {looks}" if count else looks, "another_split", mendable=True)
     if abs(lines - asked) > _LINES_OFF:
@@ -114,16 +52,16 @@ def doubt_about(handed: Handed, split: Split, other: Split | None) -> Doubt | No
         cause = f"{count}; were {runs} runs written into one file?" if whole else count
         return Doubt(cause, "wrong_line_count", mendable=whole)
     shifts = [lines - asked] if count else [shift for shift in range(-3, 4) if shift]
-    moves = {shift: _best_move(places, split.places_in_order, shift) for shift in shifts}
+    moves = {shift: _best_move(predictions, split.labels, shift) for shift in shifts}
     shift, move = max(moves.items(), key=lambda item: item[1].gain)
-    surely = _far_more(plain + move.gain, _by_chance(places, split))
-    moved = _moved(handed.places, asked, shift, move.cut) if surely else None
+    surely = _far_more(plain + move.gain, _by_chance(predictions, split))
+    moved = _moved(found.predictions, asked, shift, move.cut) if surely else None
     if _far_more(move.won, move.lost):
         what = f"{abs(shift)} line{'s' if abs(shift) > 1 else ''} too {'many' if shift > 0 else 'few'}"
         looks = f"its lines look shifted: from about line {move.cut + 1} on as if there were {what} before"
         cause = f"{looks} ({plain + move.gain} right if moved, {plain} as they stand)"
-        if shift > 0 and not _hits(places[: move.cut], split):
-            cause += f"; line 1 is '{quote(handed.places[0], _QUOTED_CHARACTERS)}'"
+        if shift > 0 and not _hits(predictions[: move.cut], split):
+            cause += f"; line 1 is '{quote(found.predictions[0], _QUOTED_CHARACTERS)}'"
         return Doubt(f"{count}; {cause}" if count else cause, "lines_shifted", mendable=True, moved=moved)
     if not count:
         return None
@@ -134,19 +72,19 @@ def doubt_about(handed: Handed, split: Split, other: Split | None) -> Doubt | No
     return Doubt(f"{count}; which lines are amiss cannot be told", "wrong_line_count", mendable=True)
 
 
-def _by_chance(places: Sequence[str], split: Split) -> int:
+def _by_chance(predictions: Sequence[str], split: Split) -> int:
     """The hits of lines that are held against questions far from their own."""
-    return max(_hits([*places[by:], *places[:by]], split) for by in _FAR)
+    return max(_hits([*predictions[by:], *predictions[:by]], split) for by in _FAR)
 
 
-def _moved(places: Sequence[str], asked: int, shift: int, cut: int) -> list[str]:
+def _moved(predictions: Sequence[str], asked: int, shift: int, cut: int) -> list[str]:
     """Line by line from `cut` on moved up by `shift`; a question that is left without one has an empty answer."""
     found = [at if at < cut else at + shift for at in range(asked)]
-    return [places[at] if 0 <= at < len(places) else "" for at in found]
+    return [predictions[at] if 0 <= at < len(predictions) else "" for at in found]
 
 
-def _hits(places: Sequence[str], split: Split) -> int:
-    return sum(map(eq, places, split.places_in_order))
+def _hits(predictions: Sequence[str], split: Split) -> int:
+    return sum(map(eq, predictions, split.labels))
 
 
 @dataclass(frozen=True)
@@ -162,11 +100,11 @@ class _Move:
         return self.won - self.lost
 
 
-def _best_move(places: Sequence[str], right: Sequence[str], shift: int) -> _Move:
+def _best_move(predictions: Sequence[str], right: Sequence[str], shift: int) -> _Move:
     """Moving lines up by `shift`, from that line on where it gains most; of several such, from the last."""
     asked = len(right)
-    stands = np.fromiter(map(eq, [*places[:asked], *[None] * asked], right), bool, asked)
-    from_there = [None] * max(0, -shift) + [*places[max(0, shift) :], *[None] * (2 * asked)]
+    stands = np.fromiter(map(eq, [*predictions[:asked], *[None] * asked], right), bool, asked)
+    from_there = [None] * max(0, -shift) + [*predictions[max(0, shift) :], *[None] * (2 * asked)]
     moved = np.fromiter(map(eq, from_there, right), bool, asked)
     won, lost = (np.cumsum(some[::-1])[::-1] for some in (moved & ~stands, stands & ~moved))
     gain = won - lost

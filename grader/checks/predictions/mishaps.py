@@ -1,6 +1,6 @@
 """What happens to prediction files: lines of another program, blank lines, a part that is there twice, running text.
 
-Each takes lines out only where their number is that of the surplus, so that which place is whose stays beyond doubt.
+Each takes lines out only where their number is that of the surplus, so that which line answers what stays beyond doubt.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from grader.quoting import quote
-from reference.handout_constants import MASK_CHARACTER as MASK
-from reference.handout_constants import PAD_CHARACTER as PAD
 
 _STRAYS_QUOTED = 2
 _QUOTED_CHARACTERS = 60
 _SHORTEST_BLOCK = 5  # lines: by chance, fewer may follow each other twice
 _TEXT_IS_LIKELY = 0.5  # of the lines: a finetuned model leaves some answers unfinished
-# What programs print: a bare number, a number with a sign that no place has, or a word about results and a number.
+# What programs print: a bare number, a number with a sign that no label has, or a word about results and a number.
 _REPORT = re.compile(
     r"[-+]?\d+(?:[.,]\d+)?(?:e-?\d+)?\s*%?"
     r"|.*\d\s*%.*"
@@ -31,7 +29,7 @@ _BEGINS_A_CLAUSE = frozenset(_CLAUSE_WORDS.split())
 
 
 def are_reports(line: str, known: Collection[str]) -> bool:
-    """Whether a program printed this about its work: no place, unless it is a known one."""
+    """Whether a program printed this about its work: no label, unless it is a known one."""
     return line.strip() not in known and bool(_REPORT.fullmatch(line.strip()[:300]))
 
 
@@ -68,22 +66,24 @@ def repeated(lines: Sequence[str], asked: int) -> tuple[int, int] | None:
     return None
 
 
-def running_text(places: Sequence[str], known: Collection[str]) -> str:
-    """How many lines are what a model writes that was not finetuned, if most are; with one of them."""
-    odd = (number for number, place in enumerate(places, start=1) if place not in known and _is_running_text(place))
-    found = list(odd)
-    if len(found) < _TEXT_IS_LIKELY * len(places):
+def running_text(predictions: Sequence[str], known: Collection[str], special: str) -> str:
+    """How many lines are what a language model writes that was not finetuned, if most are; with one of them. `special`
+    are the characters of its vocabulary that belong to no text."""
+    found = [
+        number
+        for number, said in enumerate(predictions, start=1)
+        if said not in known and (not set(special).isdisjoint(said) or _is_clause(said))
+    ]
+    if len(found) < _TEXT_IS_LIKELY * len(predictions):
         return ""
-    first = quote(places[found[0] - 1], _QUOTED_CHARACTERS)
-    told = f"{len(found)} of {len(places)} lines read like those of a model before finetuning"
-    return f"{told} (line {found[0]}: '{first}')"
+    first = quote(predictions[found[0] - 1], _QUOTED_CHARACTERS)
+    lines = f"{len(found)} of {len(predictions)} lines read like those of a model before finetuning"
+    return f"{lines} (line {found[0]}: '{first}')"
 
 
-def _is_running_text(place: str) -> bool:
-    """Pads, masks, or a clause: places have names, which begin with a capital letter."""
-    if PAD in place or MASK in place:
-        return True
-    words = _WORD.findall(place)
+def _is_clause(said: str) -> bool:
+    """Words in small letters with one that begins a clause among them: labels are names, or single words."""
+    words = _WORD.findall(said)
     if len(words) < 2:
         return False
     if words[0] in _BEGINS_A_CLAUSE or (words[-1] in _BEGINS_A_CLAUSE and len(words) > 2):

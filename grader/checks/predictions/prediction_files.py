@@ -1,8 +1,8 @@
-"""A prediction file as it was handed in → its places, and everything about it that is not as asked.
+"""A prediction file as it was submitted → its predictions, and everything about it that is not as asked.
 
-The assignment asks for UTF-8 text, one place per line, in the order of the questions. Where a mistake leaves no doubt
-which place answers which question, it is undone and told; where it leaves a doubt, it is told and nothing is scored.
-Remarks hold line numbers; of the file's words they quote only what is no place.
+Asked for is UTF-8 text, one prediction per line, in the order of the questions. Where a mistake leaves no doubt which
+prediction answers which question, it is undone and reported; where it leaves a doubt, nothing is scored. Remarks hold
+line numbers; of the file's words they quote only what is no prediction.
 """
 
 from __future__ import annotations
@@ -12,33 +12,39 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from grader.checks.predictions.label_files import Split
 from grader.checks.predictions.mishaps import are_reports, repeated, stray_lines
 from grader.quoting import quote
-from reference.birthplaces import Question
 
-PAD = "□"
 _LINES_NAMED = 5
 _FEW = 0.1  # a weak model may leave some answers empty: they are wrong, but the file is what was asked for
-_LONGEST_PLACE = 200  # characters; real places stay below 60, and what is longer is not worth normalising
-_ABOUT_PLACES = (
-    "answer answers birth birthplace born label output outputs place places predicted prediction predictions"
-)
+_BLANKS = 20  # between a question and what separates it from its answer
+_LONGEST = 200  # characters; real labels stay below 60, and what is longer is not worth normalising
+_ABOUT_PREDICTIONS = "answer answers label labels output outputs predicted prediction predictions"
 _ABOUT_LINES = "id idx index name no number of question result target text the"
-_HEADER_WORDS = frozenset(f"answers {_ABOUT_PLACES} {_ABOUT_LINES}".split())
+_HEADER_WORDS = frozenset(f"{_ABOUT_PREDICTIONS} {_ABOUT_LINES}".split())
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _NUMBERED = re.compile(r"\s*(\d{1,9})\s*[.):,;\t ]\s*(.*)", re.DOTALL)
 
 
-@dataclass(eq=False)
-class Handed:
-    """Its places, one for each line, and what was noticed on the way to them. To students a place goes by what the
-    rubric calls it."""
+@dataclass(frozen=True)
+class Form:
+    """How predictions are written: what feedback calls one, and the characters that a model writes beside it."""
 
-    called: str = "place"
-    places: list[str] = field(default_factory=list)
+    called: str = "label"
+    pad: str = ""  # fills it up
+    separator: str = ""  # stands between a question and its answer, and ends the answer
+
+
+@dataclass(eq=False)
+class PredictionFile:
+    """Its predictions, one for each line, and what was noticed on the way to them."""
+
+    called: str = "label"
+    predictions: list[str] = field(default_factory=list)
     harmless: list[str] = field(default_factory=list)  # told, but costs nothing
     mistakes: list[str] = field(default_factory=list)  # not as asked, and yet it is plain what was meant
-    needed_cleanup: bool = False  # the course's own script would not have read these places
+    needed_cleanup: bool = False  # the course's own script would not have read these predictions
     doubt: str = ""  # why a line cannot be said to belong to its question
     code: str = ""  # of the doubt, or of the first mistake; of those that needed cleanup, if there are any
 
@@ -56,30 +62,30 @@ class Handed:
 
 
 def several(called: str) -> str:
-    """Places, classes, categories."""
+    """Labels, classes, categories."""
     if called.endswith(("s", "x", "ch", "sh")):
         return f"{called}es"
     return f"{called[:-1]}ies" if called.endswith("y") else f"{called}s"
 
 
-def read_predictions(content: bytes, questions: Sequence[Question], called: str) -> Handed:
-    handed = Handed(called)
-    text = "" if _is_far_too_long(content, len(questions), handed) else _decoded(content, handed)
-    lines = _lines(text, handed)
-    lines = _without_surplus_blanks(lines, len(questions), handed)
-    if len(lines) != len(questions):
-        lines = _from_json(text, lines, len(questions), handed)
-    lines = _without_strays(lines, questions, handed)
-    lines = _without_repeats(lines, len(questions), handed)
-    lines = _without_header(lines, questions, handed)
-    lines = _without_questions(lines, questions, handed)
-    lines = _without_numbers(lines, handed)
-    lines = _without_quotes(lines, handed)
+def read_predictions(content: bytes, split: Split, form: Form) -> PredictionFile:
+    found, asked, known = PredictionFile(form.called), len(split.questions), set(split.labels)
+    text = "" if _is_far_too_long(content, asked, found) else _decoded(content, found)
+    lines = _lines(text, found)
+    lines = _without_surplus_blanks(lines, asked, found)
+    if len(lines) != asked:
+        lines = _from_json(text, lines, asked, found)
+    lines = _without_strays(lines, asked, known, found)
+    lines = _without_repeats(lines, asked, found)
+    lines = _without_header(lines, split, known, found)
+    lines = _without_questions(lines, [question.text for question in split.questions], form.separator, found)
+    lines = _without_numbers(lines, found)
+    lines = _without_quotes(lines, found)
     if spaced := _where(lines, lambda line: line != line.strip()):
-        handed.harmless.append(f"spaces around the {called} in {numbered(spaced)}")
-    handed.places = [line.strip() for line in lines]
-    _remark_on_what_is_no_place(handed)
-    return handed
+        found.harmless.append(f"spaces around the {form.called} in {numbered(spaced)}")
+    found.predictions = [line.strip() for line in lines]
+    _remark_on_what_is_no_prediction(found, form.pad)
+    return found
 
 
 def numbered(numbers: Sequence[int]) -> str:
@@ -93,40 +99,40 @@ def _where(lines: Sequence[str], odd: Callable[[str], bool]) -> list[int]:
     return [number for number, line in enumerate(lines, start=1) if odd(line)]
 
 
-def _is_far_too_long(content: bytes, asked: int, handed: Handed) -> bool:
+def _is_far_too_long(content: bytes, asked: int, found: PredictionFile) -> bool:
     """Millions of lines are counted and not taken apart: as text they would fill the grader's memory."""
-    return _are_far_too_many(max(content.count(b"\n"), content.count(b"\r")), "lines", asked, handed)
+    return _are_far_too_many(max(content.count(b"\n"), content.count(b"\r")), "lines", asked, found)
 
 
-def _are_far_too_many(count: int, what: str, asked: int, handed: Handed) -> bool:
+def _are_far_too_many(count: int, what: str, asked: int, found: PredictionFile) -> bool:
     if far := count > 10 * asked + 1000:
-        handed.doubted("wrong_line_count", f"it has {count} {what}, and {asked} were asked for")
+        found.doubted("wrong_line_count", f"it has {count} {what}, and {asked} were asked for")
     return far
 
 
-def _decoded(content: bytes, handed: Handed) -> str:
+def _decoded(content: bytes, found: PredictionFile) -> str:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) or content[1:2] == b"\0" or content[:1] == b"\0":
         # Without a mark, a zero byte in first or second place tells big from little endian.
         codec = "utf-16" if content[:1] > b"\xf0" else "utf-16-le" if content[1:2] == b"\0" else "utf-16-be"
         try:
             text = content.decode(codec)
         except UnicodeDecodeError:
-            handed.is_no_text()
+            found.is_no_text()
             return ""
-        handed.mistaken("not_utf8", "it is UTF-16 text; save it as UTF-8")
+        found.mistaken("not_utf8", "it is UTF-16 text; save it as UTF-8")
         return text
     if b"\0" in content:
-        handed.is_no_text()
+        found.is_no_text()
         return ""
     if content.startswith(b"\xef\xbb\xbf"):
-        handed.harmless.append("a byte order mark at the beginning")
+        found.harmless.append("a byte order mark at the beginning")
         content = content[3:]
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         raw = content.split(b"\n")
         broken = [number for number, line in enumerate(raw, start=1) if not _is_utf8(line)]
-        handed.mistaken("not_utf8", f"no UTF-8 in {numbered(broken)}, read as Latin-1; save it as UTF-8")
+        found.mistaken("not_utf8", f"no UTF-8 in {numbered(broken)}, read as Latin-1; save it as UTF-8")
         return "\n".join(line.decode("utf-8" if _is_utf8(line) else "latin-1") for line in raw)
 
 
@@ -138,28 +144,28 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _lines(text: str, handed: Handed) -> list[str]:
+def _lines(text: str, found: PredictionFile) -> list[str]:
     """Only the newline ends a line, so that no exotic separator shifts the count; or, in a file without, the return."""
     if "\n" not in text and "\r" in text:
-        handed.mistaken("carriage_returns", "its lines end in a carriage return alone; end them in a newline")
+        found.mistaken("carriage_returns", "its lines end in a carriage return alone; end them in a newline")
         text = text.replace("\r", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
     if any(line.endswith("\r") for line in lines):
-        handed.harmless.append("lines end as on Windows")
+        found.harmless.append("lines end as on Windows")
     return [line.removesuffix("\r") for line in lines]
 
 
-def _without_surplus_blanks(lines: list[str], asked: int, handed: Handed) -> list[str]:
+def _without_surplus_blanks(lines: list[str], asked: int, found: PredictionFile) -> list[str]:
     """Blank lines at the end, beyond the count asked for. Within the count they are answers that were left empty."""
     end = len(lines)
     while end > asked and not lines[end - 1].strip():
         end -= 1
     if end < len(lines):
-        handed.harmless.append(f"blank lines at the end ({len(lines) - end})")
+        found.harmless.append(f"blank lines at the end ({len(lines) - end})")
     return lines[:end]
 
 
-def _from_json(text: str, lines: list[str], asked: int, handed: Handed) -> list[str]:
+def _from_json(text: str, lines: list[str], asked: int, found: PredictionFile) -> list[str]:
     if not text.lstrip().startswith("["):
         return lines
     try:
@@ -168,115 +174,130 @@ def _from_json(text: str, lines: list[str], asked: int, handed: Handed) -> list[
         return lines
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return lines
-    if _are_far_too_many(len(value), f"{several(handed.called)} in a JSON list", asked, handed):
+    if _are_far_too_many(len(value), f"{several(found.called)} in a JSON list", asked, found):
         return []
-    handed.mistaken("json_list", f"it is a JSON list; write one {handed.called} per line")
+    found.mistaken("json_list", f"it is a JSON list; write one {found.called} per line")
     return value
 
 
-def _without_strays(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
-    asked, known = len(questions), {question.place for question in questions}  # labels may be numbers
-    strays, kind = stray_lines(lines, asked, known, handed.called, several(handed.called))
+def _without_strays(lines: list[str], asked: int, known: set[str], found: PredictionFile) -> list[str]:
+    strays, kind = stray_lines(lines, asked, known, found.called, several(found.called))
     if strays:
         code = "stray_lines" if lines[strays[0] - 1].strip() else "blank_lines"
-        handed.mistaken(code, f"{numbered(strays)} {kind}")
+        found.mistaken(code, f"{numbered(strays)} {kind}")
         return [line for number, line in enumerate(lines, start=1) if number not in set(strays)]
     if lines and len(lines) == asked and are_reports(lines[0], known) and not are_reports(lines[-1], known):
-        why = f"line 1 is no {handed.called} ('{quote(lines[0].strip(), 60)}'), and then a prediction is missing"
-        handed.doubted("stray_lines", why)
+        why = f"line 1 is no {found.called} ('{quote(lines[0].strip(), 60)}'), and then a prediction is missing"
+        found.doubted("stray_lines", why)
     return lines
 
 
-def _without_repeats(lines: list[str], asked: int, handed: Handed) -> list[str]:
+def _without_repeats(lines: list[str], asked: int, found: PredictionFile) -> list[str]:
     """The whole file once more, or a block of it: what was written twice counts once."""
     times = len(lines) // asked
     if times > 1 and len(lines) == times * asked:
         if lines == lines[:asked] * times:
-            handed.mistaken("repeated_lines", f"the same {asked} lines stand there {times} times")
+            found.mistaken("repeated_lines", f"the same {asked} lines stand there {times} times")
             return lines[:asked]
         return lines
     if (block := repeated(lines, asked)) is None:
         return lines
     start, end = block
-    handed.mistaken("repeated_lines", f"lines {start + 1} to {end} repeat the {end - start} before")
+    found.mistaken("repeated_lines", f"lines {start + 1} to {end} repeat the {end - start} before")
     return lines[:start] + lines[end:]
 
 
-def _without_header(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
-    words = re.findall(r"[^\W\d_]+", lines[0][:_LONGEST_PLACE].lower()) if lines else []
-    about = _HEADER_WORDS | {handed.called, several(handed.called)}
-    is_place = bool(lines) and any(lines[0].strip() == question.place for question in questions)
-    if not words or is_place or not about.issuperset(words):
+def _without_header(lines: list[str], split: Split, known: set[str], found: PredictionFile) -> list[str]:
+    """A first line of words about predictions: general ones, what the rubric calls one, the name of the split."""
+    words = _words(lines[0][:_LONGEST]) if lines else []
+    about = _HEADER_WORDS | set(_words(split.name))
+    is_about = (word in about or found.called in word for word in words)
+    if not words or lines[0].strip() in known or not all(is_about):
         return lines
-    if len(lines) == len(questions) + 1:
-        handed.mistaken("header_line", "line 1 is a header; leave it out")
+    if len(lines) == len(split.questions) + 1:
+        found.mistaken("header_line", "line 1 is a header; leave it out")
         return lines[1:]
-    handed.mistaken("header_line", "line 1 looks like a header; leave it out", cleaned_up=False)
-    if len(lines) == len(questions):
-        handed.doubted("header_line", "line 1 looks like a header, and then a prediction is missing")
+    found.mistaken("header_line", "line 1 looks like a header; leave it out", cleaned_up=False)
+    if len(lines) == len(split.questions):
+        found.doubted("header_line", "line 1 looks like a header, and then a prediction is missing")
     return lines
 
 
-def _without_questions(lines: list[str], questions: Sequence[Question], handed: Handed) -> list[str]:
-    """`question<TAB>place`, or the model's whole output `question⁇place⁇`: every place goes to its question."""
-    texts = [question.text for question in questions]
-    asked = [re.split(r"(?<=\?)\s*[\t,;:|⁇]", line, maxsplit=1) for line in lines]
-    known = [parts[0].strip() for parts in asked if parts[0].strip() in set(texts)]
-    if not known:
-        if len(lines) == len(questions) and (tabbed := _where(lines, lambda line: "\t" in line.strip())):
-            told = f"there is a tab in {numbered(tabbed)}; write the {handed.called} alone"
-            handed.mistaken("tabs_in_lines", told, cleaned_up=False)
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", text.lower())
+
+
+def _without_questions(lines: list[str], texts: Sequence[str], separator: str, found: PredictionFile) -> list[str]:
+    """`question<TAB>label`, or a model's whole output `question⁇label⁇`: every label goes to its question."""
+    known = set(texts)
+    behind = re.compile(rf"\s*[\t,;:|{re.escape(separator)}]")
+    longest = max(map(len, texts), default=0) + _BLANKS
+    asked = [_apart(line.strip(), known, behind, longest) for line in lines]
+    answered = [text for text, _ in asked if text in known]
+    if not answered:
+        if len(lines) == len(texts) and (tabbed := _where(lines, lambda line: "\t" in line.strip())):
+            what = f"there is a tab in {numbered(tabbed)}; write the {found.called} alone"
+            found.mistaken("tabs_in_lines", what, cleaned_up=False)
         return lines
-    handed.mistaken("questions_in_lines", f"lines hold the question too; write the {handed.called} alone")
-    said = [parts[1].split("⁇")[0] if len(parts) > 1 else "" for parts in asked]
-    moved = [number for number, (parts, text) in enumerate(zip(asked, texts, strict=False), 1) if parts[0] != text]
-    if not moved and len(lines) == len(questions):
+    found.mistaken("questions_in_lines", f"lines hold the question too; write the {found.called} alone")
+    said = [answer.split(separator)[0] if separator else answer for _, answer in asked]
+    moved = [number for number, ((one, _), text) in enumerate(zip(asked, texts, strict=False), 1) if one != text]
+    if not moved and len(lines) == len(texts):
         return said
-    if len(known) < len(lines) or len(set(known)) < len(known) or len(set(texts)) < len(texts):
-        why = f"the question in {numbered(moved or [len(lines)])} is not the one asked there"
-        handed.doubted("other_questions", why)
+    if len(answered) < len(lines) or len(set(answered)) < len(answered) or len(known) < len(texts):
+        found.doubted(
+            "other_questions", f"the question in {numbered(moved or [len(lines)])} is not the one asked there"
+        )
         return said
-    by_question = dict(zip(known, said, strict=True))
+    by_question = dict(zip(answered, said, strict=True))
     if unanswered := [number for number, text in enumerate(texts, start=1) if text not in by_question]:
-        handed.mistaken("questions_unanswered", f"the question of {numbered(unanswered)} is not answered")
-    if known != [text for text in texts if text in by_question]:
-        handed.mistaken("questions_reordered", f"{numbered(moved)} are in another order than the questions")
+        found.mistaken("questions_unanswered", f"the question of {numbered(unanswered)} is not answered")
+    if answered != [text for text in texts if text in by_question]:
+        found.mistaken("questions_reordered", f"{numbered(moved)} are in another order than the questions")
     return [by_question.get(text, "") for text in texts]
 
 
-def _without_numbers(lines: list[str], handed: Handed) -> list[str]:
-    found = [_NUMBERED.fullmatch(line) for line in lines]
-    counted = [int(match[1]) for match in found if match]
+def _apart(line: str, questions: set[str], behind: re.Pattern[str], longest: int) -> tuple[str, str]:
+    """A line's question and the answer behind it; the whole line, if no question is in it."""
+    if line in questions:
+        return line, ""
+    splits = ((line[: match.start()], line[match.end() :]) for match in behind.finditer(line, 0, longest))
+    return next((pair for pair in splits if pair[0] in questions), (line, ""))
+
+
+def _without_numbers(lines: list[str], found: PredictionFile) -> list[str]:
+    matches = [_NUMBERED.fullmatch(line) for line in lines]
+    counted = [int(match[1]) for match in matches if match]
     if not lines or counted not in (list(range(len(lines))), list(range(1, len(lines) + 1))):
         return lines
-    handed.mistaken("lines_numbered", f"lines are numbered; write the {handed.called} alone")
-    return [match[2] for match in found if match]
+    found.mistaken("lines_numbered", f"lines are numbered; write the {found.called} alone")
+    return [match[2] for match in matches if match]
 
 
-def _without_quotes(lines: list[str], handed: Handed) -> list[str]:
-    """Only if every line wears them: a place may have a quotation mark of its own."""
+def _without_quotes(lines: list[str], found: PredictionFile) -> list[str]:
+    """Only if every line wears them: a label may have a quotation mark of its own."""
     bare = [line.strip().removesuffix(",") for line in lines]
     written = [line for line in bare if line]
     if not written or not all(len(line) > 1 and _QUOTES.get(line[0]) == line[-1] for line in written):
         return lines
-    handed.mistaken("lines_quoted", f"{several(handed.called)} are in quotation marks; leave them out")
+    found.mistaken("lines_quoted", f"{several(found.called)} are in quotation marks; leave them out")
     return [line[1:-1] for line in bare]
 
 
-def _remark_on_what_is_no_place(handed: Handed) -> None:
+def _remark_on_what_is_no_prediction(found: PredictionFile, pad: str) -> None:
     kinds: dict[str, Callable[[str], bool]] = {
-        "empty": lambda place: not place,
-        f"filled with the pad character {PAD}": lambda place: bool(place) and not place.strip(PAD),
-        f"padded with {PAD}": lambda place: PAD in place and bool(place.strip(PAD)),
-        "JSON": lambda place: place.startswith(("{", "[")),
-        f"longer than any {handed.called}": lambda place: len(place) > _LONGEST_PLACE,
+        "empty": lambda said: not said,
+        "JSON": lambda said: said.startswith(("{", "[")),
+        f"longer than any {found.called}": lambda said: len(said) > _LONGEST,
     }
+    if pad:
+        kinds[f"filled with the pad character {pad}"] = lambda said: bool(said) and not said.strip(pad)
+        kinds[f"padded with {pad}"] = lambda said: pad in said and bool(said.strip(pad))
     for kind, fits in kinds.items():
-        if odd := _where(handed.places, fits):
-            few = len(odd) <= _FEW * len(handed.places)
-            told = f"{numbered(odd)} {'are' if len(odd) > 1 else 'is'} {kind}"
-            if few:
-                handed.harmless.append(told)
+        if odd := _where(found.predictions, fits):
+            what = f"{numbered(odd)} {'are' if len(odd) > 1 else 'is'} {kind}"
+            if len(odd) <= _FEW * len(found.predictions):
+                found.harmless.append(what)
             else:
-                handed.mistaken("no_predictions", told, cleaned_up=False)
-    handed.places = [place if len(place) <= _LONGEST_PLACE else "" for place in handed.places]
+                found.mistaken("no_predictions", what, cleaned_up=False)
+    found.predictions = [said if len(said) <= _LONGEST else "" for said in found.predictions]

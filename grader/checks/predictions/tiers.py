@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from reference.birthplaces import Accuracy
+from grader.checks.predictions.label_files import Accuracy
 
 
 def _exact(value: Any) -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from grader.checks.predictions.accuracy import Expected, Wording, reached, read_if_handed_in, verdict_by
-from grader.checks.predictions.alignment import Split
+from grader.checks.predictions.label_files import Split
+from grader.checks.predictions.prediction_files import Form
 from grader.checks.predictions.tiers import Share, Tiers
 from grader.errors import Missing
 from grader.model import Outcome, Status, Student
@@ -29,12 +30,14 @@ def a_variant_reaches(
     unlike: Sequence[str] = (),
     far_above: Mapping[str, Share] = {},
     called: Wording = "label",
+    pad: str = "",
+    separator: str = "",
     too_good: Share | None = None,
 ) -> Outcome:
     """Enough of the predictions of the variant that was handed in are right, by its own file; where it is open which
     variant that is, the best counts. So much that the variant could hardly reach it goes to a person."""
     split = Split.read(labels)
-    asked_for = Expected(called, baseline, other_labels, unlike, too_good)
+    asked_for = Expected(Form(called, pad, separator), baseline, other_labels, unlike, too_good)
     own = [file for file in variants if file in student.beside]
     found = {}
     for file in own or variants:

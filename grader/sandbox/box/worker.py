@@ -15,7 +15,6 @@ from . import wire
 from .calls import WrongSignature
 from .loading import student_code, student_loader, student_machine
 from .loading.student_code import Absent, ImportFailed, describe
-from .probes import script_files
 from .probes.probes import PROBES, Probe, latest
 from .probes.rubrics_probes import STUDENT_CODE
 
@@ -73,7 +72,6 @@ def forget(home: str, path: list[str]) -> None:
         if id(module) in theirs or (home and str(getattr(module, "__file__", None) or "").startswith(home)):
             del sys.modules[name]
     student_code.forget()
-    script_files.placed.clear()
     student_loader.forget()
     latest.clear()
     sys.path[:] = path

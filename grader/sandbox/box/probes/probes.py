@@ -11,7 +11,7 @@ from .. import wire
 from ..calls import call_as_asked
 from ..loading import student_code, student_machine
 from ..reading import library_use
-from . import dataset_probe, recording
+from . import recording
 from .configured_module import built, run_configured
 from .script import run_script
 
@@ -83,12 +83,6 @@ def _pull_back(output: Any, cotangent: Any) -> None:
         output.backward(cotangent)
 
 
-def draw_items(file: str, name: str, data: str, block_size: int, items: list[int], times: int) -> dict[str, Any]:
-    """Build a data set from text and take these items of it, one after the other, so many times in all."""
-    dataset = call_as_asked(student_code.attribute(file, name), [data, block_size], {})
-    return dataset_probe.looked_at(dataset, items, times)
-
-
 def parameters_on_a_gpu(file: str, name: str, config: dict[str, Any]) -> dict[str, list[int]] | None:
     """The shapes of a module's parameters where there seems to be a GPU; None if it cannot be told.
 
@@ -125,7 +119,6 @@ PROBES: dict[str, Probe] = {
     for probe in (
         call,
         calls_made,
-        draw_items,
         forward,
         latest_arguments,
         names_used,

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from grader.checks.datasets.spans import Span
-from grader.compare import Array
-from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
+from grader import Array
+
+from .spans import MASK, PAD, Span
 
 _NO_LETTER = 2**32 - 1
-_PAD, _MASK = ord(PAD_CHARACTER), ord(MASK_CHARACTER)
+_PAD, _MASK = ord(PAD), ord(MASK)
 
 
 @dataclass(frozen=True, eq=False)

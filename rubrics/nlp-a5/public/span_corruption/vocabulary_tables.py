@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
+from .spans import MASK, PAD
 
 Entries = tuple[tuple[Any, Any], ...]
 
@@ -19,7 +19,7 @@ def entries_of(table: Any) -> Entries | None:
 
 def right_vocabularies(data: str) -> tuple[list[str], list[str]]:
     """□, ⁇ and the sorted characters of the data, where the newline between documents may or may not be one."""
-    special, letters = [PAD_CHARACTER, MASK_CHARACTER], sorted(set(data))
+    special, letters = [PAD, MASK], sorted(set(data))
     return [*special, *letters], [*special, *(letter for letter in letters if letter != "\n")]
 
 

@@ -11,8 +11,25 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from grader.checks.datasets.drawn_items import LONG_TENSOR, UNKNOWN, Drawn, Question, draw, draw_each, questions
-from grader.checks.datasets.item_mistakes import (
+from grader import (
+    Crashed,
+    Killed,
+    NotImportable,
+    Outcome,
+    Status,
+    Student,
+    StudentFault,
+    StudentFile,
+    TimedOut,
+    WrongKind,
+    check,
+    failed,
+    passed,
+    scored,
+)
+
+from .drawn_items import LONG_TENSOR, Drawn, Question, draw, draw_each, questions
+from .item_mistakes import (
     Mistake,
     judged_items,
     misformed,
@@ -21,8 +38,8 @@ from grader.checks.datasets.item_mistakes import (
     uneven,
     unreadable,
 )
-from grader.checks.datasets.item_set import BLOCK, FITS, ORDINARY, Items, Sample, together
-from grader.checks.datasets.span_statistics import (
+from .item_set import BLOCK, FITS, ORDINARY, Items, Sample, together
+from .span_statistics import (
     DRAWS,
     EDITIONS,
     MOST,
@@ -39,12 +56,7 @@ from grader.checks.datasets.span_statistics import (
     judge_what_is_left,
     longest_kept,
 )
-from grader.checks.datasets.spans import Span, measured, read_span
-from grader.errors import Crashed, Killed, NotImportable, StudentFault, TimedOut, WrongKind
-from grader.model import Outcome, Status, Student, failed, passed, scored
-from grader.registry import StudentFile, check
-from reference.handout_constants import MASK_CHARACTER as MASK
-from reference.handout_constants import PAD_CHARACTER as PAD
+from .spans import MASK, PAD, UNKNOWN, Span, measured, read_span
 
 _FEW = 100
 _SOME = 300

@@ -4,20 +4,22 @@ less than before."""
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rubric_nlp_a5.probes import draw_items
+from rubric_nlp_a5.public.span_corruption.drawn_items import Question
+from rubric_nlp_a5.public.span_corruption.item_set import DOCUMENTS, ORDINARY
+from rubric_nlp_a5.public.span_corruption.span_statistics import DRAWS
+from rubric_nlp_a5.public.span_corruption.vocabulary_tables import entries_of
+from rubric_nlp_a5.tests.test_span_corruption import CHECKS, RUBRIC, VARIANTS, _changed, _WithoutBox
 
-from grader.checks.datasets.drawn_items import Question
-from grader.checks.datasets.item_set import DOCUMENTS, ORDINARY
-from grader.checks.datasets.span_statistics import DRAWS
-from grader.checks.datasets.vocabulary_tables import entries_of
 from grader.grading.engine import grade
-from grader.model import Limits
+from grader.model import Limits, Probe, Status
 from grader.sandbox import BoxRunner
-from tests.checks.test_datasets import CHECKS, RUBRIC, VARIANTS, _changed, _WithoutBox
 from tests.conftest import DRAW, MakeSubmission
 
 
@@ -29,7 +31,7 @@ class _Counting(_WithoutBox):
         self.draws: Counter[int] = Counter()
         self.requests = 0
 
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+    def probe(self, probe: Probe, file: str, /, **request: Any) -> Any:
         self.draws[request["block_size"]] += request["times"]
         self.requests += 1
         return super().probe(probe, file, **request)
@@ -89,7 +91,7 @@ def test_draws_of_a_question_are_the_same_whatever_was_asked_before(
     def drawn(box: Any, question: Question) -> bytes:
         request = {"name": "CharCorruptionDataset", "data": question.data, "block_size": question.block}
         asked = {"items": question.items, "times": question.times, "stream": question.stream}
-        found: bytes = box.probe("draw_items", "dataset.py", **request, **asked)["x"].tobytes()
+        found: bytes = box.probe(draw_items, "dataset.py", **request, **asked)["x"].tobytes()
         return found
 
     question, later = Question(documents, 32, times=20), Question(documents, 32, times=20, after=20)
@@ -132,3 +134,52 @@ def test_chance_gives_the_same_with_shared_draws_and_with_a_box_for_each_check(
 )
 def test_a_vocabulary_is_read_as_it_was_sent_or_not_at_all(table: Any, entries: Any) -> None:
     assert entries_of(table) == entries
+
+
+DATASET = """
+    import random
+    import numpy as np
+    made = 0
+
+    class CharCorruptionDataset:
+        def __init__(self, data, block):
+            global made
+            made += 1
+            letters = ["\u25a1", "\u2047", *sorted(set(data))]
+            self.stoi, self.itos = {c: i for i, c in enumerate(letters)}, dict(enumerate(letters))
+            self.vocab_size, self.block, self.data, self.drawn = len(letters), block, data.split("\\n"), 0
+
+        def __len__(self):
+            return len(self.data)
+
+        def __getitem__(self, idx):
+            self.drawn += 1
+            length = random.randint(4, self.block * 7 // 8)
+            RARELY
+            text = self.data[idx][:length]
+            n = len(text)
+            span = random.randint(min(1, n), max(min(1, n), n // 2 - 1))
+            start = random.randint(0, n - span)
+            text = text[:start] + "\u2047" + text[start + span:] + "\u2047" + text[start:start + span]
+            ids = np.array([self.stoi[c] for c in text.ljust(self.block, "\u25a1")])
+            return ids[:-1], ids[1:]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("check", "rarely", "status"),
+    [
+        ("masks_at_any_place", "if made == 1 and self.drawn < 9: raise ValueError(length)", Status.PASSED),
+        ("truncates_to_every_length", "if self.block == 32 and 600 < self.drawn < 641: length = 29", Status.FAILED),
+        ("truncates_to_every_length", "pass", Status.PASSED),
+    ],
+    ids=["a few of the first draws fail", "one in a hundred is too long, none of the first", "right"],
+)
+def test_few_draws_are_judged_as_all_would_be(
+    torch_boxes: BoxRunner, submission: MakeSubmission, check: str, rarely: str, status: Status
+) -> None:
+    work = submission(**{"dataset.py": DATASET.replace("RARELY", rarely)})
+    alone = replace(RUBRIC, problems=(replace(RUBRIC.problems[0], checks=(CHECKS[check],)),))
+    (problem,) = grade(alone, work, torch_boxes, DRAW).problems
+    assert [one.outcome.status for one in problem.checks] == [status]

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from rubric_nlp_a5.public.span_corruption import span_corruption
+from rubric_nlp_a5.public.span_corruption.drawn_items import Question
+from rubric_nlp_a5.public.span_corruption.item_set import Sample
+from rubric_nlp_a5.public.span_corruption.span_columns import Spans
+from rubric_nlp_a5.public.span_corruption.span_statistics import DRAWS, MOST
+from rubric_nlp_a5.tests.test_span_corruption import CHECKS, RUBRIC, VARIANTS
 
-from grader.checks.datasets import span_corruption
-from grader.checks.datasets.drawn_items import Question
-from grader.checks.datasets.item_set import Sample
-from grader.checks.datasets.span_columns import Spans
-from grader.checks.datasets.span_statistics import DRAWS, MOST
 from grader.compare import Array
 from grader.errors import RubricError, TimedOut
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
-from grader.model import Outcome, Status
+from grader.model import Outcome, Rubric, Status
 from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from tests.checks.test_datasets import VARIANTS
-from tests.conftest import REPOSITORY, MakeSubmission
+from tests.conftest import MakeSubmission
 
-RUBRIC = REPOSITORY / "tests" / "rubrics" / "span-corruption.yaml"
+TEXT = RUBRIC.path.read_text()
 REVIEW = Status.REVIEW
 CHECK, WITHIN = "masks_a_quarter_on_average", "within: 0.05"
 UP_TO_A_HALF = "random.randint(min(1, most), most)"
@@ -62,10 +63,17 @@ class _Drawn:
         return Sample(Question(("x" * length,), block), self.spans[length][:draws])
 
 
-def _verdict(drawn: _Drawn, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+def _verdict(drawn: _Drawn, monkeypatch: pytest.MonkeyPatch, **parameters: Any) -> Outcome:
     monkeypatch.setattr(span_corruption, "Items", lambda *_: drawn)
-    check = next(one for one in load_rubric(RUBRIC).problems[0].checks if one.id == CHECK)
-    return check.function(None, np.random.default_rng(0), **check.parameters)  # type: ignore[arg-type]
+    check = CHECKS[CHECK]
+    return check.function(None, np.random.default_rng(0), **(dict(check.parameters) | parameters))  # type: ignore[arg-type]
+
+
+def _with(folder: Path, within: str) -> Rubric:
+    """The rubric, where it accepts other means."""
+    assert TEXT.count(WITHIN) == 1
+    (folder / "rubric.yaml").write_text(TEXT.replace(WITHIN, within))
+    return load_rubric(folder / "rubric.yaml", folder=RUBRIC.folder)
 
 
 @pytest.mark.parametrize("spread", SHARES)
@@ -95,13 +103,6 @@ def test_what_is_too_slow_to_be_decided_needs_review(monkeypatch: pytest.MonkeyP
     assert outcome.evidence["mean_share"] == pytest.approx(0.3, abs=0.01)
 
 
-def _graded(boxes: BoxRunner, submission: MakeSubmission, rubric: Path, length: str, seed: int) -> Status:
-    assert UP_TO_A_HALF in VARIANTS["plain"]
-    work = submission(**{"dataset.py": VARIANTS["plain"].replace(UP_TO_A_HALF, length)})
-    report = grade(load_rubric(rubric), work, boxes, Draw(seed, None))
-    return next(one.outcome.status for one in report.problems[0].checks if one.check.id == CHECK)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("length", "status"),
@@ -111,27 +112,24 @@ def _graded(boxes: BoxRunner, submission: MakeSubmission, rubric: Path, length: 
         ("int(random.uniform(0.2, 0.4) * len(document) + random.random())", Status.REVIEW),
     ],
 )
-def test_it_is_so_in_a_sandbox(
-    torch_boxes: BoxRunner, submission: MakeSubmission, tmp_path: Path, length: str, status: Status
-) -> None:
-    text, path = RUBRIC.read_text(), tmp_path / RUBRIC.name
-    head, checks = text.split("    checks:\n")
-    (alone,) = (line for line in checks.splitlines() if CHECK in line)
-    path.write_text(f"{head}    checks:\n{alone}\n".replace("points: 10", "points: 1.5"))
-    found = {_graded(torch_boxes, submission, path, length, seed) for seed in range(1 if status is REVIEW else 4)}
+def test_it_is_so_in_a_sandbox(torch_boxes: BoxRunner, submission: MakeSubmission, length: str, status: Status) -> None:
+    assert UP_TO_A_HALF in VARIANTS["plain"]
+    work = submission(**{"dataset.py": VARIANTS["plain"].replace(UP_TO_A_HALF, length)})
+    alone = replace(RUBRIC, problems=(replace(RUBRIC.problems[0], checks=(CHECKS[CHECK],)),))
+    reports = [grade(alone, work, torch_boxes, Draw(seed, None)) for seed in range(1 if status is REVIEW else 4)]
+    found = {report.problems[0].checks[0].outcome.status for report in reports}
     assert found == {status}
 
 
 def test_the_rubric_says_what_is_accepted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    path = tmp_path / RUBRIC.name
-    path.write_text(RUBRIC.read_text().replace(WITHIN, "within: 1/10"))
-    monkeypatch.setattr("tests.checks.test_accepted_mean.RUBRIC", path)
-    assert _verdict(_Drawn(SHARES["uniform"], 0.3125, 0), monkeypatch).status is Status.PASSED
+    checks = (check for problem in _with(tmp_path, "within: 1/10").problems for check in problem.checks)
+    within = next(check.parameters["within"] for check in checks if check.id == CHECK)
+    found = _verdict(_Drawn(SHARES["uniform"], 0.3125, 0), monkeypatch, within=within)
+    assert found.status is Status.PASSED
 
 
 @pytest.mark.parametrize("wrong", ["0", "1/4", "-0.05", "five", "[0.2, 0.3]"])
 def test_what_is_accepted_is_a_distance_from_a_quarter(tmp_path: Path, wrong: str) -> None:
-    path = tmp_path / RUBRIC.name
-    path.write_text(RUBRIC.read_text().replace(WITHIN, f"within: {wrong}"))
-    with pytest.raises(RubricError, match=rf"\.yaml:18: {CHECK}: "):
-        load_rubric(path)
+    line = TEXT[: TEXT.index(WITHIN)].count("\n") + 1
+    with pytest.raises(RubricError, match=rf"\.yaml:{line}: {CHECK}: "):
+        _with(tmp_path, f"within: {wrong}")

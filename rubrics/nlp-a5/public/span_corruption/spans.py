@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reference.handout_constants import MASK_CHARACTER as MASK
-from reference.handout_constants import PAD_CHARACTER as PAD
-from reference.handout_constants import SHORTEST
+# What the handout names.
+PAD = "\u25a1"  # □
+MASK = "\u2047"  # ⁇
+SHORTEST = 4  # characters kept by a truncation, if the document has as many
 
 UNKNOWN = "\ufffd"  # stands for an id that is in no vocabulary
 _UNMISTAKABLE = 6  # characters: a shorter piece may stand in another document by chance

@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 import torch
 import yaml
-
-from grader.checks.datasets.span_columns import Spans, spans_at_the_beginning
-from grader.checks.datasets.span_statistics import (
+from rubric_nlp_a5.probes import looked_at
+from rubric_nlp_a5.public.span_corruption.span_columns import Spans, spans_at_the_beginning
+from rubric_nlp_a5.public.span_corruption.span_statistics import (
     DRAWS,
     ERROR_RATE,
     WITHIN,
@@ -32,18 +32,19 @@ from grader.checks.datasets.span_statistics import (
     judge_positions,
     margin,
 )
-from grader.checks.datasets.spans import Cause, Span, measured, read_span
+from rubric_nlp_a5.public.span_corruption.spans import Cause, Span, measured, read_span
+
 from grader.errors import RubricError
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
-from grader.model import Outcome, Report, Status
+from grader.model import Outcome, Probe, Report, Status
 from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
-from grader.sandbox.box.probes.dataset_probe import looked_at
-from grader.sandbox.box.probes.probes import PROBES
+from grader.sandbox.box.probes.rubrics_probes import STUDENT_CODE
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, sampled, some_of, the_rubric
 
-RUBRIC = the_rubric("tests/rubrics/span-corruption.yaml")
+WHOLE = the_rubric("rubrics/nlp-a5/rubric.yaml")
+RUBRIC = replace(WHOLE, problems=tuple(problem for problem in WHOLE.problems if problem.id == "2.e"))
 CHECKS = {check.id: check for check in RUBRIC.problems[0].checks}
 FOLDER = Path(__file__).parent / "span_variants"
 VARIANTS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.py"))}
@@ -95,12 +96,12 @@ class _WithoutBox:
             self._kept[name] = make(np.random.default_rng(self._seed))
         return self._kept[name]
 
-    def probe(self, probe: str, file: str, /, **request: Any) -> Any:
+    def probe(self, probe: Probe, file: str, /, **request: Any) -> Any:
         del request["stream"]  # random numbers go on from question to question
         finders = [*sys.meta_path]  # else what this process imports later is taken for a student's
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                return PROBES[probe](str(self._folder / file), **request)
+                return probe(STUDENT_CODE, str(self._folder / file), **request)
         finally:
             sys.meta_path[:] = finders
 
@@ -188,11 +189,11 @@ def test_the_rubric_says_how_much_of_the_block_is_kept(tmp_path: Path, block_sha
 
 @pytest.mark.parametrize("wrong", ["0", "1", "9/8", "-1/2", "most", "7/0"])
 def test_a_share_of_the_block_lies_between_none_and_all(tmp_path: Path, wrong: str) -> None:
-    text = (REPOSITORY / "tests" / "rubrics" / "span-corruption.yaml").read_text()
+    text = RUBRIC.path.read_text()
     assert "points: 1.5, longest: 7/8" in text
-    (tmp_path / "span-corruption.yaml").write_text(text.replace("longest: 7/8", f"longest: {wrong}"))
+    (tmp_path / "rubric.yaml").write_text(text.replace("longest: 7/8", f"longest: {wrong}"))
     with pytest.raises(RubricError, match="longest"):
-        load_rubric(tmp_path / "span-corruption.yaml")
+        load_rubric(tmp_path / "rubric.yaml", folder=RUBRIC.folder)
 
 
 def _departures(every: int = 1, quick: int = 1) -> pytest.MarkDecorator:
@@ -259,8 +260,8 @@ def test_forged_answers_earn_nothing_and_break_nothing(
         import numpy as np
         class CharCorruptionDataset:
             def __init__(self, data, block_size):
-                probe = sys.modules["_grader.sandbox.box.probes.dataset_probe"]
-                probe.looked_at = lambda dataset, items, times: {forged}
+                worker = sys.modules["_grader.sandbox.box.worker"]
+                worker._of_rubrics["rubric_nlp_a5.probes"]["looked_at"] = lambda dataset, items, times: {forged}
             def __getitem__(self, idx):
                 return idx, idx
         """

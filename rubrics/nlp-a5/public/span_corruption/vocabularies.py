@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.checks.datasets.drawn_items import draw, questions
-from grader.checks.datasets.vocabulary_tables import right_vocabularies, without_letters_beyond_ascii
-from grader.model import Outcome, Student, failed, passed
-from grader.registry import StudentFile, check
-from reference.handout_constants import MASK_CHARACTER as MASK
-from reference.handout_constants import PAD_CHARACTER as PAD
+from grader import Outcome, Student, StudentFile, check, failed, passed
+
+from .drawn_items import draw, questions
+from .spans import MASK, PAD
+from .vocabulary_tables import right_vocabularies, without_letters_beyond_ascii
 
 
 @check

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from grader.checks.datasets.drawn_items import Drawn, Question, whole_text
-from grader.checks.datasets.span_statistics import SLIP, is_slip
-from grader.checks.datasets.spans import (
+from grader import Outcome, passed, quote, scored
+
+from .drawn_items import Drawn, Question, whole_text
+from .span_statistics import SLIP, is_slip
+from .spans import (
     CUT_OUT_IS_ANOTHER,
     CUT_OUT_IS_MISSING,
     CUT_OUT_STILL_STANDS,
@@ -18,8 +20,6 @@ from grader.checks.datasets.spans import (
     measured,
     read_span,
 )
-from grader.model import Outcome, passed, scored
-from grader.quoting import quote
 
 _MAY_FOLLOW = (CUT_OUT_IS_MISSING, CUT_OUT_IS_ANOTHER, CUT_OUT_STILL_STANDS)
 

@@ -36,9 +36,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.datasets.span_columns import Spans, joined
-from grader.compare import Array
-from reference.handout_constants import SHORTEST
+from grader import Array
+
+from .span_columns import Spans, joined
+from .spans import SHORTEST
 
 DRAWS = 4000
 MOST = 16  # times as many: a mean share of .205 is accepted even if shares have a standard deviation of .2

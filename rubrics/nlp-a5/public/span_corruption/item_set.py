@@ -13,12 +13,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from grader.checks.datasets.drawn_items import Drawn, Question, draw, draw_by_chance, questions
-from grader.checks.datasets.span_columns import Spans, joined
-from grader.checks.datasets.span_statistics import EDITIONS, longest_kept
-from grader.errors import WrongKind
-from grader.model import Student
-from reference.handout_constants import MASK_CHARACTER as MASK
+from grader import Student, WrongKind
+
+from .drawn_items import Drawn, Question, draw, draw_by_chance, questions
+from .span_columns import Spans, joined
+from .span_statistics import EDITIONS, longest_kept
+from .spans import MASK
 
 BLOCK = 128  # the course's
 FITS = 40  # characters of a document: half of most lengths that are drawn for that block

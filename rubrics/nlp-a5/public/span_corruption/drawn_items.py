@@ -11,20 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.datasets.span_columns import Spans, spans_at_the_beginning
-from grader.checks.datasets.spans import UNKNOWN as UNKNOWN
-from grader.checks.datasets.spans import Span, measured
-from grader.checks.datasets.vocabulary_tables import (
+from grader import Array, Crashed, Killed, NotImportable, Student, StudentFault, TimedOut, WrongKind, quote
+
+from ...probes import draw_items
+from .span_columns import Spans, spans_at_the_beginning
+from .spans import MASK, PAD, UNKNOWN, Span, measured
+from .vocabulary_tables import (
     Entries,
     entries_of,
     right_vocabularies,
     without_letters_beyond_ascii,
 )
-from grader.compare import Array
-from grader.errors import Crashed, Killed, NotImportable, StudentFault, TimedOut, WrongKind
-from grader.model import Student
-from grader.quoting import quote
-from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
 
 LONG_TENSOR = "Tensor torch.int64"
 # No character twice in short documents but the blank: a piece has one place.
@@ -212,7 +209,7 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     """Ask the box. Faults say with which document they happened; what is not two rows of ids is one."""
     request = {"name": name, "data": question.data, "block_size": question.block, "stream": question.stream}
     try:
-        answer = student.probe("draw_items", file, **request, items=question.items, times=question.times)
+        answer = student.probe(draw_items, file, **request, items=question.items, times=question.times)
     except NotImportable:
         raise
     except Crashed as fault:
@@ -311,7 +308,7 @@ def _letters(drawn: Drawn) -> dict[int, str]:
     """
     pairs = tuple((index, letter) for letter, index in drawn.stoi or ()) or drawn.itos or ()
     letters = {index: letter for index, letter in pairs if isinstance(index, int) and isinstance(letter, str)}
-    for index, letter in enumerate((PAD_CHARACTER, MASK_CHARACTER)):
+    for index, letter in enumerate((PAD, MASK)):
         if letter not in letters.values() and letters.get(index) not in set(drawn.question.data):
             letters[index] = letter
     return letters if len(letters) > 2 else dict(enumerate(right_vocabularies(drawn.question.data)[0]))
