@@ -39,13 +39,13 @@ from grader.grading.randomness import Draw
 from grader.rubric.choosing import only
 from grader.rubric.loading import find_rubric, load_rubric
 from grader.sandbox import BoxRunner
-from grader.sandbox.host import forked_box
+from grader.sandbox.host.asking import ForkedBox
 from grader.submission.opening import open_submission
 
 LIBRARIES = ("numpy", "torch")
 _LOOKS_EVERY = 0.25  # seconds, at memory
 _HERE = Path(__file__).parent
-_replies = forked_box.ForkedBox._replies
+_replies = ForkedBox._replies
 _frames: dict[bytes, None] = {}  # what was asked of one submission's code; again alone is the same frame
 
 
@@ -74,7 +74,7 @@ def main() -> None:
     if options.write:
         make(options.write)
         return
-    setattr(forked_box.ForkedBox, "_replies", _note_and_ask)  # noqa: B010 - mypy lets no method be replaced
+    setattr(ForkedBox, "_replies", _note_and_ask)  # noqa: B010 - mypy lets no method be replaced
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # whoever compiles everything again looks slower than it is
     with tempfile.TemporaryDirectory(prefix="real-class-") as temporary:
         folder = Path(temporary)
@@ -91,7 +91,7 @@ def main() -> None:
                 _print({name: [one[name] for one in rounds] for name in rounds[0]})
 
 
-def _note_and_ask(self: forked_box.ForkedBox, frame: bytes, *more: Any) -> Any:
+def _note_and_ask(self: ForkedBox, frame: bytes, *more: Any) -> Any:
     _frames[bytes(frame)] = None
     return _replies(self, frame, *more)
 

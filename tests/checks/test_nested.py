@@ -26,6 +26,9 @@ ROWS = np.arange(6.0).reshape(2, 3)
         ([ROWS, ROWS[0]], (ROWS, [0, 1, 2])),
         ((), []),
         ({}, {}),
+        ("the cat", "the cat"),
+        (None, None),
+        ((["the", "cat"], None, 2), (["the", "cat"], None, 2.0)),
     ],
 )
 def test_a_right_value_is_right_however_its_parts_are_written(reference: Any, returned: Any) -> None:
@@ -43,6 +46,8 @@ def test_a_right_value_is_right_however_its_parts_are_written(reference: Any, re
         ((ROWS, 1), 7, "f() returned one value; 2 values were asked for"),
         ({"a": ROWS}, {}, "f() returned an empty dictionary; a dictionary with a was asked for"),
         ({"a": (1, ROWS)}, {"a": (1, "no")}, "f()['a'][1] returned text; an array of real numbers was asked for"),
+        (("the", None), ("the", 0), "f()[1] returned one value; nothing (None) was asked for"),
+        (("the", None), (None, None), "f()[0] returned nothing (None); text was asked for"),
     ],
 )
 def test_other_parts_are_named_but_in_hidden_checks(reference: Any, returned: Any, says: str) -> None:
@@ -53,7 +58,15 @@ def test_other_parts_are_named_but_in_hidden_checks(reference: Any, returned: An
     assert raised.value.concealed == "it returned another kind of value than was asked for"
 
 
-@pytest.mark.parametrize("returned", [None, "text", (ROWS, None), object(), np.array(1j)])
-def test_a_reference_returns_numbers(returned: Any) -> None:
+@pytest.mark.parametrize("returned", [object(), (ROWS, b"bytes"), np.array(1j)])
+def test_a_reference_returns_what_can_be_compared(returned: Any) -> None:
     with pytest.raises(UnsupportedValue):
         values_in(returned)
+
+
+def test_another_text_is_shown_beside_the_right_one() -> None:
+    want = values_in(["the", "cat"])
+    found = difference_in(as_asked(["the", "dog"], want, "f()"), want, 0, 0)
+    assert found is not None
+    assert (found.code, found.detail) == ("other_text", "in [1], got dog, expected cat")
+    np.testing.assert_array_equal(flat(want), [*map(ord, "thecat")])

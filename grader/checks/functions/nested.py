@@ -1,4 +1,4 @@
-"""Values of several parts: tuples, lists and dictionaries of arrays or tensors, as functions take and return them."""
+"""Values as functions take and return them: arrays, tensors, texts, None, and containers of these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.compare import Array, Difference, difference, numbers
 from grader.errors import WrongKind
 from grader.quoting import quote
 
-Values = Any  # an array, or a tuple or dictionary of values
+Values = Any  # an array, a text, None, or a tuple or dictionary of values
 
 
 class UnsupportedValue(TypeError):
@@ -52,10 +52,7 @@ def values_in(value: Any) -> Values:
         is_row = isinstance(value, list) and all(isinstance(part, bool | int | float | list) for part in value)
         shapes = {part.shape if isinstance(part, np.ndarray) else None for part in parts}
         return np.asarray(parts) if is_row and None not in shapes and len(shapes) < 2 else parts
-    if value is None or isinstance(value, str):
-        kind = "nothing" if value is None else "text"
-        raise UnsupportedValue(f"the reference returns {kind}, which is not compared")
-    return np.asarray(value)
+    return value if value is None or isinstance(value, str) else np.asarray(value)
 
 
 def as_asked(got: Any, want: Values, what: str) -> Values:
@@ -80,6 +77,11 @@ def _in_parts(got: Any, want: Values, what: str) -> Values:
             pairs = enumerate(zip(got, want, strict=True))
             return tuple(_in_parts(value, part, f"{what}[{at}]") for at, (value, part) in pairs)
         raise WrongKind(f"{what} returned {_kind(got)}; {len(want)} values were asked for", code="wrong_parts")
+    if want is None or isinstance(want, str):
+        if type(got) is type(want):
+            return got
+        asked = "text" if isinstance(want, str) else "nothing (None)"
+        raise WrongKind(f"{what} returned {_kind(got)}; {asked} was asked for", code="wrong_kind")
     return numbers(got, what)
 
 
@@ -93,28 +95,37 @@ def _kind(got: Any) -> str:
         return f"a dictionary with {quote(', '.join(got))}" if got else "an empty dictionary"
     if isinstance(got, list | tuple):
         return f"{len(got)} values"
-    return "nothing (None)" if got is None else "an array" if isinstance(got, np.ndarray) else "one value"
+    if got is None or isinstance(got, str):
+        return "nothing (None)" if got is None else "text"
+    return "an array" if isinstance(got, np.ndarray) else "one value"
 
 
 def difference_in(got: Values, want: Values, rtol: float, atol: float) -> Difference | None:
     """The worst disagreement in the first part that is wrong. The detail says which part: code chooses that."""
     for place, one, right in _pairs(got, want):
-        if found := difference(one, right, rtol, atol):
+        if found := _text_difference(one, right) if isinstance(right, str) else difference(one, right, rtol, atol):
             return replace(found, detail=f"in {place}, {found.detail}") if place else found
     return None
 
 
+def _text_difference(got: str, want: str) -> Difference | None:
+    if got == want:
+        return None
+    return Difference("it is another text", f"got {quote(got)}, expected {quote(want)}", code="other_text")
+
+
 def flat(values: Values) -> Array:
-    """One array as it is; of several parts all numbers, one after the other."""
+    """One array as it is; of several parts all numbers, one after the other, and of texts their characters' numbers."""
     if isinstance(values, np.ndarray):
         return values
-    return np.concatenate([np.empty(0), *(part.ravel() for _, part, _ in _pairs(values, values))])
+    parts = (list(map(ord, part)) if isinstance(part, str) else part.ravel() for _, part, _ in _pairs(values, values))
+    return np.concatenate([np.empty(0), *parts])
 
 
-def _pairs(got: Values, want: Values, place: str = "") -> Iterator[tuple[str, Array, Array]]:
-    """Each part of what was returned beside the right one, and where it stands."""
-    if isinstance(want, np.ndarray):
+def _pairs(got: Values, want: Values, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Each array or text of what was returned beside the right one, and where it stands."""
+    if isinstance(want, np.ndarray | str):
         yield place, got, want
-    else:
+    elif want is not None:
         for key in want if isinstance(want, dict) else range(len(want)):
             yield from _pairs(got[key], want[key], f"{place}[{key!r}]")
