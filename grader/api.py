@@ -19,8 +19,8 @@ from grader.model import (
     Student,
     StudentCode,
     failed,
+    needs_review,
     passed,
-    review,
     scored,
 )
 from grader.registry import DataFile, HoldsTheAnswer, LeftOutOfKits, Prompt, StudentFile, check
@@ -64,11 +64,11 @@ __all__ = [
     "grade",
     "inputs",
     "load_rubric",
+    "needs_review",
     "numbers",
     "open_submission",
     "passed",
     "reference",
-    "review",
     "scored",
     "shape",
 ]
