@@ -20,9 +20,7 @@ def test_a_public_name_is_there_and_is_that_of_no_other_module(name: str) -> Non
     assert inspect.ismodule(value) or importlib.util.find_spec(f"grader.{name}") is None
 
 
-def test_public_names_are_sorted_and_others_are_not_there() -> None:
-    assert sorted(api.__all__) == api.__all__
-    assert len(set(api.__all__)) == len(api.__all__)
+def test_other_names_are_not_there() -> None:
     for name in ("OpenedSubmission", "annotations", "no_such_name", "__path_of__"):
         with pytest.raises(AttributeError, match=f"module 'grader' has no attribute '{name}'"):
             getattr(grader, name)
