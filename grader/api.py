@@ -26,12 +26,14 @@ from grader.model import (
 from grader.registry import DataFile, HoldsTheAnswer, LeftOutOfKits, Prompt, StudentFile, check
 from grader.rubric.loading import find_rubric, load_rubric
 from grader.rubric.own_functions import inputs, reference
+from grader.sandbox import BoxRunner
 from grader.selfcheck.check_notebook import check_notebook
 from grader.submission.opening import open_submission
 
 __all__ = [
     "Answer",
     "Array",
+    "BoxRunner",
     "Case",
     "Cases",
     "Crashed",
