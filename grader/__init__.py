@@ -1,9 +1,8 @@
 """An auto-grader for homework on attention and Transformers."""
 
 import sys  # nothing here that is not loaded when Python starts: see __main__
-from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # a constant that type checkers know; `typing` may be a student's file here
 if TYPE_CHECKING:
     from grader.api import *  # noqa: F403
 
@@ -16,7 +15,10 @@ if sys.version_info < (3, 11):  # noqa: UP036 - told here, before anything is re
 
 
 def __getattr__(name: str) -> object:
-    """`from grader import check`: loaded when a rubric or a notebook asks for it."""
-    if not name.startswith("_") and name in (api := import_module("grader.api")).__all__:
-        return getattr(api, name)
-    raise AttributeError(f"module 'grader' has no attribute {name!r}")
+    """`from grader import check`: loaded when a rubric or a notebook asks for it. `from grader import batch` asks here
+    first, and has to load no more than that."""
+    if name.startswith("_"):
+        raise AttributeError(f"module 'grader' has no attribute {name!r}")
+    from grader.lazy_names import lazy_name
+
+    return lazy_name(__name__, "api", name)
