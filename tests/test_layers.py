@@ -15,6 +15,7 @@ LAYERS = [
     {
         "grader",
         "grader.sandbox.diagnosis",
+        "grader.lazy_names",
         "grader.model",
         "grader.errors",
         "grader.exits",
