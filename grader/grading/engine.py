@@ -97,8 +97,7 @@ class _Grading:
         """The problem's own checks after those of the alternative; results found before them count too."""
         checks = (*(alternative.checks if alternative else ()), *problem.checks)
         results = {result.check.id: result for result in before}
-        beside = alternative.beside if alternative else ()
-        check_runner = CheckRunner(self.state, problem, beside, self.share_boxes)
+        check_runner = CheckRunner(self.state, problem, self.share_boxes)
         with closing(check_runner.sandbox):
             for check in in_order(checks):
                 self.progress(problem, check)
