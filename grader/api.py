@@ -4,6 +4,7 @@
 """
 
 from grader.checks.functions.inputs import Case, Cases
+from grader.checks.predictions.tiers import Share
 from grader.compare import Array, Difference, difference, numbers, shape
 from grader.errors import (
     Crashed,
@@ -61,6 +62,7 @@ __all__ = [
     "Report",
     "Rubric",
     "RubricError",
+    "Share",
     "Status",
     "Student",
     "StudentCode",
