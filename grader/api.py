@@ -7,6 +7,7 @@ from grader import compare
 from grader.checks.functions.extreme_scores import SCORE_SPREADS, ExtremeCase, ScoreSpread
 from grader.checks.functions.inputs import Case, Cases
 from grader.checks.functions.returned import returned_for_each
+from grader.checks.predictions.tiers import Share
 from grader.compare import Array, Difference, difference, numbers, shape
 from grader.errors import (
     Crashed,
@@ -69,6 +70,7 @@ __all__ = [
     "Rubric",
     "RubricError",
     "ScoreSpread",
+    "Share",
     "Status",
     "Student",
     "StudentCode",

@@ -39,7 +39,6 @@ class _Student:
         self._check = check
         self.box = box
         self._printed_before = len(box.printed)  # by other checks of a group
-        self.beside = runner.beside
         self.asked_code = False
         self.read_sheet = False
 
@@ -85,7 +84,6 @@ class CheckRunner:
 
     state: GradingState
     problem: Problem
-    beside: tuple[str, ...] = ()
     may_share: bool = True  # until a check does not pass
     sandbox: OpenSandbox = field(default_factory=OpenSandbox)
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from rubric_nlp_a5.probes import draw_items
-from rubric_nlp_a5.public.span_corruption.drawn_items import Question
 from rubric_nlp_a5.public.span_corruption.item_set import DOCUMENTS, ORDINARY
+from rubric_nlp_a5.public.span_corruption.items import Question, entries_of
 from rubric_nlp_a5.public.span_corruption.span_statistics import DRAWS
-from rubric_nlp_a5.public.span_corruption.vocabulary_tables import entries_of
 from rubric_nlp_a5.tests.test_span_corruption import CHECKS, RUBRIC, VARIANTS, _changed, _WithoutBox
 
 from grader.grading.engine import grade
