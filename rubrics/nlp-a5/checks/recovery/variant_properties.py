@@ -95,19 +95,6 @@ def _rows_that_move(before: Array, after: Array) -> set[int]:
     return {int(row) for row in np.flatnonzero(moved_by(before, after).max(axis=0) > compare.ATOL)}
 
 
-def looks_at_later_rows(bench: Workbench, rng: np.random.Generator, inputs: tuple[Array, ...]) -> Outcome | None:
-    """None if changing row s of the first input, whose keys are asked, moves no output row before s."""
-    asked, *rest = inputs
-    for s in range(1, asked.shape[1]):
-        changed = asked.copy()
-        changed[:, s] += rng.normal(size=changed[:, s].shape)
-        before, after = bench.run((asked, *rest), (changed, *rest)).outputs
-        if any(row < s for row in _rows_that_move(before, after)):
-            message = f"an output row of {bench.name} changes with a later row of its input; mask by index"
-            return failed(message, code="sees_later_tokens")
-    return None
-
-
 def of_a_down_projection(bench: Workbench, rng: np.random.Generator, basis: str) -> Outcome | None:
     """None if each row of the basis asks for itself, and equal tokens give the same answer however many they are."""
     x = rng.normal(size=(2, 7, WIDTH))
