@@ -39,7 +39,8 @@ __all__ = ["ABOUT_A_CHECK", "find_rubric", "load_rubric", "rubric_choices"]
 def load_rubric(path: Path, data: Path | None = None, *, folder: Path | None = None) -> Rubric:
     """Read and check a rubric completely. RubricError lists everything that is wrong with it.
 
-    What belongs to it lies in its folder, which is the one it lies in unless another is named.
+    What belongs to it lies in its folder, which is the one it lies in unless another is named: the checks and ideas of
+    another rubric, of which it may use some.
     """
     shown = os.path.relpath(path) if path.is_absolute() else str(path)
     try:
@@ -92,7 +93,7 @@ class _Reading:
         in_a_kit = "per_student_key" in written.model_fields_set  # what asks for them may run later
         for name in () if in_a_kit else written.per_student.keys() - self._asked_for:
             self._complain(("per_student", name), f"no check asks for '<<{name}>>'")
-        if self._folder == self._path.parent:  # else its ideas are those of the rubric that lies there
+        if self._folder == self._path.parent:
             self._ideas.refuse_unnamed()
         if self._problems or self._ideas.complaints():
             raise self._verdict()

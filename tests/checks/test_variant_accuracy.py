@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.checks.test_whole_model import ON, PLAIN, STARTER, SWITCH, SYNTHESIZER, _model
+from rubric_nlp_a5.tests.test_whole_model import ON, PLAIN, STARTER, SWITCH, SYNTHESIZER, _model
 
 from grader.grading.engine import grade
 from grader.model import CheckResult, Status
