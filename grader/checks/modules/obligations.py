@@ -230,7 +230,7 @@ def _is_slope(gradient: Array | None, direction: Array, along: Callable[[float],
     return False
 
 
-def needs_review(
+def judged_by_behaviour(
     shown: Mapping[str, bool], left: str, *, essential: str = "", code: str = "unknown_arrangement"
 ) -> Outcome:
     """Points for what was shown of all that is asked; next to none where what is essential was not shown.

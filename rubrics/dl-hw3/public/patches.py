@@ -13,7 +13,7 @@ from itertools import permutations, product
 import numpy as np
 
 from grader import ATOL, RTOL, Array, Outcome, Status, Student, StudentFile, check, failed, passed, shape
-from grader.modules import Workbench, irregular, needs_review, wrong_shape
+from grader.modules import Workbench, irregular, judged_by_behaviour, wrong_shape
 
 from .image_bench import PatchSizes, is_batch_normed, on_images
 
@@ -150,7 +150,7 @@ def _not_linear(bench: Workbench, x: Array, outputs: Array, sizes: PatchSizes) -
                 "all patches are mapped alike, row by row": True,
             }
             left = "whether a LayerNorm may stand there, where a linear map is asked for"
-            return needs_review(shown, left, code="extra_norm")
+            return judged_by_behaviour(shown, left, code="extra_norm")
     message = f"{said}an activation or a LayerNorm stands where only a linear map is asked for"
     return failed(message, code="not_linear")
 
@@ -270,7 +270,7 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matr
         "all patches are mapped alike, row by row": True,
         _EVERY_NUMBER: free == matrix.size,
     }
-    return needs_review(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
+    return judged_by_behaviour(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
 
 
 def _channels_are_alike(sizes: PatchSizes, matrix: Array) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader import ATOL, RTOL, Array, Outcome, failed
-from grader.modules import Workbench, needs_review
+from grader.modules import Workbench, judged_by_behaviour
 from rubrics.module_recovery import behaviour
 
 from ...public.causality import looks_ahead, moved_by
@@ -49,7 +49,7 @@ def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
         "the weights depend on the asking token and on positions, and sum to one": True,
         behaviour.WEIGHED: _weighed(bench, rng, x),
     }
-    return needs_review(shown, "the ReLU, the biases and the scale of the scores", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, "the ReLU, the biases and the scale of the scores", essential=behaviour.WEIGHED)
 
 
 def _gives_equal_tokens_equal_answers(bench: Workbench, rng: np.random.Generator) -> bool:
@@ -88,7 +88,9 @@ def of_cross_attention(bench: Workbench, rng: np.random.Generator, inputs: tuple
         behaviour.WEIGHED: _weighed(bench, rng, *inputs),
         behaviour.SPLIT: same is False,
     }
-    return needs_review(shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(
+        shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual", essential=behaviour.WEIGHED
+    )
 
 
 def _rows_that_move(before: Array, after: Array) -> set[int]:
@@ -164,4 +166,4 @@ def of_rotary_attention(bench: Workbench, rng: np.random.Generator) -> Outcome:
         behaviour.WEIGHED: _weighed(bench, rng, x),
         behaviour.SPLIT: same is False,
     }
-    return needs_review(shown, f"the angles, {_ATTENTION}", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, f"the angles, {_ATTENTION}", essential=behaviour.WEIGHED)
