@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+import grader
 from grader.checks.functions.frozen import Question
 from grader.checks.functions.nested import UnsupportedValue
 from grader.grading.randomness import Draw, draw_at_home
 from grader.model import Check, Problem, Rubric
 from grader.plugins import Plugin
-from grader.registry import Definition, NamesAReference, defined
+from grader.registry import NamesAReference, defined
 from grader.release.freezing import frozen_questions
 from grader.release.handout import Handout
-from grader.release.needs import code_of
 from grader.rubric.own_functions import offered
 
 _GRADINGS = 5  # that a kit's questions are looked for in: enough to see what is drawn from a handful
@@ -61,17 +61,15 @@ def _alone(rubric: Rubric, problem: Problem, check: Check, handout: Handout, plu
         return replace(decision, later=f"'{answers[0]}' holds the answer", holds_the_answer=True)
     if known.name in handout.later:
         return replace(decision, later="the author keeps it back")
-    code = code_of(known, plugin)
-    if code is None:
-        return replace(decision, later="it comes from another package")
-    if code.is_own and plugin.room_of(code.module.name) != "public":
+    module = check.function.__module__
+    if plugin.room_of(module) == "checks":
         return replace(decision, later="its code is not public")
-    if code.answers:
-        return replace(decision, later=f"its code needs {code.answers[0]}, which spells answers out")
+    if plugin.room_of(module) is None and module.split(".")[0] != grader.__name__:
+        return replace(decision, later="it comes from another package")
     for name in check.parameters.values():
         if (inputs := offered(name, "inputs")) and plugin.room_of(inputs.function.__module__) == "checks":
             return replace(decision, later=f"its inputs, {name}, are not public")
-    for file in data_files(known, check):
+    for file in data_files(check):
         if file.name not in handout.data and file.name not in handout.in_place_of:
             return replace(decision, later=f"it needs {file.name}, which students do not get")
     if named := known.marked(NamesAReference):
@@ -103,7 +101,8 @@ def _is_among(asked: Question, known: Sequence[Question]) -> bool:
     return any(one.is_asked_by(asked.args, asked.kwargs) for one in known)
 
 
-def data_files(known: Definition, check: Check) -> Iterator[Path]:
+def data_files(check: Check) -> Iterator[Path]:
+    known = defined(check)
     for name, value in check.parameters.items():
         if known.parameters[name].is_data and value:
             yield from (Path(one) for one in ([value] if isinstance(value, str) else value))

@@ -44,3 +44,9 @@ def read_handout(rubric: Rubric) -> Handout:
 
 def starter_folder(rubric: Rubric) -> Path:
     return rubric.folder / STARTER
+
+
+def starter_files(rubric: Rubric) -> dict[str, bytes]:
+    folder = starter_folder(rubric)
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,19 +12,16 @@ from grader.errors import RubricError, StaffFault, UsageError
 from grader.grading.randomness import Draw
 from grader.grading.secret import Secret
 from grader.model import Rubric
-from grader.plugins import PROBES, Plugin
+from grader.plugins import PROBES
 from grader.proving.proof import Proof
 from grader.release.decisions import decide, listing
-from grader.release.handout import read_handout
-from grader.release.kit_trial import try_kit
-from grader.release.leaks import Leak, leaks_in
-from grader.release.needs import CheckCode, code_of, public_code
-from grader.release.public_yaml import PublicPart, Written, as_yaml
-from grader.release.starter import answer_sheet, declaration, name_of, readme, starter_files, without_a_starter
-from grader.release.students_source import students_source
-from grader.release.wheel import wheel
+from grader.release.handout import read_handout, starter_files
+from grader.release.harness_wheel import harness_wheel
+from grader.release.kit_trial import answered_by_the_starter, try_kit
+from grader.release.leaks import WHEELS, Leak, leaks_in
+from grader.release.public_yaml import PublicPart, as_yaml
+from grader.release.starter import answer_sheet, declaration, name_of, readme, without_a_starter
 from grader.release.withheld import withheld_from
-from grader.rubric.catalogue import known_checks
 from grader.rubric.loading import load_rubric
 from grader.rubric.locating import DATA, RUBRIC, data_folders
 from grader.selfcheck.begun import DIGESTS, as_digests
@@ -57,11 +53,10 @@ def build_kit(
     """Make the kit in `out`, which must not be there yet or be empty. With a proof its reference solution is tried."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already; choose another folder, or remove it")
-    handout, plugin = read_handout(rubric), Plugin(rubric.folder)
-    own = public_code(plugin)
+    handout, draw = read_handout(rubric), Draw(SEED, secret)
     decisions = decide(rubric, handout, SEED)
-    part = PublicPart(rubric, decisions, handout, Draw(SEED, secret).per_student(rubric.name))
-    written = part.data()
+    part = PublicPart(rubric, decisions, handout, draw.per_student(rubric.name))
+    written = as_yaml(part.data())
     with tempfile.TemporaryDirectory(prefix="grader-kit-") as temporary:
         kit = Path(temporary) / "kit"
         folder = kit / "rubric" / name_of(rubric)
@@ -74,20 +69,18 @@ def build_kit(
             frozen.write(folder / DATA / file, list(decision.frozen), SEED)
         for path in PUBLIC_CODE:
             _copy(rubric.folder / path, folder / path)
-        _write(folder / RUBRIC, as_yaml(written).encode())
-        codes = [*own, *_codes(written, plugin)]
-        wheel_name, content = wheel(students_source(module for code in codes for module in code.modules), rubric.name)
-        _write(kit / "wheel" / wheel_name, content)
+        _write(folder / RUBRIC, written.encode())
+        wheel, content = harness_wheel()
+        _write(kit / WHEELS / wheel, content)
         public = load_rubric(folder / RUBRIC)
-        known_checks(Plugin(folder))  # all that is public can be loaded without what is not
         _write(kit / "submission.yaml", declaration(rubric).encode())
         if sheet := answer_sheet(rubric):
             _write(kit / "answers.md", sheet.encode())
-        _write(kit / "README.md", readme(rubric, public, wheel_name).encode())
-        if leaks := leaks_in(kit, withheld_from(rubric, written, handout, data, secret)):
+        _write(kit / "README.md", readme(rubric, public, wheel).encode())
+        leaks = leaks_in(kit, withheld_from(rubric, written, handout, data, secret))
+        if leaks := leaks or list(answered_by_the_starter(rubric, draw)):
             raise Leaking(leaks)
-        if proof is not None:
-            try_kit(kit, rubric, proof)
+        try_kit(kit, rubric, proof)
         shutil.copytree(kit, out, dirs_exist_ok=True, ignore=_COMPILED)
     return Kit(tuple(listing(decisions, rubric)), public, tuple(without_a_starter(rubric)))
 
@@ -118,13 +111,3 @@ def _found(file: str, rubric: Rubric, data: Path | None) -> Path:
         if (folder / file).is_file():
             return folder / file
     raise RubricError([f"students are to get {file}, and it is not in {' or '.join(map(str, folders))}"])
-
-
-def _codes(written: Written, plugin: Plugin) -> Iterator[CheckCode]:
-    known = known_checks(plugin)
-    for problem in written["problems"]:
-        for one in (problem, *problem.get("alternatives", ())):
-            for check in one.get("checks", ()):
-                code = code_of(known[check["check"]], plugin)
-                assert code is not None
-                yield code

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from grader.answers.unseen import QUESTION
 from grader.model import Problem, Rubric, is_code
-from grader.registry import defined, options_of, question_of
+from grader.registry import options_of, question_of
 from grader.release.decisions import data_files
-from grader.release.handout import starter_folder
+from grader.release.handout import starter_files
 from grader.report.points import shown
 from grader.rubric.per_student import with_names
 from grader.selfcheck.own_runner import how_to_install
@@ -53,7 +53,7 @@ def declaration(rubric: Rubric) -> str:
 
 def is_written(problem: Problem) -> bool:
     """Whether some check of it reads the answer sheet: it judges no file, be it the student's or one with labels."""
-    return any(not check.files and not any(data_files(defined(check), check)) for check in problem.every_check)
+    return any(not check.files and not any(data_files(check)) for check in problem.every_check)
 
 
 def _questions(problem: Problem) -> Iterator[str]:
@@ -141,12 +141,6 @@ def _row(problem: Problem) -> str:
         asked += [f"{one.name}: {', '.join(files)}"] if files else []
     points = f"+{shown(problem.points)}" if problem.optional else shown(problem.points)
     return f"| {problem.id} | {problem.title} | {points} | {'; '.join(asked)} |"
-
-
-def starter_files(rubric: Rubric) -> dict[str, bytes]:
-    folder = starter_folder(rubric)
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def without_a_starter(rubric: Rubric) -> list[str]:
