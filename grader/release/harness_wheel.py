@@ -19,7 +19,7 @@ _NAME = "attention-grader"
 _PACKAGE = Path(grader.__file__).parent
 _SOURCE = ("pyproject.toml", "README.md", "LICENSE")  # beside the package, where this is a source tree
 _EARLIEST = 315_532_800  # 1980, the earliest a zip can say: the same source gives the same bytes
-_OF_AN_INSTALLATION = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json")
+_OF_AN_INSTALLATION = ("INSTALLER", "REQUESTED", "direct_url.json")
 
 
 @cache
@@ -41,21 +41,18 @@ def _built(folder: Path) -> Path:
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise StaffFault(f"the grader's wheel could not be built: {(done.stderr.splitlines() or ['no message'])[-1]}")
-    (made,) = folder.glob("*.whl")
-    return made
+    return next(folder.glob("*.whl"))
 
 
 def _packed_again(folder: Path) -> Path:
     """From the files that were installed, by the list of them that came with the wheel."""
-    installed = distribution(_NAME)
-    lines = (installed.read_text("RECORD") or "").splitlines()
-    ours = (_PACKAGE.name, f"{_NAME.replace('-', '_')}-{installed.version}.dist-info")
-    kept = {path: line for line in lines if (path := line.split(",")[0]).startswith(ours) and ",sha256=" in line}
-    kept = {path: line for path, line in kept.items() if Path(path).name not in _OF_AN_INSTALLATION}
-    record = f"{ours[1]}/RECORD"
-    made = folder / f"{ours[1].removesuffix('.dist-info')}-py3-none-any.whl"
+    info = f"{_NAME.replace('-', '_')}-{distribution(_NAME).version}.dist-info"
+    lines = [line for line in (distribution(_NAME).read_text("RECORD") or "").splitlines() if ",sha256=" in line]
+    ours = {path: line for line in lines if (path := line.split(",")[0]).startswith((f"{_PACKAGE.name}/", info))}
+    kept = {path: line for path, line in ours.items() if Path(path).name not in _OF_AN_INSTALLATION}
+    made = folder / f"{info.removesuffix('.dist-info')}-py3-none-any.whl"
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in kept:
-            archive.writestr(zipfile.ZipInfo(path), Path(str(installed.locate_file(path))).read_bytes())
-        archive.writestr(zipfile.ZipInfo(record), "\n".join([*kept.values(), f"{record},,", ""]))
+            archive.write(_PACKAGE.parent / path, path)
+        archive.writestr(f"{info}/RECORD", "\n".join([*kept.values(), f"{info}/RECORD,,", ""]))
     return made

@@ -1,9 +1,5 @@
-"""Tries a finished kit: its starter answers nothing, and the reference solution passes every public check, as a student
-would see it.
-
-The kit's own grader does that, in a process that cannot import what only staff have. Called as a script, this module is
-that process.
-"""
+"""Tries a finished kit: its starter answers nothing, and the reference solution passes every public check. The kit's
+own grader judges that, in a process that cannot import what only staff have; called as a script, this module is it."""
 
 from __future__ import annotations
 
@@ -18,14 +14,12 @@ from collections.abc import Iterator
 from importlib.metadata import entry_points, packages_distributions
 from pathlib import Path
 
-from grader.errors import RubricError, StaffFault
+from grader.errors import StaffFault
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
 from grader.model import Rubric, Status
 from grader.plugins import Plugin
 from grader.proving.proof import Proof
-from grader.release.handout import starter_folder
-from grader.release.leaks import WHEELS, Leak
 from grader.release.starter import name_of
 from grader.rubric.catalogue import known_checks
 from grader.rubric.locating import ENTRY_POINTS, RUBRIC
@@ -36,77 +30,57 @@ from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
 from grader.submission.opening import open_submission
 
-
-class KitFails(StaffFault):
-    """The reference solution does not pass in the kit, so there is none."""
-
-    def __init__(self, failures: list[str]) -> None:
-        lines = "\n".join(f"  {failure}" for failure in failures)
-        super().__init__(f"no kit was made, because the reference solution does not pass its checks:\n{lines}")
+WHEELS = "wheel"
 
 
-def answered_by_the_starter(rubric: Rubric, draw: Draw) -> Iterator[Leak]:
-    """Problems for which the starter earns full points, by the rubric's hidden checks, too."""
-    if not starter_folder(rubric).is_dir():
-        return
-    with open_submission(starter_folder(rubric)) as starter, own_runner(libraries_of(rubric)) as runner:
-        report = grade(for_student(rubric, starter.name, draw), starter, runner, draw)
-    for result in report.problems:
-        if result.status is Status.PASSED:
-            yield Leak("starter", f"it answers {result.problem.id} as it is")
+class NoKit(StaffFault):
+    """Something is wrong with the kit, so there is none."""
+
+    def __init__(self, cause: str, found: list[str]) -> None:
+        lines = "\n".join(f"  {line}" for line in found)
+        super().__init__(f"no kit was made, because {cause}:\n{lines}")
+
+
+def answered_by_the_starter(kit: Path, rubric: Rubric, draw: Draw) -> list[str]:
+    """Problems for which the kit as it is earns full points, by the rubric's hidden checks, too."""
+    with open_submission(kit) as untouched, own_runner(libraries_of(rubric)) as runner:
+        report = grade(for_student(rubric, untouched.name, draw), untouched, runner, draw)
+    return [f"starter: it answers {one.problem.id} as it is" for one in report.problems if one.status is Status.PASSED]
 
 
 def try_kit(kit: Path, rubric: Rubric, proof: Proof | None) -> None:
-    """KitFails, with each check that the reference solution does not pass in this kit, and why. Without a proof, the
-    kit's code is only loaded."""
-    (wheel,) = (kit / WHEELS).iterdir()
+    """NoKit if the reference solution does not pass in this kit. Without a proof, the kit's code is only loaded."""
     with tempfile.TemporaryDirectory(prefix="grader-kit-trial-") as folder:
         installed, work = Path(folder) / "installed", Path(folder) / "work"
-        zipfile.ZipFile(wheel).extractall(installed)
-        for package in _for_staff():
-            (installed / f"{package}.py").write_text(f"raise ModuleNotFoundError('students have no {package}')\n")
+        zipfile.ZipFile(next((kit / WHEELS).iterdir())).extractall(installed)
         if proof is not None:
             with open_submission(proof.submissions / proof.gold) as solution:
                 shutil.copytree(solution.folder, work)
         shutil.copytree(kit / "rubric", work / "rubric", dirs_exist_ok=True)
-        environment = {name: value for name, value in os.environ.items() if name != "GRADER_SECRET"}
-        command: list[str | Path] = [sys.executable, "-P", "-m", __name__, work / "rubric" / name_of(rubric) / RUBRIC]
-        done = subprocess.run(
-            [*command, *([work] if proof is not None else [])],
-            env={**environment, "PYTHONPATH": str(installed)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if done.returncode:
-        raise KitFails([f"its checker ended with {(done.stderr.splitlines() or ['no message'])[-1]}"])
-    if failures := json.loads(done.stdout):
-        raise KitFails(failures)
-
-
-def _for_staff() -> list[str]:
-    """Packages that come with rubrics; in a kit there are none."""
-    staff = {entry.dist.name for entry in entry_points(group=ENTRY_POINTS) if entry.dist is not None}
-    return [package for package, names in packages_distributions().items() if staff.intersection(names)]
+        staff = {entry.dist.name for entry in entry_points(group=ENTRY_POINTS) if entry.dist}
+        for package in (package for package, names in packages_distributions().items() if staff.intersection(names)):
+            (installed / f"{package}.py").write_text(f"raise ModuleNotFoundError('students have no {package}')\n")
+        place: list[str | Path] = [work / "rubric" / name_of(rubric) / RUBRIC, *([work] if proof is not None else [])]
+        command = [sys.executable, "-P", "-m", __name__, *place]
+        environment = {**os.environ, "PYTHONPATH": str(installed)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    ended = f"its checker ended with {(done.stderr.splitlines() or ['no message'])[-1]}"
+    if failures := [ended] if done.returncode else json.loads(done.stdout):
+        raise NoKit("the reference solution does not pass its checks", failures)
 
 
 def _failures(rubric: Path, *works: str) -> Iterator[str]:
-    try:
-        known_checks(Plugin(rubric.parent))
-    except RubricError as error:
-        yield from error.problems
-        return
+    known_checks(Plugin(rubric.parent))  # whatever is public can be loaded
     for work in works:
         with open_own_work(Path(work), str(rubric)) as own, own_runner(libraries_of(own.rubric)) as runner:
             report = check_own_work(own, (), runner, SilentListener())
-        for problem in report.problems:
-            for result in problem.checks:
-                # What a student's own numbers change, this solution need not follow; an optional part it may leave out.
-                excused = result.check.personal and result.outcome.status is not Status.UNGRADED
-                left_out = problem.problem.optional and problem.status is Status.MISSING
-                if result.outcome.score < 1 and not excused and not left_out:
-                    why = result.fault or result.outcome.message
-                    yield f"{problem.problem.id} {result.check.id}: {result.outcome.status}: {why}"
+        for problem, result in ((part, result) for part in report.problems for result in part.checks):
+            # What a student's own numbers change, this solution need not follow; an optional part it may leave out.
+            is_personal = result.check.personal and result.outcome.status is not Status.UNGRADED
+            is_left_out = problem.problem.optional and problem.status is Status.MISSING
+            if result.outcome.score < 1 and not is_personal and not is_left_out:
+                why = f"{result.outcome.status}: {result.fault or result.outcome.message}"
+                yield f"{problem.problem.id} {result.check.id}: {why}"
         for part in sorted({one.id for one in own.rubric.problems} - {one.problem.id for one in report.problems}):
             yield f"{part}: it could not be checked here: {report.notes[-1]}"
 
