@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,13 @@ class PatchSizes:
 
     def shape(self, batch: int) -> tuple[int, ...]:
         return batch, self.channels, self.image, self.image
+
+    def cut(self, images: Array, by_column: bool = False) -> Iterator[Array]:
+        """Their patches (B, N, numbers of a patch), for each order in which channels, rows and columns may lie."""
+        s, p = self.side, self.patch
+        grid = images.reshape(len(images), self.channels, s, p, s, p)  # (B, C, row, P, column, P)
+        for order in permutations((1, 3, 5)):
+            yield grid.transpose(0, *((4, 2) if by_column else (2, 4)), *order).reshape(len(images), s * s, -1)
 
     def arguments(self) -> list[int]:
         return list(astuple(self))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 
@@ -52,12 +52,12 @@ def _with_hint(wrong: Outcome, bench: Workbench, x: Array, sizes: PatchSizes) ->
     got, batch = bench.run((x,)).outputs[0].shape, len(x)
     transposed = "it looks transposed, with the features before the tokens", "features_before_tokens"
     grid = "the grid of patches is not flattened into one axis of tokens", "grid_not_flattened"
-    class_token = "there is one token too many; the class token belongs to the ViT", "class_token_added"
+    extra = "there is one token too many; the class token belongs to the ViT", "class_token_added"
     hints = {
         (batch, sizes.dim, sizes.patches): transposed,
         (batch, sizes.dim, sizes.side, sizes.side): grid,
         (batch, sizes.side, sizes.side, sizes.dim): grid,
-        (batch, sizes.patches + 1, sizes.dim): class_token,
+        (batch, sizes.patches + 1, sizes.dim): extra,
         (sizes.patches, batch, sizes.dim): ("tokens come before the batch", "tokens_before_batch"),
     }
     hint, code = hints.get(got, ("", wrong.code))
@@ -157,9 +157,6 @@ def _not_linear(bench: Workbench, x: Array, outputs: Array, sizes: PatchSizes) -
 
 def _with_layer_norms(values: Mapping[str, Array], sizes: PatchSizes, x: Array) -> Iterator[tuple[str, Array]]:
     """Tokens by linear maps with a LayerNorm before them, behind them, or both, and where that stands."""
-    s, p = sizes.side, sizes.patch
-    grid = x.reshape(len(x), sizes.channels, s, p, s, p)  # (B, C, row, P, column, P)
-    flat = [grid.transpose(0, 2, 4, *order).reshape(len(x), s * s, -1) for order in permutations((1, 3, 5))]
     before = [("", np.asarray), *(("before", norm) for norm in _layer_norms(values, sizes.pixels))]
     behind = [("", np.asarray), *(("behind", norm) for norm in _layer_norms(values, sizes.dim))]
     vectors = {name: value.reshape(-1) for name, value in values.items() if value.size == sizes.dim}
@@ -169,7 +166,7 @@ def _with_layer_norms(values: Mapping[str, Array], sizes: PatchSizes, x: Array) 
             continue
         matrix = np.moveaxis(weight, weight.shape.index(sizes.dim), 0).reshape(sizes.dim, -1).T
         biases = [_bias_beside(name, values)] if _is_weight(name) else loose
-        for (one, first), (other, last), bias, pixels in product(before, behind, biases, flat):
+        for (one, first), (other, last), bias, pixels in product(before, behind, biases, [*sizes.cut(x)]):
             yield " and ".join(filter(None, (one, other))), last(first(pixels) @ matrix + bias)
 
 

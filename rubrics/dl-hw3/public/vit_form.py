@@ -80,8 +80,11 @@ def vit_sees_every_patch_in_its_place(
     student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
 ) -> Outcome:
     """Each patch has influence on the logits; swapping two changes them, and through the positions alone."""
-    bench = vit_bench(student, rng, file, name, DEEP)
-    x = ONE.images(rng, 1)
+    return _seen_in_place(vit_bench(student, rng, file, name, DEEP), rng)
+
+
+def _seen_in_place(bench: ImageBench, rng: np.random.Generator) -> Outcome:
+    name, x = bench.name, ONE.images(rng, 1)
     changed = [with_another_patch(x, rng, ONE, *place) for place in product(range(ONE.side), repeat=2)]
     turned_image = swapped(x, ONE)
     plain, turned, *others = bench.run((x,), (turned_image,), *((image,) for image in changed)).outputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, permutations, product
+from itertools import islice, product
 
 import numpy as np
 
@@ -93,8 +93,6 @@ class WayIn:
 
     def embeddings(self, values: Values, sizes: PatchSizes, images: Array) -> Iterator[Array]:
         """(B, N, D) for each order in which a patch's pixels, and the patches, may be laid out."""
-        s, p = sizes.side, sizes.patch
-        grid = images.reshape(len(images), sizes.channels, s, p, s, p)  # (B, C, row, P, column, P)
         weight = values[self.weight]
         own = is_weight(self.weight) and sizes.dim != weight.shape[-1]
         weight = weight if own or weight.shape[0] == sizes.dim else np.moveaxis(weight, -1, 0)
@@ -102,8 +100,7 @@ class WayIn:
         offset = values[self.bias].reshape(-1) if self.bias else 0.0
         before, behind = _norm(values, self.norm_before), _norm(values, self.norm_behind)
         # Positions are learned, so the order of the patches is nobody's concern here.
-        for outer, inner in product(((2, 4), (4, 2)), permutations((1, 3, 5))):
-            flat = grid.transpose(0, *outer, *inner).reshape(len(images), s * s, -1)
+        for flat in (*sizes.cut(images), *sizes.cut(images, by_column=True)):
             yield behind(before(flat) @ matrix + offset)
 
 
