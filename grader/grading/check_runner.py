@@ -92,6 +92,7 @@ class CheckRunner:
     beside: tuple[str, ...] = ()
     may_share: bool = True  # until a check does not pass
     sandbox: OpenSandbox = field(default_factory=OpenSandbox)
+    shared: set[str] = field(default_factory=set)  # checks of values that passed where others had asked before
 
     def judge(self, check: Check) -> Judgement:
         """What the check finds: in the sandbox of its group as far as that counts, otherwise in a fresh one."""
@@ -99,6 +100,8 @@ class CheckRunner:
         if group is not None and group == self.sandbox.group:
             began = time.perf_counter()
             if (outcome := self._in_shared_sandbox(check, group)) is not None:
+                if group.kind == "values":
+                    self.shared.add(check.id)
                 return Judgement(outcome, time.perf_counter() - began)
             self.may_share = False  # code that fails here gets no second try in another sandbox of its group
         opens = group if group and self.may_share and opens_its_group(check) else None
