@@ -331,6 +331,18 @@ def test_a_wrong_call_that_no_value_depends_on_is_not_used_up_by_the_check_that_
     assert shared == fresh
 
 
+@pytest.mark.parametrize(("crashing", "forked"), [(1, 3), (2, 3), (9, 1)], ids=["opens", "shares", "none"])
+def test_after_a_crash_every_draw_is_judged_alone(
+    counting: _Counting, submission: MakeSubmission, crashing: int, forked: int
+) -> None:
+    """Or code that crashes by chance would toss until it opens a sandbox, and keep that for all other checks."""
+    rubric = _rubric(*(_check(name, asks, float(name)) for name in "123"))
+    work = submission(f"def f(x):\n    return [][0] if x == {crashing} else x\n")
+    counting.forked = 0
+    shared, needed = _reported(rubric, work, counting, True), counting.forked
+    assert (shared, needed) == (_reported(rubric, work, counting, False), forked)
+
+
 def test_no_group_goes_beyond_its_problem(counting: _Counting, submission: MakeSubmission) -> None:
     problems = tuple(Problem(part, part, Fraction(1), (_check("c"),), Limits(cpu_seconds=5)) for part in "12")
     counting.forked = 0

@@ -106,7 +106,8 @@ class CheckRunner:
             self.may_share = False  # code that fails here gets no second try in another sandbox of its group
         opens = group if group and self.may_share and opens_its_group(check) else None
         judgement = self._in_new_sandbox(check, opens)
-        if judgement.outcome.status is not Status.PASSED and (group is None or group.kind == "values"):
+        still_open = self.sandbox.group  # None after a crash, too
+        if judgement.outcome.status is not Status.PASSED and (still_open is None or still_open.kind == "values"):
             self.may_share = False  # code that tries its luck again in every process must not keep what passed
         if opens is None or not self.may_share:
             self.sandbox.close()
