@@ -87,6 +87,7 @@ class CheckRunner:
     problem: Problem
     may_share: bool = True  # until a check does not pass
     sandbox: OpenSandbox = field(default_factory=OpenSandbox)
+    shared: set[str] = field(default_factory=set)  # checks of values that passed where others had asked before
 
     def judge(self, check: Check) -> Judgement:
         """What the check finds, and whether there was anything to judge."""
@@ -99,11 +100,14 @@ class CheckRunner:
         if group is not None and group == self.sandbox.group:
             began = time.perf_counter()
             if (outcome := self._in_shared_sandbox(check, group)) is not None:
+                if group.kind == "values":
+                    self.shared.add(check.id)
                 return Judgement(outcome, time.perf_counter() - began)
             self.may_share = False  # code that fails here gets no second try in another sandbox of its group
         opens = group if group and self.may_share and opens_its_group(check) else None
         judgement = self._in_new_sandbox(check, opens)
-        if judgement.outcome.status is not Status.PASSED and (group is None or group.kind == "values"):
+        still_open = self.sandbox.group  # None after a crash, too
+        if judgement.outcome.status is not Status.PASSED and (still_open is None or still_open.kind == "values"):
             self.may_share = False  # code that tries its luck again in every process must not keep what passed
         if opens is None or not self.may_share:
             self.sandbox.close()

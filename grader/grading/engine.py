@@ -86,19 +86,35 @@ def _run_checks(
     checks = (*(alternative.checks if alternative else ()), *problem.checks)
     results = {result.check.id: result for result in before}
     runner = CheckRunner(state, problem, state.share_boxes)
+
+    def blocking(check: Check) -> Outcome | None:
+        return blocked(check, gates_above(check, checks), results.values())
+
+    order = in_order(checks)
     with closing(runner.sandbox):
-        for check in in_order(checks):
-            state.progress(problem, check)
-            blocking = blocked(check, gates_above(check, checks), results.values())
-            outcome, seconds, timed_out = Judgement(blocking, 0.0) if blocking else runner.judge(check)
-            state.took(seconds, timed_out, problem, check)
-            shown, points = as_shown(outcome, check, state.draw.seed), check.points * outcome.score
-            fault = outcome.detail if outcome.status is Status.UNGRADED else ""
-            results[check.id] = CheckResult(check, shown, points, seconds, fault, timed_out)
+        for check in order:
+            results[check.id] = _run_check(state, runner, check, blocking(check))
+        if runner.shared and not runner.may_share:
+            # Something did not pass: what passed in a shared sandbox is judged again alone, with as much patience as at
+            # first, and what builds on it follows.
+            slow_in, state.slow_in = state.slow_in, ""
+            for check in order:
+                if check.id in runner.shared or blocking(check):
+                    results[check.id] = _run_check(state, runner, check, blocking(check))
+            state.slow_in = slow_in or state.slow_in
     ordered = doubted([*before, *(results[check.id] for check in checks)])
     points = sum((result.points for result in ordered), Fraction(0))
     status = status_of(ordered, points, problem.points)
     return ProblemResult(problem, status, points, tuple(ordered), alternative.name if alternative else "")
+
+
+def _run_check(state: GradingState, runner: CheckRunner, check: Check, blocking: Outcome | None) -> CheckResult:
+    state.progress(runner.problem, check)
+    outcome, seconds, timed_out = Judgement(blocking, 0.0) if blocking else runner.judge(check)
+    state.took(seconds, timed_out, runner.problem, check)
+    shown, points = as_shown(outcome, check, state.draw.seed), check.points * outcome.score
+    fault = outcome.detail if outcome.status is Status.UNGRADED else ""
+    return CheckResult(check, shown, points, seconds, fault, timed_out)
 
 
 def best(tried: Sequence[ProblemResult]) -> ProblemResult:

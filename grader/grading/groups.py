@@ -8,7 +8,8 @@ Each check begins with the student's modules loaded again, so that code finds no
 `values`: checks that compare what the code returns. Only a pass in the shared sandbox counts; anything else is judged
 again alone. A check that compares with the reference opens the group: code whose first answer in a process is wrong
 would otherwise give that answer to a check that accepts it. After a failure, in a group or not, the rest of the problem
-runs alone. A check that fails without having asked the code need not run again.
+runs alone, and what has passed in the shared sandbox is judged again alone: only code that passes everything is spared
+the other sandboxes. A check that fails without having asked the code need not run again.
 
 `draws`: statistics over one set of samples. What is found counts: to sample again would be a second try. A crash is
 judged again alone, and then the rest of the problem, too.
