@@ -131,6 +131,42 @@ HOSTILE = {
         return answer""",
         8,
     ),
+    "is a stub once it shares": ("return right(Q, K, V, beta) if count < 15 else V[:, :1] + 0 * Q[:1]", 8),
+    "has its answers put right where they are sent": (
+        """
+        (wire,) = (module for name, module in list(sys.modules.items()) if name.endswith("box.wire"))
+        send = wire.pack
+        if count == 15:
+            wire.pack = lambda reply: send({"value": reply["value"] / reply["value"].sum(axis=0)})
+        return right(Q, K, V, beta) * (1 if count < 15 else 3)""",
+        8,
+    ),
+    "reads the next question before the sandbox does": (
+        """
+        if count == 14:
+            import threading
+            threading.Thread(target=lambda: seen.append(os.read(3, 1 << 20)), daemon=True).start()
+            time.sleep(0.01)
+        return right(Q, K, V, beta) if count < 15 else Q * np.nan""",
+        8,
+    ),
+    "writes itself anew": (
+        """
+        if count == 14:
+            with open("attention.py", "w") as file:
+                file.write("def attention(Q, K, V, beta):\\n    return 0 * V[:, :1] + Q[:1]\\n")
+        return right(Q, K, V, beta)""",
+        10,
+    ),
+    "ends its sandbox as the grader would refuse one": (
+        """
+        answer = right(Q, K, V, beta)
+        if count == 15:
+            (wire,) = (module for name, module in list(sys.modules.items()) if name.endswith("box.wire"))
+            os.write(3, b"".join(bytes(part) for part in wire.pack({"refused": "it is not safe"})))
+        return answer""",
+        8,
+    ),
     "ends the process where its random numbers begin again": (
         """
         def no_more(*seed):
