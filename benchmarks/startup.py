@@ -36,7 +36,7 @@ _CHECK = [*_PYTHON, "-m", "grader", "check"]
 COMMANDS = {
     "import torch": [*_PYTHON, "-c", "import torch"],
     "import numpy": [*_PYTHON, "-c", "import numpy"],
-    "run, torch rubric": [*_RUN, str(REPOSITORY / "tests" / "rubrics" / "torch-blocks.yaml")],
+    "run, torch rubric": [*_RUN, str(REPOSITORY / "tests" / "rubrics" / "torch-blocks" / "rubric.yaml")],
     "run, numpy problems": [*_RUN, "dl-hw3", "--part", "2.1", "--part", "2.2"],
     "run, all of dl-hw3": [*_RUN, "dl-hw3"],
     "check ada": [*_CHECK, str(ADA)],  # formulas, numpy and torch

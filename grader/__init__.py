@@ -15,10 +15,12 @@ if sys.version_info < (3, 11):  # noqa: UP036 - told here, before anything is re
 
 
 def __getattr__(name: str) -> object:
-    """`from grader import check`: loaded when a rubric or a notebook asks for it."""
-    if not name.startswith("_"):
-        from importlib import import_module
+    """`from grader import check`: loaded when a rubric or a notebook asks for it. `from grader import batch` asks here
+    first, and has to load no more than that."""
+    from importlib import import_module, util
 
-        if name in (api := import_module("grader.api")).__all__:
+    if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is None:
+        api = import_module(f"{__name__}.api")
+        if name in api.__all__:
             return getattr(api, name)
     raise AttributeError(f"module 'grader' has no attribute {name!r}")

@@ -32,14 +32,15 @@ from grader.model import (
     Student,
     StudentCode,
     failed,
+    needs_review,
     passed,
-    review,
     scored,
 )
 from grader.quoting import quote
 from grader.registry import DataFile, HoldsTheAnswer, LeftOutOfKits, Prompt, StudentFile, check
 from grader.rubric.loading import find_rubric, load_rubric
 from grader.rubric.own_functions import inputs, reference
+from grader.sandbox import BoxRunner
 from grader.selfcheck.check_notebook import check_notebook
 from grader.submission.opening import open_submission
 
@@ -47,6 +48,7 @@ __all__ = [
     "SCORE_SPREADS",
     "Answer",
     "Array",
+    "BoxRunner",
     "Case",
     "Cases",
     "Crashed",
@@ -84,13 +86,13 @@ __all__ = [
     "grade",
     "inputs",
     "load_rubric",
+    "needs_review",
     "numbers",
     "open_submission",
     "passed",
     "quote",
     "reference",
     "returned_for_each",
-    "review",
     "scored",
     "shape",
 ]

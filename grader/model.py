@@ -68,7 +68,7 @@ def scored(score: Fraction, message: str, detail: str = "", **more: Any) -> Outc
     return Outcome(status, score, message, detail, **more)
 
 
-def review(message: str, score: Fraction | int = 0, **more: Any) -> Outcome:
+def needs_review(message: str, score: Fraction | int = 0, **more: Any) -> Outcome:
     """A person decides; until then it counts this much."""
     return Outcome(Status.REVIEW, Fraction(score), message, **more)
 

@@ -18,7 +18,7 @@ FAULTS = {name for name, one in vars(errors).items() if isinstance(one, type) an
 SPECIFIC = {one.__name__ for one in (NotImportable, TimedOut, Killed)}  # the class says why
 FACTORIES = {
     "grader.errors": FAULTS - SPECIFIC,
-    "grader.model": {"Outcome", "failed", "review", "scored"},
+    "grader.model": {"Outcome", "failed", "needs_review", "scored"},
     "grader.formulas.provers.verdicts": {"Verdict", "partly", "undecided", "wrong"},
 }
 FACTORIES["grader"] = FACTORIES["grader.errors"] | FACTORIES["grader.model"]  # its public interface

@@ -50,9 +50,18 @@ def _change(file: Path, hunk: list[str]) -> None:
 def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> None:
     follow(AUTHORS, tmp_path)
     kit = tmp_path / "kit"
-    assert "doubles_on_other_inputs" not in (kit / "rubric" / "scores.yaml").read_text()
-    again = grader("run", "class/alex", "--rubric", kit / "rubric" / "scores.yaml", cwd=tmp_path)
+    assert "doubles_on_other_inputs" not in (kit / "rubric" / "scores" / "rubric.yaml").read_text()
+    again = grader("run", "class/alex", "--rubric", kit / "rubric" / "scores" / "rubric.yaml", cwd=tmp_path)
     assert "0 / 1" in again.stdout
+
+
+@pytest.mark.slow
+def test_the_probe_on_the_page_passes_what_is_right(tmp_path: Path) -> None:
+    page = AUTHORS[AUTHORS.index("```python\n# gates/probes.py") :]
+    follow(page[: page.index("```console\n$ grader run class/kim")], tmp_path)
+    gate = tmp_path / "class" / "kim" / "gate.py"
+    gate.write_text(gate.read_text().replace("gate * y + (1 - gate) * x", "gate * x + (1 - gate) * y"))
+    assert "1 / 1" in grader("run", "class/kim", "--rubric", "gates/rubric.yaml", cwd=tmp_path).stdout
 
 
 @pytest.mark.slow

@@ -41,6 +41,6 @@ def test_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> None:
     assert (tmp_path / "kit" / "kit-dl-hw3.zip").is_file()
     (tmp_path / "squares").mkdir()
     (tmp_path / "squares" / "attention.py").write_text("def attention(Q, K, V, beta): return (V @ K.T @ Q) ** 2\n")
-    told = " ".join(grader("run", "squares", "--rubric", "course/linear.yaml", cwd=tmp_path).stdout.split())
+    told = " ".join(grader("run", "squares", "--rubric", "linear/rubric.yaml", cwd=tmp_path).stdout.split())
     assert "0 / 5" in told, "the author's check judges"
     assert "with 3 V off by" in told

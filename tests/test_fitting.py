@@ -16,7 +16,7 @@ from grader.sandbox import BoxRunner
 from grader.sandbox.box.reading.source_text import MAX_SOURCE_BYTES
 from grader.submission.file_choice import states
 from grader.submission.opening import OpenedSubmission, open_submission
-from tests.conftest import DRAW
+from tests.conftest import DRAW, write_rubric
 from tests.test_notebooks import notebook
 
 WRITTEN = "class Projection:\n    def forward(self, x):\n        return x\n"
@@ -273,6 +273,5 @@ def test_alternatives_are_found_the_same_way(
 def test_a_rubric_names_course_material(tmp_path: Path) -> None:
     assert "mingpt-demo" in load_rubric(find_rubric("nlp-a5")).course_material
     text = find_rubric("nlp-a5").read_text().replace("course_material: [", "course_material: ['a/b', ")
-    (tmp_path / "nlp-a5.yaml").write_text(text)
     with pytest.raises(RubricError, match="course_material"):
-        load_rubric(tmp_path / "nlp-a5.yaml", find_rubric("nlp-a5").with_suffix(""))
+        load_rubric(write_rubric(tmp_path, text), folder=find_rubric("nlp-a5").parent)

@@ -159,7 +159,7 @@ def test_a_rubric_loads_no_checks_that_it_does_not_name() -> None:
 import sys
 from pathlib import Path
 from grader.rubric.loading import load_rubric
-load_rubric(Path("tests/rubrics/torch-blocks.yaml"))
+load_rubric(Path("tests/rubrics/torch-blocks/rubric.yaml"))
 print(*sorted({"lark", "torch", "grader.checks.prose", "grader.checks.formulas.queries"} & set(sys.modules)))
 """
     done = _python(program)

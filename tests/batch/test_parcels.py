@@ -84,7 +84,7 @@ def test_a_rubric_arrives_with_its_data_and_asks_the_same(tmp_path: Path) -> Non
     source = REPOSITORY / "rubrics" / "nlp-a5" / "rubric.yaml"
     data = tmp_path / "course"
     data.mkdir()
-    (data / "birth_dev.tsv").write_text((source.parent / "nlp-a5" / "birth_dev.tsv").read_text().upper())
+    (data / "birth_dev.tsv").write_text((source.parent / "data" / "birth_dev.tsv").read_text().upper())
     plan = Plan(source, data, ("1",), Draw(3, Secret(SECRET)), unsafe=False)
     parcel = rubric_parcel(plan, load_rubric(source, data), plan.draw.secret)
     assert "data/birth_dev.tsv" in parcel.files

@@ -9,7 +9,7 @@ from grader.model import Report, Status
 from grader.sandbox import BoxRunner
 from tests.conftest import DRAW, REPOSITORY, MakeSubmission, the_rubric
 
-RUBRIC = the_rubric("tests/rubrics/torch-blocks.yaml")
+RUBRIC = the_rubric("tests/rubrics/torch-blocks/rubric.yaml")
 RIGHT = (REPOSITORY / "submissions" / "ada" / "encoder.py").read_text()
 
 
