@@ -14,7 +14,7 @@ import numpy as np
 from grader.checks.predictions.accuracy import Wording
 from grader.checks.predictions.label_files import Accuracy, Split
 from grader.errors import Crashed
-from grader.model import Outcome, Status, Student, failed, passed, review
+from grader.model import Outcome, Status, Student, failed, needs_review, passed
 from grader.quoting import quote
 from grader.registry import DataFile, StudentFile, check
 
@@ -43,15 +43,15 @@ def baseline_states_its_accuracy(
             return Outcome(Status.MISSING, Fraction(0), message, code="not_started")
         case {"refused": str(refused)} if refused:
             message = f"{file} did not run as `python {file}`, nor with the path of {name}, which lies beside it"
-            return review(message, detail=quote(refused), code="script_not_run")
+            return needs_review(message, detail=quote(refused), code="script_not_run")
         case reply:
             first, revealing = _numbers_in(reply["text"]), {"said": quote(reply["text"], 400)}
     if not first:
         message = "no number was read from what it prints, returns or writes to files; print the accuracy"
-        return review(message, revealing=revealing, code="accuracy_not_stated")
+        return needs_review(message, revealing=revealing, code="accuracy_not_stated")
     if not _state(first, want) and [number.value for number in first] == [want.right]:
         message = "it states how many are right, but not what share that is"
-        return review(message, Fraction(1, 2), revealing=revealing, code="accuracy_only_counted")
+        return needs_review(message, Fraction(1, 2), revealing=revealing, code="accuracy_only_counted")
     if not _state(first, want):
         message = f"none of the numbers it states is the accuracy of always saying {answer}"
         return failed(message, f"{_quoted(first)}; expected {want}", revealing=revealing, code="wrong_accuracy")
@@ -59,7 +59,7 @@ def baseline_states_its_accuracy(
     others = [one for one in apart if abs(one.rate - want.rate) >= _APART and not _state(first, one)]
     if not others:
         message = "so many numbers are stated that any accuracy is among them"
-        return review(message, revealing=revealing, code="accuracy_unclear")
+        return needs_review(message, revealing=revealing, code="accuracy_unclear")
     other = others[int(rng.integers(len(others)))]
     altered = {**data, name: _altered(rng, split, other.right, answer)}
     second = _numbers_in(_ran(student, file, altered, name)["text"])
