@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from grader.authoring.meanings import meaning_of
 from grader.checks.functions.inputs import INPUTS
+from grader.notation.function_names import DECLARABLE, FUNCTIONS
 from grader.registry import REQUIRED, Definition, kind_in_words
 from grader.rubric.forms import AlternativeForm, CheckForm, LimitsForm, ProblemForm, RubricForm
 
@@ -53,8 +54,19 @@ def _checks(checks: Mapping[str, Definition]) -> Iterator[str]:
         if room == "functions":
             known = ", ".join(f"`{name}`" for name in INPUTS)
             yield f"`inputs` names a generator of the rubric's own, or one of these for attention: {known}.\n"
+        if room == "formulas":
+            yield f"Functions that every question knows: {_spellings(FUNCTIONS)}.\n"
+            yield f"Those that a reading may declare: {_spellings(DECLARABLE)}.\n"
         for definition in those:
             yield from _check(definition)
+
+
+def _spellings(names: Mapping[str, str]) -> str:
+    """Those of one function together, its own name first."""
+    spelled: dict[str, list[str]] = {}
+    for spelling, name in names.items():
+        spelled.setdefault(name, []).append(spelling)
+    return ", ".join(" or ".join(f"`{one}`" for one in those) for those in spelled.values())
 
 
 def _room(definition: Definition) -> str:

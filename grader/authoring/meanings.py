@@ -95,7 +95,7 @@ MEANINGS = {
     "beside": "data files that lie beside the script when it runs",
     # what lists hold
     "AskedFor.name": "what is asked for: the letter left of `=`",
-    "symbols": "`Q: d×n`, `β: scalar`, `d: size`, `k_i: d for i in m, column of K`; if none, those of the reading before",
+    "symbols": "`Q: d×n`, `β: scalar`, `d: size`, `k_i: d for i in m, column of K`; if none, as the reading before",
     "conventions": "`[columns, rows]`: tokens are columns in symbols and keys; answers with tokens in rows are as fair",
     "at": "indices that are fixed, as j in `h_j`",
     "at_also": "other letters for the first of them",
@@ -105,7 +105,7 @@ MEANINGS = {
     "KnownMistake.equals": "what it gives, as a formula or number",
     "restates": "what is true and no answer: the definition of what is asked",
     "Reading.given": "equations that the answer has to state for this reading to apply",
-    "softmax_normalises": "what a softmax in a key makes sum to one: `each_row`, `each_column`, or both with the key's first",
+    "softmax_normalises": "what sums to one after a softmax: `each_row`, `each_column`, or both with the key's first",
     "Reading.called": "how feedback calls this reading",
     "results": "sizes of what comes out; half the score beside another that is stated",
     "because": "what is wrong, for feedback",
