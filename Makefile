@@ -8,15 +8,23 @@ PROCESSES = 2
 # Tests of clusters and of limits wait more than they compute: with one process more, no core stands idle meanwhile.
 test test-all: PROCESSES = 3
 
-.PHONY: setup demo test test-fast test-all check lint types mutants bench clean
+.PHONY: setup wheels demo test test-fast test-all check lint types mutants bench clean
 
 setup: $(INSTALLED)
 
-$(INSTALLED): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml assignments/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is %d.%d: make PYTHON=/path/to/python3.11" % sys.version_info[:2])'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[torch,test,review,dask]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[torch,test,review,dask]' --editable assignments
 	@touch $@
+
+# Two: the harness, which is public and which students install, and the assignments with their answers, for staff. What an
+# earlier build has left would be packed again.
+wheels: setup
+	rm -rf build/lib build/wheels assignments/build
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheels . ./assignments
+	@ls build/wheels
 
 demo: setup
 	@mkdir -p build

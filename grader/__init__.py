@@ -17,10 +17,8 @@ if sys.version_info < (3, 11):  # noqa: UP036 - told here, before anything is re
 def __getattr__(name: str) -> object:
     """`from grader import check`: loaded when a rubric or a notebook asks for it. `from grader import batch` asks here
     first, and has to load no more than that."""
-    from importlib import import_module, util
+    if name.startswith("_"):
+        raise AttributeError(f"module 'grader' has no attribute {name!r}")
+    from grader.lazy_names import lazy_name
 
-    if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is None:
-        api = import_module(f"{__name__}.api")
-        if name in api.__all__:
-            return getattr(api, name)
-    raise AttributeError(f"module 'grader' has no attribute {name!r}")
+    return lazy_name(__name__, "api", name)

@@ -1,13 +1,13 @@
 """What rubrics and notebooks import: `from grader import check, passed, …`. docs/api.md explains each name.
 
-`grader.formulas` has what questions about formulas need.
+`grader.formulas` has what questions about formulas need, `grader.modules` what modules of torch do.
 """
 
-from grader import compare
 from grader.checks.functions.extreme_scores import SCORE_SPREADS, ExtremeCase, ScoreSpread
 from grader.checks.functions.inputs import Case, Cases
 from grader.checks.functions.returned import returned_for_each
-from grader.compare import Array, Difference, difference, numbers, shape
+from grader.checks.predictions.tiers import Share
+from grader.compare import ATOL, RTOL, Array, Difference, difference, numbers, shape
 from grader.errors import (
     Crashed,
     Killed,
@@ -45,6 +45,8 @@ from grader.selfcheck.check_notebook import check_notebook
 from grader.submission.opening import open_submission
 
 __all__ = [
+    "ATOL",
+    "RTOL",
     "SCORE_SPREADS",
     "Answer",
     "Array",
@@ -69,6 +71,7 @@ __all__ = [
     "Rubric",
     "RubricError",
     "ScoreSpread",
+    "Share",
     "Status",
     "Student",
     "StudentCode",
@@ -79,7 +82,6 @@ __all__ = [
     "WrongKind",
     "check",
     "check_notebook",
-    "compare",
     "difference",
     "failed",
     "find_rubric",

@@ -220,10 +220,6 @@ class Student(CodeInABox, Protocol):
         """What checks of a problem use together as long as they ask one box. Whoever needs it first makes it, from a
         generator of random numbers that is the same for all of them."""
 
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """The files that go with the alternative that was handed in; none where it is open which one that is."""
-
 
 CheckFunction = Callable[..., Outcome]
 

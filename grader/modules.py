@@ -2,8 +2,8 @@
 
 from grader.checks.modules.obligations import (
     irregular,
+    judged_by_behaviour,
     made_steady,
-    needs_review,
     not_a_function_of_its_input,
     trained,
     wrong_shape,
@@ -15,8 +15,8 @@ __all__ = [
     "Workbench",
     "first_of",
     "irregular",
+    "judged_by_behaviour",
     "made_steady",
-    "needs_review",
     "not_a_function_of_its_input",
     "started",
     "trained",

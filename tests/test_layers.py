@@ -15,6 +15,7 @@ LAYERS = [
     {
         "grader",
         "grader.sandbox.diagnosis",
+        "grader.lazy_names",
         "grader.model",
         "grader.errors",
         "grader.exits",
@@ -112,7 +113,7 @@ def _not_allowed(module: str, imported: set[str]) -> Iterator[tuple[str, str]]:
             yield module, one
 
 
-PUBLIC = ("grader.api", "grader.formulas")  # what an assignment may import of the grader
+PUBLIC = ("grader.api", "grader.formulas", "grader.modules")  # what an assignment may import of the grader
 FOR_STUDENTS = ("public", "public.py", "probes.py")  # of an assignment: it holds no answer
 
 

@@ -46,7 +46,7 @@ class Curve:
 
 @np.errstate(all="ignore")
 def _judged(answer, curve: Curve, seed: int) -> Verdict:
-    def judge(found, statements, proposed):
+    def judge(found):
         key = expression(curve.formula, LETTERS)
         same = agree(found, key, LETTERS, np.random.default_rng(seed)).holds
         return right("it is the same curve") if same else wrong("it is another curve")

@@ -16,7 +16,6 @@ from benchmarks.fuzz.endings import ends_well
 from benchmarks.fuzz.structured import damaged_json, damaged_lines, encoded
 from grader.checks.predictions.accuracy import predictions_are_well_formed, predictions_reach
 from grader.checks.predictions.tiers import Tier
-from grader.checks.predictions.variant_accuracy import a_variant_reaches
 from grader.errors import Missing
 
 _FILE, _OTHER = "vanilla.pretrain.dev.predictions", "vanilla.nopretrain.dev.predictions"
@@ -63,7 +62,6 @@ class _HandedIn:
     """As much of a student as these checks look at: one prediction file, and another that is the same."""
 
     content: bytes
-    beside: tuple[str, ...] = ()
 
     def read(self, file: str) -> bytes:
         if file not in (_FILE, _OTHER):
@@ -84,13 +82,12 @@ def read(content: bytes, folder: Path) -> bool:
     if content.count(b"\n") < material.FEW * 2:
         labels, others = _few(labels, folder), _few(others, folder)
     student, rng = _HandedIn(content), np.random.default_rng(0)
-    course = {"labels": str(labels), "other_labels": str(others)}
+    course = {"labels": str(labels), "other_labels": str(others), "pad": "□", "separator": "⁇"}
 
     def messages() -> Iterator[str]:
         outcomes = [
             predictions_are_well_formed(student, rng, file=_FILE, **course),
             predictions_reach(student, rng, file=_FILE, tiers=_TIERS, unlike=[_OTHER], **course),
-            a_variant_reaches(student, rng, variants={_FILE: _TIERS, "rope.predictions": _TIERS}, **course),
         ]
         for outcome in outcomes:
             yield outcome.message

@@ -20,7 +20,7 @@ _VARIANT_OF = {"2.3": "encoder", "2.4": "patches", "2.5": "vit"}
 _NAMES = {"2.1": "attention", "2.2": "multi_head_attention", "2.4": "PatchEmbedding"}
 _COURSE = ("alice/src/utils.py", "alice/src/london_baseline.py", "priya/a5/src/run.py", "priya/a5/src/layers.py")
 _DEMO = ("alice/src/model.py", "alice/src/utils.py")
-_ACCURACY = "a_variant_reaches"  # of prediction files, which these submissions do not have
+_ACCURACY = "test_is_right_often_enough"  # of prediction files, which these submissions do not have
 
 Files = dict[str, str]
 

@@ -89,8 +89,6 @@ MEANINGS = {
     "separator": "the character that a model writes between parts",
     "too_good": "the share from which on a TA asks whether labels were copied",
     "tiers": "scores, from a share or a number of right predictions on",
-    "variants": "file → tiers",
-    "far_above": "file → the share from which on a TA asks whether this variant can reach it",
     "answer": "the answer whose accuracy the script works out",
     "beside": "data files that lie beside the script when it runs",
     # what lists hold

@@ -5,8 +5,9 @@
 Rubrics that ask for formulas import from here, and from nowhere else in this package.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from grader.lazy_names import lazy_name
 
 if TYPE_CHECKING:
     from grader.formulas.formula_questions import *  # noqa: F403
@@ -16,6 +17,4 @@ ON_DEMAND = True  # of this package, students get what their own checks need
 
 def __getattr__(name: str) -> object:
     """Loaded when a rubric asks for it: the grader itself needs some of it only in the process that judges."""
-    if not name.startswith("_") and name in (api := import_module("grader.formulas.formula_questions")).__all__:
-        return getattr(api, name)
-    raise AttributeError(f"module 'grader.formulas' has no attribute {name!r}")
+    return lazy_name(__name__, "formula_questions", name)

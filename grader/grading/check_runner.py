@@ -19,6 +19,7 @@ from grader.grading.pdf_caution import from_pages
 from grader.model import Answer, Box, Check, Outcome, Probe, Problem, Status
 from grader.quoting import quote
 from grader.submission.not_started import not_started
+from grader.submission.starter_code import not_begun
 
 _ATTEMPTS = 2
 _MAY_PASS_AGAIN = (TimedOut, Killed, BoxLost)  # a second try before it counts
@@ -39,7 +40,6 @@ class _Student:
         self._check = check
         self.box = box
         self._printed_before = len(box.printed)  # by other checks of a group
-        self.beside = runner.beside
         self.asked_code = False
         self.read_sheet = False
 
@@ -85,11 +85,15 @@ class CheckRunner:
 
     state: GradingState
     problem: Problem
-    beside: tuple[str, ...] = ()
     may_share: bool = True  # until a check does not pass
     sandbox: OpenSandbox = field(default_factory=OpenSandbox)
 
     def judge(self, check: Check) -> Judgement:
+        """What the check finds, and whether there was anything to judge."""
+        judgement = self._judged(check)
+        return judgement._replace(outcome=not_begun(judgement.outcome, check, self.state.submission, self.state.rubric))
+
+    def _judged(self, check: Check) -> Judgement:
         """What the check finds: in the sandbox of its group as far as that counts, otherwise in a fresh one."""
         group = group_of(check) if self.may_share and not self.state.slow_in else None
         if group is not None and group == self.sandbox.group:

@@ -85,7 +85,7 @@ def _run_checks(
     """The problem's own checks after those of the alternative; results found before them count too."""
     checks = (*(alternative.checks if alternative else ()), *problem.checks)
     results = {result.check.id: result for result in before}
-    runner = CheckRunner(state, problem, alternative.beside if alternative else (), state.share_boxes)
+    runner = CheckRunner(state, problem, state.share_boxes)
     with closing(runner.sandbox):
         for check in in_order(checks):
             state.progress(problem, check)

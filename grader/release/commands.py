@@ -8,15 +8,14 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from grader.errors import RubricError, UsageError
+from grader.errors import UsageError
 from grader.grading.secret import read_secret
-from grader.model import Rubric
 from grader.options import DataOption, room_of_commands
-from grader.proving.proof import Proof, load_proof
 from grader.release.kit import build_kit
+from grader.release.starter import without_a_starter
 from grader.report.points import shown
 from grader.rubric.loading import find_rubric, load_rubric
 
@@ -31,39 +30,26 @@ def release(
         raise UsageError(f"{data}: there is no such folder of data")
     loaded = load_rubric(find_rubric(rubric), data)
     secret = read_secret()
-    proof, unproved = _proof_of(loaded)
-    kit = build_kit(loaded, out, data=data, secret=secret, proof=proof)
-    table = Table()
-    for title in ("Problem", "Public check", "In the kit"):
-        table.add_column(title, overflow="fold")
+    kit = build_kit(loaded, out, data=data, secret=secret)
+    table = Table(*(Column(title, overflow="fold") for title in ("Problem", "Public check", "In the kit")))
     for problem, check, fate in kit.fates:
         table.add_row(problem, check, Text(fate))
     Console().print(table)
-    for file in kit.without_a_starter:
+    for file in without_a_starter(loaded):
         print(f"grader: there is no starter for {file}; put one into {loaded.folder}/starter/", file=sys.stderr)
-    if unproved:
+    if kit.unproved:
         without = "so the kit was neither tried with the reference solution nor searched for it"
-        print(f"grader: {unproved}, {without}", file=sys.stderr)
+        print(f"grader: {kit.unproved}, {without}", file=sys.stderr)
     hidden = any(check.visibility == "hidden" for problem in loaded.problems for check in problem.every_check)
     if hidden and secret is None:
         print("grader: GRADER_SECRET is not set; without it, hidden inputs can be drawn by anybody", file=sys.stderr)
     if loaded.per_student.ranges:
         how = "with this secret" if secret else "without GRADER_SECRET, too"
         print(f"grader: numbers of each student's own are as in this kit only if work is graded {how}", file=sys.stderr)
-    here = sum((problem.points for problem in kit.public.problems if not problem.optional), start=0 * loaded.points)
-    print(f"{out}: {shown(here)} of {shown(loaded.points)} points are checked before the deadline. No leak was found.")
-    if proof is not None:
-        print(f"The reference solution ({proof.gold}) passes every check in it.")
-
-
-def _proof_of(rubric: Rubric) -> tuple[Proof | None, str]:
-    """The proof, or why there is none: an installed grader has no samples."""
-    try:
-        return load_proof(rubric), ""
-    except RubricError as error:
-        return None, error.problems[0]
-    except UsageError as error:
-        return None, str(error)
+    here, whole = shown(kit.public.points), shown(loaded.points)
+    print(f"{out}: {here} of {whole} points are checked before the deadline. No leak was found.")
+    if kit.proof is not None:
+        print(f"The reference solution ({kit.proof.gold}) passes every check in it.")
 
 
 app = room_of_commands(release)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from grader.checks.functions.frozen import Question
-from grader.checks.functions.nested import UnsupportedValue
+import numpy as np
+
+import grader
+from grader.checks.functions.frozen import RIGHT, Question, in_short, named_apart
+from grader.checks.functions.ground_truth import mistakes_in, reference_function
+from grader.checks.functions.nested import UnsupportedValue, flat, plain, values_in
+from grader.errors import RubricError
+from grader.grading.engine import grade
 from grader.grading.randomness import Draw, draw_at_home
-from grader.model import Check, Problem, Rubric
+from grader.model import Box, Check, Isolation, Limits, Probe, Problem, Rubric, Status, Submission
 from grader.plugins import Plugin
-from grader.registry import Definition, NamesAReference, defined
-from grader.release.freezing import frozen_questions
+from grader.registry import NamesAReference, defined
 from grader.release.handout import Handout
-from grader.release.needs import code_of
 from grader.rubric.own_functions import offered
+from grader.rubric.per_student import for_student
+from grader.submission.opening import OpenedSubmission
 
 _GRADINGS = 5  # that a kit's questions are looked for in: enough to see what is drawn from a handful
 
@@ -26,7 +35,6 @@ class Decision:
     problem: Problem
     check: Check
     later: str = ""  # why students do not get it, if they do not
-    holds_the_answer: bool = False  # its parameters do: they can at least be told whether their answer can be read
     frozen: tuple[Question, ...] = ()  # the reference's answers, in place of the reference
 
     @property
@@ -45,68 +53,60 @@ def decide(rubric: Rubric, handout: Handout, seed: int) -> Decisions:
     plugin = Plugin(rubric.folder)
     for problem in rubric.problems:
         for checks in (problem.checks, *(alternative.checks for alternative in problem.alternatives)):
-            alone = [_alone(rubric, problem, check, handout, plugin, seed) for check in checks]
-            decided |= {id(decision.check): decision for decision in _in_order(alone)}
+            alone = [Decision(problem, check, _kept_back(check, handout, plugin)) for check in checks]
+            asked = [one if one.later else _with_answers(one, rubric, seed) for one in alone]
+            decided |= {id(one.check): one for one in _in_order(asked)}
         _keep_alternatives_together(problem, decided)
     return decided
 
 
-def _alone(rubric: Rubric, problem: Problem, check: Check, handout: Handout, plugin: Plugin, seed: int) -> Decision:
-    """What is to be said of a check by itself."""
-    known = defined(check)
-    decision = Decision(problem, check)
+def _kept_back(check: Check, handout: Handout, plugin: Plugin) -> str:
+    """Why students do not get a check, as far as it says itself; nothing, if they may."""
+    module = check.function.__module__
     if check.visibility == "hidden":
-        return replace(decision, later="it is hidden")
-    if answers := [name for name in check.parameters if known.parameters[name].holds_the_answer]:
-        return replace(decision, later=f"'{answers[0]}' holds the answer", holds_the_answer=True)
-    if known.name in handout.later:
-        return replace(decision, later="the author keeps it back")
-    code = code_of(known, plugin)
-    if code is None:
-        return replace(decision, later="it comes from another package")
-    if code.is_own and plugin.room_of(code.module.name) != "public":
-        return replace(decision, later="its code is not public")
-    if code.answers:
-        return replace(decision, later=f"its code needs {code.answers[0]}, which spells answers out")
-    for name in check.parameters.values():
-        if (inputs := offered(name, "inputs")) and plugin.room_of(inputs.function.__module__) == "checks":
-            return replace(decision, later=f"its inputs, {name}, are not public")
-    for file in data_files(known, check):
-        if file.name not in handout.data and file.name not in handout.in_place_of:
-            return replace(decision, later=f"it needs {file.name}, which students do not get")
-    if named := known.marked(NamesAReference):
-        if check.personal:
-            return replace(decision, later="its questions are each student's own, so its answers cannot be frozen")
-        return _with_answers(decision, rubric, check.parameters[named], seed)
-    return decision
+        return "it is hidden"
+    if answer := answer_in(check):
+        return f"'{answer}' holds the answer"
+    if plugin.room_of(module) == "checks":
+        return "its code is not public"
+    if plugin.room_of(module) is None and module.split(".")[0] != grader.__name__:
+        return "it comes from another package"
+    for value in check.parameters.values():
+        if (inputs := offered(value, "inputs")) and plugin.room_of(inputs.function.__module__) == "checks":
+            return f"its inputs, {value}, are not public"
+    missing = [file.name for file in data_files(check) if file.name not in (*handout.data, *handout.in_place_of)]
+    return f"it needs {missing[0]}, which students do not get" if missing else ""
 
 
-def _with_answers(decision: Decision, rubric: Rubric, reference: str, seed: int) -> Decision:
-    """With the reference's answers to what is asked at home, if nothing of that is asked when work is graded."""
+def answer_in(check: Check) -> str:
+    """The parameter that gives the answer away, if one does."""
+    known = defined(check).parameters
+    return next((name for name in check.parameters if known[name].holds_the_answer), "")
 
-    def asked(draw: Draw) -> tuple[Question, ...] | None:
-        return frozen_questions(rubric, decision.problem, decision.check, reference, draw)
 
+def data_files(check: Check) -> list[Path]:
+    known = defined(check).parameters
+    given = [value for name, value in check.parameters.items() if known[name].is_data and value]
+    return [Path(file) for value in given for file in ([value] if isinstance(value, str) else value)]
+
+
+def _with_answers(decision: Decision, rubric: Rubric, seed: int) -> Decision:
+    """Of a check that compares, with the reference's answers to what is asked at home, if nothing of that is asked when
+    work is graded."""
+    if not defined(decision.check).marked(NamesAReference):
+        return decision
+    if decision.check.personal:
+        return replace(decision, later="its questions are each student's own, so its answers cannot be frozen")
+    asked = partial(frozen_questions, rubric, decision.problem, decision.check)
     try:
-        at_home = asked(draw_at_home(seed))
+        if (at_home := asked(draw_at_home(seed))) is None:
+            return replace(decision, later="it asks for more than values, so its answers cannot be frozen")
     except UnsupportedValue as fault:
         return replace(decision, later=f"its inputs hold {fault}, which cannot be frozen")
-    if at_home is None:
-        return replace(decision, later="it asks for more than values, so its answers cannot be frozen")
-    graded = chain.from_iterable(asked(Draw(one, None)) or () for one in range(_GRADINGS))
-    if any(_is_among(one, at_home) for one in graded):
+    graded = (question for number in range(_GRADINGS) for question in asked(Draw(number, None)) or ())
+    if any(known.is_asked_by(question.args, question.kwargs) for question in graded for known in at_home):
         return replace(decision, later="it asks the same when work is graded, so a table of its answers would pass")
     return replace(decision, frozen=at_home)
-
-
-def _is_among(asked: Question, known: Sequence[Question]) -> bool:
-    return any(one.is_asked_by(asked.args, asked.kwargs) for one in known)
-
-
-def data_files(known: Definition, check: Check) -> Iterator[Path]:
-    for name, value in check.parameters.items():
-        if known.parameters[name].is_data and value:
-            yield from (Path(one) for one in ([value] if isinstance(value, str) else value))
 
 
 def _in_order(alone: Sequence[Decision]) -> Iterator[Decision]:
@@ -116,34 +116,75 @@ def _in_order(alone: Sequence[Decision]) -> Iterator[Decision]:
     for decision in alone:
         check = decision.check
         needed = next((name for name in check.needs if name in gone), closed)
-        if needed and not decision.later:
-            late = replace(decision, later=f"it builds on {needed}, which runs later", frozen=())
-        else:
-            late = decision
-        if late.later:
+        later = decision.later or (f"it builds on {needed}, which runs later" if needed else "")
+        if later:
             gone.append(check.id)
             closed = closed or (check.id if check.gate else "")
-        yield late
+        yield replace(decision, later=later)
 
 
 def _keep_alternatives_together(problem: Problem, decided: dict[int, Decision]) -> None:
     """Which alternative counts is told from all of them, so students get something of each, or of none."""
     empty = [one.name for one in problem.alternatives if all(decided[id(check)].later for check in one.checks)]
-    if not empty:
-        return
-    for check in (check for one in problem.alternatives for check in one.checks):
-        if not decided[id(check)].later:
-            later = f"of the alternative {empty[0]} nothing can run before the deadline"
-            decided[id(check)] = replace(decided[id(check)], later=later, frozen=())
+    for check in (check for one in problem.alternatives for check in one.checks if empty):
+        why = f"of the alternative {empty[0]} nothing can run before the deadline"
+        decided[id(check)] = replace(decided[id(check)], later=decided[id(check)].later or why)
 
 
-def listing(decisions: Decisions, rubric: Rubric) -> Iterator[tuple[str, str, str]]:
-    """Problem, check and fate of every public check."""
-    for problem in rubric.problems:
-        for check in problem.every_check:
-            if check.visibility == "public":
-                yield problem.id, check.id, decisions[id(check)].how
+class _MoreThanValues(Exception):
+    """The check asked for something that only a student's file can answer."""
 
 
-def released(decisions: Decisions, checks: Sequence[Check]) -> list[Decision]:
-    return [decisions[id(check)] for check in checks if not decisions[id(check)].later]
+class _Reference:
+    """The reference in a student's place: it answers calls, and remembers them. It is our own and needs no sandbox."""
+
+    printed, lacked_a_gpu, isolation = "", False, Isolation((), ())
+
+    def __init__(self, right: Callable[..., Any]) -> None:
+        self._right = right
+        self.asked: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    @contextmanager
+    def open(self, submission: Submission, limits: Limits, seed: int) -> Iterator[Box]:
+        yield self
+
+    def begin_check(self) -> None:
+        """It draws no random numbers."""
+
+    def call(self, file: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        self.asked.append((args, kwargs))
+        return values_in(self._right(*args, **kwargs))
+
+    def probe(self, probe: str | Probe, file: str, /, **request: Any) -> Any:
+        raise _MoreThanValues(str(probe))
+
+    def probe_each(self, probe: str | Probe, file: str, requests: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        for request in requests:
+            if probe != "call":
+                raise _MoreThanValues(str(probe))
+            yield self.call(file, request["function"], *request["args"], **request["kwargs"])
+
+
+def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw) -> tuple[Question, ...] | None:
+    """What the check asks its reference, with every answer; None if it asks for more than values."""
+    name = check.parameters[defined(check).marked(NamesAReference)]
+    student = _Reference(reference_function(name))
+    alone = replace(problem, checks=(replace(check, needs=(), review_unless={}, gate=False),), alternatives=())
+    with tempfile.TemporaryDirectory() as empty:
+        nothing = OpenedSubmission("reference", Path(empty), 0, ())
+        asked = for_student(replace(rubric, problems=(alone,)), nothing.name, draw)
+        report = grade(asked, nothing, student, draw)
+    (result,) = report.problems[0].checks
+    if result.fault.startswith(_MoreThanValues.__name__):
+        return None
+    if result.outcome.status is not Status.PASSED:
+        why = result.fault or result.outcome.message
+        raise RubricError([f"{problem.id} {check.id}: the reference {name} does not pass it: {why}"])
+    return tuple(Question(plain(args), plain(kwargs), _answers(name, args, kwargs)) for args, kwargs in student.asked)
+
+
+def _answers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    with np.errstate(all="ignore"):  # mistakes overflow
+        mistaken = {what: values_in(one(*args, **kwargs)) for what, one in named_apart(mistakes_in(name)).items()}
+    wrong = {what: in_short(flat(values)) for what, values in mistaken.items()}
+    return {RIGHT: values_in(reference_function(name)(*args, **kwargs)), **wrong}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from grader.errors import RubricError
@@ -11,25 +9,22 @@ from grader.model import Rubric
 from grader.rubric.hints import misfit
 from grader.rubric.yaml_source import YamlError, read
 
-FILE, STARTER = "release.yaml", "starter"
-
 
 class Handout(BaseModel):
     model_config = ConfigDict(extra="forbid")
     data: list[str] = []  # files of the rubric's data that students get
     in_place_of: dict[str, str] = {}  # for a file they do not get, one of those they do
-    later: list[str] = []  # checks whose code gives the answer away: they run after the deadline
 
 
 def read_handout(rubric: Rubric) -> Handout:
     """RubricError if something in it has no meaning."""
-    path = rubric.folder / FILE
+    path = rubric.folder / "release.yaml"
     if not path.is_file():
         return Handout()
     try:
         source = read(path.read_text(encoding="utf-8"))
         if not isinstance(source.data or {}, dict):
-            raise RubricError([f"{path}:1: this is a mapping with 'data', 'in_place_of' and 'later'"])
+            raise RubricError([f"{path}:1: this is a mapping with 'data', 'in_place_of'"])
         handout = Handout.model_validate(source.data or {})
     except YamlError as error:
         raise RubricError([f"{path}:{error.line}: {error.cause}"]) from None
@@ -40,7 +35,3 @@ def read_handout(rubric: Rubric) -> Handout:
     if unknown:
         raise RubricError([f"{path}: '{file}' stands in for another file, but is not under 'data'" for file in unknown])
     return handout
-
-
-def starter_folder(rubric: Rubric) -> Path:
-    return rubric.folder / STARTER

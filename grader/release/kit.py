@@ -2,129 +2,99 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.checks.functions import frozen
-from grader.errors import RubricError, StaffFault, UsageError
+from grader.errors import RubricError, UsageError
 from grader.grading.randomness import Draw
 from grader.grading.secret import Secret
 from grader.model import Rubric
-from grader.plugins import PROBES, Plugin
-from grader.proving.proof import Proof
-from grader.release.decisions import decide, listing
+from grader.plugins import PROBES
+from grader.proving.proof import Proof, load_proof
+from grader.release.decisions import decide
 from grader.release.handout import read_handout
-from grader.release.kit_trial import try_kit
-from grader.release.leaks import Leak, leaks_in
-from grader.release.needs import CheckCode, code_of, public_code
-from grader.release.public_yaml import PublicPart, Written, as_yaml
-from grader.release.starter import answer_sheet, declaration, name_of, readme, starter_files, without_a_starter
-from grader.release.students_source import students_source
-from grader.release.wheel import wheel
-from grader.release.withheld import withheld_from
-from grader.rubric.catalogue import known_checks
+from grader.release.harness_wheel import harness_wheel
+from grader.release.kit_trial import WHEELS, NoKit, answered_by_the_starter, try_kit
+from grader.release.leaks import leaks_in, withheld_from
+from grader.release.public_yaml import PublicPart
+from grader.release.starter import name_of, pages
 from grader.rubric.loading import load_rubric
 from grader.rubric.locating import DATA, RUBRIC, data_folders
-from grader.selfcheck.begun import DIGESTS, as_digests
+from grader.submission.starter_code import DIGESTS, STARTER, starter_digests
 
+SEED = 0  # what `grader check` draws public inputs from
 PUBLIC_CODE = ("public", "public.py", PROBES)  # of a rubric's folder: it goes to students as it is
 _COMPILED = shutil.ignore_patterns("__pycache__")
-SEED = 0  # what `grader check` draws public inputs from
-
-
-class Leaking(StaffFault):
-    """An answer was found in the kit, so there is none."""
-
-    def __init__(self, leaks: list[Leak]) -> None:
-        lines = "\n".join(f"  {leak}" for leak in leaks)
-        super().__init__(f"no kit was made, because it would give away:\n{lines}")
-        self.leaks = leaks
 
 
 @dataclass(frozen=True)
 class Kit:
-    fates: tuple[tuple[str, str, str], ...]  # problem, check, and whether students get it
+    fates: tuple[tuple[str, str, str], ...]  # of every public check: problem, check, and whether students get it
     public: Rubric
-    without_a_starter: tuple[str, ...]
+    proof: Proof | None
+    unproved: str  # why there is no proof
 
 
-def build_kit(
-    rubric: Rubric, out: Path, *, data: Path | None = None, secret: Secret | None = None, proof: Proof | None = None
-) -> Kit:
-    """Make the kit in `out`, which must not be there yet or be empty. With a proof its reference solution is tried."""
+def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Secret | None = None) -> Kit:
+    """Make the kit in `out`, which must not be there yet or be empty. NoKit if an answer is found in it."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already; choose another folder, or remove it")
-    handout, plugin = read_handout(rubric), Plugin(rubric.folder)
-    own = public_code(plugin)
+    proof, unproved = _proof_of(rubric)
+    handout, draw = read_handout(rubric), Draw(SEED, secret)
     decisions = decide(rubric, handout, SEED)
-    part = PublicPart(rubric, decisions, handout, Draw(SEED, secret).per_student(rubric.name))
-    written = part.data()
+    part = PublicPart(rubric, decisions, draw.per_student(rubric.name))
     with tempfile.TemporaryDirectory(prefix="grader-kit-") as temporary:
         kit = Path(temporary) / "kit"
         folder = kit / "rubric" / name_of(rubric)
-        for name, content in starter_files(rubric).items():
-            _write(kit / name, content)
-        _write(folder / DIGESTS, as_digests(starter_files(rubric)).encode())
-        for file in handout.data:
-            _write(folder / DATA / file, _found(file, rubric, data).read_bytes())
-        for file, decision in part.frozen.items():
-            frozen.write(folder / DATA / file, list(decision.frozen), SEED)
-        for path in PUBLIC_CODE:
-            _copy(rubric.folder / path, folder / path)
-        _write(folder / RUBRIC, as_yaml(written).encode())
-        codes = [*own, *_codes(written, plugin)]
-        wheel_name, content = wheel(students_source(module for code in codes for module in code.modules), rubric.name)
-        _write(kit / "wheel" / wheel_name, content)
-        public = load_rubric(folder / RUBRIC)
-        known_checks(Plugin(folder))  # all that is public can be loaded without what is not
-        _write(kit / "submission.yaml", declaration(rubric).encode())
-        if sheet := answer_sheet(rubric):
-            _write(kit / "answers.md", sheet.encode())
-        _write(kit / "README.md", readme(rubric, public, wheel_name).encode())
-        if leaks := leaks_in(kit, withheld_from(rubric, written, handout, data, secret)):
-            raise Leaking(leaks)
-        if proof is not None:
-            try_kit(kit, rubric, proof)
+        (folder / DATA).mkdir(parents=True)
+        for name, target in [(STARTER, kit), *((name, folder / name) for name in PUBLIC_CODE)]:
+            if (source := rubric.folder / name).is_dir():
+                shutil.copytree(source, target, dirs_exist_ok=True, ignore=_COMPILED)
+            elif source.is_file():
+                shutil.copy(source, target)
+        for file in (*handout.data, *handout.in_place_of):
+            shutil.copy(_found(handout.in_place_of.get(file, file), rubric, data), folder / DATA / file)
+        written = [part.as_yaml()]
+        (folder / RUBRIC).write_text(written[0], encoding="utf-8")
+        (folder / DIGESTS).write_text(json.dumps(starter_digests(rubric), indent=1), encoding="utf-8")
+        for file, questions in part.frozen.items():
+            frozen.write(folder / DATA / file, list(questions), SEED)
+        public, (wheel, content) = load_rubric(folder / RUBRIC), harness_wheel()
+        for name, page in pages(rubric, public, wheel):
+            (kit / name).write_text(page, encoding="utf-8")
+            written.append(page)
+        kept = withheld_from(rubric, "\n".join(written), handout, data, secret, proof)
+        if leaks := leaks_in(kit, kept) or answered_by_the_starter(kit, rubric, draw):
+            raise NoKit("it would give away", leaks)
+        (kit / WHEELS).mkdir()
+        (kit / WHEELS / wheel).write_bytes(content)
+        try_kit(kit, rubric, proof)
         shutil.copytree(kit, out, dirs_exist_ok=True, ignore=_COMPILED)
-    return Kit(tuple(listing(decisions, rubric)), public, tuple(without_a_starter(rubric)))
+    fates = ((one.problem.id, one.check.id, one.how) for one in decisions.values() if one.check.visibility == "public")
+    return Kit(tuple(fates), public, proof, unproved)
 
 
 def withheld_checks(rubric: Rubric) -> tuple[str, ...]:
     """The public checks that no kit holds, as PART:CHECK."""
-    decisions = decide(rubric, read_handout(rubric), SEED)
-    public = [(part.id, one) for part in rubric.problems for one in part.every_check if one.visibility == "public"]
-    return tuple(dict.fromkeys(f"{part}:{one.id}" for part, one in public if decisions[id(one)].later))
+    decided = decide(rubric, read_handout(rubric), SEED).values()
+    later = (one for one in decided if one.later and one.check.visibility == "public")
+    return tuple(dict.fromkeys(f"{one.problem.id}:{one.check.id}" for one in later))
 
 
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-
-
-def _copy(source: Path, target: Path) -> None:
-    """A file or a folder, if it is there."""
-    if source.is_dir():
-        shutil.copytree(source, target, ignore=_COMPILED)
-    elif source.is_file():
-        shutil.copy(source, target)
+def _proof_of(rubric: Rubric) -> tuple[Proof | None, str]:
+    """The proof, or why there is none: an installed grader has no samples."""
+    try:
+        return load_proof(rubric), ""
+    except (RubricError, UsageError) as error:
+        return None, str(error).splitlines()[0]
 
 
 def _found(file: str, rubric: Rubric, data: Path | None) -> Path:
     folders = data_folders(rubric.folder, data)
-    for folder in folders:
-        if (folder / file).is_file():
-            return folder / file
+    if found := next((folder / file for folder in folders if (folder / file).is_file()), None):
+        return found
     raise RubricError([f"students are to get {file}, and it is not in {' or '.join(map(str, folders))}"])
-
-
-def _codes(written: Written, plugin: Plugin) -> Iterator[CheckCode]:
-    known = known_checks(plugin)
-    for problem in written["problems"]:
-        for one in (problem, *problem.get("alternatives", ())):
-            for check in one.get("checks", ()):
-                code = code_of(known[check["check"]], plugin)
-                assert code is not None
-                yield code

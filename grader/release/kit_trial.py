@@ -1,12 +1,8 @@
-"""Checks the reference solution with a finished kit, as a student would: every public check in it should pass.
-
-The kit's own grader does that, in a process that cannot import the staff's. Called as a script, this module is that
-process.
-"""
+"""Tries a finished kit: its starter answers nothing, and the reference solution passes every public check. The kit's
+own grader judges that, in a process that cannot import what only staff have; called as a script, this module is it."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
@@ -14,68 +10,80 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from importlib.metadata import entry_points, packages_distributions
 from pathlib import Path
 
 from grader.errors import StaffFault
+from grader.grading.engine import grade
+from grader.grading.randomness import Draw
 from grader.model import Rubric, Status
+from grader.plugins import Plugin
 from grader.proving.proof import Proof
 from grader.release.starter import name_of
-from grader.rubric.locating import RUBRIC
+from grader.rubric.catalogue import known_checks
+from grader.rubric.locating import ENTRY_POINTS, RUBRIC
+from grader.rubric.per_student import for_student
 from grader.selfcheck.checking import check_own_work, libraries_of
 from grader.selfcheck.own_runner import own_runner
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
 from grader.submission.opening import open_submission
 
-
-class KitFails(StaffFault):
-    """The reference solution does not pass in the kit, so there is none."""
-
-    def __init__(self, failures: list[str]) -> None:
-        lines = "\n".join(f"  {failure}" for failure in failures)
-        super().__init__(f"no kit was made, because the reference solution does not pass its checks:\n{lines}")
+WHEELS = "wheel"
 
 
-def try_kit(kit: Path, rubric: Rubric, proof: Proof) -> None:
-    """KitFails, with each check that the reference solution does not pass in this kit, and why."""
-    (wheel,) = (kit / "wheel").iterdir()
+class NoKit(StaffFault):
+    """Something is wrong with the kit, so there is none."""
+
+    def __init__(self, cause: str, found: list[str]) -> None:
+        lines = "\n".join(f"  {line}" for line in found)
+        super().__init__(f"no kit was made, because {cause}:\n{lines}")
+
+
+def answered_by_the_starter(kit: Path, rubric: Rubric, draw: Draw) -> list[str]:
+    """Problems for which the kit as it is earns full points, by the rubric's hidden checks, too."""
+    with open_submission(kit) as untouched, own_runner(libraries_of(rubric)) as runner:
+        report = grade(for_student(rubric, untouched.name, draw), untouched, runner, draw)
+    return [f"starter: it answers {one.problem.id} as it is" for one in report.problems if one.status is Status.PASSED]
+
+
+def try_kit(kit: Path, rubric: Rubric, proof: Proof | None) -> None:
+    """NoKit if the reference solution does not pass in this kit. Without a proof, the kit's code is only loaded."""
     with tempfile.TemporaryDirectory(prefix="grader-kit-trial-") as folder:
         installed, work = Path(folder) / "installed", Path(folder) / "work"
-        with zipfile.ZipFile(io.BytesIO(wheel.read_bytes())) as archive:
-            archive.extractall(installed)
-        (installed / "reference.py").write_text("raise ModuleNotFoundError('students have no reference')\n")
-        with open_submission(proof.submissions / proof.gold) as solution:
-            shutil.copytree(solution.folder, work)
+        zipfile.ZipFile(next((kit / WHEELS).iterdir())).extractall(installed)
+        if proof is not None:
+            with open_submission(proof.submissions / proof.gold) as solution:
+                shutil.copytree(solution.folder, work)
         shutil.copytree(kit / "rubric", work / "rubric", dirs_exist_ok=True)
-        environment = {name: value for name, value in os.environ.items() if name != "GRADER_SECRET"}
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", __name__, work, work / "rubric" / name_of(rubric) / RUBRIC],
-            env={**environment, "PYTHONPATH": str(installed)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if done.returncode:
-        raise KitFails([f"its checker ended with {(done.stderr.splitlines() or ['no message'])[-1]}"])
-    if failures := json.loads(done.stdout):
-        raise KitFails(failures)
+        staff = {entry.dist.name for entry in entry_points(group=ENTRY_POINTS) if entry.dist}
+        for package in (package for package, names in packages_distributions().items() if staff.intersection(names)):
+            (installed / f"{package}.py").write_text(f"raise ModuleNotFoundError('students have no {package}')\n")
+        place: list[str | Path] = [work / "rubric" / name_of(rubric) / RUBRIC, *([work] if proof is not None else [])]
+        command = [sys.executable, "-P", "-m", __name__, *place]
+        environment = {**os.environ, "PYTHONPATH": str(installed)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    ended = f"its checker ended with {(done.stderr.splitlines() or ['no message'])[-1]}"
+    if failures := [ended] if done.returncode else json.loads(done.stdout):
+        raise NoKit("the reference solution does not pass its checks", failures)
 
 
-def _failures(work: Path, rubric: Path) -> list[str]:
-    with open_own_work(work, str(rubric)) as own, own_runner(libraries_of(own.rubric)) as runner:
-        report = check_own_work(own, (), runner, SilentListener())
-    tried = [(problem, result) for problem in report.problems for result in problem.checks]
-    failures = [
-        f"{problem.problem.id} {result.check.id}: {result.outcome.status}: {result.fault or result.outcome.message}"
-        for problem, result in tried
-        if result.outcome.score < 1
-        # What a student's own numbers change, this solution need not follow; an optional part it may leave out.
-        and not (result.check.personal and result.outcome.status is not Status.UNGRADED)
-        and not (problem.problem.optional and problem.status is Status.MISSING)
-    ]
-    unchecked = {one.id for one in own.rubric.problems} - {problem.problem.id for problem in report.problems}
-    return failures + [f"{part}: it could not be checked here: {report.notes[-1]}" for part in sorted(unchecked)]
+def _failures(rubric: Path, *works: str) -> Iterator[str]:
+    known_checks(Plugin(rubric.parent))  # whatever is public can be loaded
+    for work in works:
+        with open_own_work(Path(work), str(rubric)) as own, own_runner(libraries_of(own.rubric)) as runner:
+            report = check_own_work(own, (), runner, SilentListener())
+        for problem, result in ((part, result) for part in report.problems for result in part.checks):
+            # What a student's own numbers change, this solution need not follow; an optional part it may leave out.
+            is_personal = result.check.personal and result.outcome.status is not Status.UNGRADED
+            is_left_out = problem.problem.optional and problem.status is Status.MISSING
+            if result.outcome.score < 1 and not is_personal and not is_left_out:
+                why = f"{result.outcome.status}: {result.fault or result.outcome.message}"
+                yield f"{problem.problem.id} {result.check.id}: {why}"
+        for part in sorted({one.id for one in own.rubric.problems} - {one.problem.id for one in report.problems}):
+            yield f"{part}: it could not be checked here: {report.notes[-1]}"
 
 
 if __name__ == "__main__":
-    print(json.dumps(_failures(Path(sys.argv[1]), Path(sys.argv[2]))))
+    print(json.dumps(list(_failures(Path(sys.argv[1]), *sys.argv[2:]))))

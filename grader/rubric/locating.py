@@ -16,7 +16,7 @@ from grader.rubric.hints import did_you_mean
 from grader.rubric.yaml_source import YamlError, as_written, read
 
 RUBRIC, IDEAS, DATA = "rubric.yaml", "ideas.yaml", "data"
-_ENTRY_POINTS = "grader.rubrics"  # each names a package; every folder in it with a rubric.yaml is a rubric
+ENTRY_POINTS = "grader.rubrics"  # each names a package; every folder in it with a rubric.yaml is a rubric
 LIBRARIES: tuple[Literal["numpy"]] = ("numpy",)  # of a problem that names none
 
 
@@ -29,7 +29,7 @@ def rubric_choices() -> dict[str, Path]:
     """The rubrics of installed packages, by name. A rubric can bring code, so a name never means a folder that happens
     to lie in the working directory: that may be a student's."""
     found: dict[str, Path] = {}
-    for entry in entry_points(group=_ENTRY_POINTS):
+    for entry in entry_points(group=ENTRY_POINTS):
         spec = importlib.util.find_spec(entry.value)
         for folder in spec.submodule_search_locations or () if spec else ():
             found |= {path.parent.name: path for path in Path(folder).glob(f"*/{RUBRIC}")}

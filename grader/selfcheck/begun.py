@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from grader.errors import Missing, StudentFault
 from grader.model import Answers, Problem, Rubric, is_code
-from grader.release.handout import starter_folder
 from grader.submission.alternatives import is_there, sheet_of
 from grader.submission.opening import OpenedSubmission
-
-# Beside a kit's rubric: what the files of code were when they were given out. Copies of them would be found as a second
-# attention.py in what is handed in, by those who hand in the whole folder.
-DIGESTS = "starter.json"
-
-
-def as_digests(files: Mapping[str, bytes]) -> str:
-    return json.dumps({name: _digest(content) for name, content in files.items()}, indent=1) + "\n"
-
-
-def _digest(content: bytes) -> str:
-    """Without what editors change by themselves at the ends of lines."""
-    return hashlib.sha256(b"\n".join(line.rstrip() for line in content.splitlines())).hexdigest()
+from grader.submission.starter_code import is_untouched, starter_digests
 
 
 class Begun:
@@ -40,17 +24,8 @@ class Begun:
     def untouched(self) -> list[str]:
         """Files of code that are still as they came, wherever they were moved to."""
         code = [file for file in self._submission.files if is_code(file)]
-        return [file for file in code if _digest((self._submission.folder / file).read_bytes()) in self._given(file)]
-
-    def _given(self, file: str) -> set[str]:
-        """Digests of what was given out under this name: a kit has them, a rubric of the staff's the files."""
-        name, beside = PurePosixPath(file).name, self._rubric.folder
-        try:
-            digests = json.loads((beside / DIGESTS).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            files = starter_folder(self._rubric).rglob("*.py")
-            return {_digest(path.read_bytes()) for path in files if path.name == name}
-        return {digest for path, digest in digests.items() if PurePosixPath(path).name == name}
+        starter = starter_digests(self._rubric)
+        return [file for file in code if is_untouched(self._submission.folder / file, starter)]
 
     def has_begun(self, problem: Problem) -> bool:
         """A part that is judged later: whether it is on the sheet, or in a file it asks for, or, where it is not said

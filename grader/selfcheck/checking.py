@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from grader.formulas import killable_child
+import grader.formulas.killable_child as killable_child
 from grader.grading.engine import grade
 from grader.grading.randomness import draw_at_home
 from grader.model import Problem, ProblemResult, Report, Rubric, Status

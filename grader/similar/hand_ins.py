@@ -9,7 +9,6 @@ from pathlib import Path
 from grader.errors import StudentFault, UsageError
 from grader.model import Rubric, is_code
 from grader.quoting import quote
-from grader.release.handout import starter_folder
 from grader.similar.material import Material
 from grader.similar.normalised_tokens import code_material
 from grader.similar.prediction_lines import Predictions
@@ -17,6 +16,7 @@ from grader.similar.prose_shingles import prose_material, questions_material
 from grader.similar.winnowing import Grain, course_grams, given_in
 from grader.submission.alternatives import sheet_of
 from grader.submission.opening import OpenedSubmission, open_submission
+from grader.submission.starter_code import starter_folder
 
 MAX_FILE_BYTES = 256 * 2**10  # of one file of code: twenty times what the longest has that a person wrote
 MAX_CODE_BYTES = 2**20  # of all code of one submission

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from grader import Array, compare
+from grader import ATOL, RTOL, Array
 from grader.modules import Inputs
 
 from .layers import Linear, Values, maps, outward
@@ -98,5 +98,5 @@ def agree(want: Array, output: Array) -> bool:
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.abs(output - want)
     if np.isfinite(off).all():
-        return bool((off <= compare.ATOL + compare.RTOL * np.abs(want)).all())
-    return np.allclose(output, want, rtol=compare.RTOL, atol=compare.ATOL)
+        return bool((off <= ATOL + RTOL * np.abs(want)).all())
+    return np.allclose(output, want, rtol=RTOL, atol=ATOL)

@@ -42,10 +42,12 @@ problems:
     with: {labels: birth_dev.tsv}
     checks:
       - {check: predictions_reach, points: 0.5, file: vanilla.pretrain.dev.predictions, tiers: [{right: 400, score: 1}]}
-      - check: a_variant_reaches
+      - check: predictions_reach
+        id: a_variant_reaches
         points: 0.5
         review_unless: {nothing shows that it runs: [predictions_reach]}
-        variants: {vanilla.pretrain.dev.predictions: [{accuracy: 0.3, score: 1}, {accuracy: 0.05, score: 1/2}]}
+        file: vanilla.pretrain.dev.predictions
+        tiers: [{accuracy: 0.3, score: 1}, {accuracy: 0.05, score: 1/2}]
   - id: 3.a
     title: A mean
     points: 2

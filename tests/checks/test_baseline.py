@@ -268,6 +268,11 @@ WRONG = {
     "a line too many": (f"{PLAIN}print(f'{{right}}/{{total + 1}}')", "wrong_accuracy", "read 15, 301; expected"),
     "a line too few": (f"{PLAIN}print(right / (total - 1))", "wrong_accuracy", "read 0.0501672; expected"),
     "whole numbers": (f"{PLAIN}print(right // total)", "wrong_accuracy", "read 0; expected"),
+    "swapped": (
+        f"{PLAIN}print(f'{{total}} out of {{right}}: {{100 * total / right}}%')",
+        "wrong_accuracy",
+        "read 300, 15",
+    ),
     "upside down": (f"{PLAIN}print(total / right)", "wrong_accuracy", "read 20; expected"),
     "right on these data only": (
         f"{PLAIN}print(right / total if right == 15 else 0.99)",

@@ -204,7 +204,10 @@ SUSPICIOUS = {
     "always London": (["London"] * 300, "300 of 300 lines are the same (it is the baseline, London)"),
     "nearly always London": (["London"] * 290 + GOOD[290:], "it is the baseline"),
     "one answer": ([DEV[0].label] * 300, "lines are the same (one answer)"),
-    "the labels": ([question.label for question in DEV], "were labels copied?"),
+    "the labels": (
+        [question.label for question in DEV],
+        "95 % right and more is above what this model reaches; were labels copied",
+    ),
 }
 
 
@@ -272,34 +275,6 @@ def test_where_the_other_split_comes_without_places_the_verdict_is_the_same(
             len(lines) == len(TEST) and other == "birth_test.tsv"
         )
     assert found[0] == found[1]
-
-
-VARIANTS = (
-    "{check: a_variant_reaches, points: 1, called: place, baseline: London,"
-    " labels: birth_test.tsv, variants: {perceiver.test: [{accuracy: 0.05, "
-    "score: 1}], synthesizer.test: [{accuracy: 0.05, score: 1}], rope.test: [{accuracy: 0.30, score: 1}]}}"
-)
-
-
-@pytest.mark.parametrize(
-    ("names", "status", "code"),
-    [
-        (["synthesizer.test"], Status.PASSED, "passed"),
-        (["rope.test"], Status.FAILED, "accuracy_below_tiers"),
-        (["rope.test", "perceiver.test"], Status.PASSED, "passed"),
-        ([], Status.MISSING, "no_alternative"),
-    ],
-)
-def test_the_variant_that_is_there_is_judged_by_its_own_bar(
-    boxes: BoxRunner, tmp_path: Path, names: list[str], status: Status, code: str
-) -> None:
-    for name in names:
-        (tmp_path / name).write_bytes((NORA / "synthesizer.pretrain.test.predictions").read_bytes())
-    rubric = load_rubric(_rubric(tmp_path, VARIANTS, points=1), DATA)
-    (problem,) = grade(rubric, OpenedSubmission("s", tmp_path, 0, tuple(names)), boxes, DRAW).problems
-    outcome = problem.checks[0].outcome
-    assert (outcome.status, outcome.code) == (status, code)
-    assert outcome.evidence.get("variants", []) == sorted(names)
 
 
 @pytest.mark.parametrize(

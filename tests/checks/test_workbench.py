@@ -72,3 +72,10 @@ def test_what_every_module_is_held_to_is_noticed(bench: OnBench, forward: str, c
     shape = wrong_shape(layer, [((X,), (2, 3, 2))])
     wrong: Outcome = shape[1] if shape else irregular(layer, (X,)) or trained(layer, RNG, (X,))
     assert wrong.code == code
+
+
+def test_a_wrong_shape_is_named_before_a_crash_further_on(bench: OnBench) -> None:
+    layer = bench("self.map(x)[:, :2] if x.shape[1] == 3 else self.map(x[:, :, :1])")
+    shape = wrong_shape(layer, [((X,), (2, 3, 2)), ((X[:, :2],), (2, 2, 2))])
+    assert shape is not None
+    assert shape[1].code == "wrong_output_shape"

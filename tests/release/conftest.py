@@ -13,15 +13,16 @@ import pytest
 
 from grader.grading.secret import Secret
 from grader.model import Rubric
+from grader.proving.proof import load_proof
 from grader.release.handout import read_handout
+from grader.release.harness_wheel import harness_wheel
 from grader.release.kit import Kit, build_kit
-from grader.release.withheld import Withheld, withheld_from
-from grader.rubric.yaml_source import read
+from grader.release.leaks import Withheld, withheld_from
 from tests.conftest import the_rubric
 
 SECRET = Secret("0123456789abcdef a course's secret")
 RUBRICS = ("dl-hw3", "nlp-a5")
-_OURS, _TORCH = ("__editable__", "attention_grader", "__pycache__"), ("torch", "functorch")
+_OURS, _TORCH = ("__editable__", "attention_", "__pycache__"), ("torch", "functorch")
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ class Made:
         return self.folder / "rubric" / self.rubric.name / "rubric.yaml"
 
     def withheld_from(self) -> Withheld:
-        public = read(self.public_rubric.read_text(encoding="utf-8")).data
-        return withheld_from(self.rubric, public, read_handout(self.rubric), None, SECRET)
+        made = [self.public_rubric, *self.folder.glob("*.md"), self.folder / "submission.yaml"]
+        public = "\n".join(path.read_text(encoding="utf-8") for path in made)
+        return withheld_from(self.rubric, public, read_handout(self.rubric), None, SECRET, load_proof(self.rubric))
 
 
 @pytest.fixture(scope="session")
@@ -54,22 +56,22 @@ def kits(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
 
 
 @pytest.fixture(scope="session")
-def students_python(kits: Callable[[str], Made], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """An environment that holds a kit's wheel and, of this one, only the libraries."""
-    pythons: dict[str, Path] = {}
-
-    def python(name: str) -> Path:
-        if name not in pythons:
-            (wheel,) = kits(name).folder.glob("wheel/*.whl")
-            own = python_with(wheel, tmp_path_factory.mktemp("student"))
-            pythons[name] = own
-        return pythons[name]
-
-    return python
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The harness, as it lies in every kit."""
+    name, content = harness_wheel()
+    path = tmp_path_factory.mktemp("wheel") / name
+    path.write_bytes(content)
+    return path
 
 
-def python_with(wheel: Path, folder: Path, *, torch: bool = True) -> Path:
-    """The Python of a new environment in which a wheel is installed.
+@pytest.fixture(scope="session")
+def students_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that holds the harness and, of this one, only the libraries."""
+    return python_with(wheel, folder=tmp_path_factory.mktemp("student"))
+
+
+def python_with(*wheels: Path, folder: Path, torch: bool = True) -> Path:
+    """The Python of a new environment in which wheels are installed.
 
     Installing torch anew takes minutes, so libraries are lent, each by a link: of this project nothing is, nor torch,
     where it is not wanted.
@@ -82,5 +84,5 @@ def python_with(wheel: Path, folder: Path, *, torch: bool = True) -> Path:
         if not entry.name.startswith((*_OURS, *(() if torch else _TORCH))):
             (lib / entry.name).symlink_to(entry)
     pip = [sys.executable, "-m", "pip", "--python", own, "install", "--no-deps", "--no-index", "--quiet"]
-    subprocess.run([*pip, "--disable-pip-version-check", wheel], check=True)
+    subprocess.run([*pip, "--disable-pip-version-check", *wheels], check=True)
     return own

@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import ast
-import base64
-import csv
-import hashlib
-import io
-import tomllib
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -22,8 +16,8 @@ from grader.grading.engine import grade
 from grader.grading.randomness import draw_at_home
 from grader.model import Check, Status
 from grader.registry import definition_of
-from grader.release.answers_held import is_on_demand, modules_holding_answers
 from grader.release.kit import build_kit
+from grader.release.kit_trial import NoKit
 from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission.opening import open_submission
@@ -57,12 +51,6 @@ def knows_the_key(student, rng, *, key: Annotated[str, HoldsTheAnswer()]):
 
 
 @check
-def is_kept_back(student, rng, *, file: StudentFile):
-    """It runs later."""
-    return passed("yes")
-
-
-@check
 def needs_labels(student, rng, *, file: StudentFile, labels: DataFile):
     """It needs labels."""
     return passed(labels)
@@ -81,18 +69,17 @@ def spells_it_out(student, rng, *, file: StudentFile):
 RUBRIC = """
 rubric: small
 title: Small
-points: 10
+points: 9
 problems:
   - id: 1.a
     title: Of every kind
-    points: 8
+    points: 7
     with: {file: work.py}
     checks:
       - {check: is_open, points: 1}
       - {check: is_open, id: nobody_knows, points: 1, visibility: hidden}
       - {check: is_open, id: builds_on_it, points: 1, needs: [nobody_knows]}
       - {check: spells_it_out, points: 1}
-      - {check: is_kept_back, points: 1}
       - {check: needs_labels, points: 1, labels: answers.tsv}
       - {check: needs_labels, id: needs_open_labels, points: 1, labels: open.tsv}
       - {check: is_open, id: nobody_passes, gate: true, visibility: hidden}
@@ -118,7 +105,7 @@ def small(tmp_path: Path) -> Path:
         "rubric.yaml": RUBRIC,
         "data/answers.tsv": "Where was Ada Fenn born?\tOslo\nWhere was Ben Ito born?\tQuito\n",
         "data/open.tsv": "Where was Cai Moss born?\tLima\n",
-        "release.yaml": "data: [open.tsv]\nlater: [is_kept_back]\n",
+        "release.yaml": "data: [open.tsv]\n",
     }
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +119,6 @@ def test_a_check_reaches_students_only_if_nothing_about_it_is_a_secret(small: Pa
         "is_open": "as it is",
         "builds_on_it": "after the deadline: it builds on nobody_knows, which runs later",
         "spells_it_out": "after the deadline: its code is not public",
-        "is_kept_back": "after the deadline: the author keeps it back",
         "needs_labels": "after the deadline: it needs answers.tsv, which students do not get",
         "needs_open_labels": "as it is",
         "below_the_gate": "after the deadline: it builds on nobody_passes, which runs later",
@@ -140,7 +126,7 @@ def test_a_check_reaches_students_only_if_nothing_about_it_is_a_secret(small: Pa
     }
     first, written = made.public.problems
     assert [check.id for check in first.checks] == ["is_open", "needs_open_labels"]
-    assert (first.points, first.later.checks, first.later.points) == (2, 7, 6)
+    assert (first.points, first.later.checks, first.later.points) == (2, 6, 5)
     assert [check.id for check in written.checks] == ["is_answered"]
     assert (written.points, written.later.points) == (0, 2)
 
@@ -173,20 +159,12 @@ def test_of_a_rubrics_folder_students_get_what_is_public_as_it_is_and_nothing_el
 
 
 @pytest.mark.parametrize(
-    ("code", "cause"),
-    [
-        ("from reference.attention import attention\n", "it imports reference, which students do not have"),
-        ("import own_solutions\n", "it imports own_solutions, which students do not have"),
-        ("from ..checks import spells_it_out\n", "cannot be imported: ModuleNotFoundError"),
-    ],
+    "code", ["from ..checks import spells_it_out\n", "from reference.attention import attention\n"]
 )
-def test_public_code_that_needs_what_is_not_public_makes_no_kit(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, cause: str
-) -> None:
-    (tmp_path / "own_solutions.py").touch()
-    monkeypatch.syspath_prepend(tmp_path)
+def test_public_code_that_needs_what_is_not_public_makes_no_kit(small: Path, tmp_path: Path, code: str) -> None:
+    """Also if no problem uses it."""
     (small.parent / "public" / "more.py").write_text(code)
-    with pytest.raises(RubricError, match=rf"more\.py.*{cause}"):
+    with pytest.raises(NoKit, match=r"more\.py:1: cannot be imported: ModuleNotFoundError"):
         build_kit(load_rubric(small), tmp_path / "kit")
     assert not (tmp_path / "kit").exists()
 
@@ -232,7 +210,6 @@ def _asked_names(check: Check) -> Iterator[str]:
 @pytest.mark.parametrize("rubric", RUBRICS)
 def test_every_file_of_code_has_a_starter_with_every_name(kits: Kits, rubric: str) -> None:
     made = kits(rubric)
-    assert made.kit.without_a_starter == ()
     asked: dict[str, set[str]] = {}
     for problem in made.rubric.problems:
         for check in problem.every_check:
@@ -250,24 +227,6 @@ def test_every_file_of_code_has_a_starter_with_every_name(kits: Kits, rubric: st
         assert not missing, file
         assert all(name in text for name in names)
         assert ast.get_docstring(tree)
-
-
-def test_a_module_of_the_reference_holds_answers_unless_it_says_otherwise() -> None:
-    holding = {module.name for module in modules_holding_answers()}
-    assert {"reference.attention", "reference.mistakes.attention", "reference.span_corruption"} <= holding
-    folder = REPOSITORY / "reference"
-    every = {
-        ".".join(path.relative_to(REPOSITORY).with_suffix("").parts)
-        for path in folder.rglob("*.py")
-        if path.name != "__init__.py"
-    }
-    assert every - holding == {"reference.birthplaces", "reference.handout_constants"}
-
-
-def test_of_packages_that_judge_students_get_what_they_need() -> None:
-    within = ("grader.checks.functions.values", "grader.formulas.provers", "grader.prose", "grader.checks")
-    assert all(is_on_demand(module) for module in within)
-    assert not any(is_on_demand(module) for module in ("grader", "grader.grading.engine", "grader.sandbox.box.boot"))
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)
@@ -299,30 +258,6 @@ def test_frozen_values_judge_as_the_reference_does_and_know_their_limits(kits: K
     assert "it was made for seed 0" in unknown.fault
 
 
-@pytest.mark.parametrize("rubric", RUBRICS)
-def test_the_wheel_is_whole_and_says_nothing_of_the_reference(kits: Kits, rubric: str, tmp_path: Path) -> None:
-    (path,) = kits(rubric).folder.glob("wheel/*.whl")
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        (record,) = (name for name in names if name.endswith("/RECORD"))
-        for name, digest, size in csv.reader(io.StringIO(archive.read(record).decode())):
-            if name != record:
-                content = archive.read(name)
-                want = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-                assert (digest, int(size)) == (f"sha256={want}", len(content))
-        metadata = archive.read(record.replace("RECORD", "METADATA")).decode()
-    assert not any(name.startswith("reference/") for name in names)
-    answers = [module.path.relative_to(REPOSITORY).as_posix() for module in modules_holding_answers()]
-    assert len(answers) > 15
-    assert not set(names).intersection(answers)
-    assert "\n\n" not in metadata  # where a description would stand: this project's README shows right answers
-    assert 'Requires-Dist: torch>=2.4; extra == "torch"' in metadata, "who wants formulas checked need not have it"
-    build_kit(kits(rubric).rubric, tmp_path / "again")
-    (again,) = (tmp_path / "again").glob("wheel/*.whl")
-    assert again.name == path.name
-    assert again.read_bytes() == path.read_bytes()
-
-
 def test_code_that_may_stand_in_for_words_is_not_asked_for(kits: Kits) -> None:
     made = load_rubric(kits("dl-hw3").public_rubric)
     assert "1.1.c" in [problem.id for problem in made.problems]
@@ -338,11 +273,3 @@ def test_course_data_that_are_not_there_make_no_kit(tmp_path: Path) -> None:
     done = grader("release", "nlp-a5", "--out", tmp_path / "kit", "--data", tmp_path / "dta")
     assert (done.returncode, done.stderr) == (2, f"grader: {tmp_path / 'dta'}: there is no such folder of data\n")
     assert not (tmp_path / "kit").exists()
-
-
-def test_the_command_in_the_wheel_starts_as_the_installed_one_does(kits: Kits) -> None:
-    installed = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["scripts"]["grader"]
-    (wheel,) = kits("dl-hw3").folder.glob("wheel/*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
-        assert archive.read(name).decode() == f"[console_scripts]\ngrader = {installed}\n"

@@ -108,3 +108,17 @@ def test_without_a_proof_the_kit_is_made_and_it_is_said_that_nothing_was_tried(c
     assert done.returncode == 0, done.stderr
     assert "so the kit was neither tried with the reference solution nor searched for it" in done.stderr
     assert "passes every check" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("starter", "told"),
+    [
+        ("def twice(x):\n    return x + x\n", "starter: it answers 1.a as it is"),
+        ("def twice(x):\n    size = len(x)\n    raise NotImplementedError(size)\n", ""),
+    ],
+)
+def test_a_starter_may_hold_lines_of_the_solution_but_no_solution(course: Path, starter: str, told: str) -> None:
+    (course / "doubles" / "starter").mkdir()
+    (course / "doubles" / "starter" / "twice.py").write_text(starter)
+    done = release(course)
+    assert (done.returncode, told in done.stderr) == (2 if told else 0, True)

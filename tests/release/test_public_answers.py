@@ -16,7 +16,7 @@ from grader.grading.randomness import Draw, draw_at_home, draw_for_grading
 from grader.grading.secret import VARIABLE
 from grader.model import Check, Problem, Rubric, Status
 from grader.registry import NamesAReference, defined
-from grader.release.freezing import frozen_questions
+from grader.release.decisions import frozen_questions
 from grader.release.kit import build_kit
 from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
@@ -101,14 +101,10 @@ def test_a_table_of_the_answers_in_the_kit_earns_nothing(
     assert _points(whole, REPOSITORY / "submissions" / "ada", boxes, draw, known) == {"2.1": 4, "2.2": 3}
 
 
-def _compared(rubric: Rubric) -> list[tuple[Problem, Check, str]]:
-    """Checks that compare with a reference, hidden ones too, each with the name of the reference."""
-    found = []
-    for problem in rubric.problems:
-        for check in problem.every_check:
-            if named := defined(check).marked(NamesAReference):
-                found.append((problem, check, check.parameters[named]))
-    return found
+def _compared(rubric: Rubric) -> list[tuple[Problem, Check]]:
+    """Checks that compare with a reference, hidden ones too."""
+    every = ((problem, check) for problem in rubric.problems for check in problem.every_check)
+    return [(problem, check) for problem, check in every if defined(check).marked(NamesAReference)]
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)
@@ -116,14 +112,14 @@ def test_no_question_in_the_kit_is_asked_when_work_is_graded(kits: Kits, rubric:
     whole = kits(rubric).rubric
     handed_out = [
         question
-        for problem, check, name in _compared(whole)
+        for problem, check in _compared(whole)
         if check.visibility == "public"
-        for question in frozen_questions(whole, problem, check, name, draw_at_home()) or ()
+        for question in frozen_questions(whole, problem, check, draw_at_home()) or ()
     ]
     assert len(handed_out) == {"dl-hw3": 30, "nlp-a5": 0}[rubric]
-    for problem, check, name in _compared(whole):
+    for problem, check in _compared(whole):
         for draw in (Draw(0, None), Draw(0, SECRET), Draw(1, None)):
-            for asked in frozen_questions(whole, problem, check, name, draw) or ():
+            for asked in frozen_questions(whole, problem, check, draw) or ():
                 assert not any(one.is_asked_by(asked.args, asked.kwargs) for one in handed_out), check.id
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 import zipfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,12 +16,14 @@ from rich.console import Console
 from grader.model import Check, CheckResult, Problem, ProblemResult, Report, Status, passed
 from grader.report.part_counts import counted
 from grader.sandbox import BoxRunner
-from grader.selfcheck.begun import DIGESTS, Begun, as_digests
+from grader.selfcheck.begun import Begun
 from grader.selfcheck.checking import check_own_work
 from grader.selfcheck.form import faults_of_form
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.packing import pack_own_work
 from grader.selfcheck.showing import TerminalListener
+from grader.submission.starter_code import DIGESTS, starter_digests
+from tests.conftest import the_rubric
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, make_kit
 
 STUB = "import numpy as np\n\n\ndef attention(Q, K, V, beta):\n    raise NotImplementedError\n"
@@ -29,11 +33,14 @@ BUILT_LATER = "  - {id: 3, title: Built, points: 0, later: {checks: 2, points: 3
 PROMPT = RUBRIC.replace("{check: is_answered, gate: true}", "{check: is_answered, gate: true, prompt: Why both?}")
 
 
-def a_kit(folder: Path, **changed: str | None) -> Path:
+def a_kit(folder: Path, stub: str = STUB, **changed: str | None) -> Path:
     """As it came, but for what was changed."""
-    digests = as_digests({"attention.py": STUB.encode(), "build.py": BUILD.encode()})
-    rubric = {"rubric/tiny/rubric.yaml": PROMPT + BUILT_LATER, f"rubric/tiny/{DIGESTS}": digests}
-    return make_kit(folder, **{"answers.md": EMPTY, "attention.py": STUB, "build.py": BUILD, **rubric, **changed})
+    code = {"attention.py": stub, "build.py": BUILD}
+    with tempfile.TemporaryDirectory() as staff:
+        make_kit(Path(staff), **{f"starter/{name}": text for name, text in code.items()})
+        digests = starter_digests(replace(the_rubric("rubrics/ridge/rubric.yaml"), folder=Path(staff)))
+    rubric = {"rubric/tiny/rubric.yaml": PROMPT + BUILT_LATER, f"rubric/tiny/{DIGESTS}": json.dumps(digests)}
+    return make_kit(folder, **{"answers.md": EMPTY, **code, **rubric, **changed})
 
 
 def checked(kit: Path, boxes: BoxRunner) -> tuple[list[str], Report]:
@@ -69,6 +76,29 @@ def test_what_was_begun_is_not_called_untouched(tmp_path: Path, boxes: BoxRunner
         assert Begun(work.submission, work.rubric).untouched == ["attention.py"]
     on_the_sheet = a_kit(tmp_path / "written", **{"answers.md": "## 3\n\nIt is built from two matrices.\n"})
     assert "3       later        3 later               Built" in checked(on_the_sheet, boxes)[0]
+
+
+GIVEN_LINES = {
+    "raises": "    scores = beta * K.T @ Q\n    raise NotImplementedError  # the weights, and what they give\n",
+    "returns something": "    scores = beta * K.T @ Q\n    return V @ np.zeros_like(scores)  # yours\n",
+    "returns nothing": "    scores = beta * K.T @ Q\n    weights = None\n    return weights\n",
+}
+
+
+@pytest.mark.parametrize("body", GIVEN_LINES.values(), ids=GIVEN_LINES)
+def test_a_starter_that_holds_a_few_lines_is_not_started_until_it_is_changed(
+    tmp_path: Path, boxes: BoxRunner, body: str
+) -> None:
+    stub = STUB.replace("    raise NotImplementedError\n", body)
+    helped = f"{stub}\n\ndef helper(x):\n    return 2 * x\n"  # another function of the file is begun
+    for number, code in enumerate((stub, helped)):
+        lines, report = checked(a_kit(tmp_path / str(number), stub, **{"attention.py": code}), boxes)
+        assert "2       not started  0 / 3, 1 later        Attention" in lines
+        outcomes = [one.outcome for one in report.problems[2].checks if one.outcome.status is not Status.PASSED]
+        assert {one.status for one in outcomes} <= {Status.MISSING, Status.SKIPPED}
+        assert "not started: attention in attention.py is as given out" in {one.message for one in outcomes}
+    changed = a_kit(tmp_path / "changed", stub, **{"attention.py": stub.replace("K.T @ Q", "Q.T @ K")})
+    assert not any(line.startswith("2       not started") for line in checked(changed, boxes)[0])
 
 
 def test_a_file_that_is_not_there_is_missing_and_not_unstarted(tmp_path: Path, boxes: BoxRunner) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -28,11 +28,11 @@ def wrong_shape(bench: Workbench, cases: Sequence[tuple[Inputs, tuple[int, ...]]
     The module is built once for all of them. If it crashes then, each is tried alone: the fault says on which it does.
     """
     try:
-        outputs = bench.run(*(inputs for inputs, _ in cases)).outputs
+        outputs: Iterable[Array] = bench.run(*(inputs for inputs, _ in cases)).outputs
     except (TimedOut, Killed):
         raise
     except Crashed:
-        outputs = [_alone(bench, inputs) for inputs, _ in cases]
+        outputs = (_alone(bench, inputs) for inputs, _ in cases)  # a wrong shape counts before a crash further on
     for (inputs, want), output in zip(cases, outputs, strict=True):
         if output.shape != want:
             detail = f"it gives {compare.shape(output.shape)}"
@@ -230,7 +230,7 @@ def _is_slope(gradient: Array | None, direction: Array, along: Callable[[float],
     return False
 
 
-def needs_review(
+def judged_by_behaviour(
     shown: Mapping[str, bool], left: str, *, essential: str = "", code: str = "unknown_arrangement"
 ) -> Outcome:
     """Points for what was shown of all that is asked; next to none where what is essential was not shown.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any
@@ -80,25 +80,9 @@ def predictions_reach(
     too_good: Share | None = None,
 ) -> Outcome:
     """Enough of its predictions are right."""
-    asked = Expected(Form(called, pad, separator), baseline, other_labels, unlike, too_good)
-    return reached(student, file, Split.read(labels), tiers, asked)
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a rubric says of predictions beside the labels: how one is written, the answer of a model that learned
-    nothing, what they may be mixed up with, and from which share on they are too good to be true."""
-
-    form: Form
-    baseline: str
-    other_labels: str
-    unlike: Sequence[str]
-    too_good: Fraction | None
-
-
-def reached(student: Student, file: str, split: Split, tiers: list[Tier], asked: Expected) -> Outcome:
-    said = _read(student.read(file), split, asked.form)
-    doubt = _doubt_about(said, split, asked.other_labels)
+    split, form = Split.read(labels), Form(called, pad, separator)
+    said = _read(student.read(file), split, form)
+    doubt = _doubt_about(said, split, other_labels)
     if doubt and doubt.moved:
         said = replace(said, predictions=doubt.moved)
     elif doubt:
@@ -106,23 +90,31 @@ def reached(student: Student, file: str, split: Split, tiers: list[Tier], asked:
         status = Status.REVIEW if doubt.mendable else Status.FAILED
         message = f"{file}: {doubt.cause}; it is not scored"
         return Outcome(status, Fraction(0), message, evidence=evidence, code=doubt.code)
-    right, always = split.right(said.predictions), split.right([asked.baseline] * len(split.questions))
+    right, always = split.right(said.predictions), split.right([baseline] * len(split.questions))
     low, high = right.interval
+    suspicions = _suspicions(said.predictions, split, form, baseline)
+    if too_good is not None and right.rate >= too_good:
+        least = f"{float(100 * too_good):g} % right and more is above what this model reaches"
+        suspicions.append(f"{least}; were labels copied, or did another model predict?")
+    for other in unlike:
+        content = _read_if_there(student, other) if other != file else None
+        if content is not None and _read(content, split, form).predictions == said.predictions:
+            suspicions.append(f"it is the same, line by line, as {other}")
     evidence = {
         "right": right.right,
         "total": right.total,
         "interval": [round(low, 4), round(high, 4)],
-        "baseline": {"answer": asked.baseline, "right": always.right, "total": always.total},
+        "baseline": {"answer": baseline, "right": always.right, "total": always.total},
         "nearly_right": split.nearly_right(said.predictions) - right.right,
-        "suspicions": _suspicions(student, file, split, said, right, asked),
+        "suspicions": suspicions,
         "shifted": doubt.cause if doubt else "",
         "needed_cleanup": said.needed_cleanup,
         **_remarks(said),
     }
-    return verdict_by(file, evidence, tiers)
+    return _verdict_by(file, evidence, tiers)
 
 
-def verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
+def _verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     """What the tiers make of what was found, and of nothing else: new tiers need no new reading of the file."""
     right = Accuracy(evidence["right"], evidence["total"])
     baseline = evidence["baseline"]["answer"]
@@ -167,7 +159,7 @@ def verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
 def _reached_before(stored: Outcome, *, file: str, tiers: list[Tier], **_: Any) -> Outcome | None:
     if "right" not in stored.evidence:  # missing, or in doubt: no tier has a say in that
         return stored
-    return verdict_by(file, stored.evidence, tiers)
+    return _verdict_by(file, stored.evidence, tiers)
 
 
 def _remarks(said: PredictionFile) -> dict[str, Any]:
@@ -178,33 +170,18 @@ def _aside(remarks: list[str]) -> str:
     return f" (noticed, at no cost: {'; '.join(remarks)})" if remarks else ""
 
 
-def _suspicions(
-    student: Student,
-    file: str,
-    split: Split,
-    said: PredictionFile,
-    right: Accuracy,
-    asked: Expected,
-) -> list[str]:
+def _suspicions(predictions: Sequence[str], split: Split, form: Form, baseline: str) -> list[str]:
     """What a person should look at: half of the points wait for that, because each can have an innocent cause."""
-    special = asked.form.pad + asked.form.separator
-    found = [text] if (text := running_text(said.predictions, set(split.labels), special)) else []
-    (answer, often), *_ = Counter(said.predictions).most_common(1)
-    if often >= _NEARLY_ALL * right.total:
-        which = f"it is the baseline, {answer}" if answer == asked.baseline else "one answer"
-        found.append(f"{often} of {right.total} lines are the same ({which}), where a model was asked")
-    if asked.too_good is not None and right.rate >= asked.too_good:
-        why = "more than any model here reaches; were labels copied?"
-        found.append(f"nearly every {asked.form.called} is right, {why}")
-    for other in asked.unlike:
-        content = read_if_handed_in(student, other) if other != file else None
-        if content is not None and _read(content, split, asked.form).predictions == said.predictions:
-            found.append(f"it is the same, line by line, as {other}")
+    text = running_text(predictions, set(split.labels), form.pad + form.separator)
+    found = [text] if text else []
+    (answer, often), *_ = Counter(predictions).most_common(1)
+    if often >= _NEARLY_ALL * len(predictions):
+        which = f"it is the baseline, {answer}" if answer == baseline else "one answer"
+        found.append(f"{often} of {len(predictions)} lines are the same ({which}), where a model was asked")
     return found
 
 
-def read_if_handed_in(student: Student, file: str) -> bytes | None:
-    """Its content, if it was said in."""
+def _read_if_there(student: Student, file: str) -> bytes | None:
     try:
         return student.read(file)
     except Missing:

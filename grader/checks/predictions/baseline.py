@@ -110,7 +110,7 @@ def _state(numbers: Sequence[_Number], want: Accuracy) -> bool:
     shares = (number.is_near(100 * want.rate) and number.step <= 1 for number in numbers)
     fractions = (number.is_near(want.rate) and number.step <= 0.01 for number in numbers)
     values = [number.value for number in numbers]
-    counts = pairwise([*values, *values[::-1]])
+    counts = [*pairwise(values), *pairwise(values[::-1] if len(values) == 2 else [])]  # "total 300, correct 15"
     return any((*shares, *fractions, *(0 < one * want.total == other * want.right < 1e12 for one, other in counts)))
 
 

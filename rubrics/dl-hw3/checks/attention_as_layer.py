@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grader import Array, Outcome, Status, Student, StudentFile, check, compare, failed, passed
+from grader import Array, Outcome, Status, Student, StudentFile, check, failed, passed, shape
 
 from .claimed_layers import LAYERS, LayerName, Trial
 from .construction_parts import Construction, one_query, self_attention, several_heads
@@ -98,10 +98,8 @@ def attention_becomes(
         got, want = built.output(), trial.want
         if got.shape != want.shape:
             hint = "; it looks transposed" if got.shape == want.shape[::-1] else ""
-            asked = (
-                f"{function}() makes an output that is not {compare.shape(want.shape)} as asked ({trial.label}){hint}"
-            )
-            return failed(asked, f"it is {compare.shape(got.shape)}", code="wrong_shape")
+            asked = f"{function}() makes an output that is not {shape(want.shape)} as asked ({trial.label}){hint}"
+            return failed(asked, f"it is {shape(got.shape)}", code="wrong_shape")
         draw = trial.other_contents
         others = tuple(draw(rng) for _ in range(_CONTENTS)) if draw else ()
         runs.append(_Run(trial, built, others, factors))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grader import Array, WrongKind, compare, numbers
+from grader import Array, WrongKind, numbers, shape
 from reference import attention as truth
 
 from .claimed_layers import BORDERS, Trial
@@ -80,7 +80,7 @@ def one_query(returned: Any, what: str, trial: Trial) -> Construction:
     if q.size != d:
         raise WrongKind(
             f"{what}: q should have one entry for each of the {d} rows of K ({trial.label})",
-            f"it is {compare.shape(q.shape)}",
+            f"it is {shape(q.shape)}",
             code="wrong_shape",
         )
     return Construction((_head(q.reshape(d, 1), trial.tokens, trial.values, None, beta, what),), "", 0)
@@ -192,7 +192,7 @@ def _projected(returned: Any, what: str, trial: Trial, beta: float) -> Head:
             hint = "; transpose it: it multiplies tokens in columns" if W.ndim == 2 and len(W) == features else ""
             raise WrongKind(
                 f"{what}: {name} should have {features} columns, one for each row of the tokens ({trial.label}){hint}",
-                f"it is {compare.shape(W.shape)}",
+                f"it is {shape(W.shape)}",
                 code="wrong_shape",
             )
     if len(W_Q) != len(W_K):

@@ -10,7 +10,7 @@ from itertools import permutations
 
 import numpy as np
 
-from grader import Array, Outcome, Student, StudentFile, check, compare, failed, passed, scored
+from grader import Array, Outcome, Student, StudentFile, check, failed, passed, scored, shape
 from grader.modules import Workbench, made_steady, trained
 from reference.mistakes.diagnosis import all_of
 from reference.mistakes.encoder_blocks import POST, RELU, UNBIASED
@@ -51,8 +51,8 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Outcome
     turn = _axes(output, x)
     if turn is None:
         return failed(
-            f"{bench.name} should turn {compare.shape(x.shape)} into the same shape",
-            f"it gives {compare.shape(output.shape)}",
+            f"{bench.name} should turn {shape(x.shape)} into the same shape",
+            f"it gives {shape(output.shape)}",
             code="wrong_output_shape",
         )
     given = Given(inputs, single, lambda output: output.transpose(turn) if output.ndim == len(turn) else output)
@@ -60,8 +60,8 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Outcome
     if turn == (0, 1, 2) or outcome.score < 1:
         return outcome
     return failed(
-        f"its values are right, but not their shape: {compare.shape(x.shape)} should stay so",
-        f"it gives {compare.shape(output.shape)}",
+        f"its values are right, but not their shape: {shape(x.shape)} should stay so",
+        f"it gives {shape(output.shape)}",
         code="axes_swapped",
     )
 

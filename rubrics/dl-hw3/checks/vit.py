@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from grader import Outcome, Status, Student, StudentFile, TimedOut, check, difference, failed, passed
-from grader.modules import Workbench, needs_review, trained
+from grader.modules import Workbench, judged_by_behaviour, trained
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.mixing import RIGHT
 from rubrics.module_recovery.layers import is_weight, mlps, partner
@@ -167,7 +167,7 @@ def vit_matches_its_equations(
 def _took_too_long(adds_blocks: bool) -> Outcome:
     """It has run in time before: what takes long is to try what its tensors may be."""
     shown = {"it runs": True, "more depth adds as many blocks": adds_blocks}
-    return needs_review(shown, "all its values", code="took_too_long")
+    return judged_by_behaviour(shown, "all its values", code="took_too_long")
 
 
 def _read(bench: ImageBench, deep: ImageBench, rng: np.random.Generator) -> tuple[ImageBench, Found | Diagnosis | None]:
@@ -219,7 +219,7 @@ def _judged_deep(deep: Workbench, rng: np.random.Generator, found: Found) -> Out
     how = read_several_blocks(deep, rng, DEEP, found)
     if how is None:
         shown = {"with one block all its values are right": True, "more depth adds parameters": True}
-        return needs_review(shown, "how three blocks follow each other")
+        return judged_by_behaviour(shown, "how three blocks follow each other")
     if how == RIGHT:
         return _right(found)
     said = f"{deep.name} is right with one block, but with depth 3 it is not three blocks one after the other"

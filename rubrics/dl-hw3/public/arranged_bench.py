@@ -56,13 +56,13 @@ class ArrangedBench(ImageBench):
     pieces: dict[str, Piece] = field(default_factory=dict)
     beneath: ImageBench | None = None
 
-    def _ask(
+    def ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
     ) -> dict[str, Any]:
         assert self.beneath
         beneath = replace(self.beneath, precision=self.precision, dropout=self.dropout, watched=self.watched)
         changed = [self._as_kept({**values, **change}, set(change)) for change in changes]
-        reply = beneath._ask(config, self._as_kept(values, set(values)), inputs, cotangents, changed)
+        reply = beneath.ask(config, self._as_kept(values, set(values)), inputs, cotangents, changed)
         found = {name: numbers(value, self.name) for name, value in reply["gradients"].items()}
         reply["gradients"] = {
             name: piece.read(found) for name, piece in self.pieces.items() if set(piece.sources) <= set(found)

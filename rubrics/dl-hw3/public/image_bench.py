@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader import Array, Crashed, Killed, NotImportable, Student, TimedOut, compare, numbers
+from grader import Array, Crashed, Killed, NotImportable, Student, TimedOut, numbers, shape
 from grader.modules import Workbench, started
 
 
@@ -60,11 +60,11 @@ class ImageBench(Workbench):
     whole: dict[str, Array] = field(default_factory=dict)  # the tables that are cut, as long as they are
     in_use: dict[str, int] = field(default_factory=dict)  # and how many rows of each are in use
 
-    def _ask(
+    def ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
     ) -> dict[str, Any]:
         try:
-            reply = super()._ask(config, self._in_full(values), inputs, cotangents, [*map(self._in_full, changes)])
+            reply = super().ask(config, self._in_full(values), inputs, cotangents, [*map(self._in_full, changes)])
         except (TimedOut, Killed, NotImportable):
             raise
         except Crashed as fault:
@@ -94,8 +94,7 @@ def on_images(student: Student, rng: np.random.Generator, file: str, name: str, 
     except (TimedOut, Killed, NotImportable):
         raise
     except Crashed as fault:
-        shape = compare.shape(given.shape)
-        message = f"{fault.message}, given {shape} (batch × channels × height × width)"
+        message = f"{fault.message}, given {shape(given.shape)} (batch × channels × height × width)"
         raise Crashed(message, fault.detail, fault.concealed, code=fault.code) from None
     return _cut(bench, rng, given, sizes)
 

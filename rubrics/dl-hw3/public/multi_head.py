@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader import (
+    ATOL,
     Array,
     Case,
     Cases,
@@ -17,12 +18,12 @@ from grader import (
     StudentFile,
     WrongKind,
     check,
-    compare,
     difference,
     failed,
     inputs,
     passed,
     returned_for_each,
+    shape,
 )
 
 PROJECTIONS = ("C", "W_Q", "W_K", "W_V", "W_O", "heads")
@@ -140,7 +141,7 @@ def ignores_masked_keys(student: Student, rng: np.random.Generator, *, file: Stu
         influence = _influence(before, after, trial.target)
         if trial.sees:
             influences.append(influence)
-        elif influence > compare.ATOL:
+        elif influence > ATOL:
             message = f"a query sees a token that is masked for it ({trial.cases[0].label})"
             return failed(message, code="sees_masked_keys")
     if max(influences) == 0:
@@ -185,7 +186,7 @@ def _influence(before: Array, after: Array, target: int) -> float:
 def _one_output_per_token(output: Array, case: Case) -> Array:
     tokens = case.args[0].shape[1]
     if output.ndim != 2 or output.shape[1] != tokens:
-        detail = f"its shape is {compare.shape(output.shape)}"
+        detail = f"its shape is {shape(output.shape)}"
         message = f"it should return one column for each of the {tokens} tokens ({case.label})"
         raise WrongKind(message, detail, code="wrong_shape")
     if not np.isfinite(output).all():  # NaN compares as neither changed nor unchanged

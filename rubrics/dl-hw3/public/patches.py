@@ -12,8 +12,8 @@ from itertools import permutations, product
 
 import numpy as np
 
-from grader import Array, Outcome, Status, Student, StudentFile, check, compare, failed, passed
-from grader.modules import Workbench, irregular, needs_review, wrong_shape
+from grader import ATOL, RTOL, Array, Outcome, Status, Student, StudentFile, check, failed, passed, shape
+from grader.modules import Workbench, irregular, judged_by_behaviour, wrong_shape
 
 from .image_bench import PatchSizes, is_batch_normed, on_images
 
@@ -117,7 +117,7 @@ def _map_of(
     """The matrix and the offset with which it maps a patch, or what is wrong with that."""
     want = (1, sizes.patches, sizes.dim)
     if any(output.shape != want for output in (black, *parts, *drawn)):
-        message = f"{bench.name}({sizes}) should give {compare.shape(want)} for one image"
+        message = f"{bench.name}({sizes}) should give {shape(want)} for one image"
         return failed(message, code="wrong_output_shape")
     offset = black[0]  # (N, dim)
     answers = np.stack([part[0] - offset for part in parts])  # (pixels, N, dim)
@@ -150,7 +150,7 @@ def _not_linear(bench: Workbench, x: Array, outputs: Array, sizes: PatchSizes) -
                 "all patches are mapped alike, row by row": True,
             }
             left = "whether a LayerNorm may stand there, where a linear map is asked for"
-            return needs_review(shown, left, code="extra_norm")
+            return judged_by_behaviour(shown, left, code="extra_norm")
     message = f"{said}an activation or a LayerNorm stands where only a linear map is asked for"
     return failed(message, code="not_linear")
 
@@ -196,7 +196,7 @@ def _bias_beside(weight: str, values: Mapping[str, Array]) -> Array:
 
 
 def _close(got: Array, want: Array) -> bool:
-    return np.allclose(got, want, rtol=compare.RTOL, atol=compare.ATOL)
+    return np.allclose(got, want, rtol=RTOL, atol=ATOL)
 
 
 def _owners(sizes: PatchSizes, columns_first: bool = False) -> Array:
@@ -214,7 +214,7 @@ def _of_each_patch(answers: Array, sizes: PatchSizes) -> Array:
 
 def _seen(answers: Array) -> Array:
     """Which token depends on which pixel: (pixels, N)."""
-    return np.asarray(np.abs(answers).max(axis=-1) > compare.ATOL)
+    return np.asarray(np.abs(answers).max(axis=-1) > ATOL)
 
 
 def _wrong_pixels(bench: Workbench, answers: Array, sizes: PatchSizes) -> Outcome | None:
@@ -270,7 +270,7 @@ def _learned(bench: Workbench, rng: np.random.Generator, sizes: PatchSizes, matr
         "all patches are mapped alike, row by row": True,
         _EVERY_NUMBER: free == matrix.size,
     }
-    return needs_review(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
+    return judged_by_behaviour(shown, "how its parameters make that map", essential=_EVERY_NUMBER)
 
 
 def _channels_are_alike(sizes: PatchSizes, matrix: Array) -> bool:

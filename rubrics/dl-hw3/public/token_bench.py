@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from grader import Array, Crashed, Killed, NotImportable, TimedOut, compare, numbers
+from grader import Array, Crashed, Killed, NotImportable, TimedOut, numbers, shape
 from grader.modules import Workbench
 
 _MOST = 4  # queries, keys, values and output
@@ -74,12 +74,12 @@ class TokenBench(Workbench):
         bench.values, bench.fresh = (bench._in_pieces(self._whole(each, each)) for each in (self.values, self.fresh))
         return bench
 
-    def _ask(
+    def ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
     ) -> dict[str, Any]:
         try:
             whole = [self._whole({**values, **change}, change) for change in changes]
-            reply = super()._ask(config, self._whole(values, values), inputs, cotangents, whole)
+            reply = super().ask(config, self._whole(values, values), inputs, cotangents, whole)
         except (TimedOut, Killed, NotImportable):
             raise
         except Crashed as fault:
@@ -95,7 +95,7 @@ class TokenBench(Workbench):
             return {}
         try:
             one = np.zeros((1, 2, self.other[0]))  # lazy layers have no shapes before they have seen an input
-            others = _shapes(super()._ask(self.other, {}, [(one,)], ())["parameters"], self.name)
+            others = _shapes(super().ask(self.other, {}, [(one,)], ())["parameters"], self.name)
         except (TimedOut, Killed, NotImportable):
             raise
         except Crashed:
@@ -110,7 +110,7 @@ class TokenBench(Workbench):
     def _with_sizes(self, fault: Crashed, inputs: Sequence[Sequence[Array]]) -> Crashed:
         """The crash, with the sizes the module was built with and, if they are all alike, those of its input."""
         built = f"{self.name}({self.called})"
-        shapes = {compare.shape(array.shape) for arrays in inputs for array in arrays}
+        shapes = {shape(array.shape) for arrays in inputs for array in arrays}
         given = f", given {shapes.pop()} (batch × tokens × width)" if len(shapes) == 1 else ""
         message = fault.message.replace(f"{self.name}()", built)
         return Crashed(message + given, fault.detail, fault.concealed, code=fault.code)

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from grader import Array, Outcome, Student, StudentFile, check, compare, difference, failed, passed
+from grader import Array, Outcome, Student, StudentFile, check, difference, failed, passed, shape
 from grader.modules import Workbench, irregular, wrong_shape
 
 from .image_bench import ImageBench, Sizes, on_images
@@ -110,6 +110,6 @@ def _why(bench: Workbench) -> tuple[str, str]:
     """What kernel a convolution has that is no patch, or what else it may be; and the code of that."""
     for value in bench.values.values():
         if value.shape[:2] == (ONE.dim, ONE.channels) and value.ndim == 4 and value.shape[2:] != (ONE.patch, ONE.patch):
-            kernel = compare.shape(value.shape[2:])
+            kernel = shape(value.shape[2:])
             return f"its kernels have {kernel} pixels where patch is {ONE.patch}, so patches overlap", "patches_overlap"
     return "a token is not made of one patch, or tokens are mixed by a reshape() or a mask", "token_order_counts"

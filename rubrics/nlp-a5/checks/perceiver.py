@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from grader import Array, Outcome, Student, StudentFile, check, failed, passed
+from grader import Array, Outcome, Student, StudentFile, check, failed
 from grader.modules import wrong_shape
 from rubrics.module_recovery.layers import of_size
 
 from ..public.configuration import BOTTLENECK, WIDTH
-from ..public.perceiver_form import ALSO, DOWN, UP, both, down_block, up_block, with_direction
+from ..public.perceiver_form import ALSO, DOWN, UP, down_block, up_block, with_direction
 from .recovery import variant_properties
 from .recovery.perceiver_block import Block
 
@@ -51,20 +51,3 @@ def tokens_ask_the_bottleneck(
     used = bench.influential(rng, inputs[2])
     block = Block(bench, rng, used, inputs, asked=lambda y, x: y, asking=lambda y, x: x, idle=set())
     return block.judge(lambda: None)
-
-
-@check(group="values")
-def perceiver_looks_at_no_later_row(
-    student: Student,
-    rng: np.random.Generator,
-    *,
-    file: StudentFile,
-    also: list[str] = ALSO,
-    down: str = DOWN,
-    up: str = UP,
-) -> Outcome:
-    """Row i of the bottleneck depends on tokens 0…i only, token t on bottleneck rows 0…t: the model stays causal."""
-    for bench, inputs in both(student, rng, [file, *also], down, up):
-        if wrong := variant_properties.looks_at_later_rows(bench, rng, inputs[0]):
-            return wrong
-    return passed("no row sees a later one")

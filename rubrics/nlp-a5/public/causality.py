@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader import Array, Outcome, compare, failed
+from grader import ATOL, Array, Outcome, failed
 from grader.modules import Workbench
 
 
@@ -28,12 +28,12 @@ def looks_ahead(bench: Workbench, rng: np.random.Generator, x: Array) -> Outcome
         return failed(f"{bench.name} gives NaN or infinity", code="not_finite")
     for s, output in enumerate(others):
         moved = moved_by(plain, output).max(axis=0)
-        if (moved[:s] > compare.ATOL).any():
+        if (moved[:s] > ATOL).any():
             message = f"with {tokens} tokens, changing token {s} changes the output of an earlier one; mask it"
             return failed(message, code="sees_later_tokens")
-        if moved[s:].max() <= compare.ATOL:
+        if moved[s:].max() <= ATOL:
             message = f"with {tokens} tokens, changing token {s} changes nothing, not even its own output"
             return failed(message, code="input_ignored")
-        if s + 1 < tokens and moved[s + 1 :].max() <= compare.ATOL:
+        if s + 1 < tokens and moved[s + 1 :].max() <= ATOL:
             return failed(f"with {tokens} tokens, no later token sees token {s}", code="tokens_not_mixed")
     return None

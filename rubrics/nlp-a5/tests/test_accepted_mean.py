@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from rubric_nlp_a5.public.span_corruption import span_corruption
-from rubric_nlp_a5.public.span_corruption.drawn_items import Question
 from rubric_nlp_a5.public.span_corruption.item_set import Sample
+from rubric_nlp_a5.public.span_corruption.items import Question
 from rubric_nlp_a5.public.span_corruption.span_columns import Spans
 from rubric_nlp_a5.public.span_corruption.span_statistics import DRAWS, MOST
 from rubric_nlp_a5.tests.test_span_corruption import CHECKS, RUBRIC, VARIANTS
@@ -38,7 +38,7 @@ SHARES: dict[str, Callable[[np.random.Generator, float, int], Array]] = {
 
 
 @dataclass
-class _Drawn:
+class _Simulated:
     """Items of documents that were cut to a random length and masked in such a share, rounded by chance."""
 
     share: Callable[[np.random.Generator, float, int], Array]
@@ -63,7 +63,7 @@ class _Drawn:
         return Sample(Question(("x" * length,), block), self.spans[length][:draws])
 
 
-def _verdict(drawn: _Drawn, monkeypatch: pytest.MonkeyPatch, **parameters: Any) -> Outcome:
+def _verdict(drawn: _Simulated, monkeypatch: pytest.MonkeyPatch, **parameters: Any) -> Outcome:
     monkeypatch.setattr(span_corruption, "Items", lambda *_: drawn)
     check = CHECKS[CHECK]
     return check.function(None, np.random.default_rng(0), **(dict(check.parameters) | parameters))  # type: ignore[arg-type]
@@ -93,12 +93,12 @@ def _with(folder: Path, within: str) -> Rubric:
 def test_no_verdict_depends_on_the_seed(
     mean: float, status: Status, spread: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = {_verdict(_Drawn(SHARES[spread], mean, seed), monkeypatch).status for seed in range(4)}
+    found = {_verdict(_Simulated(SHARES[spread], mean, seed), monkeypatch).status for seed in range(4)}
     assert found == {status}
 
 
 def test_what_is_too_slow_to_be_decided_needs_review(monkeypatch: pytest.MonkeyPatch) -> None:
-    outcome = _verdict(_Drawn(SHARES["uniform"], 0.3, 0, endure=2 * DRAWS), monkeypatch)
+    outcome = _verdict(_Simulated(SHARES["uniform"], 0.3, 0, endure=2 * DRAWS), monkeypatch)
     assert (outcome.status, outcome.score) == (Status.REVIEW, Fraction(1, 2))
     assert outcome.evidence["mean_share"] == pytest.approx(0.3, abs=0.01)
 
@@ -124,7 +124,7 @@ def test_it_is_so_in_a_sandbox(torch_boxes: BoxRunner, submission: MakeSubmissio
 def test_the_rubric_says_what_is_accepted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     checks = (check for problem in _with(tmp_path, "within: 1/10").problems for check in problem.checks)
     within = next(check.parameters["within"] for check in checks if check.id == CHECK)
-    found = _verdict(_Drawn(SHARES["uniform"], 0.3125, 0), monkeypatch, within=within)
+    found = _verdict(_Simulated(SHARES["uniform"], 0.3125, 0), monkeypatch, within=within)
     assert found.status is Status.PASSED
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from grader import Array, Outcome, difference, failed
-from grader.modules import Workbench, needs_review
+from grader.modules import Workbench, judged_by_behaviour
 from rubrics.module_recovery import behaviour
 from rubrics.module_recovery.behaviour import Gradients
 from rubrics.module_recovery.layers import Values
@@ -75,7 +75,7 @@ def shown_of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, 
         _NORMALISED: behaviour.is_normalised(bench.run((lone,)).outputs[0]),
     }
     left = "what its layers compute: the scale of the scores, the ReLU, both LayerNorms"
-    return needs_review(shown, left, essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, left, essential=behaviour.WEIGHED)
 
 
 def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_blocks: bool) -> Outcome:
@@ -100,7 +100,7 @@ def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_bloc
     }
     # Tokens that no parameter can set, for want of a learned class token or positions, are another check's concern.
     essential = behaviour.WEIGHED if ways else ""
-    return needs_review(shown, "what its blocks and its head compute", essential=essential)
+    return judged_by_behaviour(shown, "what its blocks and its head compute", essential=essential)
 
 
 _Setting = Callable[[Array], dict[str, Array]]  # parameters for which every image becomes these tokens (N + 1, D)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from grader import Array, compare
+from grader import RTOL, Array
 from grader.modules import Workbench
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.mixing import RIGHT
@@ -51,6 +51,6 @@ def _how_they_follow(
         want = stack.tail(encode(stack.blocks, tokens)[:, found.way_in.place])
         # The ε of a LayerNorm is left open. Through three blocks it moves all logits by some 10⁻⁵ of the largest, and
         # one near zero by more than its own share; what blocks do otherwise moves them by half of it and more.
-        if np.abs(want - logits).max() <= compare.RTOL * np.abs(logits).max():
+        if np.abs(want - logits).max() <= RTOL * np.abs(logits).max():
             return how
     return UNKNOWN

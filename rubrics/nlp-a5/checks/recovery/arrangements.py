@@ -35,12 +35,12 @@ class Rearranged(Workbench):
     kept: dict[str, Array] = field(default_factory=dict)  # as its author has them
     places: _Places = field(default_factory=dict)
 
-    def _ask(
+    def ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
     ) -> dict[str, Any]:
         whole = self.values | dict(values)
         rows = [self._as_kept({**whole, **change}) for change in changes]
-        return super()._ask(config, self._as_kept(whole), inputs, cotangents, rows)
+        return super().ask(config, self._as_kept(whole), inputs, cotangents, rows)
 
     def _as_kept(self, values: Mapping[str, Array]) -> dict[str, Array]:
         flat = _flat(self.kept)

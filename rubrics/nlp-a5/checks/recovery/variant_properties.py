@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader import Array, Outcome, compare, failed
-from grader.modules import Workbench, needs_review
+from grader import ATOL, RTOL, Array, Outcome, failed
+from grader.modules import Workbench, judged_by_behaviour
 from rubrics.module_recovery import behaviour
 
 from ...public.causality import looks_ahead, moved_by
@@ -25,17 +25,17 @@ def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
         step[:, -1] = 0.0
     runs = bench.run((x,), (x + steps[0],), (x + steps[1],), (x + steps[0] + steps[1],)).outputs
     plain, one, other, both = (output[:, -1] for output in runs)
-    if not np.allclose(both - one, other - plain, rtol=compare.RTOL, atol=compare.ATOL):
+    if not np.allclose(both - one, other - plain, rtol=RTOL, atol=ATOL):
         message = "the weights of a token depend on earlier tokens; in a Synthesizer it proposes them by itself"
         return failed(message, code="weights_depend_on_others")
     own = np.zeros_like(x)
     own[:, -1] = rng.normal(size=(2, WIDTH))
     ahead, behind = (output[:, -1] for output in bench.run((x + own,), (x - own,)).outputs)
-    if np.allclose(ahead - plain, plain - behind, rtol=compare.RTOL, atol=compare.ATOL):
+    if np.allclose(ahead - plain, plain - behind, rtol=RTOL, atol=ATOL):
         message = "the output is linear in the asking token: there is no ReLU and no softmax"
         return failed(message, code="linear_in_token")
     asked, asked_ahead = (output[:, -1] for output in bench.run((x + steps[0],), (x + steps[0] + own,)).outputs)
-    if np.allclose(asked_ahead - asked, ahead - plain, rtol=compare.RTOL, atol=compare.ATOL):
+    if np.allclose(asked_ahead - asked, ahead - plain, rtol=RTOL, atol=ATOL):
         message = "what a token takes from earlier ones does not depend on itself: it proposes no weights"
         return failed(message, code="weights_ignore_token")
     if not _gives_equal_tokens_equal_answers(bench, rng):
@@ -49,7 +49,7 @@ def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
         "the weights depend on the asking token and on positions, and sum to one": True,
         behaviour.WEIGHED: _weighed(bench, rng, x),
     }
-    return needs_review(shown, "the ReLU, the biases and the scale of the scores", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, "the ReLU, the biases and the scale of the scores", essential=behaviour.WEIGHED)
 
 
 def _gives_equal_tokens_equal_answers(bench: Workbench, rng: np.random.Generator) -> bool:
@@ -61,7 +61,7 @@ def _gives_equal_tokens_equal_answers(bench: Workbench, rng: np.random.Generator
 def _order_matters(bench: Workbench, x: Array) -> bool:
     """Whether the last of six tokens notices that the others change places."""
     plain, reordered = bench.run((x,), (x[:, [1, 0, 3, 2, 4, 5]],)).outputs
-    return not np.allclose(plain[:, -1], reordered[:, -1], rtol=compare.RTOL, atol=compare.ATOL)
+    return not np.allclose(plain[:, -1], reordered[:, -1], rtol=RTOL, atol=ATOL)
 
 
 def _weighed(bench: Workbench, rng: np.random.Generator, tokens: Array, *rest: Array) -> bool:
@@ -88,24 +88,13 @@ def of_cross_attention(bench: Workbench, rng: np.random.Generator, inputs: tuple
         behaviour.WEIGHED: _weighed(bench, rng, *inputs),
         behaviour.SPLIT: same is False,
     }
-    return needs_review(shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(
+        shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual", essential=behaviour.WEIGHED
+    )
 
 
 def _rows_that_move(before: Array, after: Array) -> set[int]:
-    return {int(row) for row in np.flatnonzero(moved_by(before, after).max(axis=0) > compare.ATOL)}
-
-
-def looks_at_later_rows(bench: Workbench, rng: np.random.Generator, inputs: tuple[Array, ...]) -> Outcome | None:
-    """None if changing row s of the first input, whose keys are asked, moves no output row before s."""
-    asked, *rest = inputs
-    for s in range(1, asked.shape[1]):
-        changed = asked.copy()
-        changed[:, s] += rng.normal(size=changed[:, s].shape)
-        before, after = bench.run((asked, *rest), (changed, *rest)).outputs
-        if any(row < s for row in _rows_that_move(before, after)):
-            message = f"an output row of {bench.name} changes with a later row of its input; mask by index"
-            return failed(message, code="sees_later_tokens")
-    return None
+    return {int(row) for row in np.flatnonzero(moved_by(before, after).max(axis=0) > ATOL)}
 
 
 def of_a_down_projection(bench: Workbench, rng: np.random.Generator, basis: str) -> Outcome | None:
@@ -121,7 +110,7 @@ def of_a_down_projection(bench: Workbench, rng: np.random.Generator, basis: str)
         return failed(message, code="rows_mixed")
     token = rng.normal(size=(1, 1, WIDTH))
     many, few = bench.run((token.repeat(7, axis=1),), (token.repeat(2, axis=1),)).outputs
-    if not np.allclose(many, few, rtol=compare.RTOL, atol=compare.ATOL):
+    if not np.allclose(many, few, rtol=RTOL, atol=ATOL):
         message = f"seven equal tokens should give {bench.name} the same answer as two: weights sum to one"
         return failed(message, code="weights_not_normalised")
     moved = _rows_that_move(*bench.run((x,), (x + rng.normal(size=x.shape),)).outputs)
@@ -177,4 +166,4 @@ def of_rotary_attention(bench: Workbench, rng: np.random.Generator) -> Outcome:
         behaviour.WEIGHED: _weighed(bench, rng, x),
         behaviour.SPLIT: same is False,
     }
-    return needs_review(shown, f"the angles, {_ATTENTION}", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, f"the angles, {_ATTENTION}", essential=behaviour.WEIGHED)

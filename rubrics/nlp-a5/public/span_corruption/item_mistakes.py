@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from grader import Outcome, passed, quote, scored
 
-from .drawn_items import Drawn, Question, whole_text
+from .items import Draws, Question, whole_text
 from .span_statistics import SLIP, is_slip
 from .spans import (
     CUT_OUT_IS_ANOTHER,
@@ -53,13 +53,13 @@ def judged_items(mistakes: Sequence[Mistake], draws: int, right: str) -> Outcome
     )
 
 
-def strays(drawn: Drawn, trial: int) -> list[Mistake]:
+def strays(drawn: Draws, trial: int) -> list[Mistake]:
     """Draws that raised, or gave no pair."""
     cause = Cause("asking for an item fails at times", "item_fails")
     return [Mistake(cause, f"it {stray}; {drawn.question.shown}", drawn.question, trial) for stray in drawn.strays]
 
 
-def uneven(drawn: Drawn, trial: int) -> list[Mistake]:
+def uneven(drawn: Draws, trial: int) -> list[Mistake]:
     """Items that are not as long as the block or one less, or not as long as most."""
     question, block = drawn.question, drawn.question.block
     if drawn.whole is not None and drawn.whole.shape[1] in (block, block + 1):
@@ -83,13 +83,13 @@ def uneven(drawn: Drawn, trial: int) -> list[Mistake]:
     ]
 
 
-def _is_overfull(x: str, y: str, drawn: Drawn) -> bool:
+def _is_overfull(x: str, y: str, drawn: Draws) -> bool:
     """Whether so much of the document is kept that two masks have no room beside it."""
     span = measured(whole_text(x, y), drawn.question.document)
     return span is not None and span.kept > drawn.question.block - 2
 
 
-def not_shifted(drawn: Drawn, trial: int) -> list[Mistake]:
+def not_shifted(drawn: Draws, trial: int) -> list[Mistake]:
     """Items of which y is not x moved by one."""
     question = drawn.question
     if drawn.whole is not None:
@@ -105,7 +105,7 @@ def not_shifted(drawn: Drawn, trial: int) -> list[Mistake]:
     ]
 
 
-def unreadable(drawn: Drawn, trial: int) -> list[Mistake]:
+def unreadable(drawn: Draws, trial: int) -> list[Mistake]:
     """Items whose pieces cannot be put together to a piece of the document."""
     question = drawn.question
     others = tuple(other for idx, other in enumerate(question.documents) if idx != question.idx)
@@ -113,12 +113,12 @@ def unreadable(drawn: Drawn, trial: int) -> list[Mistake]:
     return [_unread(cause, text, drawn, trial) for text, cause in read if isinstance(cause, Cause)]
 
 
-def misformed(drawn: Drawn, trial: int) -> list[Mistake]:
+def misformed(drawn: Draws, trial: int) -> list[Mistake]:
     """Items that are not prefix ⁇ suffix ⁇ masked and pads, whatever their text."""
     read = ((text, form_mistake(text, drawn.question.document)) for text in drawn.unread)
     return [_unread(cause, text, drawn, trial) for text, cause in read if cause]
 
 
-def _unread(cause: Cause, text: str, drawn: Drawn, trial: int) -> Mistake:
+def _unread(cause: Cause, text: str, drawn: Draws, trial: int) -> Mistake:
     detail = f"from '{quote(drawn.question.document)}' it makes '{quote(text)}'"
     return Mistake(cause, detail, drawn.question, trial, cause in _MAY_FOLLOW)

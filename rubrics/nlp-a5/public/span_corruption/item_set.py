@@ -15,7 +15,7 @@ import numpy as np
 
 from grader import Student, WrongKind
 
-from .drawn_items import Drawn, Question, draw, draw_by_chance, questions
+from .items import Draws, Question, draw, draw_by_chance, questions
 from .span_columns import Spans, joined
 from .span_statistics import EDITIONS, longest_kept
 from .spans import MASK
@@ -62,7 +62,7 @@ def together(samples: Sequence[Sample]) -> Sample:
     )
 
 
-def sample_of(drawn: Drawn) -> Sample:
+def sample_of(drawn: Draws) -> Sample:
     """The draws that have three pieces. One check points out a mistake in the form, so that not all do."""
     if len(drawn) > _FEW and drawn.stays_the_same:
         hint = "so nothing can be said about chance; draw in __getitem__, not once in __init__"
@@ -75,7 +75,7 @@ def sample_of(drawn: Drawn) -> Sample:
     return Sample(drawn.question, drawn.spans, not drawn.strays and len(drawn.spans) == len(drawn))
 
 
-def _begin_alike(one: Drawn, other: Drawn) -> bool:
+def _begin_alike(one: Draws, other: Draws) -> bool:
     """Whether a data set that is built anew draws the same again, as one does that seeds a generator of its own: then
     two goes are no more than the longer of them."""
     return np.array_equal(one.sides[0].codes[:_TELLING], other.sides[0].codes[:_TELLING])
@@ -90,7 +90,7 @@ class _Set:
             solid = tuple(longest_kept(block, share) for share in EDITIONS)
             of_block = questions(rng, tuple(documents), block, 0, solid)
             self.questions |= {(length, block): one for length, one in zip(documents, of_block, strict=True)}
-        self.drawn: dict[Question, Drawn] = {}
+        self.drawn: dict[Question, Draws] = {}
         self.samples: dict[Question, Sample] = {}
 
 
@@ -107,7 +107,7 @@ class Items:
         kept: _Set = self.student.in_common(f"items of {self.name} in {self.file}", _Set)
         return kept
 
-    def first(self, length: int, block: int) -> Drawn:
+    def first(self, length: int, block: int) -> Draws:
         """Draws up to the first break, as they came."""
         return self._drawn(next(iter(self._goes(length, block, 1))))
 
@@ -132,7 +132,7 @@ class Items:
         return sample_of(draw_by_chance(self.ask, question))
 
     @cached_property
-    def ask(self) -> partial[Drawn]:
+    def ask(self) -> partial[Draws]:
         return partial(draw, self.student, self.file, self.name)
 
     def _goes(self, length: int, block: int, draws: int) -> list[Question]:
@@ -142,7 +142,7 @@ class Items:
         asked = self._set.questions[length, block]
         return [replace(asked, times=end - begin, after=begin) for begin, end in zip(begins, breaks, strict=False)]
 
-    def _drawn(self, question: Question) -> Drawn:
+    def _drawn(self, question: Question) -> Draws:
         kept = self._set.drawn
         if question not in kept:
             kept[question] = self.ask(question)

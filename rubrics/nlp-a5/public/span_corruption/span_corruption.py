@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from grader import (
     Crashed,
     Killed,
     NotImportable,
     Outcome,
+    Share,
     Status,
     Student,
     StudentFault,
@@ -28,7 +29,6 @@ from grader import (
     scored,
 )
 
-from .drawn_items import LONG_TENSOR, Drawn, Question, draw, draw_each, questions
 from .item_mistakes import (
     Mistake,
     judged_items,
@@ -39,6 +39,7 @@ from .item_mistakes import (
     unreadable,
 )
 from .item_set import BLOCK, FITS, ORDINARY, Items, Sample, together
+from .items import LONG_TENSOR, Draws, Question, draw, draw_each, questions
 from .span_statistics import (
     DRAWS,
     EDITIONS,
@@ -63,15 +64,8 @@ _SOME = 300
 _GOES = (8, 4, 2, 1)  # an eighth of the draws, a quarter, half, all of them
 
 
-def _exact(value: Any) -> Any:
-    try:
-        return Fraction(str(getattr(value, "text", value)))
-    except (ValueError, ZeroDivisionError):
-        raise ValueError("should be a share between 0 and 1, such as 7/8 or 0.05") from None
-
-
-_BlockShare = Annotated[Fraction, BeforeValidator(_exact), Field(gt=0, lt=1)]
-_Within = Annotated[Fraction, BeforeValidator(_exact), Field(gt=0, lt=Fraction(1, 4))]
+_BlockShare = Annotated[Share, Field(lt=1)]
+_Within = Annotated[Share, Field(lt=Fraction(1, 4))]
 
 
 def _mistake(question: Question, finding: Finding, trial: int) -> Outcome:
@@ -303,7 +297,7 @@ def _but_for_slips(mistakes: list[Mistake], draws: int) -> list[Mistake]:
     return [] if is_slip(len(mistakes), draws) else mistakes
 
 
-def _uneven_alone(student: Student, rng: np.random.Generator, file: str, name: str, drawn: Drawn) -> list[Mistake]:
+def _uneven_alone(student: Student, rng: np.random.Generator, file: str, name: str, drawn: Draws) -> list[Mistake]:
     """Items of another length than the block's, unless ordinary documents have such too: that costs elsewhere."""
     mistakes = uneven(drawn, 0)
     if not mistakes:

@@ -6,9 +6,8 @@ import numpy as np
 
 from grader import Outcome, Student, StudentFile, check, failed, passed
 
-from .drawn_items import draw, questions
+from .items import draw, questions, right_vocabularies, without_letters_beyond_ascii
 from .spans import MASK, PAD
-from .vocabulary_tables import right_vocabularies, without_letters_beyond_ascii
 
 
 @check

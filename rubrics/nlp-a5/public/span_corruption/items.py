@@ -1,4 +1,4 @@
-"""Items of a character data set as they came out of the box: validated, and read back as text."""
+"""Items of a character data set as they come out of the sandbox: validated, and read back as text."""
 
 from __future__ import annotations
 
@@ -16,13 +16,8 @@ from grader import Array, Crashed, Killed, NotImportable, Student, StudentFault,
 from ...probes import draw_items
 from .span_columns import Spans, spans_at_the_beginning
 from .spans import MASK, PAD, UNKNOWN, Span, measured
-from .vocabulary_tables import (
-    Entries,
-    entries_of,
-    right_vocabularies,
-    without_letters_beyond_ascii,
-)
 
+Entries = tuple[tuple[Any, Any], ...]  # of a vocabulary's table, as it came out of the sandbox
 LONG_TENSOR = "Tensor torch.int64"
 # No character twice in short documents but the blank: a piece has one place.
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;éü"
@@ -125,7 +120,7 @@ _NOTHING = Side(np.zeros(0, "<u4"), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Draws:
     """What the box gave: x and y of each draw; `strays` are draws that gave none.
 
     Its question may hold shorter documents than were sent: those that the items are made of.
@@ -205,7 +200,7 @@ def whole_text(x: str, y: str) -> str:
     return y + x[-1:] if y[1:] == x[:-1] else x
 
 
-def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
+def draw(student: Student, file: str, name: str, question: Question) -> Draws:
     """Ask the box. Faults say with which document they happened; what is not two rows of ids is one."""
     request = {"name": name, "data": question.data, "block_size": question.block, "stream": question.stream}
     try:
@@ -219,7 +214,7 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
             pass
         case _:
             raise Crashed(f"{name} gave no items", code="malformed_reply")
-    drawn = Drawn(
+    drawn = Draws(
         question,
         length if isinstance(length, int) else None,
         size if isinstance(size, int) else None,
@@ -244,7 +239,7 @@ def draw(student: Student, file: str, name: str, question: Question) -> Drawn:
     return replace(drawn, question=read, sides=(x, y), strays=strays)
 
 
-def draw_each(student: Student, file: str, name: str, asked: Sequence[Question]) -> Iterator[Drawn]:
+def draw_each(student: Student, file: str, name: str, asked: Sequence[Question]) -> Iterator[Draws]:
     """Draws of several documents of one data set, each as often. They are asked for at once; one by one where anything
     is odd, so that it is known with which document it happened."""
     first, *others = asked
@@ -264,7 +259,7 @@ def draw_each(student: Student, file: str, name: str, asked: Sequence[Question])
             yield replace(drawn, question=read, sides=(x, y))
 
 
-def draw_by_chance(ask: Callable[[Question], Drawn], question: Question, drawn: Drawn | None = None) -> Drawn:
+def draw_by_chance(ask: Callable[[Question], Draws], question: Question, drawn: Draws | None = None) -> Draws:
     """What is drawn. An item that stays the same, which costs elsewhere, is drawn from copies of its document."""
     drawn = drawn or ask(question)
     if question.times == 1 or not drawn.stays_the_same:
@@ -300,7 +295,7 @@ def _rows(ids: Any, lengths: Any, times: int) -> tuple[Array, Array] | None:
     return ids, lengths
 
 
-def _letters(drawn: Drawn) -> dict[int, str]:
+def _letters(drawn: Draws) -> dict[int, str]:
     """Ids to characters by the data set's own tables, right or wrong; without tables, by the assignment's.
 
     stoi comes first, for with it items are made. Whatever stands for pad and mask is read as such: that it is another
@@ -325,3 +320,21 @@ def _side(ids: Array, lengths: Array, letters: dict[int, str]) -> Side:
 
 def _within(ids: Array) -> Array:
     return np.where((ids >= 0) & (ids < _MOST_LETTERS), ids, _MOST_LETTERS)
+
+
+def entries_of(table: Any) -> Entries | None:
+    if not isinstance(table, list) or not all(isinstance(entry, list) and len(entry) == 2 for entry in table):
+        return None
+    if not all(isinstance(value, int | str | None) for entry in table for value in entry):
+        return None
+    return tuple((one, other) for one, other in table)
+
+
+def right_vocabularies(data: str) -> tuple[list[str], list[str]]:
+    """□, ⁇ and the sorted characters of the data, where the newline between documents may or may not be one."""
+    special, letters = [PAD, MASK], sorted(set(data))
+    return [*special, *letters], [*special, *(letter for letter in letters if letter != "\n")]
+
+
+def without_letters_beyond_ascii(text: str) -> str:
+    return text.encode("ascii", "ignore").decode()
