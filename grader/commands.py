@@ -121,6 +121,9 @@ def checks(
     rubric: Annotated[
         str | None, typer.Option("--rubric", metavar="NAME|PATH", help="List the checks beside this rubric, too.")
     ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the reference page, with every key of a rubric.")
+    ] = False,
 ) -> None:
     """List the checks that rubrics can use, with their parameters."""
     from rich.console import Console
@@ -128,6 +131,11 @@ def checks(
     from grader.report.listings import print_checks
     from grader.rubric.catalogue import known_checks
 
+    if markdown:
+        from grader.authoring.checks_page import checks_page
+
+        print(checks_page(known_checks()), end="")
+        return
     print_checks(known_checks(Plugin(find_rubric(rubric).parent) if rubric else None), Console())
 
 

@@ -89,7 +89,7 @@ def difference(got: Array, want: Array, rtol: float = RTOL, atol: float = ATOL) 
     at = tuple(int(i) for i in np.unravel_index(np.argmax(over), over.shape))
     size = float(error[at])
     got_text, want_text = told_apart(float(got[at]), float(want[at]))
-    return Difference(f"off by {size:.2g} at {at}", f"got {got_text}, expected {want_text}", size)
+    return Difference(f"off by {size:.2g}{f' at {at}' if at else ''}", f"got {got_text}, expected {want_text}", size)
 
 
 def told_apart(got: float, want: float) -> tuple[str, str]:

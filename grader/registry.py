@@ -82,18 +82,18 @@ DataFile = Annotated[str, _FOUND_IN_DATA]
 Labels = Annotated[DataFile, OneLineForEach()]
 
 
-def _in_words(annotation: Any) -> str:
+def kind_in_words(annotation: Any) -> str:
     """A type without what validates it: `Mapping[str, list[Tier]]`."""
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if hasattr(annotation, "__metadata__"):
-        return _in_words(inner[0])
+        return kind_in_words(inner[0])
     if origin in (typing.Union, UnionType):
-        return " | ".join(_in_words(one) for one in inner)
+        return " | ".join(kind_in_words(one) for one in inner)
     if origin is typing.Literal:
         return " | ".join(repr(one) for one in inner)
     if origin is None:
         return "..." if annotation is ... else getattr(annotation, "__name__", str(annotation))
-    return f"{origin.__name__}[{', '.join(_in_words(one) for one in inner)}]"
+    return f"{origin.__name__}[{', '.join(kind_in_words(one) for one in inner)}]"
 
 
 def _keys_in(annotation: Any) -> set[str]:
@@ -121,7 +121,7 @@ class Parameter:
 
     @property
     def kind(self) -> str:
-        return _in_words(self.annotation)
+        return kind_in_words(self.annotation)
 
     def has(self, mark: type) -> bool:
         return any(isinstance(one, mark) for one in getattr(self.annotation, "__metadata__", ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.in_process import command
 from tests.test_cli import grader
 
 AUTHORS = (REPOSITORY / "docs" / "authors.md").read_text()
+HOW_TO = (REPOSITORY / "docs" / "how_to.md").read_text()
 PHRASINGS = (REPOSITORY / "docs" / "phrasings.md").read_text()
 TAS = (REPOSITORY / "docs" / "tas.md").read_text()
 COMMANDS = re.findall(r"^grader .+$", TAS, re.MULTILINE)
@@ -49,19 +51,74 @@ def _change(file: Path, hunk: list[str]) -> None:
 @pytest.mark.slow
 def test_an_author_who_follows_the_page_sees_what_it_shows(tmp_path: Path) -> None:
     follow(AUTHORS, tmp_path)
-    kit = tmp_path / "kit"
-    assert "doubles_on_other_inputs" not in (kit / "rubric" / "scores" / "rubric.yaml").read_text()
-    again = grader("run", "class/alex", "--rubric", kit / "rubric" / "scores" / "rubric.yaml", cwd=tmp_path)
-    assert "0 / 1" in again.stdout
+    rubric = tmp_path / "kit" / "rubric" / "geometry" / "rubric.yaml"
+    assert "matches_on_hidden_inputs" not in rubric.read_text()
+    again = grader("run", "class/alex", "--rubric", rubric, cwd=tmp_path)
+    assert "1 / 2" in again.stdout, again.stderr
+
+
+BATCH = """
+import torch
+
+
+def batch(texts, limit=None):
+    texts = [text[:limit] for text in texts]
+    longest = sorted(texts, key=len, reverse=True)[0] if texts else None
+    return {"longest": longest, "lengths": torch.tensor([float(len(text)) for text in texts])}
+"""
+ROWS = """
+import numpy as np
+
+
+def attention(Q, K, V):
+    E = Q @ K.T / Q.shape[1] ** 0.5
+    A = np.exp(E - E.max(axis=1, keepdims=True))
+    return A @ V / A.sum(axis=1, keepdims=True)
+"""
+TIED = """
+from torch import nn
+
+
+class Tied(nn.Linear):
+    pass
+"""
+ANSWERS = """
+## 1.a
+$g = X^\\top X w - X^\\top y + \\lambda w$
+
+## 1.b
+w = 0,96
+
+## 1.c
+(b)
+
+## 1.d
+All its eigenvalues are positive, at least λ.
+"""
 
 
 @pytest.mark.slow
-def test_the_probe_on_the_page_passes_what_is_right(tmp_path: Path) -> None:
-    page = AUTHORS[AUTHORS.index("```python\n# gates/probes.py") :]
-    follow(page[: page.index("```console\n$ grader run class/kim")], tmp_path)
-    gate = tmp_path / "class" / "kim" / "gate.py"
-    gate.write_text(gate.read_text().replace("gate * y + (1 - gate) * x", "gate * x + (1 - gate) * y"))
-    assert "1 / 1" in grader("run", "class/kim", "--rubric", "gates/rubric.yaml", cwd=tmp_path).stdout
+def test_each_recipe_gives_what_is_right_all_points(tmp_path: Path) -> None:
+    follow(HOW_TO, tmp_path)
+    gate = (tmp_path / "class" / "kim" / "gate.py").read_text()
+    check = "{check: has_so_many_numbers, points: 1, file: tied.py, name: Tied, arguments: [2, 3], count: 9}"
+    problem = f"{{id: '1', title: Tied, points: 1, libraries: [numpy, torch], checks: [{check}]}}"
+    (tmp_path / "tying" / "rubric.yaml").write_text(f"{{rubric: tying, title: Tied, points: 1, problems: [{problem}]}}")
+    works = {
+        "batching": {"batch.py": BATCH},
+        "gates": {"gate.py": gate.replace("x, gate * x + (1 - gate) * y)", "gate * x + (1 - gate) * y, x)")},
+        "tying": {"tied.py": TIED},
+        "rows": {"attention.py": ROWS},
+        "quiz": {"answers.md": ANSWERS},
+    }
+    for rubric, files in works.items():
+        work = tmp_path / f"class_{rubric}" / "bo"  # whose numbers 0.96 follows from
+        work.mkdir(parents=True)
+        for name, text in files.items():
+            (work / name).write_text(text)
+        done = grader("run", work, "--rubric", f"./{rubric}", "--json", work / "report.json", cwd=tmp_path)
+        report = json.loads((work / "report.json").read_text())
+        assert report["points"] == report["max_points"], done.stdout + done.stderr
 
 
 @pytest.mark.slow

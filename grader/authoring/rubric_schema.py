@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
+from grader.authoring.meanings import meaning_of
 from grader.plugins import Plugin
 from grader.prose import item_phrased_apart
 from grader.registry import REQUIRED, Definition, Parameter
@@ -52,7 +53,8 @@ def rubric_schema(rubric: Path | None = None) -> Schema:
     definitions = _tidy(shared["$defs"])
     parameters = {
         name: {
-            one.name: _parameter(one, _tidy(made[(name, one.name), "validation"])) for one in its.parameters.values()
+            one.name: _parameter(one, name, _tidy(made[(name, one.name), "validation"]))
+            for one in its.parameters.values()
         }
         for name, its in checks.items()
     }
@@ -96,11 +98,12 @@ def _tidy(schema: Any) -> Any:
     return tidy
 
 
-def _parameter(parameter: Parameter, schema: Schema) -> Schema:
+def _parameter(parameter: Parameter, check: str, schema: Schema) -> Schema:
     if item := item_phrased_apart(parameter.annotation):
         schema = _named_with_labels(schema, item)
     need = "needed" if parameter.default is REQUIRED else f"default: {parameter.default!r}"
-    told = {"description": f"{parameter.kind}; {need}"}
+    said = "; ".join(filter(None, (meaning_of(parameter.name, check), parameter.kind, need)))
+    told = {"description": said}
     if "$ref" in schema:
         return {"allOf": [schema], **told}
     return (

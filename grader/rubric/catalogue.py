@@ -8,13 +8,14 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
+from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
 import grader.checks
 from grader.errors import RubricError
-from grader.plugins import Plugin
+from grader.plugins import PROBES, Plugin
 from grader.quoting import quote
 from grader.registry import Definition, definitions_in
 from grader.rubric.own_functions import Kind, Offer, offers_in
@@ -38,9 +39,10 @@ class Catalogue(Mapping[str, Definition]):
         self._definitions = _AsNamed(modules, definitions_in)
         self.references: Mapping[str, Offer] = _AsNamed(modules, lambda some: offers_in(some, "reference"))
         self.inputs: Mapping[str, Offer] = _AsNamed(modules, lambda some: offers_in(some, "inputs"))
+        self.adapters: Mapping[str, Offer] = _functions_of_probes(plugin)
 
     def offers(self, kind: Kind) -> Mapping[str, Offer]:
-        return self.references if kind == "reference" else self.inputs
+        return {"reference": self.references, "inputs": self.inputs, "adapter": self.adapters}[kind]
 
     def __getitem__(self, name: str) -> Definition:
         return self._definitions[name]
@@ -50,6 +52,15 @@ class Catalogue(Mapping[str, Definition]):
 
     def __len__(self) -> int:
         return len(self._definitions)
+
+
+def _functions_of_probes(plugin: Plugin) -> dict[str, Offer]:
+    """The functions of the rubric's `probes.py`: any of them may stand between a check and a student's function."""
+    if plugin.probes is None:
+        return {}
+    module = load_own(plugin, f"{plugin.package}.{plugin.probes.stem}")
+    functions = [one for one in vars(module).values() if isfunction(one) and one.__module__ == module.__name__]
+    return {one.__name__: Offer("adapter", one) for one in functions}
 
 
 class _AsNamed(Mapping[str, _Found]):
@@ -133,7 +144,7 @@ def load_own(plugin: Plugin, module: str) -> ModuleType:
         raise
     except Exception as error:  # the author's file, whatever it raised
         cause = error.msg if isinstance(error, SyntaxError) else str(error)
-        where = _place_in(plugin, plugin.modules[module], error)
+        where = _place_in(plugin, plugin.modules.get(module, plugin.folder / PROBES), error)
         raise RubricError([f"{where}: cannot be imported: {type(error).__name__}: {quote(cause)}"]) from error
 
 

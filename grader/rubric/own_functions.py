@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, Literal, TypeVar
 
 _MARK = "__offered_to_rubrics__"
-Kind = Literal["reference", "inputs"]
+Kind = Literal["reference", "inputs", "adapter"]
 Mistaken = tuple[str, Callable[..., Any]]  # what it looks like, and what gives such values
 Mistakes = Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]]
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -97,8 +97,9 @@ def test_every_check_and_parameter_is_there_with_its_words() -> None:
         assert cases[name]["description"].startswith(definition.summary)
         for parameter in definition.parameters.values():
             assert parameter.kind in cases[name]["properties"][parameter.name]["description"]
-    assert cases["matches_reference"]["properties"]["rtol"]["description"] == "float; default: 0.0001"
-    assert cases["matches_reference"]["properties"]["file"]["description"] == "str; needed"
+    parameters = cases["matches_reference"]["properties"]
+    assert parameters["rtol"]["description"] == "relative tolerance; float; default: 0.0001"
+    assert parameters["file"]["description"] == "the student's file; str; needed"
 
 
 def _check_form() -> dict[str, Any]:

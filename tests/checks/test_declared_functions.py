@@ -1,8 +1,7 @@
-"""A rubric can declare functions that its question needs; the page for authors lists all there are."""
+"""A rubric can declare functions that its question needs."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ from grader.checks.formulas.identities import formula_equals_the_key
 from grader.errors import RubricError
 from grader.formulas.compute.declared_functions import COMPUTED
 from grader.model import Status
-from grader.notation.function_names import DECLARABLE, FUNCTIONS
+from grader.notation.function_names import DECLARABLE
 from grader.registry import definition_of
 from grader.rubric.loading import load_rubric
 from tests.checks.answering import answering
-from tests.conftest import REPOSITORY
 from tests.formulas.conftest import in_this_process as in_this_process
 
 SYMBOLS = {"X": "n×d", "w": "d", "u": "d", "θ": "scalar", "n": "size", "d": "size"}
@@ -114,14 +112,3 @@ def written(folder: Path, reading: str) -> Path:
         f"rubric: f\ntitle: F\npoints: 1\nproblems:\n  - {{id: '1', title: F, points: 1, checks: [{check}]}}\n"
     )
     return folder / "f.yaml"
-
-
-def test_authors_can_read_which_functions_there_are() -> None:
-    page = (REPOSITORY / "docs" / "authors.md").read_text(encoding="utf-8")
-    known, declarable = (
-        re.search(rf"{begins} (.*?)\.\n", page, re.DOTALL) for begins in ("Always known:", "To be declared:")
-    )
-    assert known
-    assert declarable
-    assert set(re.findall(r"`(\w+)`", known[1])) == set(FUNCTIONS)
-    assert set(re.findall(r"`(\w+)`", declarable[1])) == set(DECLARABLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader.checks.functions.ground_truth import is_frozen, mistakes_on_squares, reference_function
-from grader.checks.functions.inputs import simpler_than
+from grader.checks.functions.inputs import Through, simpler_than
 from grader.checks.functions.mistake_name import name_among, name_the_mistake
 from grader.checks.functions.returned import returned
 from grader.compare import difference
@@ -19,13 +19,18 @@ def can_be_asked_more(fault: Crashed, reference: str) -> bool:
 
 
 def cause_of_crash(
-    student: Student, rng: np.random.Generator, asked: tuple[str, str], reference: str, inputs: str
+    student: Student,
+    rng: np.random.Generator,
+    asked: tuple[str, str],
+    reference: str,
+    inputs: str,
+    through: Through = None,
 ) -> str:
     """What to add to the message about a crash; nothing, if simpler inputs crash as well."""
     right = reference_function(reference)
     for circumstance, suspect, case in simpler_than(inputs, rng):
         try:
-            got = returned(student, *asked, case)
+            got = returned(student, *asked, case, through)
         except StudentFault:
             continue
         if difference(got, right(*case.args, **case.kwargs)) is None:

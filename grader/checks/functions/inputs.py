@@ -23,6 +23,16 @@ _SIDE = 6
 _Found = TypeVar("_Found")
 
 
+def _adapter(name: str, info: ValidationInfo) -> str:
+    own = offers_among(info.context, "adapter")
+    if name not in own:
+        raise ValueError(f"names no function of the rubric's own probes.py: '{name}'{did_you_mean(name, own)}")
+    return OfferedName(name, own[name])
+
+
+Through = Annotated[str, AfterValidator(_adapter)] | None
+
+
 @dataclass(frozen=True)
 class Case:
     """One set of arguments. `label` says what kind of input it is, without its values."""
@@ -46,9 +56,11 @@ class Case:
         found: _Found = self._found[key]
         return found
 
-    def question(self, function: str) -> dict[str, Any]:
-        """The call of a student's function with these arguments."""
-        return {"function": function, "args": list(self.args), "kwargs": self.kwargs}
+    def question(self, function: str, through: Through = None) -> dict[str, Any]:
+        """The call of a student's function with these arguments, by the rubric's adapter if there is one."""
+        adapter = offered(through, "adapter")
+        by = {"through": adapter.function} if adapter else {}
+        return {"function": function, "args": list(self.args), "kwargs": self.kwargs, **by}
 
     def arguments(self) -> dict[str, Any]:
         """All of them by name; by number where they have none."""
@@ -59,9 +71,9 @@ class Case:
 class Cases(tuple[Case, ...]):
     """Those that a check asks about in one go."""
 
-    def questions(self, function: str) -> list[dict[str, Any]]:
+    def questions(self, function: str, through: Through = None) -> list[dict[str, Any]]:
         """The calls of a student's function with these arguments."""
-        return [case.question(function) for case in self]
+        return [case.question(function, through) for case in self]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from grader.checks.functions.inputs import Case, Cases
+from grader.checks.functions.inputs import Case, Cases, Through
 from grader.checks.functions.nested import Values, as_asked
 from grader.compare import Array, numbers
 from grader.errors import Crashed, NotImportable, WrongKind
@@ -14,9 +14,9 @@ from grader.model import Student
 _Read = TypeVar("_Read")
 
 
-def returned(student: Student, file: str, function: str, case: Case) -> Array:
+def returned(student: Student, file: str, function: str, case: Case, through: Through = None) -> Array:
     try:
-        return numbers(student.call(file, function, *case.args, **case.kwargs), f"{function}()")
+        return numbers(student.probe("call", file, **case.question(function, through)), f"{function}()")
     except (Crashed, WrongKind) as fault:
         raise given(case, fault) from None
 
@@ -42,8 +42,8 @@ class Returned(Iterator[Array]):
             raise given(case, fault) from None
 
 
-def returned_for_each(student: Student, file: str, function: str, cases: Cases) -> Returned:
-    return Returned(student.probe_each("call", file, cases.questions(function)), cases, function)
+def returned_for_each(student: Student, file: str, function: str, cases: Cases, through: Through = None) -> Returned:
+    return Returned(student.probe_each("call", file, cases.questions(function, through)), cases, function)
 
 
 def given(case: Case, fault: Crashed | WrongKind) -> Crashed | WrongKind:

@@ -17,6 +17,7 @@ from grader.checks.functions.inputs import (
     Inputs,
     Maker,
     Scale,
+    Through,
     Tokens,
     all_cases,
     maker_of,
@@ -44,13 +45,15 @@ def returns_an_array(
     inputs: Inputs,
     given: Given = {},  # noqa: B006 - read only
     reference: ReferenceForCauses = None,
+    through: Through = None,
 ) -> Outcome:
     """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
     try:
-        one, other = returned_for_each(student, file, function, drawn(rng, _two_alike, maker_of(inputs, given)))
+        cases = drawn(rng, _two_alike, maker_of(inputs, given))
+        one, other = returned_for_each(student, file, function, cases, through)
     except Crashed as fault:
         if reference and can_be_asked_more(fault, reference):
-            fault.message += cause_of_crash(student, rng, (file, function), reference, inputs)
+            fault.message += cause_of_crash(student, rng, (file, function), reference, inputs, through)
         raise
     if np.array_equal(one, other, equal_nan=True):
         return failed(f"{function}() returns the same array whatever it is given", code="ignores_its_input")
@@ -74,10 +77,11 @@ def matches_reference(
     given: Given = {},  # noqa: B006 - read only
     rtol: float = compare.RTOL,
     atol: float = compare.ATOL,
+    through: Through = None,
 ) -> Outcome:
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
     cases = drawn(rng, all_cases, maker_of(inputs, given))
-    values = returned_for_each(student, file, function, cases)
+    values = returned_for_each(student, file, function, cases, through)
     right, wrong, fine = reference_function(reference), [], []
     for trial, case in enumerate(cases):
         want = right_values(right, reference, case)
@@ -210,11 +214,17 @@ def _reordered_pairs(rng: np.random.Generator, call: AttentionCall) -> Cases:
 
 @check  # in a sandbox of its own: code that counts its calls would know when to leave them alone
 def leaves_inputs_unchanged(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, function: str, inputs: Inputs
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    function: str,
+    inputs: Inputs,
+    through: Through = None,
 ) -> Outcome:
     """The caller's arrays are the same after the call."""
     cases = drawn(rng, _some_cases, maker_of(inputs))
-    answers = student.probe_each("call", file, cases.questions(function))
+    answers = student.probe_each("call", file, cases.questions(function, through))
     for case in cases:
         try:
             next(answers)

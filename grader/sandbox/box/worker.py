@@ -97,12 +97,15 @@ _of_rubrics: dict[str, dict[str, Any]] = {}  # modules of probes, as they were s
 
 
 def _probe_in(question: dict[str, Any]) -> Probe:
-    if (module := question.get("module")) is None:
-        return PROBES[question["probe"]]
+    known = PROBES[question["probe"]] if "probe" in question else None
+    if known and "module" not in question:
+        return known
+    module = question["module"]
     if question["code"]:
         _of_rubrics[module] = {"__name__": module}
         exec(marshal.loads(question["code"]), _of_rubrics[module])
-    return partial(_of_rubrics[module][question["probe"]], STUDENT_CODE)
+    own = _of_rubrics[module][question["own"]]
+    return partial(known, through=own) if known else partial(own, STUDENT_CODE)
 
 
 def send(descriptor: int, reply: dict[str, Any]) -> None:

@@ -37,12 +37,13 @@ class Asking(ABC):
     def probe_each(self, probe: str | Probe, file: str, requests: Sequence[Request]) -> Iterator[Any]:
         place, first = self._submission.find(file), requests[0]
         asked = Asked(place, str(first.get("function") or first.get("name") or ""), self._submission.folder)
-        question = {"file": place, "begins": self._begins, "each": [dict(one) for one in requests]}
-        if isinstance(probe, str):
-            question |= {"probe": probe}
-        else:
-            module, code = plugins.probe_module(probe)
-            question |= {"probe": probe.__name__, "module": module, "code": b"" if module in self._sent else code}
+        each = [{name: value for name, value in one.items() if name != "through"} for one in requests]
+        question = {"file": place, "begins": self._begins, "each": each}
+        question |= {"probe": probe} if isinstance(probe, str) else {}
+        own = first.get("through") if isinstance(probe, str) else probe  # an adapter, or a probe
+        if own is not None:
+            module, code = plugins.probe_module(own)
+            question |= {"own": own.__name__, "module": module, "code": b"" if module in self._sent else code}
             self._sent.add(module)
         self._begins = False
         replies = self._replies(wire.pack_question(question), len(requests), asked)
