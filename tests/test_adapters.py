@@ -12,7 +12,7 @@ from grader.errors import RubricError
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
 from grader.model import CheckResult, Runner, Status
-from grader.release.freezing import frozen_questions
+from grader.release.decisions import frozen_questions
 from grader.rubric.loading import load_rubric
 from grader.submission.opening import OpenedSubmission
 from tests.conftest import write_rubric
@@ -121,6 +121,6 @@ def test_what_is_no_function_of_the_probes_stops_at_load(tmp_path: Path) -> None
 def test_the_reference_is_frozen_as_it_is_called_itself(tmp_path: Path) -> None:
     rubric = load_rubric(rubric_in(tmp_path))
     _, matches, _ = rubric.problems[0].checks
-    questions = frozen_questions(rubric, rubric.problems[0], matches, matches.parameters["reference"], Draw(0, None))
+    questions = frozen_questions(rubric, rubric.problems[0], matches, Draw(0, None))
     assert questions is not None
     assert [one.answers[frozen.RIGHT].shape for one in questions] == [(2,), (3,), (5,)]

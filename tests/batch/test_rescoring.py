@@ -57,8 +57,8 @@ problems:
         checks: [{check: gives_the_ideas, points: 2, ideas: [{id: mean, label: what, says: [mean]}]}]
       - name: constructed
         files: [constructions.py]
-        with: {file: constructions.py, function: averages, layer: mean}
-        checks: [{check: attention_becomes, id: once, points: 1}, {check: attention_becomes, points: 1}]
+        with: {file: constructions.py, function: averages, inputs: column_attention}
+        checks: [{check: returns_an_array, id: once, points: 1}, {check: returns_an_array, points: 1}]
 """
 NORA = REPOSITORY / "submissions" / "nora"
 DATA = REPOSITORY / "rubrics" / "nlp-a5" / "data"
@@ -89,8 +89,8 @@ NEED_GRADING = {
     "a limit": ("points: 13\n", "points: 13\nlimits: {cpu_seconds: 3}\n", "1.a: 'limits' has"),
     "another id": ("id: 2.f", "id: 2.h", "2.h is new"),
     "what may make another alternative the best": (
-        "id: once, points: 1}, {check: attention_becomes, points: 1",
-        "id: once, points: 1.5}, {check: attention_becomes, points: 0.5",
+        "id: once, points: 1}, {check: returns_an_array, points: 1",
+        "id: once, points: 1.5}, {check: returns_an_array, points: 0.5",
         "3.a: another of its alternatives may count now",
     ),
     "what a review depends on": ("right: 400,", "right: 1,", "2.g a_variant_reaches: whether it needs review"),
