@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
-TOLD_TO_STUDENTS = "the course's own scripts show how files of questions are read and hits are counted"
 Z_95 = 1.959964  # the normal quantile that leaves 2.5 % on either side
 
 

@@ -12,8 +12,6 @@ from grader.lazy_names import lazy_name
 if TYPE_CHECKING:
     from grader.formulas.formula_questions import *  # noqa: F403
 
-ON_DEMAND = True  # of this package, students get what their own checks need
-
 
 def __getattr__(name: str) -> object:
     """Loaded when a rubric asks for it: the grader itself needs some of it only in the process that judges."""

@@ -3,5 +3,3 @@
 from grader.prose.ideas import Claim, Claims, Idea, Ideas, Judgement, Phrasing, item_phrased_apart, judge
 
 __all__ = ["Claim", "Claims", "Idea", "Ideas", "Judgement", "Phrasing", "item_phrased_apart", "judge"]
-
-ON_DEMAND = True  # of this package, students get what their own checks need

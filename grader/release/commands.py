@@ -40,13 +40,12 @@ def release(
     if kit.unproved:
         without = "so the kit was neither tried with the reference solution nor searched for it"
         print(f"grader: {kit.unproved}, {without}", file=sys.stderr)
-    hidden = any(check.visibility == "hidden" for problem in loaded.problems for check in problem.every_check)
-    if hidden and secret is None:
+    if secret is None and any(check.visibility == "hidden" for part in loaded.problems for check in part.every_check):
         print("grader: GRADER_SECRET is not set; without it, hidden inputs can be drawn by anybody", file=sys.stderr)
     if loaded.per_student.ranges:
         how = "with this secret" if secret else "without GRADER_SECRET, too"
         print(f"grader: numbers of each student's own are as in this kit only if work is graded {how}", file=sys.stderr)
-    here, whole = shown(kit.public.points), shown(loaded.points)
+    here, whole = shown(kit.points), shown(loaded.points)
     print(f"{out}: {here} of {whole} points are checked before the deadline. No leak was found.")
     if kit.proof is not None:
         print(f"The reference solution ({kit.proof.gold}) passes every check in it.")

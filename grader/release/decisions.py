@@ -39,9 +39,8 @@ class Decision:
 
     @property
     def how(self) -> str:
-        if self.later:
-            return f"after the deadline: {self.later}"
-        return "with frozen values" if self.frozen else "as it is"
+        given = "with frozen values" if self.frozen else "as it is"
+        return f"after the deadline: {self.later}" if self.later else given
 
 
 Decisions = Mapping[int, Decision]  # by the identity of the check: alternatives may use an id twice

@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from grader.checks.functions import frozen
@@ -22,19 +23,18 @@ from grader.release.kit_trial import WHEELS, NoKit, answered_by_the_starter, try
 from grader.release.leaks import leaks_in, withheld_from
 from grader.release.public_yaml import PublicPart
 from grader.release.starter import name_of, pages
-from grader.rubric.loading import load_rubric
 from grader.rubric.locating import DATA, RUBRIC, data_folders
 from grader.submission.starter_code import DIGESTS, STARTER, starter_digests
 
 SEED = 0  # what `grader check` draws public inputs from
-PUBLIC_CODE = ("public", "public.py", PROBES)  # of a rubric's folder: it goes to students as it is
+PUBLIC_CODE = ("public", "public.py", PROBES)  # goes to students as it is; what a link points to does not
 _COMPILED = shutil.ignore_patterns("__pycache__")
 
 
 @dataclass(frozen=True)
 class Kit:
     fates: tuple[tuple[str, str, str], ...]  # of every public check: problem, check, and whether students get it
-    public: Rubric
+    points: Fraction  # that are checked before the deadline
     proof: Proof | None
     unproved: str  # why there is no proof
 
@@ -53,29 +53,29 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
         (folder / DATA).mkdir(parents=True)
         for name, target in [(STARTER, kit), *((name, folder / name) for name in PUBLIC_CODE)]:
             if (source := rubric.folder / name).is_dir():
-                shutil.copytree(source, target, dirs_exist_ok=True, ignore=_COMPILED)
+                shutil.copytree(source, target, symlinks=name != STARTER, dirs_exist_ok=True, ignore=_COMPILED)
             elif source.is_file():
-                shutil.copy(source, target)
+                shutil.copy(source, target, follow_symlinks=False)
         for file in (*handout.data, *handout.in_place_of):
             shutil.copy(_found(handout.in_place_of.get(file, file), rubric, data), folder / DATA / file)
-        written = [part.as_yaml()]
-        (folder / RUBRIC).write_text(written[0], encoding="utf-8")
+        text, points = part.as_yaml()
+        (folder / RUBRIC).write_text(text, encoding="utf-8")
         (folder / DIGESTS).write_text(json.dumps(starter_digests(rubric), indent=1), encoding="utf-8")
         for file, questions in part.frozen.items():
             frozen.write(folder / DATA / file, list(questions), SEED)
-        public, (wheel, content) = load_rubric(folder / RUBRIC), harness_wheel()
-        for name, page in pages(rubric, public, wheel):
+        wheel, content = harness_wheel()
+        for name, page in pages(rubric, points, wheel):
             (kit / name).write_text(page, encoding="utf-8")
-            written.append(page)
-        kept = withheld_from(rubric, "\n".join(written), handout, data, secret, proof)
+            text += page
+        kept = withheld_from(rubric, text, handout, data, secret, proof)
         if leaks := leaks_in(kit, kept) or answered_by_the_starter(kit, rubric, draw):
             raise NoKit("it would give away", leaks)
         (kit / WHEELS).mkdir()
         (kit / WHEELS / wheel).write_bytes(content)
         try_kit(kit, rubric, proof)
-        shutil.copytree(kit, out, dirs_exist_ok=True, ignore=_COMPILED)
+        shutil.copytree(kit, out, symlinks=True, dirs_exist_ok=True, ignore=_COMPILED)
     fates = ((one.problem.id, one.check.id, one.how) for one in decisions.values() if one.check.visibility == "public")
-    return Kit(tuple(fates), public, proof, unproved)
+    return Kit(tuple(fates), points, proof, unproved)
 
 
 def withheld_checks(rubric: Rubric) -> tuple[str, ...]:

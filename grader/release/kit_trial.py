@@ -22,6 +22,7 @@ from grader.plugins import Plugin
 from grader.proving.proof import Proof
 from grader.release.starter import name_of
 from grader.rubric.catalogue import known_checks
+from grader.rubric.loading import load_rubric
 from grader.rubric.locating import ENTRY_POINTS, RUBRIC
 from grader.rubric.per_student import for_student
 from grader.selfcheck.checking import check_own_work, libraries_of
@@ -29,6 +30,7 @@ from grader.selfcheck.own_runner import own_runner
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.showing import SilentListener
 from grader.submission.opening import open_submission
+from grader.submission.starter_code import starter_folder
 
 WHEELS = "wheel"
 
@@ -43,6 +45,8 @@ class NoKit(StaffFault):
 
 def answered_by_the_starter(kit: Path, rubric: Rubric, draw: Draw) -> list[str]:
     """Problems for which the kit as it is earns full points, by the rubric's hidden checks, too."""
+    if not starter_folder(rubric).is_dir():
+        return []
     with open_submission(kit) as untouched, own_runner(libraries_of(rubric)) as runner:
         report = grade(for_student(rubric, untouched.name, draw), untouched, runner, draw)
     return [f"starter: it answers {one.problem.id} as it is" for one in report.problems if one.status is Status.PASSED]
@@ -70,19 +74,19 @@ def try_kit(kit: Path, rubric: Rubric, proof: Proof | None) -> None:
 
 
 def _failures(rubric: Path, *works: str) -> Iterator[str]:
-    known_checks(Plugin(rubric.parent))  # whatever is public can be loaded
+    known_checks(Plugin(load_rubric(rubric).folder))  # whatever is public can be loaded
     for work in works:
         with open_own_work(Path(work), str(rubric)) as own, own_runner(libraries_of(own.rubric)) as runner:
             report = check_own_work(own, (), runner, SilentListener())
-        for problem, result in ((part, result) for part in report.problems for result in part.checks):
+        for part, result in ((problem, one) for problem in report.problems for one in problem.checks):
             # What a student's own numbers change, this solution need not follow; an optional part it may leave out.
             is_personal = result.check.personal and result.outcome.status is not Status.UNGRADED
-            is_left_out = problem.problem.optional and problem.status is Status.MISSING
+            is_left_out = part.problem.optional and part.status is Status.MISSING
             if result.outcome.score < 1 and not is_personal and not is_left_out:
                 why = f"{result.outcome.status}: {result.fault or result.outcome.message}"
-                yield f"{problem.problem.id} {result.check.id}: {why}"
-        for part in sorted({one.id for one in own.rubric.problems} - {one.problem.id for one in report.problems}):
-            yield f"{part}: it could not be checked here: {report.notes[-1]}"
+                yield f"{part.problem.id} {result.check.id}: {why}"
+        for left in sorted({one.id for one in own.rubric.problems} - {one.problem.id for one in report.problems}):
+            yield f"{left}: it could not be checked here: {report.notes[-1]}"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import ceil, log2
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,9 @@ from grader.similar.winnowing import course_grams
 from grader.submission.opening import OpenedSubmission, open_submission
 from grader.submission.starter_code import starter_folder
 
-_SHORTEST = 8  # letters that are left of a text: fewer stand anywhere; of a formula with "=", these three less
-_LABELS_IN_A_ROW, _WORDS_IN_A_ROW = 6, 8
+_SHORTEST = 8  # letters that are left of a text: fewer stand anywhere; of a formula three less
+_WORDS_IN_A_ROW = 8
+_BITS_IN_A_ROW = 40  # of labels: so many agree by chance once in 10¹² places
 _TOKENS_IN_A_ROW = 40  # about four lines of code: fewer, anybody writes alike
 _SPELLINGS = {r"\top": "T", r"\approx": "≈"} | {f"\\{name}": letter for name, letter in LETTERS.items()}
 _CLAUSES = re.compile(r"[,;]|\\q?quad|\n")
@@ -54,9 +56,7 @@ def grams(text: str) -> Numbers:
 
 @dataclass(frozen=True)
 class Withheld:
-    """What must not be found, each with what it is called."""
-
-    texts: Mapping[str, str]
+    texts: Mapping[str, str]  # what must not be found, and what it is
     code: Mapping[str, Numbers]  # hashes, by where they are from
 
 
@@ -92,8 +92,8 @@ def withheld_from(
     for path in starter_folder(rubric).rglob("*.py"):
         given = grams(path.read_text(encoding="utf-8", errors="replace"))
         code = {name: hashes[~np.isin(hashes, given)] for name, hashes in code.items()}
-    found = {plain(text): what for text, what in texts}
-    return Withheld({text: found[text] for text in found if len(text) + 3 * ("=" in text) >= _SHORTEST}, code)
+    short = {plain(text): what for text, what in texts}
+    return Withheld({text: short[text] for text in short if len(text) + 3 * bool({*"=+"} & {*text}) >= _SHORTEST}, code)
 
 
 def _answers_in(rubric: Rubric) -> Iterator[str]:
@@ -123,7 +123,8 @@ def _labels(path: Path) -> Iterator[str]:
     for question, label in pairs:
         yield " ".join([*question, label])
         yield " ".join([*(word for word in question if word not in shared), label])
-    yield from _in_a_row([label for _, label in pairs], _LABELS_IN_A_ROW)
+    kinds = max(2, len({label for _, label in pairs}))
+    yield from _in_a_row([label for _, label in pairs], ceil(_BITS_IN_A_ROW / log2(kinds)))  # no more comes by chance
 
 
 def _in_a_row(texts: Sequence[str], count: int) -> Iterator[str]:

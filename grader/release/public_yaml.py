@@ -33,17 +33,17 @@ class PublicPart:
     key: str = ""  # what students' own numbers follow from
     frozen: dict[str, Sequence[Question]] = field(default_factory=dict)  # answers, by the file that they go into
 
-    def as_yaml(self) -> str:
+    def as_yaml(self) -> tuple[str, Fraction]:
         source = _plain(read(self.rubric.path.read_text(encoding="utf-8")).data)
         pairs = zip(self.rubric.problems, source["problems"], strict=True)
         problems = [self._problem(problem, written) for problem, written in pairs]
-        counted = (Fraction(one["points"]) for one in problems if not one.get("optional"))
+        points = sum((Fraction(one["points"]) for one in problems if not one.get("optional")), Fraction(0))
         head = {key: value for key, value in source.items() if key not in ("points", "problems")}
         if self.rubric.per_student.ranges:
             head["per_student_key"] = self.key
-        data = {**head, "points": str(sum(counted, Fraction(0))), "problems": problems}
+        data = {**head, "points": str(points), "problems": problems}
         note = "# The public part of this rubric. `later` says how much more runs after the deadline.\n"
-        return note + yaml.dump(data, Dumper=_WrittenOut, sort_keys=False, allow_unicode=True, width=120)
+        return note + yaml.dump(data, Dumper=_WrittenOut, sort_keys=False, allow_unicode=True, width=120), points
 
     def _problem(self, problem: Problem, written: Written) -> Written:
         shared, points = written.get("with", {}), self._points(problem.checks)
@@ -111,10 +111,9 @@ class PublicPart:
         pairs = zip(problem.checks, written.get("checks", []), strict=True)
         public = ((check, {**shared, **text}) for check, text in pairs if check.visibility == "public")
         judged = [(check, text) for check, text in public if answer_in(check)]
-        if any(one.files for one in problem.alternatives):  # submitted as code instead, it is not missing
+        if not judged or any(one.files for one in problem.alternatives):  # submitted as code, it is not missing
             return
-        if judged:
-            yield _standing_in(is_answered, next((text for check, text in judged if question_of(check)), {}))
+        yield _standing_in(is_answered, next((text for check, text in judged if question_of(check)), {}))
         for check, text in judged:
             if other := defined(check).at_home:
                 yield _standing_in(other, text)

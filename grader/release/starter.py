@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -18,7 +19,7 @@ from grader.submission.starter_code import starter_folder
 _SHEET = "answers.md"
 
 
-def pages(rubric: Rubric, public: Rubric, wheel: str) -> Iterator[tuple[str, str]]:
+def pages(rubric: Rubric, points: Fraction, wheel: str) -> Iterator[tuple[str, str]]:
     """README, declaration and, if some part is answered in writing, the answer sheet with its questions."""
     templates = Environment(
         loader=PackageLoader("grader.release"), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
@@ -28,7 +29,7 @@ def pages(rubric: Rubric, public: Rubric, wheel: str) -> Iterator[tuple[str, str
         "rubric": rubric,
         "name": name_of(rubric),
         "wheel": wheel,
-        "here": shown(public.points),
+        "here": shown(points),
         "questions": questions,
         "own_numbers": [f"`{name}`" for name in rubric.per_student.ranges],
         "with_torch": [problem.id for problem in rubric.problems if "torch" in problem.libraries],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from grader.grading.engine import grade
 from grader.model import Runner
 from grader.release.kit import build_kit
+from grader.release.kit_trial import NoKit
 from grader.rubric.loading import load_rubric
 from grader.submission.opening import open_submission
 from tests.conftest import DRAW
@@ -104,6 +107,19 @@ def test_nothing_else_reaches_a_kit(rubric: Path, tmp_path: Path) -> None:
     assert [name for name in (*STAFF, "rubric.yaml") if f"canary of {name}\n" in held] == []
     for name in STUDENTS:
         assert (tmp_path / "kit" / "rubric" / "guarded" / name).read_bytes() == (rubric.parent / name).read_bytes()
+
+
+@pytest.mark.parametrize("link", ["public/linked.txt", "public/deep/linked", "public/deep/../../probes.py"])
+def test_what_a_link_points_to_does_not_either(rubric: Path, tmp_path: Path, link: str) -> None:
+    place = rubric.parent / link
+    place.unlink(missing_ok=True)
+    target = "checks" if link.endswith("linked") else "checks/deep/more.py"
+    place.symlink_to(rubric.parent / target)
+    with suppress(NoKit):
+        build_kit(load_rubric(rubric), tmp_path / "kit")
+    shutil.rmtree(rubric.parent)
+    every = (path.read_bytes() for path in (tmp_path / "kit").rglob("*") if path.is_file())
+    assert b"canary of checks/" not in b"\n".join(every)
 
 
 def test_nothing_at_all_reaches_a_sandbox_but_the_code_of_probes(rubric: Path, tmp_path: Path, boxes: Runner) -> None:

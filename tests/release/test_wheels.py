@@ -15,10 +15,8 @@ from typing import Any
 
 import pytest
 
-from grader.proving.proof import load_proof
-from grader.release.handout import Handout
-from grader.release.leaks import grams, leaks_in, withheld_from
-from tests.conftest import REPOSITORY, the_rubric
+from grader.release.leaks import Withheld, grams, leaks_in
+from tests.conftest import REPOSITORY
 from tests.release.conftest import Made, python_with
 from tests.waiting import PATIENCE_SECONDS
 
@@ -83,17 +81,17 @@ def test_the_harness_is_all_of_grader_and_nothing_else(wheel: Path) -> None:
 
 
 @pytest.mark.parametrize("rubric", ASSIGNMENTS)
-def test_the_harness_holds_no_answer_of_an_assignment(wheel: Path, tmp_path: Path, rubric: str) -> None:
-    """Nothing of the reference, of ideas, labels and keys, nor of the solution and of what staff wrote for it."""
+def test_the_harness_holds_no_answer_of_an_assignment(
+    kits: Callable[[str], Made], wheel: Path, tmp_path: Path, rubric: str
+) -> None:
+    """Nothing of the reference, of ideas, labels and keys, nor of the reference solution."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
-    loaded = the_rubric(f"rubrics/{rubric}/rubric.yaml")
-    kept = withheld_from(loaded, "", Handout(), None, None, load_proof(loaded))
+    kept = kits(rubric).withheld_from()
     code = dict(kept.code)
-    for folder in (REPOSITORY / "reference", loaded.folder / "checks"):
-        for path in folder.rglob("*.py"):
-            code[path.relative_to(REPOSITORY).as_posix()] = grams(path.read_text(encoding="utf-8"))
-    assert leaks_in(tmp_path, type(kept)(kept.texts, code)) == []
+    for path in (REPOSITORY / "reference").rglob("*.py"):
+        code[path.relative_to(REPOSITORY).as_posix()] = grams(path.read_text(encoding="utf-8"))
+    assert leaks_in(tmp_path, Withheld(kept.texts, code)) == []
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +136,7 @@ def test_alone_it_makes_a_kit_that_holds_the_same_wheel(
     assert _contents(packed).keys() == _contents(wheel).keys()
     changed = {name for name, content in _contents(packed).items() if content != _contents(wheel)[name]}
     assert {Path(name).name for name in changed} <= {"RECORD"}
-    at_home = python_with(packed, folder=tmp_path / "environment")
+    at_home = python_with(packed, tmp_path / "environment")
     assert "not started" in run(at_home, "check", ".", cwd=course / "kit")
     shutil.copytree(course / "pairs" / "samples" / "right", course / "kit", dirs_exist_ok=True)
     points = run(at_home, "check", ".", cwd=course / "kit")
@@ -161,7 +159,7 @@ def test_the_assignments_are_the_reference_and_every_rubric(assignments: Path) -
 def test_both_grade_from_any_folder_and_a_sandbox_sees_none_of_it(
     wheel: Path, assignments: Path, tmp_path: Path
 ) -> None:
-    python = python_with(wheel, assignments, folder=tmp_path / "environment")
+    python = python_with(wheel, tmp_path / "environment", assignments)
     away = tmp_path / "away"
     shutil.copytree(REPOSITORY / "submissions" / "ada", away / "ada")
     (away / "eve").mkdir()
@@ -178,7 +176,7 @@ def test_both_grade_from_any_folder_and_a_sandbox_sees_none_of_it(
 def test_a_kit_without_torch_checks_all_that_needs_none(
     kits: Callable[[str], Made], wheel: Path, tmp_path: Path
 ) -> None:
-    python = python_with(wheel, folder=tmp_path / "environment", torch=False)
+    python = python_with(wheel, tmp_path / "environment", torch=False)
     work = tmp_path / "work"
     shutil.copytree(kits("dl-hw3").folder, work)
     shutil.copytree(REPOSITORY / "submissions" / "ada", work, dirs_exist_ok=True)

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from grader.grading.engine import grade
 from grader.model import Check, CheckResult, Problem, ProblemResult, Report, Status, passed
 from grader.report.part_counts import counted
+from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
 from grader.selfcheck.begun import Begun
 from grader.selfcheck.checking import check_own_work
@@ -22,8 +24,9 @@ from grader.selfcheck.form import faults_of_form
 from grader.selfcheck.own_work import open_own_work
 from grader.selfcheck.packing import pack_own_work
 from grader.selfcheck.showing import TerminalListener
+from grader.submission.opening import open_submission
 from grader.submission.starter_code import DIGESTS, starter_digests
-from tests.conftest import the_rubric
+from tests.conftest import DRAW, the_rubric
 from tests.selfcheck.kits import ANSWERS, ATTENTION, RUBRIC, make_kit
 
 STUB = "import numpy as np\n\n\ndef attention(Q, K, V, beta):\n    raise NotImplementedError\n"
@@ -99,6 +102,15 @@ def test_a_starter_that_holds_a_few_lines_is_not_started_until_it_is_changed(
         assert "not started: attention in attention.py is as given out" in {one.message for one in outcomes}
     changed = a_kit(tmp_path / "changed", stub, **{"attention.py": stub.replace("K.T @ Q", "Q.T @ K")})
     assert not any(line.startswith("2       not started") for line in checked(changed, boxes)[0])
+
+
+def test_staff_are_told_the_same_of_a_starter_beside_the_rubric(tmp_path: Path, boxes: BoxRunner) -> None:
+    stub = STUB.replace("    raise NotImplementedError\n", GIVEN_LINES["returns something"])
+    staff = make_kit(tmp_path / "staff", **{"rubric/tiny/starter/code/attention.py": stub})
+    with open_submission(make_kit(tmp_path / "work", **{"attention.py": stub})) as work:
+        report = grade(load_rubric(staff / "rubric" / "tiny" / "rubric.yaml"), work, boxes, DRAW)
+    first, *_ = (one.outcome for one in report.problems[2].checks if one.outcome.status is not Status.PASSED)
+    assert (first.status, first.code) == (Status.MISSING, "not_started")
 
 
 def test_a_file_that_is_not_there_is_missing_and_not_unstarted(tmp_path: Path, boxes: BoxRunner) -> None:
