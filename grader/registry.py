@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, Va
 from grader.errors import RubricError
 from grader.model import Check, CheckFunction, Outcome
 from grader.rubric.hints import misfit_of_a_value, near_to
+from grader.shares import Partial
 
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
@@ -217,6 +218,8 @@ def _defined(function: _Function, *, public: bool = False, **about: Any) -> _Fun
         if parameter.kind is parameter.KEYWORD_ONLY:
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
+            if isinstance(parameter.default, Partial):
+                annotation = parameter.default.annotation
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
     about.setdefault("compares", any(parameter.has(NamesAReference) for parameter in parameters.values()))
     definition = Definition(name, function, summary, parameters, code_is_public=public, **about)

@@ -281,9 +281,9 @@ def test_where_the_other_split_comes_without_places_the_verdict_is_the_same(
     ("tiers", "told"),
     [
         ("[]", "at least one tier"),
-        ("[{accuracy: 10, score: 1}]", "at most 1"),
+        ("[{accuracy: 10, score: 1}]", "less than or equal to 1"),
         ("[{accuracy: ten, score: 1}]", "such as 0.1 or 1/2"),
-        ("[{accuracy: 0.1, score: 2}]", "at most 1"),
+        ("[{accuracy: 0.1, score: 2}]", "less than or equal to 1"),
         ("[{score: 1}]", "either 'accuracy' or 'right'"),
         ("[{accuracy: 0.1, right: 3, score: 1}]", "either 'accuracy' or 'right'"),
         ("[{accuracy: 0.1, score: 1/2}, {accuracy: 0.05, score: 1}]", "ask for more where it gives more"),
