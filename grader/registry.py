@@ -6,6 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, overload
@@ -123,6 +124,10 @@ class Parameter:
     @property
     def kind(self) -> str:
         return _in_words(self.annotation)
+
+    @property
+    def default_as_written(self) -> str:
+        return str(self.default) if isinstance(self.default, Fraction) else repr(self.default)
 
     def has(self, mark: type) -> bool:
         return any(isinstance(one, mark) for one in getattr(self.annotation, "__metadata__", ()))

@@ -99,7 +99,7 @@ def _tidy(schema: Any) -> Any:
 def _parameter(parameter: Parameter, schema: Schema) -> Schema:
     if item := item_phrased_apart(parameter.annotation):
         schema = _named_with_labels(schema, item)
-    need = "needed" if parameter.default is REQUIRED else f"default: {parameter.default!r}"
+    need = "needed" if parameter.default is REQUIRED else f"default: {parameter.default_as_written}"
     told = {"description": f"{parameter.kind}; {need}"}
     if "$ref" in schema:
         return {"allOf": [schema], **told}
