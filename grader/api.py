@@ -6,7 +6,6 @@
 from grader.checks.functions.extreme_scores import SCORE_SPREADS, ExtremeCase, ScoreSpread
 from grader.checks.functions.inputs import Case, Cases
 from grader.checks.functions.returned import returned_for_each
-from grader.checks.predictions.tiers import Share
 from grader.compare import ATOL, RTOL, Array, Difference, difference, numbers, shape
 from grader.errors import (
     Crashed,
@@ -42,6 +41,7 @@ from grader.rubric.loading import find_rubric, load_rubric
 from grader.rubric.own_functions import inputs, reference
 from grader.sandbox import BoxRunner
 from grader.selfcheck.check_notebook import check_notebook
+from grader.shares import Partial, Share
 from grader.submission.opening import open_submission
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "Missing",
     "NotImportable",
     "Outcome",
+    "Partial",
     "Piece",
     "Probe",
     "Prompt",

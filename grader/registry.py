@@ -6,6 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, overload
@@ -15,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, Va
 from grader.errors import RubricError
 from grader.model import Check, CheckFunction, Outcome
 from grader.rubric.hints import misfit_of_a_value, near_to
+from grader.shares import Partial
 
 _Function = TypeVar("_Function", bound=CheckFunction)
 _MARK = "__check_definition__"
@@ -123,6 +125,10 @@ class Parameter:
     def kind(self) -> str:
         return kind_in_words(self.annotation)
 
+    @property
+    def default_as_written(self) -> str:
+        return str(self.default) if isinstance(self.default, Fraction) else repr(self.default)
+
     def has(self, mark: type) -> bool:
         return any(isinstance(one, mark) for one in getattr(self.annotation, "__metadata__", ()))
 
@@ -217,6 +223,8 @@ def _defined(function: _Function, *, public: bool = False, **about: Any) -> _Fun
         if parameter.kind is parameter.KEYWORD_ONLY:
             inferred = type(parameter.default) if parameter.default not in (REQUIRED, None) else Any
             annotation = hints.get(parameter.name, inferred)
+            if isinstance(parameter.default, Partial):
+                annotation = parameter.default.annotation
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
     about.setdefault("compares", any(parameter.has(NamesAReference) for parameter in parameters.values()))
     definition = Definition(name, function, summary, parameters, code_is_public=public, **about)

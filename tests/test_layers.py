@@ -30,6 +30,7 @@ LAYERS = [
         "grader.rubric.hints",
         "grader.rubric.yaml_errors",
         "grader.rubric.yaml_source",
+        "grader.shares",
     },
     {"grader.compare", "grader.registry", "grader.rubric.own_functions", "grader.formulas", "grader.prose"},
     {"grader.checks", "grader.modules", "grader.sandbox", "grader.report", "grader.answers.pdf"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -11,12 +12,13 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from grader.errors import RubricError
-from grader.model import Check, Outcome, passed
+from grader.model import Check, Outcome, failed, needs_review, passed
 from grader.registry import (
     REQUIRED,
     DataFile,
     HoldsTheAnswer,
     NamesAReference,
+    Parameter,
     Prompt,
     StudentFile,
     check,
@@ -29,6 +31,7 @@ from grader.registry import (
     rescorer_for,
     rescores,
 )
+from grader.shares import Partial
 
 
 def test_the_keyword_parameters_are_the_schema() -> None:
@@ -211,3 +214,43 @@ def test_rescoring_is_taken_when_nothing_but_changeable_parameters_changed() -> 
     assert rescorer_for(reaches, ["labels"]) is None
     assert rescorer_for(reaches, ["labels", "tiers"]) is None
     assert rescorer_for(reaches, ["labels", "score", "tiers"]) is None
+
+
+def test_partial_credit_is_a_parameter_that_a_rubric_may_change_in_part() -> None:
+    @check
+    def steps(student: Any, rng: Any, *, partial: Partial = Partial(off_by_one="9/10", sign="1/2")) -> Outcome:
+        """It steps."""
+        return partial.applied(failed("one too many", code="off_by_one"))
+
+    definition = definition_of(steps)
+    assert definition is not None
+    parameter = definition.parameters["partial"]
+    assert repr(parameter.default) == "{off_by_one: 9/10, sign: 1/2}"
+    assert steps(None, None).score == Fraction(9, 10)
+    given = parameter.read({"off_by_one": "2/3"}, {})
+    assert given == {"off_by_one": Fraction(2, 3), "sign": Fraction(1, 2)}
+    assert steps(None, None, partial=given).score == Fraction(2, 3)
+    assert steps(None, None, partial=parameter.read({"off_by_one": 1}, {})).status == "passed"
+    assert steps(None, None, partial=parameter.read({"off_by_one": 0}, {})).status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"of_by_one": "1/2"}, "'partial' has no share for 'of_by_one'; did you mean 'off_by_one'?"),
+        ({"off_by_one": "3/2"}, "'partial.off_by_one' should be less than or equal to 1, not '3/2'"),
+        ({"off_by_one": -1}, "'partial.off_by_one' should be greater than or equal to 0, not -1"),
+        ({"off_by_one": "half"}, "'partial.off_by_one' should be a number such as 0.1 or 1/2"),
+        ("1/2", "'partial' should be a valid dictionary, not '1/2'"),
+    ],
+)
+def test_partial_credit_that_makes_no_sense_is_refused(given: Any, told: str) -> None:
+    parameter = Parameter("partial", Partial(off_by_one="9/10").annotation, REQUIRED)
+    with pytest.raises(ValueError, match=re.escape(told)):
+        parameter.read(given, {})
+
+
+def test_partial_credit_leaves_other_outcomes_alone() -> None:
+    partial = Partial(off_by_one="9/10")
+    for outcome in (passed("right"), failed("wrong", code="sign"), needs_review("unclear", code="off_by_one")):
+        assert partial.applied(outcome) is outcome

@@ -41,7 +41,7 @@ MEANINGS = {
     "baseline_states_its_accuracy.file": "the student's script",
     "function": "the function, or class, in it",
     "name": "the class of the module in it",
-    "build": "arguments of its constructor",
+    "build": "arguments of its constructor: by these names, or in this order where its author chose others",
     "width": "the last side of its input, which is batch × length × width",
     "shape": "the shape of the input that it is run on",
     "inputs": "a generator of cases",
@@ -61,7 +61,8 @@ MEANINGS = {
     # formulas, numbers, choices, prose
     "prompt": "the question, as the answer sheet of the kit shows it",
     "readings": "the fair ways to read the question; the kindest counts",
-    "partial": "the score of an answer that is half right",
+    "partial": "what share of the points an outcome with this code earns",
+    "formula_equals_the_key.partial": "the score of an answer that is half right",
     "gives_the_number.partial": "the score of the right number in a wrong unit",
     "chooses_the_option.partial": "whether some right options of several earn a share",
     "value": "the right number, or a calculation: `7/2`, `exp(-1)`",

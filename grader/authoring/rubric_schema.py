@@ -101,7 +101,7 @@ def _tidy(schema: Any) -> Any:
 def _parameter(parameter: Parameter, check: str, schema: Schema) -> Schema:
     if item := item_phrased_apart(parameter.annotation):
         schema = _named_with_labels(schema, item)
-    need = "needed" if parameter.default is REQUIRED else f"default: {parameter.default!r}"
+    need = "needed" if parameter.default is REQUIRED else f"default: {parameter.default_as_written}"
     said = "; ".join(filter(None, (meaning_of(parameter.name, check), parameter.kind, need)))
     told = {"description": said}
     if "$ref" in schema:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from grader.checks.formulas.key_variants import KnownMistake
 from grader.formulas.answer.explaining import NotRead, Read, Reading
-from grader.formulas.outcomes import Share, formula_outcome
+from grader.formulas.outcomes import formula_outcome
 from grader.formulas.provers.verdicts import HALF, Verdict, right, undecided
 from grader.formulas.quantities.found_numbers import chains_in, computed
 from grader.formulas.quantities.plain_text import plain
@@ -19,6 +19,7 @@ from grader.formulas.quantities.unit_reading import asked_unit, own_words
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, Prompt, check, read_by
 from grader.rubric.yaml_source import as_written
+from grader.shares import Share
 
 
 def _calculation(text: str) -> str:

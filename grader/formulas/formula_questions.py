@@ -28,7 +28,7 @@ from grader.formulas.answer.statements import Proposed, Statements, read_stateme
 from grader.formulas.compute.evaluation import Values, evaluate, softmax
 from grader.formulas.compute.symbolic import as_sympy, attempted, sympy_symbol
 from grader.formulas.lexing.tokens import Token, Unreadable
-from grader.formulas.outcomes import Share, formula_outcome, seed_from
+from grader.formulas.outcomes import formula_outcome, seed_from
 from grader.formulas.provers.canonical_form import canonical, canonical_up_to_scale
 from grader.formulas.provers.identity import agree
 from grader.formulas.provers.verdicts import HALF, Verdict, partly, right, undecided, wrong
@@ -56,12 +56,14 @@ from grader.formulas.typing.shapes import UNSIZED, Misfit, Typed, shown, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Vocabulary
 from grader.notation.denials import DENIALS
 from grader.registry import KeyToAFormula, read_by
+from grader.shares import Rational, Share
 
 __all__ = [  # noqa: RUF022 - by what they are for
     # a question
     "AskedName", "Declared", "Vocabulary", "ONE", "SCALAR", "KeyToAFormula",
     # its check, and how it reads an answer, for `grader formula`
-    "Share", "HALF", "formula_outcome", "seed_from", "read_by", "how_read", "read_as", "Reading", "Read", "NotRead",
+    "Share", "Rational", "HALF", "formula_outcome", "seed_from",
+    "read_by", "how_read", "read_as", "Reading", "Read", "NotRead",
     # its judge: formulas that were found, and verdicts
     "judged", "judged_together", "found_for", "Formula", "Proposed", "GrowthClaim",
     "Verdict", "right", "partly", "wrong", "undecided",

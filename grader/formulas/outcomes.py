@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import BeforeValidator
 
 from grader.errors import Missing
 from grader.formulas.killable_child import CPU_SECONDS, TookTooLong, in_killable_child
@@ -17,18 +16,6 @@ from grader.quoting import quote
 
 _DOTS = " \t\n.…–—-?!_*"  # what stands where an answer was left out
 _DETAIL_CHARACTERS = 600  # two formulas and what is wrong with them; it holds students' own symbols, so it is quoted
-
-
-def _fraction(value: Any) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    try:
-        return Fraction(str(getattr(value, "text", value)))
-    except (ValueError, ZeroDivisionError):
-        raise ValueError("should be a number such as 1/2") from None
-
-
-Share = Annotated[Fraction, BeforeValidator(_fraction)]
 
 
 def formula_outcome(judge: Callable[..., Verdict], student: Student, partial: Fraction, *args: Any) -> Outcome:

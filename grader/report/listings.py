@@ -44,7 +44,7 @@ def print_checks(checks: Mapping[str, Definition], console: Console) -> None:
         console.print(Text(definition.name, style="bold"))
         console.print(Text(f"  {definition.summary}"))
         for parameter in definition.parameters.values():
-            default = "required" if parameter.default is REQUIRED else f"default {parameter.default!r}"
+            default = "required" if parameter.default is REQUIRED else f"default {parameter.default_as_written}"
             console.print(Text(f"    {parameter.name}: {parameter.kind}, {default}", style="dim"))
 
 

@@ -47,7 +47,7 @@ def test_a_gradient_loads_nothing_and_is_what_backward_gives(
     with torch_boxes.open(submission(MODULE), Limits(), 0) as box:
 
         def gradients(kind: str, given: Any = cotangent) -> Any:
-            asked = {"name": "Module", "build": [kind], "inputs": list(x), "cotangent": given}
+            asked = {"name": "Module", "build": {"kind": kind}, "inputs": list(x), "cotangent": given}
             return box.probe("forward", "work.py", **asked)
 
         found = gradients("plain")
@@ -62,3 +62,30 @@ def test_a_gradient_loads_nothing_and_is_what_backward_gives(
         with pytest.raises(Crashed) as crashed:
             gradients("short")
         assert "Mismatch in shape" in crashed.value.detail
+
+
+NAMED = """
+import torch
+
+class Named(torch.nn.Module):
+    def __init__(self, hidden, dim=4):
+        super().__init__()
+        self.sizes = dim, hidden
+
+    def forward(self, x):
+        return x * torch.tensor(self.sizes)
+
+class Renamed(Named):
+    def __init__(self, width, inner):
+        super().__init__(inner, width)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Named", "Renamed"])
+def test_a_module_is_built_by_name_or_else_in_order(
+    torch_boxes: BoxRunner, submission: MakeSubmission, name: str
+) -> None:
+    with torch_boxes.open(submission(NAMED), Limits(), 0) as box:
+        found = box.probe("forward", "work.py", name=name, build={"dim": 2, "hidden": 3}, inputs=[np.ones(2)])
+        assert found["outputs"][0].tolist() == [2, 3]

@@ -23,7 +23,7 @@ from grader.formulas.answer.asked_for import UNREAD, Formula, Judged, each_judge
 from grader.formulas.answer.softmax_direction import AXES, directed, direction_said
 from grader.formulas.answer.stated_sizes import stated_of
 from grader.formulas.answer.statements import Statements, read_statements
-from grader.formulas.outcomes import Share, formula_outcome, seed_from
+from grader.formulas.outcomes import formula_outcome, seed_from
 from grader.formulas.provers import identity
 from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
@@ -31,6 +31,7 @@ from grader.formulas.syntax.writer import as_read, plain
 from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, Prompt, check, read_by
+from grader.shares import Share
 
 _DIFFERS = "has_another_value"  # evidence that a formula was computed, and is another than the key
 _DIRECTION = "direction_said"  # evidence that words give a softmax another direction than the formula needs

@@ -11,13 +11,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from grader.formulas.answer.asked_for import AskedName, expression
 from grader.formulas.lexing.tokens import Unreadable
-from grader.formulas.outcomes import Share
 from grader.formulas.syntax.expressions import Apply, Symbol, symbols_in, walk
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.notation.function_names import DECLARABLE
 from grader.registry import KeyToAFormula, SaidInFeedback
 from grader.rubric.hints import did_you_mean
+from grader.shares import Share
 
 Direction = Literal["each_row", "each_column"]
 

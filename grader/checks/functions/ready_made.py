@@ -66,18 +66,20 @@ def is_built_from_parts(
     *,
     file: StudentFile,
     name: str,
-    build: list[int],
+    build: dict[str, int],
     shape: list[int],
     forbidden: list[str],
     allowed: list[str] = [],  # noqa: B006 - read only
 ) -> Outcome:
     """The module is built from its parts: nothing that it reaches is a library's ready-made whole."""
-    watched = drawn(rng, _builds, name, tuple(build), tuple(shape))
+    watched = drawn(rng, _builds, name, tuple(build.items()), tuple(shape))
     return _judged(student, file, name, (forbidden, allowed), watched)
 
 
-def _builds(rng: np.random.Generator, name: str, build: tuple[int, ...], shape: tuple[int, ...]) -> _Watched:
-    request = {"build": list(build), "inputs": [rng.normal(size=shape)]}
+def _builds(
+    rng: np.random.Generator, name: str, build: tuple[tuple[str, int], ...], shape: tuple[int, ...]
+) -> _Watched:
+    request = {"build": dict(build), "inputs": [rng.normal(size=shape)]}
     return _Watched({"name": name, "run_as": "forward", "requests": [request]})
 
 

@@ -16,7 +16,7 @@ _SIZES = ((2, 5), (1, 7), (3, 1))  # batch and length
 
 
 def _forward(
-    student: Student, file: str, name: str, build: list[Any], inputs: list[Array], **more: Any
+    student: Student, file: str, name: str, build: dict[str, int], inputs: list[Array], **more: Any
 ) -> tuple[list[Array], list[Array], list[Any]]:
     """Outputs, gradients and the parameters no gradient reached; what came out of the box is not taken on trust."""
     request = {"name": name, "build": build, "inputs": inputs, **more}
@@ -31,7 +31,7 @@ def _forward(
     return [numbers(output, name) for output in outputs], [numbers(gradient, name) for gradient in gradients], unreached
 
 
-def _shaped(student: Student, file: str, name: str, build: list[Any], inputs: list[Array]) -> list[Array]:
+def _shaped(student: Student, file: str, name: str, build: dict[str, int], inputs: list[Array]) -> list[Array]:
     outputs, _, _ = _forward(student, file, name, build, inputs)
     for given, output in zip(inputs, outputs, strict=True):
         if output.shape != given.shape:
@@ -43,7 +43,7 @@ def _shaped(student: Student, file: str, name: str, build: list[Any], inputs: li
 
 @check(group="values")
 def keeps_the_shape(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: list[int], width: int
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: dict[str, int], width: int
 ) -> Outcome:
     """Its output has the shape of its input, for any batch and length."""
     _shaped(student, file, name, build, [rng.normal(size=(batch, length, width)) for batch, length in _SIZES])
@@ -52,7 +52,7 @@ def keeps_the_shape(
 
 @check(group="values")
 def reordering_tokens_reorders_its_output(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: list[int], width: int
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: dict[str, int], width: int
 ) -> Outcome:
     """Without positions, a block treats its tokens as a set, and each batch item by itself."""
     x = rng.normal(size=(3, 6, width))
@@ -69,7 +69,7 @@ def reordering_tokens_reorders_its_output(
 
 @check(group="values")
 def gradient_agrees_with_differences(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: list[int], width: int
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, build: dict[str, int], width: int
 ) -> Outcome:
     """Gradients flow back through everything it computes, to its input and to every parameter."""
     x, direction, cotangent = (rng.normal(size=(2, 4, width)) for _ in range(3))

@@ -15,13 +15,16 @@ from grader.checks.predictions.alignment import Doubt, doubt_about
 from grader.checks.predictions.label_files import Accuracy, Split
 from grader.checks.predictions.mishaps import running_text
 from grader.checks.predictions.prediction_files import Form, PredictionFile, read_predictions
-from grader.checks.predictions.tiers import Share, Tier, Tiers
+from grader.checks.predictions.tiers import SomeShare, Tier, Tiers
 from grader.errors import Missing
 from grader.model import Evidence, Outcome, Status, Student, failed, passed, scored
 from grader.registry import DataFile, Labels, SaidInFeedback, StudentFile, check, rescores
+from grader.shares import Partial
 
 _FILES_KEPT = 16  # of predictions: two submissions' worth
 _NEARLY_ALL = 0.95  # of one answer: where a model was asked, it gives several
+# Of both checks, so that `with` can state it once for a problem.
+_PARTIAL = Partial(cleaned_up="1/2", lines_shifted="1/2", suspicious_predictions="1/2")
 Wording = Annotated[str, SaidInFeedback()]
 
 
@@ -49,8 +52,12 @@ def predictions_are_well_formed(
     called: Wording = "label",
     pad: str = "",
     separator: str = "",
+    partial: Partial = _PARTIAL,
 ) -> Outcome:
-    """The file holds one prediction per line, one for each question in their order, as UTF-8 text."""
+    """The file holds one prediction per line, one for each question in their order, as UTF-8 text.
+
+    A file of which it is plain what is whose, once it is cleaned up, earns `partial: {cleaned_up: …}`.
+    """
     split = Split.read_questions(labels)  # at home there may be questions alone
     said = _read(student.read(file), split, Form(called, pad, separator))
     evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
@@ -59,7 +66,7 @@ def predictions_are_well_formed(
         return failed(message, evidence=evidence, code=doubt.code)
     if said.mistakes:
         message = f"{file}: it is plain which {called} is whose, but {'; '.join(said.mistakes)}"
-        return Outcome(Status.PARTIAL, Fraction(1, 2), message, evidence=evidence, code=said.code)
+        return scored(partial["cleaned_up"], message, evidence=evidence, code=said.code)
     return passed(f"{file}: {len(said.predictions)} lines{_aside(said.harmless)}", evidence=evidence)
 
 
@@ -77,9 +84,13 @@ def predictions_reach(
     called: Wording = "label",
     pad: str = "",
     separator: str = "",
-    too_good: Share | None = None,
+    too_good: SomeShare | None = None,
+    partial: Partial = _PARTIAL,
 ) -> Outcome:
-    """Enough of its predictions are right."""
+    """Enough of its predictions are right.
+
+    Of suspicious predictions, and of shifted lines, a share of the tier counts until a TA has looked (`partial`).
+    """
     split, form = Split.read(labels), Form(called, pad, separator)
     said = _read(student.read(file), split, form)
     doubt = _doubt_about(said, split, other_labels)
@@ -111,10 +122,10 @@ def predictions_reach(
         "needed_cleanup": said.needed_cleanup,
         **_remarks(said),
     }
-    return _verdict_by(file, evidence, tiers)
+    return _verdict_by(file, evidence, tiers, partial)
 
 
-def _verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
+def _verdict_by(file: str, evidence: Evidence, tiers: list[Tier], partial: Partial) -> Outcome:
     """What the tiers make of what was found, and of nothing else: new tiers need no new reading of the file."""
     right = Accuracy(evidence["right"], evidence["total"])
     baseline = evidence["baseline"]["answer"]
@@ -133,12 +144,12 @@ def _verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     reasons = list(evidence["suspicions"])
     if shifted := evidence.get("shifted"):
         reasons.insert(0, f"{shifted}; here they are moved so")
-    if reasons and tier:
-        score = score / 2
-        reasons.append("half is given until a person has looked")
-    elif not shifted:  # there is nothing to give or to take
-        message, reasons = "; ".join([message, *reasons]), []
     code = "lines_shifted" if shifted else "suspicious_predictions" if reasons else ""
+    if reasons and tier:
+        score *= partial[code]
+        reasons.append(f"{partial[code]} of its points count until a TA has looked")
+    elif not shifted:  # there is nothing to give or to take
+        message, reasons, code = "; ".join([message, *reasons]), [], ""
     if evidence["needed_cleanup"] and tier:
         reasons.append(f"the course's own script would not have read it as it is ({'; '.join(mistakes)})")
         code = code or "needs_cleanup"
@@ -155,11 +166,13 @@ def _verdict_by(file: str, evidence: Evidence, tiers: list[Tier]) -> Outcome:
     return scored(score, message + _aside(harmless), evidence=evidence, code="accuracy_below_tiers")
 
 
-@rescores(predictions_reach, "tiers")
-def _reached_before(stored: Outcome, *, file: str, tiers: list[Tier], **_: Any) -> Outcome | None:
+@rescores(predictions_reach, "tiers", "partial")
+def _reached_before(
+    stored: Outcome, *, file: str, tiers: list[Tier], partial: Partial = _PARTIAL, **_: Any
+) -> Outcome | None:
     if "right" not in stored.evidence:  # missing, or in doubt: no tier has a say in that
         return stored
-    return _verdict_by(file, stored.evidence, tiers)
+    return _verdict_by(file, stored.evidence, tiers, partial)
 
 
 def _remarks(said: PredictionFile) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from grader.errors import Crashed
 from grader.model import Outcome, Status, Student, failed, needs_review, passed
 from grader.quoting import quote
 from grader.registry import DataFile, StudentFile, check
+from grader.shares import Partial
 
 _NUMBER = re.compile(r"(?<![\d.])(?:\d+(?:\.(\d*))?|\.(\d+))(?:[eE]([-+]?\d{1,2}))?")
 _READ = 20  # numbers, at the end: a baseline states its lines, its hits, its accuracy and little more
@@ -32,6 +33,7 @@ def baseline_states_its_accuracy(
     labels: DataFile,
     beside: Sequence[DataFile] = (),
     answer: Wording,
+    partial: Partial = Partial(accuracy_only_counted="1/2"),
 ) -> Outcome:
     """Run as a script, it works out how often always giving the same answer is right on the dev data, and says so."""
     name, split = Path(labels).name, Split.read(labels)
@@ -50,8 +52,8 @@ def baseline_states_its_accuracy(
         message = "no number was read from what it prints, returns or writes to files; print the accuracy"
         return needs_review(message, revealing=revealing, code="accuracy_not_stated")
     if not _state(first, want) and [number.value for number in first] == [want.right]:
-        message = "it states how many are right, but not what share that is"
-        return needs_review(message, Fraction(1, 2), revealing=revealing, code="accuracy_only_counted")
+        message, code = "it states how many are right, but not what share that is", "accuracy_only_counted"
+        return needs_review(message, partial[code], revealing=revealing, code=code)
     if not _state(first, want):
         message = f"none of the numbers it states is the accuracy of always saying {answer}"
         return failed(message, f"{_quoted(first)}; expected {want}", revealing=revealing, code="wrong_accuracy")

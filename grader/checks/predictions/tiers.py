@@ -5,30 +5,22 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from grader.checks.predictions.label_files import Accuracy
+from grader.shares import Share
 
-
-def _exact(value: Any) -> Any:
-    """0.07 is seven hundredths, as it was written: as a float, 0.07 · 300 is more than 21."""
-    try:
-        return Fraction(str(getattr(value, "text", value)))
-    except (ValueError, ZeroDivisionError):
-        raise ValueError("should be a share between 0 and 1, such as 0.1 or 1/2") from None
-
-
-Share = Annotated[Fraction, BeforeValidator(_exact), Field(gt=0, le=1)]
+SomeShare = Annotated[Share, Field(gt=0)]
 
 
 class Tier(BaseModel):
     """A score, for a share of right answers or for a number of them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-    score: Share
-    accuracy: Share | None = None
+    score: SomeShare
+    accuracy: SomeShare | None = None
     right: Annotated[int, Field(ge=1)] | None = None
 
     def needed(self, total: int) -> int:

@@ -25,6 +25,15 @@ def call_as_asked(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any
         raise
 
 
+def built_by_name(kind: Any, arguments: dict[str, Any]) -> Any:
+    """A class called with these by their names if it takes them so, else in their order: its author may rename them."""
+    try:
+        inspect.signature(kind).bind(**arguments)
+    except (TypeError, ValueError):
+        return call_as_asked(kind, list(arguments.values()), {})
+    return call_as_asked(kind, [], arguments)
+
+
 def _signature(function: Any) -> str:
     try:
         return str(inspect.signature(function))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from grader import Array, Outcome, Status, Student, StudentFile, check, failed, passed, shape
+from grader import Array, Outcome, Partial, Student, StudentFile, check, failed, needs_review, passed, scored, shape
 
 from .claimed_layers import LAYERS, LayerName, Trial
 from .construction_parts import Construction, one_query, self_attention, several_heads
@@ -21,9 +20,6 @@ _READERS: Mapping[LayerName, Callable[[Any, str, Trial], Construction]] = {
 }
 _SHARPER = (1.0, 10.0, 100.0, 1000.0)
 _FLATTER = (1.0, 0.1, 0.01, 0.0001)
-_BORDER_SHARE = Fraction(2, 3)  # the neighbours are the construction; the borders are the rest
-_LIMIT_SHARE = Fraction(1, 2)
-_UNFIXED_SHARE = Fraction(1, 2)  # the values are those of the layer; what they are weighed with is to be looked at
 _CONTENTS = 3  # drawn for each input once the matrices are there
 # Who is right by a hair for one content shall not be wrong by a hair for another. Matrices that were fitted to their
 # tokens are off by a tenth and more.
@@ -74,6 +70,7 @@ def attention_becomes(
     function: str,
     layer: LayerName,
     atol: float = 1e-2,
+    partial: Partial = Partial(wrong_border="2/3", weights_follow_features="1/2", only_in_the_limit="1/2"),
 ) -> Outcome:
     """Attention with the matrices it returns computes the layer that was asked for.
 
@@ -89,6 +86,9 @@ def attention_becomes(
     A fourth matrix is W_O. For a convolution the tokens are C over P: C has a column of zeros at either end, P is the
     identity, and the border is 'zero', 'wrap' or 'clamp'. W_Q and W_K may be made for the very C that is given. W_V and
     W_O are run, with the weights A kept, on contents drawn afterwards as well: mixtures of C's columns, other features.
+
+    Of a convolution the neighbours are the construction, and the border is the rest (`wrong_border`); where the values
+    are right and the weights A change with the features, a TA looks (`weights_follow_features`).
     """
     reader = _READERS.get(layer, self_attention)
     factors = _FLATTER if layer == "mean" else _SHARPER
@@ -103,10 +103,10 @@ def attention_becomes(
         draw = trial.other_contents
         others = tuple(draw(rng) for _ in range(_CONTENTS)) if draw else ()
         runs.append(_Run(trial, built, others, factors))
-    return _verdict(runs, layer, atol)
+    return _verdict(runs, layer, atol, partial)
 
 
-def _verdict(runs: list[_Run], layer: LayerName, atol: float) -> Outcome:
+def _verdict(runs: list[_Run], layer: LayerName, atol: float, partial: Partial) -> Outcome:
     wrong = [run for run in runs if not run.is_right(atol)]
     worst = max(runs, key=lambda run: run.error())
     elsewhere = max(run.error_elsewhere() for run in runs)
@@ -124,13 +124,13 @@ def _verdict(runs: list[_Run], layer: LayerName, atol: float) -> Outcome:
     name = layer.replace("_", " ")
     if layer == "convolution" and (complaint := _about_borders(runs, atol)):
         message = f"the neighbours are right, but {complaint}"
-        return Outcome(Status.PARTIAL, _BORDER_SHARE, message, code="wrong_border", **more)
+        return scored(partial["wrong_border"], message, code="wrong_border", **more)
     if not wrong and layer == "convolution" and any(run.error_in_other_company() > _LEEWAY * atol for run in runs):
         message = (
             "it is the convolution for the features it was given, but the weights A change with the features; with "
             "positions the offset alone should fix them. A person should look"
         )
-        return Outcome(Status.REVIEW, _UNFIXED_SHARE, message, code="weights_follow_features", **more)
+        return needs_review(message, partial["weights_follow_features"], code="weights_follow_features", **more)
     if not wrong:
         return passed(f"it is the {name} on all {len(runs)} inputs, to within {worst.error():.1g}", **more)
     at = f"with {worst.trial.label} off by {worst.error():.2g}"
@@ -141,7 +141,7 @@ def _verdict(runs: list[_Run], layer: LayerName, atol: float) -> Outcome:
         too = "large" if layer == "mean" else "small"
         message = f"the {name} only in the limit, for β is too {too}: {at}; with {limit:g} times that β off by"
         message = f"{message} {worst.error(limit):.1g}"
-        return Outcome(Status.PARTIAL, _LIMIT_SHARE, message, beta, code="only_in_the_limit", **more)
+        return scored(partial["only_in_the_limit"], message, beta, code="only_in_the_limit", **more)
     if all(run.error() <= atol for run in runs):
         fitted, code = _fitted(wrong, atol)
         message = f"right only for the very tokens it was given: {fitted}"

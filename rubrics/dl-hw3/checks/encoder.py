@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import astuple
-from fractions import Fraction
-from functools import partial
+from functools import partial as bound
 from itertools import permutations
 
 import numpy as np
 
-from grader import Array, Outcome, Student, StudentFile, check, failed, passed, scored, shape
+from grader import Array, Outcome, Partial, Student, StudentFile, check, failed, passed, shape
 from grader.modules import Workbench, made_steady, trained
 from reference.mistakes.diagnosis import all_of
 from reference.mistakes.encoder_blocks import POST, RELU, UNBIASED
@@ -21,18 +20,21 @@ from .recovery import block_properties
 from .recovery.block_fits import Wanted
 from .recovery.block_reading import BlockSizes, Given, Reading
 
-_WITH_A_SLIP = Fraction(9, 10)  # of the points, for a block that is right but for a deviation over D − 1
-
 
 @check(group="values", compares=True)
 def encoder_matches_its_equations(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    name: str = NAME,
+    partial: Partial = Partial(unbiased_variance="9/10"),
 ) -> Outcome:
     """y = LN(x + Attn(x)), z = LN(y + FFN(y)), FFN with ReLU, scores over √(dim/heads): from its own parameters."""
     outcome = None
     for sizes in SIZES:
         bench = encoder_bench(student, rng, file, name, sizes)
-        outcome = _judged(bench, rng, sizes)
+        outcome = partial.applied(_judged(bench, rng, sizes))
         if outcome.score < 1 or outcome.evidence.get("judged_by") == "properties":
             return outcome
     assert outcome is not None
@@ -74,7 +76,7 @@ def _axes(output: Array, x: Array) -> tuple[int, ...] | None:
 
 
 def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: Given) -> Outcome:
-    read = partial(Reading, rng=rng, sizes=BlockSizes(*astuple(sizes)), wanted=_wanted(sizes), given=given)
+    read = bound(Reading, rng=rng, sizes=BlockSizes(*astuple(sizes)), wanted=_wanted(sizes), given=given)
     readings: list[Reading] = []
     for each in _arrangements(bench, sizes.width):
         readings.append(read(each))
@@ -88,7 +90,7 @@ def _explained(bench: Workbench, rng: np.random.Generator, sizes: Sizes, given: 
         return _right()
     if mistakes == [UNBIASED]:
         message = f"{bench.name} is right but for a small slip: {UNBIASED}"
-        return scored(_WITH_A_SLIP, message, evidence={"looks_like": mistakes}, code=UNBIASED.code)
+        return failed(message, evidence={"looks_like": mistakes}, code=UNBIASED.code)
     together = all_of(mistakes)
     message = f"{bench.name} is not the block asked for; it looks as if {together}"
     return failed(message, evidence={"looks_like": mistakes}, code=together.code)

@@ -7,11 +7,10 @@ table of positions is, LayerNorms round the patches, behind the positions and at
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
-from grader import Outcome, Status, Student, StudentFile, TimedOut, check, difference, failed, passed
+from grader import Outcome, Partial, Student, StudentFile, TimedOut, check, difference, failed, needs_review, passed
 from grader.modules import Workbench, judged_by_behaviour, trained
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.mixing import RIGHT
@@ -33,7 +32,12 @@ from .recovery.vit_tokens import class_tokens
 
 @check(group="values")
 def vit_learns_class_token_and_positions(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    name: str = NAME,
+    partial: Partial = Partial(class_token_unclear="1/2", positions_unclear="1/2"),
 ) -> Outcome:
     """Class token and positions are parameters: drawn once, saved and moved with the module, used, and trained."""
     bench = vit_bench(student, rng, file, name, ONE)
@@ -50,7 +54,7 @@ def vit_learns_class_token_and_positions(
         if not any(found in used for found in candidates):
             if what != "class token" and (other := _other_tokens(bench, rng)):
                 return other
-            if not candidates and (unclear := _unclear(student, rng, file, bench, what)):
+            if not candidates and (unclear := _unclear(student, rng, file, bench, what, partial)):
                 return unclear
             return _not_learned(bench, what, bool(candidates), shapes)
     logits = bench.run((x,)).outputs[0]
@@ -74,7 +78,9 @@ def _is_a_row_of_the_positions(bench: Workbench, rng: np.random.Generator) -> bo
     return isinstance(found, Found) and not found.way_in.class_token
 
 
-def _unclear(student: Student, rng: np.random.Generator, file: str, bench: ImageBench, what: str) -> Outcome | None:
+def _unclear(
+    student: Student, rng: np.random.Generator, file: str, bench: ImageBench, what: str, partial: Partial
+) -> Outcome | None:
     """Left to a person where some tensor may be what no tensor looks like; None if certainly none is."""
     if what == "class token":
         if _all_else_is_layers(bench, position_tensors(bench.values, ONE)):
@@ -91,7 +97,7 @@ def _unclear(student: Student, rng: np.random.Generator, file: str, bench: Image
         )
         code = "positions_unclear"
     message = f"{said}. A person decides about class token and positions"
-    return Outcome(Status.REVIEW, Fraction(1, 2), message, code=code)
+    return needs_review(message, partial[code], code=code)
 
 
 def _all_else_is_layers(bench: Workbench, known: list[str]) -> bool:

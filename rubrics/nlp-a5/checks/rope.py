@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from grader import (
     Array,
     Crashed,
     Outcome,
+    Partial,
     Student,
     StudentFault,
     StudentFile,
@@ -21,7 +21,6 @@ from grader import (
     failed,
     numbers,
     passed,
-    scored,
 )
 from reference.mistakes.rotary import NEGATIVE_SINES
 from reference.numpy_attention import Angles
@@ -95,7 +94,7 @@ def rotary_cache_holds_the_angles(
     mistake = named(explains)
     if own is None and mistake in ("", NEGATIVE_SINES):  # whose signs the rotation turns round again
         return passed("an unusual cache, but the rotations that come of it are right", evidence={"judged_by": "scores"})
-    if not mistake and isinstance(own, Outcome) and own.score:
+    if not mistake and _is_backwards(own):
         return passed(
             f"an unusual cache; {apply}() makes all of it but the direction", evidence={"judged_by": "scores"}
         )
@@ -118,6 +117,7 @@ def rotates_pairs_by_position(
     precompute: str = PRECOMPUTE,
     apply: str = APPLY,
     attention: str = ATTENTION,
+    partial: Partial = Partial(rotated_backwards="1/2"),
 ) -> Outcome:
     """Rotated queries and keys have the scores of the right rotation, at every pair of positions."""
     functions = _Functions(student, file, precompute, apply)
@@ -133,11 +133,10 @@ def rotates_pairs_by_position(
     if _right_when_given_a_cache(functions, rng):
         return passed("right, when it is given a right cache", evidence={"given": "a right cache"})
     given, _ = _wrong_rotation(functions, rng, _as_asked)
-    if isinstance(given, Outcome) and given.score:
-        return given
-    if isinstance(wrong, StudentFault):
-        raise wrong
-    return wrong
+    found = given if _is_backwards(given) else wrong
+    if isinstance(found, StudentFault):
+        raise found
+    return partial.applied(found) if _is_backwards(found) else found
 
 
 def _right_when_given_a_cache(functions: _Functions, rng: np.random.Generator) -> bool:
@@ -250,8 +249,8 @@ def _runs_at(
 
 
 def _backwards(pairs: Array, label: str) -> Outcome | None:
-    """None if every pair turns from its first feature towards its second. Backwards is a slip that costs half: with
-    the odd and even features of queries and keys exchanged, its scores would be right."""
+    """None if every pair turns from its first feature towards its second. Backwards is a slip: with the odd and even
+    features of queries and keys exchanged, its scores would be right."""
     count = int((pairs[:, 0] > pairs[:, 1]).sum())
     if not count:
         return None
@@ -260,4 +259,8 @@ def _backwards(pairs: Array, label: str) -> Outcome | None:
         f"it turns {which} backwards, by −tθᵢ ({label}): are odd and even features swapped, or the sign of a sine?"
     )
     evidence = {"backwards": count, "pairs": len(pairs)}
-    return scored(Fraction(1, 2), message, evidence=evidence, code=NEGATIVE_SINES.code)
+    return failed(message, evidence=evidence, code=NEGATIVE_SINES.code)
+
+
+def _is_backwards(found: Outcome | StudentFault | None) -> bool:
+    return isinstance(found, Outcome) and "backwards" in found.evidence

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
-from functools import partial
+from functools import partial as bound
 from itertools import product
 
 import numpy as np
@@ -13,6 +12,7 @@ from grader import (
     Array,
     Killed,
     Outcome,
+    Partial,
     Status,
     Student,
     StudentFault,
@@ -55,7 +55,7 @@ def _attend(x: Array, roles: dict[str, Linear], mix: RotaryMixing, pairs: Array)
 
 def _fits(assigned: list[dict[str, Linear]], mix: RotaryMixing = _RIGHT) -> Iterator[tuple[bool, Callable[..., Array]]]:
     for roles, pairs in product(assigned, _LAYOUTS):
-        yield True, partial(_attend, roles=roles, mix=mix, pairs=pairs)
+        yield True, bound(_attend, roles=roles, mix=mix, pairs=pairs)
 
 
 @check(group="values", compares=True)
@@ -67,17 +67,18 @@ def attention_rotates_queries_and_keys(
     name: str = ATTENTION,
     precompute: str = PRECOMPUTE,
     apply: str = APPLY,
+    partial: Partial = Partial(wrong_angles="1/2"),
 ) -> Outcome:
     """With config.rope, queries and keys are rotated by their positions in every head, and values are left alone."""
     inputs: list[Inputs] = [
         (rng.normal(size=(batch, length, WIDTH)),) for batch, length in ((2, BLOCK), (3, 5), (1, 2), (1, 1))
     ]
     bench = configured(student, file, name, rope=True)
-    own = _tried(bench, rng, inputs)
+    own = _tried(bench, rng, inputs, partial)
     if isinstance(own, Outcome) and own.status in (Status.PASSED, Status.REVIEW):
         return own
     # What is wrong in the two functions themselves, other checks say.
-    given = _tried(with_right_rotations(bench, precompute, apply), rng, inputs)
+    given = _tried(with_right_rotations(bench, precompute, apply), rng, inputs, partial)
     if isinstance(given, Outcome) and given.status is Status.PASSED:
         return passed("right, when the functions it calls are", evidence={"given": "right rotations"})
     shapes = shapes_rotated(student, file, name, apply)
@@ -94,29 +95,36 @@ def attention_rotates_queries_and_keys(
     return own
 
 
-def _tried(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) -> Outcome | StudentFault:
+def _tried(
+    bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], partial: Partial
+) -> Outcome | StudentFault:
     try:
-        return _judged(started(bench, rng, inputs[0]), rng, inputs)
+        return _judged(started(bench, rng, inputs[0]), rng, inputs, partial)
     except (TimedOut, Killed):
         raise
     except StudentFault as fault:
         return fault
 
 
-def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs]) -> Outcome:
+def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], partial: Partial) -> Outcome:
     if found := wrong_shape(bench, [(given, given[0].shape) for given in inputs]):
         return found[1]
     if wrong := not_a_function_of_its_input(bench, inputs[1]):
         return wrong
     outputs = bench.run(*inputs).outputs
-    if outcome := read_in_any(bench, partial(_of_reading, rng, inputs, outputs)):
+    if outcome := read_in_any(bench, bound(_of_reading, rng, inputs, outputs, partial)):
         return outcome
     used = bench.influential(rng, inputs[0])
     return behaviour.too_few_parameters(bench, used, 4 * WIDTH**2) or variant_properties.of_rotary_attention(bench, rng)
 
 
 def _of_reading(
-    rng: np.random.Generator, inputs: list[Inputs], outputs: list[Array], bench: Workbench, naming: bool
+    rng: np.random.Generator,
+    inputs: list[Inputs],
+    outputs: list[Array],
+    partial: Partial,
+    bench: Workbench,
+    naming: bool,
 ) -> Outcome | None:
     """None if nothing tried explains its values, be it that its layers are not four."""
     layers = maps(bench.values, WIDTH, HEADS, bench.influential(rng, inputs[0]))
@@ -135,5 +143,5 @@ def _of_reading(
     for mistake, of in ANGLES.items() if not bench.sent_along else ():  # whose angles are right
         if explanation(_fits(usual, RotaryMixing(of=of)), inputs, outputs):
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
-            return scored(Fraction(1, 2), message, evidence={"looks_like": mistake}, code=mistake.code)
+            return scored(partial["wrong_angles"], message, evidence={"looks_like": mistake}, code=mistake.code)
     return failed(_NOT_ROTARY, code="outputs_differ") if is_as_torch_has_it(bench) else None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import wire
-from ..calls import call_as_asked
+from ..calls import built_by_name, call_as_asked
 from ..loading import student_code, student_machine
 from ..reading import library_use
 from . import recording
@@ -48,14 +48,14 @@ def _sendable(value: Any) -> Any:
     return value
 
 
-def forward(file: str, name: str, build: list[Any], inputs: list[Any], cotangent: Any = None) -> dict[str, Any]:
+def forward(file: str, name: str, build: dict[str, Any], inputs: list[Any], cotangent: Any = None) -> dict[str, Any]:
     """Build a torch module once, in float64, and run it on each input.
 
     With a cotangent, also the gradient of <cotangent, output> for each input, and how many parameters it reaches.
     """
     import torch
 
-    module = call_as_asked(student_code.attribute(file, name), build, {})
+    module = built_by_name(student_code.attribute(file, name), build)
     module = module.double().eval()
     outputs, gradients = [], []
     reached: set[str] = set()

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from grader import Answer, Outcome, Status, Student, check, failed, passed, quote
+from grader import Answer, Outcome, Partial, Student, check, failed, needs_review, passed, quote
 from grader.formulas import NotRead, Read, Reading, plain_text, read_by, sides_of, stated_sizes
 
 from .sizes import HEADS, Size, Sizes
@@ -77,7 +77,12 @@ def _as_read(answer: Answer, **_: object) -> list[Reading]:
 @read_by(_as_read, alone=False)
 @check
 def dimensions_fit(
-    student: Student, rng: np.random.Generator, *, operands: dict[str, list[str]], features: dict[str, str | list[str]]
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    operands: dict[str, list[str]],
+    features: dict[str, str | list[str]],
+    partial: Partial = Partial(undefined_letter="1/2"),
 ) -> Outcome:
     """The dimensions stated for the projections, their products and the output layer fit together.
 
@@ -92,10 +97,10 @@ def dimensions_fit(
     stated, unread = _stated(text, sizes)
     if unread:
         message = f"{where}: the size of {quote(unread[0], 60)} could not be read"
-        return Outcome(Status.REVIEW, Fraction(0), message, code="dimensions_unreadable")
+        return needs_review(message, code="dimensions_unreadable")
     if not stated:
         message = f"{where}: {_NONE_FOUND}"
-        return Outcome(Status.REVIEW, Fraction(0), message, _FOR_EXAMPLE, code="dimensions_not_found")
+        return needs_review(message, detail=_FOR_EXAMPLE, code="dimensions_not_found")
     choices = [[size] if isinstance(size, str) else size for size in features.values()]
     readings = (dict(zip(features, chosen, strict=True)) for chosen in itertools.product(*choices))
     every = [list(_Layer(text, stated, sizes, operands, reading).clashes()) for reading in readings]
@@ -106,7 +111,7 @@ def dimensions_fit(
             return failed(message, clash.what, code="dimension_mismatch")
     if clashes:
         message = f"{where}: whether the stated dimensions fit hangs on letters that are not explained"
-        return Outcome(Status.REVIEW, Fraction(1, 2), message, clashes[0].what, code="undefined_letter")
+        return needs_review(message, partial["undefined_letter"], detail=clashes[0].what, code="undefined_letter")
     return passed("the stated dimensions fit", evidence={"matrices": len(stated)})
 
 

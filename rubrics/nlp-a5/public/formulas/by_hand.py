@@ -20,6 +20,7 @@ from grader.formulas import (
     Expression,
     Formula,
     Misfit,
+    Rational,
     Reading,
     Share,
     Symbol,
@@ -72,8 +73,8 @@ def self_attention_gives_the_targets(
     student: Student,
     rng: np.random.Generator,
     *,
-    tokens: list[dict[str, Share]],
-    targets: dict[str, dict[str, Share]],
+    tokens: list[dict[str, Rational]],
+    targets: dict[str, dict[str, Rational]],
     partial: Share = HALF,
 ) -> Outcome:
     """With the proposed K, Q and V the outputs tend to the ones asked for as the norm of the u's grows."""

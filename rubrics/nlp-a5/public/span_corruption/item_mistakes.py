@@ -10,7 +10,7 @@ from fractions import Fraction
 from grader import Outcome, passed, quote, scored
 
 from .items import Draws, Question, whole_text
-from .span_statistics import SLIP, is_slip
+from .span_statistics import is_slip
 from .spans import (
     CUT_OUT_IS_ANOTHER,
     CUT_OUT_IS_MISSING,
@@ -37,14 +37,14 @@ class Mistake:
     overfull: bool = False
 
 
-def judged_items(mistakes: Sequence[Mistake], draws: int, right: str) -> Outcome:
-    """Full marks without a mistake, nearly all with a stray one, else none; the commonest is told."""
+def judged_items(mistakes: Sequence[Mistake], draws: int, right: str, stray_items: Fraction = Fraction(0)) -> Outcome:
+    """Full marks without a mistake, this share with a stray one, else none; the commonest is told."""
     if not mistakes:
         return passed(right)
     cause = Counter(mistake.cause for mistake in mistakes).most_common(1)[0][0]
     one = next(mistake for mistake in mistakes if mistake.cause == cause)
     return scored(
-        SLIP if is_slip(len(mistakes), draws) else Fraction(0),
+        stray_items if is_slip(len(mistakes), draws) else Fraction(0),
         f"{cause.text} ({one.question.label}; {len(mistakes):,} of {draws:,} draws are wrong)",
         one.detail,
         evidence={"draws": draws, "wrong": len(mistakes), "block": one.question.block},

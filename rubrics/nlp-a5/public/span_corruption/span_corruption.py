@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -16,6 +16,7 @@ from grader import (
     Killed,
     NotImportable,
     Outcome,
+    Partial,
     Share,
     Status,
     Student,
@@ -64,13 +65,14 @@ _SOME = 300
 _GOES = (8, 4, 2, 1)  # an eighth of the draws, a quarter, half, all of them
 
 
-_BlockShare = Annotated[Share, Field(lt=1)]
-_Within = Annotated[Share, Field(lt=Fraction(1, 4))]
+_BlockShare = Annotated[Share, Field(gt=0, lt=1)]
+_STRAYS = Partial(stray_items="9/10")
+_Within = Annotated[Share, Field(gt=0, lt=Fraction(1, 4))]
 
 
-def _mistake(question: Question, finding: Finding, trial: int) -> Outcome:
+def _mistake(question: Question, finding: Finding, trial: int, partial: Mapping[str, Fraction] = {}) -> Outcome:
     outcome = scored(
-        finding.score,
+        partial.get(finding.earns, Fraction(0)),
         f"{finding.summary} ({question.label})",
         question.shown,
         evidence={"block": question.block, "characters": len(question.document), **finding.evidence},
@@ -157,7 +159,7 @@ def _kept(text: str, document: str) -> int:
     return span.kept if span else 0
 
 
-def _judged(mistakes: list[Mistake], draws: int, right: str, items: Items) -> Outcome:
+def _judged(mistakes: list[Mistake], draws: int, right: str, items: Items, partial: Partial) -> Outcome:
     overfull = sum(mistake.overfull for mistake in mistakes)
     if overfull:
         mistakes = [mistake for mistake in mistakes if not mistake.overfull]
@@ -168,11 +170,13 @@ def _judged(mistakes: list[Mistake], draws: int, right: str, items: Items) -> Ou
         right += (
             f"; {len(following):,} of {draws:,} follow from a mask taken from the whole document and cost nothing here"
         )
-    return judged_items(mistakes, draws, right)
+    return judged_items(mistakes, draws, right, partial["stray_items"])
 
 
 @check(group="draws")
-def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
+def items_are_shifted_pairs(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, partial: Partial = _STRAYS
+) -> Outcome:
     """An item is a pair of Long tensors, x = s[:-1] and y = s[1:], as long as the block or one less, always."""
     items = Items(student, file, name)
     mistakes, draws = list[Mistake](), 0
@@ -184,11 +188,13 @@ def items_are_shifted_pairs(student: Student, rng: np.random.Generator, *, file:
             return failed(message, found, code="not_long_tensors")
         mistakes += [*strays(drawn, trial), *uneven(drawn, trial), *not_shifted(drawn, trial)]
         draws += drawn.question.times
-    return _judged(mistakes, draws, "x and y are Long tensors, y is x moved by one", items)
+    return _judged(mistakes, draws, "x and y are Long tensors, y is x moved by one", items, partial)
 
 
 @check(group="draws")
-def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, file: StudentFile, name: str) -> Outcome:
+def items_rebuild_the_document(
+    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, partial: Partial = _STRAYS
+) -> Outcome:
     """An item is prefix ⁇ suffix ⁇ masked and pads; prefix, masked and suffix in order are a piece of its document."""
     items = Items(student, file, name)
     mistakes, draws = list[Mistake](), 0
@@ -196,7 +202,7 @@ def items_rebuild_the_document(student: Student, rng: np.random.Generator, *, fi
         drawn = items.first(length, block)
         mistakes += unreadable(drawn, trial)
         draws += drawn.question.times
-    return _judged(mistakes, draws, "the items can be put together again", items)
+    return _judged(mistakes, draws, "the items can be put together again", items, partial)
 
 
 @check(group="draws")
@@ -207,6 +213,7 @@ def truncates_to_every_length(
     file: StudentFile,
     name: str,
     longest: _BlockShare = EDITIONS[0],
+    partial: Partial = Partial(stray_items="9/10", longest_never_occurs="1/2", shortest_never_occurs="1/2"),
 ) -> Outcome:
     """A document is truncated to a random length from 4 to ⌊longest·block⌋, and each of these can occur."""
     items = Items(student, file, name)
@@ -215,15 +222,15 @@ def truncates_to_every_length(
     for trial, sample in enumerate(_truncated(items, longest, rng)):
         block = sample.question.block
         finding = judge_bounds(sample.spans, len(sample.question.document), block, longest)
-        if finding and not finding.score:
+        if finding and not finding.earns:
             whole = _sized_on_whole(items) if whole is None else whole
             if whole:
                 continue
-        if len(sample.spans) > 2 * _SOME and (finding is None or finding.score):
+        if len(sample.spans) > 2 * _SOME and (finding is None or finding.earns):
             finding = judge_every_length(sample.spans, block, longest) or finding
         if finding:
-            outcome = _mistake(sample.question, finding, trial)
-            if not finding.score:
+            outcome = _mistake(sample.question, finding, trial, partial)
+            if not finding.earns:
                 return outcome
             slips.append(outcome)
     return min(
@@ -246,20 +253,26 @@ def _truncated(items: Items, longest: Fraction, rng: np.random.Generator) -> Ite
 
 @check(group="draws")
 def masks_a_quarter_on_average(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str, within: _Within = WITHIN
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    name: str,
+    within: _Within = WITHIN,
+    partial: Partial = Partial(masked_share_undecided="1/2", masked_from_drawn_length="1/2"),
 ) -> Outcome:
     """The masked length is random, a quarter of the truncated length on average, at times more and at times less."""
     items = Items(student, file, name)
     question, finding = _masked_lengths(items, within)
     if finding:
-        return _mistake(question, finding, trial=0)
+        return _mistake(question, finding, 0, partial)
 
     def judge(sample: Sample) -> Finding | None:
         return judge_what_is_left(sample.spans, len(sample.question.document), within)
 
     question, finding = _decided(items, (FITS,), DRAWS // 2, lambda sample: judge(sample) is None, judge)
     if finding:
-        return _mistake(question, finding, trial=1)
+        return _mistake(question, finding, 1, partial)
     return passed("the masked length varies around a quarter")
 
 

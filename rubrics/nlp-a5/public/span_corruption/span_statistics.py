@@ -57,7 +57,6 @@ EDITIONS = (Fraction(7, 8), Fraction(3, 4))  # of the block, at most, is kept: w
 _SURE = 5.5  # standard errors
 _DECIDED = 4  # standard errors: work exactly at an edge is decided, one way or the other, less than once in 1,000 times
 _WIDER = 2**20  # than any item
-SLIP = Fraction(9, 10)  # the score of work in which only a stray item is wrong
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Finding:
     summary: str
     code: str
     evidence: dict[str, Any] = field(default_factory=dict)
-    score: Fraction = Fraction(0)
+    earns: str = ""  # which share of the check's `partial`; nothing if none
     sized_on_whole: bool = False  # the mask is: other checks may meet what follows from it
     undecided: bool = False  # more draws may tell
 
@@ -114,7 +113,7 @@ def judge_bounds(spans: Spans, document: int, block: int, share: Fraction) -> Fi
     for outside, said, code in sides:
         if count := int(outside.sum()):
             found = f"in {100 * count / len(lengths):.2g} % of {len(lengths):,} draws {said}"
-            return Finding(found, code, evidence, SLIP if is_slip(count, len(lengths)) else Fraction(0))
+            return Finding(found, code, evidence, "stray_items" if is_slip(count, len(lengths)) else "")
     return None
 
 
@@ -145,10 +144,10 @@ def judge_every_length(spans: Spans, block: int, share: Fraction) -> Finding | N
     if missing == [most]:
         hint = "does your range leave out its end, as randrange and numpy's randint do?"
         found = f"the longest length, {most}, never occurs; {hint}"
-        return Finding(found, "longest_never_occurs", evidence, Fraction(1, 2))
+        return Finding(found, "longest_never_occurs", evidence, "longest_never_occurs")
     if missing == [SHORTEST]:
         found = f"the shortest length, {SHORTEST}, never occurs"
-        return Finding(found, "shortest_never_occurs", evidence, Fraction(1, 2))
+        return Finding(found, "shortest_never_occurs", evidence, "shortest_never_occurs")
     shown = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
     found = f"{len(missing)} of the {len(wanted)} possible lengths never occur ({shown})"
     return Finding(found, "lengths_never_occur", evidence)
@@ -203,7 +202,7 @@ def _off_a_quarter(
         return Finding(found, "wrong_masked_share", evidence)
     near = f"up to {100 * allowed:.1f} % more or less are accepted, and {len(share):,} draws do not tell which it is"
     summary = f"{found}; {near}; a person decides"
-    return Finding(summary, "masked_share_undecided", evidence, Fraction(1, 2), undecided=True)
+    return Finding(summary, "masked_share_undecided", evidence, "masked_share_undecided", undecided=True)
 
 
 def _standard_error(values: Array) -> float:
@@ -240,8 +239,8 @@ def is_surely_rarely_empty(spans: Spans, block: int, document: int, draws: int) 
 def judge_what_is_left(spans: Spans, document: int, within: Fraction) -> Finding | None:
     """Draws from a document that is shorter than most drawn lengths: a quarter of what is there, not of what was drawn.
 
-    Longer documents are masked as they should be, so it costs half. Less than a quarter costs nothing: where a mask is
-    placed in the drawn length its end is cut off, and short documents are few.
+    Longer documents are masked as they should be, so it earns a part. Less than a quarter costs nothing: where a mask
+    is placed in the drawn length its end is cut off, and short documents are few.
     """
     kept, share = _shares(spans[spans.kept >= document - _STRIPPED])
     if len(share) < _FEWEST:
@@ -254,8 +253,8 @@ def judge_what_is_left(spans: Spans, document: int, within: Fraction) -> Finding
     return replace(
         found,
         summary=f"{found.summary} of what is left; {cause}",
-        score=Fraction(1, 2),
         code="masked_from_drawn_length",
+        earns="masked_from_drawn_length",
     )
 
 
