@@ -221,11 +221,9 @@ def test_nobody_is_graded_by_a_rubric_from_his_own_folder(tmp_path: Path, comman
 
 @pytest.mark.slow
 def test_the_kit_s_rubric_comes_before_the_grader_s_own(tmp_path: Path) -> None:
-    mine = RUBRIC.replace("rubric: tiny", "rubric: dl-hw3")
-    kit = make_kit(
-        tmp_path,
-        **{"rubric/tiny/rubric.yaml": None, "rubric/dl-hw3/rubric.yaml": mine, "submission.yaml": "rubric: dl-hw3"},
-    )
+    kit = make_kit(tmp_path, **{"rubric/tiny/rubric.yaml": RUBRIC.replace("rubric: tiny", "rubric: dl-hw3")})
+    (kit / "rubric" / "tiny").rename(kit / "rubric" / "dl-hw3")
+    (kit / "submission.yaml").write_text("rubric: dl-hw3\n")
     assert "A tiny homework" in said(kit)
 
 

@@ -22,7 +22,7 @@ from grader.report.points import rounded, shown
 
 _SCRIPTS = Path(__file__).parent / "gradescope_scripts"
 _REPOSITORY = Path(__file__).resolve().parents[3]
-_OWN_FILES = ("pyproject.toml", "constraints.txt", "README.md")
+_OWN_FILES = ("pyproject.toml", "assignments/pyproject.toml", "constraints.txt", "README.md")
 _OWN_PACKAGES = ("grader", "reference")
 _LITTER = {"__pycache__", ".DS_Store"}
 _SECRET = "secret"
@@ -55,7 +55,8 @@ def _contents(rubric: Rubric, settings: Settings) -> dict[str, bytes]:
     if not all((_REPOSITORY / name).is_file() for name in _OWN_FILES):
         raise UsageError("the zip holds this grader's source, and this installation has none; run it from a clone")
     contents = {name: (_REPOSITORY / name).read_bytes() for name in _OWN_FILES}
-    for package in _OWN_PACKAGES:
+    shared = (path.parent.name for path in (_REPOSITORY / "rubrics").glob("*/__init__.py"))  # by several assignments
+    for package in (*_OWN_PACKAGES, *(f"rubrics/{name}" for name in shared)):
         contents |= _folder(_REPOSITORY / package, package)
     contents |= _rubric_files(rubric)
     if settings.data is not None:

@@ -23,7 +23,8 @@ install() {
     fi
     # pip's usual torch brings gigabytes for a GPU that an autograder has not got; uv finds the CPU build.
     "$grader" -m pip install --disable-pip-version-check --no-cache-dir 'uv>=0.8'
-    "$grader" -m uv pip install --python "$grader" --no-cache --torch-backend=cpu --constraint constraints.txt --editable '.[torch]'
+    "$grader" -m uv pip install --python "$grader" --no-cache --torch-backend=cpu --constraint constraints.txt \
+        --editable '.[torch]' --editable assignments
 }
 
 if [ -z "${GRADER_PYTHON:-}" ]; then install; fi
