@@ -55,8 +55,7 @@ def _contents(rubric: Rubric, settings: Settings) -> dict[str, bytes]:
     if not all((_REPOSITORY / name).is_file() for name in _OWN_FILES):
         raise UsageError("the zip holds this grader's source, and this installation has none; run it from a clone")
     contents = {name: (_REPOSITORY / name).read_bytes() for name in _OWN_FILES}
-    shared = (path.parent.name for path in (_REPOSITORY / "rubrics").glob("*/__init__.py"))  # by several assignments
-    for package in (*_OWN_PACKAGES, *(f"rubrics/{name}" for name in shared)):
+    for package in _OWN_PACKAGES:
         contents |= _folder(_REPOSITORY / package, package)
     contents |= _rubric_files(rubric)
     if settings.data is not None:
@@ -95,8 +94,12 @@ def how_to_upload(rubric: Rubric, settings: Settings) -> str:
 
 
 def _rubric_files(rubric: Rubric) -> dict[str, bytes]:
-    """The rubric's folder as it is."""
-    return _folder(rubric.folder, _home(rubric))
+    """The rubric's folder as it is and, of one of ours, the packages beside it: code that several of ours share."""
+    files = _folder(rubric.folder, _home(rubric))
+    if rubric.folder.resolve().parent == _REPOSITORY / "rubrics":
+        for package in rubric.folder.resolve().parent.glob("*/__init__.py"):
+            files |= _folder(package.parent, f"rubrics/{package.parent.name}")
+    return files
 
 
 def _home(rubric: Rubric) -> str:
