@@ -23,6 +23,7 @@ from tests.waiting import PATIENCE_SECONDS
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ASSIGNMENTS = sorted(path.parent.name for path in (REPOSITORY / "rubrics").glob("*/rubric.yaml"))
+TOLD = ("birthplaces.py",)  # the course's own scripts show how files of questions are read and hits are counted
 PEEPS = """\
 import os, sys
 
@@ -90,7 +91,8 @@ def test_the_harness_holds_no_answer_of_an_assignment(
     kept = kits(rubric).withheld_from()
     code = dict(kept.code)
     for path in (REPOSITORY / "reference").rglob("*.py"):
-        code[path.relative_to(REPOSITORY).as_posix()] = grams(path.read_text(encoding="utf-8"))
+        if path.name not in TOLD:
+            code[path.relative_to(REPOSITORY).as_posix()] = grams(path.read_text(encoding="utf-8"))
     assert leaks_in(tmp_path, Withheld(kept.texts, code)) == []
 
 
