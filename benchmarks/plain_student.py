@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions import extreme_scores, ready_made, values
 from grader.model import Outcome
-from grader.plugins import Plugin
-from grader.registry import definitions_in
-from grader.rubric.yaml_source import read
+from grader.rubric.loading import load_rubric
 from grader.sandbox.box.loading import student_code
 from grader.sandbox.box.probes.probes import PROBES
 
@@ -52,20 +49,13 @@ def _as_arrays(value: Any) -> Any:
 
 
 def cases(problems: tuple[str, ...], student: PlainStudent | None = None) -> list[tuple[str, Callable[[], Outcome]]]:
-    """Every check of these problems, ready to be judged. The rubric loader is not used: it loads every check."""
-    own = Plugin(RUBRIC.parent)
-    modules = [own.load(name) for name in own.modules]
-    known, found = definitions_in([values, extreme_scores, ready_made, *modules]), []
-    for problem in read(RUBRIC.read_text()).data["problems"]:
-        if str(getattr(problem["id"], "text", problem["id"])) not in problems:
-            continue
-        for check in problem["checks"]:
-            definition = known[check["check"]]
-            given = {**problem.get("with", {}), **check}
-            parameters = {name: value for name, value in given.items() if name in definition.parameters}
-            judge = partial(definition.function, student or PlainStudent(), np.random.default_rng(0), **parameters)
-            found.append((definition.name, judge))
-    return found
+    """Every check of these problems, ready to be judged."""
+    return [
+        (check.id, partial(check.function, student or PlainStudent(), np.random.default_rng(0), **check.parameters))
+        for problem in load_rubric(RUBRIC).problems
+        if problem.id in problems
+        for check in problem.checks
+    ]
 
 
 def bare_seconds(problems: tuple[str, ...], for_seconds: float = 0.0, rounds: int = 5) -> list[float]:

@@ -29,9 +29,7 @@ import pytest
 from benchmarks.changed_functions import Functions
 
 # What tests import, but nothing of the project: that is what differs from run to run.
-_LIBRARIES = (
-    "hypothesis jinja2 lark markdown_it nbformat numpy pydantic pytest rich.console sympy torch typer.testing yaml"
-)
+_LIBRARIES = "hypothesis jinja2 lark markdown_it numpy pydantic pytest rich.console sympy torch typer.testing yaml"
 HANGS = -1
 _NO_TESTS = 5  # pytest's exit code
 _ASLEEP = (180.0, 0.01)  # seconds in which no test ends, and a share of one processor: whoever uses less only waits

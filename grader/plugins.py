@@ -111,7 +111,7 @@ def register(package: str, folder: str, digest: str) -> None:
         del sys.modules[name]
     _folders[package] = (folder, digest)
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.append(_Finder())
+        sys.meta_path.insert(0, _Finder())  # before the one that would keep bytecode
 
 
 class _UncachedLoader(SourceFileLoader):

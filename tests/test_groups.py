@@ -224,7 +224,7 @@ def test_a_guess_at_a_convention_gets_no_second_answer_in_a_shared_sandbox(
 ) -> None:
     """It reads a mask one way alone and the other way where it has been asked without one. The check that compares with
     a mask runs alone, and fails."""
-    whole = the_rubric("rubrics/dl-hw3.yaml")
+    whole = the_rubric("rubrics/dl-hw3/rubric.yaml")
     (problem,) = (one for one in whole.problems if one.id == "2.2")
     work = submission(**{"multihead.py": SECOND_ANSWER})
     rubric = replace(whole, problems=(replace(problem, checks=problem.checks[1:]),))

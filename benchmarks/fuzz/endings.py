@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -47,7 +46,6 @@ def rubric(name: str) -> Rubric:
 
 def get_ready() -> None:
     """Load all that readers load when they are first asked, so that the first input takes no longer than the others."""
-    importlib.import_module("nbformat")
     for name in ("nlp-a5", "dl-hw3"):
         for ending in ("md", "tex", "yaml"):
             sheets(ending)

@@ -21,7 +21,7 @@ from grader.registry import Definition, definitions_in
 from grader.rubric.own_functions import Kind, Offer, offers_in
 
 _ENTRY_POINTS = "grader.checks"
-_FUNCTION = re.compile(rb"^def (\w+)\(", re.MULTILINE)
+_FUNCTION = re.compile(rb"^def ([a-zA-Z]\w*)\(", re.MULTILINE)  # not the private ones: they are no checks
 _Found = TypeVar("_Found")
 
 
