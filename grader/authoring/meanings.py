@@ -31,7 +31,7 @@ MEANINGS = {
     "defines": "names by which its files are known",
     "AlternativeForm.beside": "other files of it",
     "cpu_seconds": "processor time of one sandbox",
-    "wall_seconds": "time on the clock, while it neither computes nor waits for a processor",
+    "wall_seconds": "time on the clock beside what it computes or waits for a processor",
     "memory_mb": "memory",
     "scratch_mb": "what it may write to files",
     "patience_seconds": "waiting for all checks of a submission together, before each gets `hurried_wall_seconds`",

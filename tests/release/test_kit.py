@@ -267,6 +267,7 @@ def test_code_that_may_stand_in_for_words_is_not_asked_for(kits: Kits) -> None:
     assert [file for problem in later.problems for file in problem.later.files] == [
         "vanilla.nopretrain.test.predictions",
         "vanilla.pretrain.test.predictions",
+        *(f"{variant}.pretrain.test.predictions" for variant in ("perceiver", "synthesizer", "rope")),
     ]
 
 

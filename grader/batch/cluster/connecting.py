@@ -88,6 +88,10 @@ def _calm() -> dict[str, object]:
 
 @contextmanager
 def _client_of(address: str) -> Iterator[Client]:
+    if address.startswith("tls:") and not Security().get_connection_args("client").get("ssl_context"):
+        # A client would break half-made, and say so once more when Python ends.
+        why = "TLS needs the certificates that distributed.comm.tls names in Dask's configuration"
+        raise UsageError(f"{address}: no scheduler answers there ({why})")
     try:
         client = Client(address, set_as_default=False)
     except (OSError, TypeError, ValueError, RuntimeError) as fault:

@@ -139,7 +139,7 @@ def _what_was_read(statements: Statements) -> str:
 
 
 def _in_capitals(names: set[Symbol], statements: Statements) -> list[Expression]:
-    """The asked names as capital letters, where those mean nothing else: Q = β(K_a + K_b)."""
+    """The asked names as capital letters, where those mean nothing else: `Q` for `q`."""
     capitals = [replace(name, name=name.name.upper()) for name in names]
     return [one for one in capitals if one not in names and not statements.vocabulary.knows(one)]
 
