@@ -151,7 +151,7 @@ def test_a_command_of_the_page_for_tas_takes_its_options(shown: str) -> None:
 def test_the_tests_that_the_threat_model_names_exist() -> None:
     page = (REPOSITORY / "docs" / "security.md").read_text()
     file, named = "", 0
-    for path, test in re.findall(r"`(tests/[\w/]+\.py)?(?:::(\w+))?`", page):
+    for path, test in re.findall(r"`((?:tests|rubrics)/[\w/-]+\.py)?(?:::(\w+))?`", page):
         file = path or file
         if path or test:
             assert re.search(
