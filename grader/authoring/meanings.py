@@ -53,6 +53,7 @@ MEANINGS = {
     "through": "an adapter: the function of `probes.py` that calls the student's function with these arguments",
     "rtol": "relative tolerance",
     "atol": "absolute tolerance",
+    "option": "an option of the command line that takes the path of the labels, tried if the script needs one",
     "gives_the_number.atol": "absolute tolerance, in the unit asked for",
     "tokens": _TOKENS,
     "scale": "whether β is the last argument, or 1/√d and no argument",

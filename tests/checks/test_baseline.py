@@ -27,6 +27,7 @@ def _judged(boxes: BoxRunner, work: OpenedSubmission, limits: Limits = ORDINARY)
             file=FILE,
             labels=str(DATA / "birth_dev.tsv"),
             answer="London",
+            option="--eval_corpus_path",
             beside=[str(DATA / name) for name in BESIDE],
         )
 
@@ -95,6 +96,8 @@ PATHS = {
     "an argument, counted": "import sys\nif len(sys.argv) != 2:\n    sys.exit('usage: FILE')\npath = sys.argv[1]",
     "argparse with a default": "import argparse\np = argparse.ArgumentParser()\n"
     "p.add_argument('--dev', default='birth_dev.tsv')\npath = p.parse_args().dev",
+    "the course's option": "import argparse\np = argparse.ArgumentParser()\np.add_argument('--eval_corpus_path')\n"
+    "path = p.parse_args().eval_corpus_path",
     "argparse by position": "import argparse\np = argparse.ArgumentParser()\np.add_argument('path')\n"
     "path = p.parse_args().path",
     "environment": "import os\npath = os.environ.get('DEV_PATH', 'birth_dev.tsv')",

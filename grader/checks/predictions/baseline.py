@@ -33,18 +33,21 @@ def baseline_states_its_accuracy(
     labels: DataFile,
     beside: Sequence[DataFile] = (),
     answer: Wording,
+    option: str = "",
     partial: Partial = Partial(accuracy_only_counted="1/2"),
 ) -> Outcome:
     """Run as a script, it works out how often always giving the same answer is right on the dev data, and says so."""
     name, split = Path(labels).name, Split.read(labels)
     data = {Path(path).name: Path(path).read_text(encoding="utf-8") for path in (labels, *beside)}
     want = split.right([answer] * len(split.labels))
-    match _ran(student, file, data, name):
+    arguments = [[], [name], *([[option, name]] if option else [])]
+    match _ran(student, file, data, arguments):
         case {"started": False}:
             message = f"{file} is not started: there is no code in it that does anything"
             return Outcome(Status.MISSING, Fraction(0), message, code="not_started")
         case {"refused": str(refused)} if refused:
-            message = f"{file} did not run as `python {file}`, nor with the path of {name}, which lies beside it"
+            after = f" or `{option} {name}`" if option else ""
+            message = f"{file} did not run as `python {file}`, nor with `{name}`{after} behind it, which lies beside it"
             return needs_review(message, detail=quote(refused), code="script_not_run")
         case reply:
             first, revealing = _numbers_in(reply["text"]), {"said": quote(reply["text"], 400)}
@@ -64,7 +67,7 @@ def baseline_states_its_accuracy(
         return needs_review(message, revealing=revealing, code="accuracy_unclear")
     other = others[int(rng.integers(len(others)))]
     altered = {**data, name: _altered(rng, split, other.right, answer)}
-    second = _numbers_in(_ran(student, file, altered, name)["text"])
+    second = _numbers_in(_ran(student, file, altered, arguments)["text"])
     if _state(second, other):
         return passed("it works out the accuracy, and follows the data when they change")
     if _state(second, want):
@@ -74,8 +77,8 @@ def baseline_states_its_accuracy(
     return failed(message, f"{_quoted(second)}; expected {other}", code="wrong_on_other_data")
 
 
-def _ran(student: Student, file: str, data: Mapping[str, str], name: str) -> dict[str, Any]:
-    reply: dict[str, Any] = student.probe("run_script", file, data=data, arguments=[name])
+def _ran(student: Student, file: str, data: Mapping[str, str], arguments: list[list[str]]) -> dict[str, Any]:
+    reply: dict[str, Any] = student.probe("run_script", file, data=data, arguments=arguments)
     match reply:
         case {"started": bool(), "refused": str(), "text": str()}:
             return reply

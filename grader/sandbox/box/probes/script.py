@@ -26,12 +26,12 @@ _NOT_THERE = (FileNotFoundError, ModuleNotFoundError)
 _WANTS_MORE = re.compile(rb"\b(?:argv|argparse|getopt|stdin|fileinput|environ|input[ \t]*\()")
 
 
-def run_script(file: str, data: dict[str, str], arguments: list[str]) -> dict[str, Any]:
-    """Run it at the top of the submission or in its own folder, without arguments or with these, until it states a
-    number. What does not, and may want something that is not here, is refused."""
+def run_script(file: str, data: dict[str, str], arguments: list[list[str]]) -> dict[str, Any]:
+    """Run it at the top of the submission or in its own folder, with each of these arguments, until it states a number.
+    What does not, and may want something that is not here, is refused."""
     reply, ended, errors = {"started": does_something(file), "text": "", "refused": ""}, [], list[BaseException]()
     for folder in dict.fromkeys(("", os.path.dirname(file))):
-        for given in ([], arguments):
+        for given in arguments:
             with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR"), ignore_cleanup_errors=True) as above:
                 copy = os.path.join(os.path.realpath(above), "submission")
                 _lay_out(copy, file, data)
@@ -113,7 +113,8 @@ def _returned(main: ModuleType, arguments: list[str]) -> Any:
     own = [one for one in vars(main).values() if isinstance(one, FunctionType) and one.__module__ == "__main__"]
     parameters = inspect.signature(own[-1]).parameters.values() if own else ()
     needed = [one for one in parameters if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
-    return own[-1](*arguments[: len(needed)]) if own and len(needed) <= len(arguments) else ""
+    given = [one for one in arguments if not one.startswith("-")]
+    return own[-1](*given[: len(needed)]) if own and len(needed) <= len(given) else ""
 
 
 def _files(top: str) -> dict[str, tuple[int, int]]:
