@@ -8,9 +8,13 @@ from grader.checks.modules.obligations import (
     trained,
     wrong_shape,
 )
+from grader.checks.modules.relations import AffineMap, Record, scores_of
 from grader.checks.modules.workbench import Inputs, Workbench, first_of, started
 
 __all__ = [
+    "AffineMap",
+    "Record",
+    "scores_of",
     "Inputs",
     "Workbench",
     "first_of",

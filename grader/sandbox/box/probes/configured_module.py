@@ -11,6 +11,7 @@ import numpy as np
 
 from ..calls import call_as_asked, replaced
 from ..loading import student_code
+from .intermediate_values import IntermediateValues
 
 TOLD = ("parameters", "given")
 
@@ -74,13 +75,15 @@ def _run(
         own = dict(module.named_parameters())
         _set(own, parameters)
     watched = "given" in tell
-    outputs, total = [], torch.zeros((), dtype=dtype)
+    outputs, recorded, total = [], [], torch.zeros((), dtype=dtype)
     for number, tensors in enumerate(given):
-        with torch.set_grad_enabled(bool(cotangents)):
+        record = IntermediateValues(module.parameters()) if "recorded" in tell else None
+        with torch.set_grad_enabled(bool(cotangents)), record or contextlib.nullcontext():
             for tensor in tensors:
                 tensor.requires_grad_(bool(cotangents))
             output = call_as_asked(module.forward, tensors, {})
         outputs.append(output)
+        recorded += [record.found()] if record else []
         if cotangents and _fits(output, cotangents[number]):
             total = total + (output * torch.tensor(cotangents[number], dtype=dtype)).sum()
     if total.requires_grad:
@@ -95,6 +98,7 @@ def _run(
         "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given] if cotangents else [],
         "given": given if watched else [],
         "changed": [_changed(module, own, change, given) for change in changes],
+        "recorded": recorded,
     }
 
 
