@@ -58,7 +58,7 @@ def _judged(bench: Workbench, rng: np.random.Generator, sizes: Sizes) -> Outcome
             code="wrong_output_shape",
         )
     given = Given(inputs, single, lambda output: output.transpose(turn) if output.ndim == len(turn) else output)
-    outcome = _explained(bench, rng, sizes, given)
+    outcome = _explained2(bench, rng, sizes, given)
     if turn == (0, 1, 2) or outcome.score < 1:
         return outcome
     return failed(
@@ -103,6 +103,47 @@ def _wanted(sizes: Sizes) -> Wanted:
 def _right() -> Outcome:
     count = len(SIZES) * len(BATCHES)
     return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
+
+
+def _explained2(bench, rng, sizes, given):
+    import os, sys, time
+    from grader import difference, needs_review
+    from grader.modules import Record
+    from reference.mistakes.encoder_blocks import ORDERS
+    from rubrics.module_recovery.blocks import Wanted as W2, best, explanations
+    from rubrics.module_recovery.sublayers import Sublayers
+
+    B, N = 3, 19
+    x = rng.normal(size=(B, N, sizes.width))
+    t0 = time.time()
+    rec = bench.recorded((x,))
+    t1 = time.time()
+    record = Record(rec, list(bench.values.values()), B, N)
+    (output,) = bench.run((x,)).outputs
+    wanted = W2((POST,), (RELU,))
+    X = record.table(x); Y = record.table(given.turned(output))
+    t2 = time.time()
+    e = None
+    for orders, naming in (((POST,), False), (tuple(ORDERS), True)):
+        sub = Sublayers(record, sizes.heads, sizes.width, sizes.hidden, needs_output=sizes.heads > 1, naming=naming)
+        e = best(explanations(sub, X, Y, orders), wanted)
+        if e and not e.mistakes(wanted):
+            break
+    t3 = time.time()
+    if log := os.environ.get("ENC_LOG"):
+        with open(log, "a") as f:
+            print(f"record {t1-t0:.2f} tables {t2-t1:.2f} search {t3-t2:.2f} arrays {len(record.arrays)}", {w: len(t) for w, t in record._tables.items()}, bool(e), e and e.mistakes(wanted), file=f)
+    if e is None:
+        return _unexplained(bench, rng, sizes, False)
+    mistakes = e.mistakes(wanted)
+    if mistakes:
+        together = all_of(mistakes)
+        return failed(f"{bench.name} is not the block asked for; it looks as if {together}", code=together.code)
+    for z in given.several + given.single:
+        (want,) = bench.run((z,)).outputs
+        if difference(given.turned(want), e.on(z)):
+            return needs_review("does not compose", 0, code="no_compose")
+    return _right()
 
 
 def _arrangements(bench: Workbench, width: int) -> Iterator[Workbench]:
