@@ -18,7 +18,7 @@ from grader.checks.functions.ground_truth import mistakes_in, reference_function
 from grader.checks.functions.nested import UnsupportedValue, flat, plain, values_in
 from grader.errors import RubricError
 from grader.grading.engine import grade
-from grader.grading.randomness import Draw, draw_at_home
+from grader.grading.randomness import Draw, draw_at_home, place_of
 from grader.model import Box, Check, Isolation, Limits, Probe, Problem, Rubric, Status, Submission
 from grader.plugins import Plugin
 from grader.registry import NamesAReference, defined
@@ -167,6 +167,9 @@ class _Reference:
 def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw) -> tuple[Question, ...] | None:
     """What the check asks its reference, with every answer; None if it asks for more than values."""
     name = check.parameters[defined(check).marked(NamesAReference)]
+    if asks := defined(check).asks:
+        rng = np.random.default_rng(draw.questions(place_of(rubric.name, problem.id, check.id)))
+        return tuple(_question(name, *asked) for asked in asks(rng, check.parameters))
     student = _Reference(reference_function(name))
     alone = replace(problem, checks=(replace(check, needs=(), review_unless={}, gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:
@@ -179,11 +182,13 @@ def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw)
     if result.outcome.status is not Status.PASSED:
         why = result.fault or result.outcome.message
         raise RubricError([f"{problem.id} {check.id}: the reference {name} does not pass it: {why}"])
-    return tuple(Question(plain(args), plain(kwargs), _answers(name, args, kwargs)) for args, kwargs in student.asked)
+    return tuple(_question(name, *asked) for asked in student.asked)
 
 
-def _answers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _question(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Question:
+    """With the answers of the reference and of its mistakes."""
     with np.errstate(all="ignore"):  # mistakes overflow
         mistaken = {what: values_in(one(*args, **kwargs)) for what, one in named_apart(mistakes_in(name)).items()}
     wrong = {what: in_short(flat(values)) for what, values in mistaken.items()}
-    return {RIGHT: values_in(reference_function(name)(*args, **kwargs)), **wrong}
+    answers = {RIGHT: values_in(reference_function(name)(*args, **kwargs)), **wrong}
+    return Question(plain(args), plain(kwargs), answers)

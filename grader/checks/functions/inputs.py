@@ -41,6 +41,8 @@ class Case:
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()  # of the arguments, as the assignment writes them
+    build: dict[str, Any] = field(default_factory=dict)  # of a module: what its constructor is called with, by name
+    parameters: dict[str, Array] = field(default_factory=dict)  # of a module: what it computes with, by role
     _found: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -82,23 +83,30 @@ def matches_reference(
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
     cases = drawn(rng, all_cases, maker_of(inputs, given))
     values = returned_for_each(student, file, function, cases, through)
+    right = reference_function(reference)
+    wanted = ((case, right_values(right, reference, case)) for case in cases)
+    answered = [(case, values.next_like(want)) for case, want in wanted]
+    return compared_outcome(reference, answered, rtol, atol)
+
+
+def compared_outcome(reference: str, answered: Sequence[tuple[Case, Values]], rtol: float, atol: float) -> Outcome:
+    """What values earn that the reference gives too, or gives otherwise; named, if a classic mistake gives them."""
     right, wrong, fine = reference_function(reference), [], []
-    for trial, case in enumerate(cases):
+    for trial, (case, value) in enumerate(answered):
         want = right_values(right, reference, case)
-        value = values.next_like(want)
         if found := difference_in(value, want, rtol, atol):
             wrong.append((trial, (case, flat(value)), found, _heat_map(value, want, case)))
         else:
             fine.append((case, flat(value)))
     if not wrong:
-        return passed(f"right on all {len(cases)} inputs", evidence={"inputs": len(cases)})
+        return passed(f"right on all {len(answered)} inputs", evidence={"inputs": len(answered)})
     trial, (case, _), found, figure = wrong[0]
     mistake = name_the_mistake(reference, [*(given for _, given, _, _ in wrong), *fine])
     looks = f"; it looks as if {mistake}" if mistake else ""
     return failed(
-        f"wrong on {len(wrong)} of {len(cases)} inputs{looks}. With {case.label} {found.summary}",
+        f"wrong on {len(wrong)} of {len(answered)} inputs{looks}. With {case.label} {found.summary}",
         found.detail,
-        evidence={"inputs": len(cases), "wrong": len(wrong), "off_by": found.size, "looks_like": mistake},
+        evidence={"inputs": len(answered), "wrong": len(wrong), "off_by": found.size, "looks_like": mistake},
         revealing={"figure": figure} if figure else {},
         trial=trial,
         code=code_of(mistake) or found.code,

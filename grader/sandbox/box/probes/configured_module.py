@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calls import call_as_asked, replaced
+from ..calls import built_by_name, call_as_asked, replaced
 from ..loading import student_code
 from .intermediate_values import IntermediateValues
 
@@ -32,29 +32,36 @@ class Configuration(SimpleNamespace):
 def run_configured(
     file: str,
     name: str,
-    config: dict[str, Any] | list[Any],
-    parameters: dict[str, Any],
-    inputs: list[list[Any]],
-    cotangents: list[Any],
+    config: dict[str, Any] | list[Any] | None = None,
+    parameters: dict[str, Any] = {},
+    inputs: list[list[Any]] = [],
+    cotangents: list[Any] = [],
     precision: str = "float64",
     changes: list[dict[str, Any]] | None = None,
     dropout: bool = True,
     tell: tuple[str, ...] = TOLD,
+    build: dict[str, Any] | None = None,
+    training: bool = False,
+    attributes: list[str] = [],
 ) -> dict[str, Any]:
-    """Build a module in evaluation mode, give these parameters new values and run it on each list of inputs.
+    """Build a module, give these parameters new values and run it on each list of inputs.
 
-    With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>. `given` are
-    the inputs as they are afterwards. `changed` are the outputs for all inputs under each change of the parameters, one
-    change at a time. Without `dropout`, none of torch's is at work, whatever the module's `training` says. `tell` names
-    what of all this is wanted, beside outputs and gradients.
+    It is built from a configuration, from plain arguments (`config`) or from arguments by name (`build`). Inputs may be
+    numbers, which get the precision, whole numbers and truth values, which stay as they are, and None. Where
+    `attributes` are named, an output is a list: what the module returns, and these attributes after it.
+
+    With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>; for several
+    outputs a list of cotangents. `given` are the inputs as they are afterwards. `changed` are the outputs for all inputs
+    under each change of the parameters, one change at a time. Without `dropout`, none of torch's is at work, whatever
+    the module's `training` says. `tell` names what of all this is wanted, beside outputs and gradients.
     """
     import torch  # before a student's file does, which would be watched meanwhile
 
     dtype = getattr(torch, precision)
     switch = contextlib.nullcontext() if dropout else _without_dropout()
     with switch:
-        module = built(file, name, config, precision)
-        return _run(module, parameters, inputs, cotangents, dtype, changes or [], tell)
+        module = built(file, name, config, precision, build).train(training)
+        return _run(module, parameters, inputs, cotangents, dtype, changes or [], tell, attributes)
 
 
 def _run(
@@ -65,10 +72,11 @@ def _run(
     dtype: Any,
     changes: list[dict[str, Any]],
     tell: tuple[str, ...],
+    attributes: list[str],
 ) -> dict[str, Any]:
     import torch
 
-    given = [[torch.tensor(np.array(array), dtype=dtype) for array in arrays] for arrays in inputs]
+    given = [[_as_input(value, dtype) for value in values] for values in inputs]
     with torch.no_grad():
         if given and any(torch.nn.parameter.is_lazy(value) for value in module.parameters()):
             module(*given[0])  # lazy layers have no parameters before their first input
@@ -80,12 +88,15 @@ def _run(
         record = IntermediateValues(module.parameters()) if "recorded" in tell else None
         with torch.set_grad_enabled(bool(cotangents)), record or contextlib.nullcontext():
             for tensor in tensors:
-                tensor.requires_grad_(bool(cotangents))
+                if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
+                    tensor.requires_grad_(bool(cotangents))
             output = call_as_asked(module.forward, tensors, {})
+            if attributes:
+                output = [output, *(getattr(module, attribute) for attribute in attributes)]
         outputs.append(output)
         recorded += [record.found()] if record else []
-        if cotangents and _fits(output, cotangents[number]):
-            total = total + (output * torch.tensor(cotangents[number], dtype=dtype)).sum()
+        if cotangents:
+            total = total + _product(output, cotangents[number], dtype)
     if total.requires_grad:
         total.backward()
     about = "parameters" in tell
@@ -95,7 +106,9 @@ def _run(
         "buffers": {key: list(value.shape) for key, value in module.named_buffers()} if about else {},
         "outputs": outputs,
         "gradients": {key: value.grad for key, value in own.items() if value.grad is not None},
-        "input_gradients": [[tensor.grad for tensor in tensors] for tensors in given] if cotangents else [],
+        "input_gradients": [[getattr(tensor, "grad", None) for tensor in tensors] for tensors in given]
+        if cotangents
+        else [],
         "given": given if watched else [],
         "changed": [_changed(module, own, change, given) for change in changes],
         "recorded": recorded,
@@ -121,14 +134,43 @@ def _changed(module: Any, own: dict[str, Any], change: dict[str, Any], given: li
     return outputs
 
 
-def built(file: str, name: str, config: dict[str, Any] | list[Any], precision: str) -> Any:
+def _as_input(value: Any, dtype: Any) -> Any:
+    """Real numbers in the precision; whole numbers, truth values and None as they are."""
+    import torch
+
+    if not isinstance(value, np.ndarray):
+        return value
+    return torch.tensor(np.array(value), dtype=dtype if value.dtype.kind == "f" else None)
+
+
+def _product(output: Any, cotangent: Any, dtype: Any) -> Any:
+    """<cotangent, output>, over all outputs if there are several; 0 where one is no tensor of the cotangent's shape."""
+    import torch
+
+    if isinstance(cotangent, list) and isinstance(output, list | tuple):
+        return sum(_product(*pair, dtype) for pair in zip(output, cotangent, strict=False))
+    if cotangent is None or not _fits(output, cotangent):
+        return torch.zeros((), dtype=dtype)
+    return (output * torch.tensor(cotangent, dtype=dtype)).sum()
+
+
+def built(
+    file: str,
+    name: str,
+    config: dict[str, Any] | list[Any] | None,
+    precision: str,
+    build: dict[str, Any] | None = None,
+) -> Any:
     import torch
 
     # What is drawn outside the parameters is the same each time it is built. torch.manual_seed also looks for devices,
     # which takes longer than building it.
     torch.default_generator.manual_seed(0)
-    arguments = config if isinstance(config, list) else [Configuration(**config)]
-    module = call_as_asked(student_code.attribute(file, name), arguments, {})
+    kind = student_code.attribute(file, name)
+    if build is not None or config is None:
+        module = built_by_name(kind, build or {})
+    else:
+        module = call_as_asked(kind, config if isinstance(config, list) else [Configuration(**config)], {})
     # .to() would spoil complex buffers
     return (module.double() if precision == "float64" else module.float()).eval()
 
@@ -154,4 +196,4 @@ def _without_dropout() -> AbstractContextManager[None]:
 
 
 def _fits(output: Any, cotangent: Any) -> bool:
-    return bool(tuple(getattr(output, "shape", ())) == cotangent.shape)
+    return bool(tuple(getattr(output, "shape", ())) == np.shape(cotangent))
