@@ -13,10 +13,10 @@ import numpy as np
 from grader.answers import answer_to
 from grader.errors import BoxLost, BoxRefused, Killed, StudentFault, TimedOut, cause_for_staff
 from grader.grading.concealment import concealed, from_fault, with_output
-from grader.grading.randomness import place_of
 from grader.grading.grading_state import GradingState
 from grader.grading.groups import Group, OpenSandbox, group_of, opens_its_group
 from grader.grading.pdf_caution import from_pages
+from grader.grading.randomness import place_of
 from grader.model import Answer, Box, Check, Outcome, Probe, Problem, Status
 from grader.quoting import quote
 from grader.submission.not_started import not_started

@@ -10,7 +10,7 @@ import pytest
 
 from tests.in_process import command as grader
 
-CHECKS = '''
+CHECKS = """
 import numpy as np
 from grader import Case, reference
 from .public import HEADS
@@ -41,8 +41,8 @@ def opposite(ids, mask, **parameters):
 @reference(mistakes={"the scores are not scaled": unscaled, "the mask is read the other way round": opposite})
 def attention(ids, mask, *, table, W_q, W_k, W_v, W_o, b_o):
     return mixed(ids, mask, lambda size: size**-0.5, table=table, W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o, b_o=b_o)
-'''
-PUBLIC = '''
+"""
+PUBLIC = """
 import numpy as np
 from grader import Case, inputs
 
@@ -59,8 +59,9 @@ def sentences(rng):
         parameters = {name: weight(width, width) for name in ("W_q", "W_k", "W_v", "W_o")}
         parameters |= {"table": weight(words, width), "b_o": weight(width)}
         build = {"words": words, "width": width, "heads": HEADS}
-        yield Case(f"{batch} sentences of {length} words", (ids, mask), names=("ids", "mask"), build=build, parameters=parameters)
-'''
+        label = f"{batch} sentences of {length} words"
+        yield Case(label, (ids, mask), names=("ids", "mask"), build=build, parameters=parameters)
+"""
 RUBRIC = """
 rubric: sentences
 title: Sentences
@@ -189,7 +190,9 @@ def test_a_listed_mistake_is_named_and_earns_its_share(judged: Any, names: str) 
 
 
 def test_parameters_of_other_shapes_need_review(judged: Any) -> None:
-    packed = WORK.replace(LAYERS, "\n        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)\n")
+    packed = WORK.replace(
+        LAYERS, "\n        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)\n"
+    )
     packed = packed.replace("f(x).unflatten", "f.unflatten").replace(
         "for f in (self.q, self.k, self.v))", "for f in self.qkv(x).chunk(3, -1))"
     )
@@ -210,7 +213,11 @@ def test_an_attribute_is_compared_after_what_is_returned(judged: Any) -> None:
     ],
 )
 def test_a_name_that_does_not_fit_the_reference_stops_at_load(tmp_path: Path, choices: str, line: str) -> None:
-    for name, text in (("checks.py", CHECKS), ("public.py", PUBLIC), ("rubric.yaml", RUBRIC.replace("CHOICES", choices))):
+    for name, text in (
+        ("checks.py", CHECKS),
+        ("public.py", PUBLIC),
+        ("rubric.yaml", RUBRIC.replace("CHOICES", choices)),
+    ):
         (tmp_path / name).write_text(text)
     ran = grader("rubric", "lint", tmp_path / "rubric.yaml")
     assert ran.returncode == 2

@@ -79,8 +79,8 @@ def is_built_from_parts(
 def _builds(
     rng: np.random.Generator, name: str, build: tuple[tuple[str, int], ...], shape: tuple[int, ...]
 ) -> _Watched:
-    request = {"build": dict(build), "inputs": [rng.normal(size=shape)]}
-    return _Watched({"name": name, "run_as": "forward", "requests": [request]})
+    request = {"build": dict(build), "inputs": [[rng.normal(size=shape)]]}
+    return _Watched({"name": name, "run_as": "run_configured", "requests": [request]})
 
 
 def _judged(

@@ -49,7 +49,7 @@ class _Plan:
 
     cases: Cases
     alike: Case  # the first, with one set of numbers for all roles of a shape
-    directions: Mapping[str, Sequence[Array]]  # by role, in which its gradient is compared
+    directions: Mapping[str, Array]  # two by role, in which its gradient is compared
     cotangent_seed: int
 
     @property
@@ -149,10 +149,10 @@ class _Module:
     attributes: Sequence[str]
 
     def ask(self, case: Case, parameters: Mapping[str, Array], **more: Any) -> Mapping[str, Any]:
-        request = {"name": self.name, "build": case.build, "inputs": [list(case.args)], "parameters": dict(parameters)}
-        request |= {"training": self.training, "attributes": list(self.attributes), **more}
+        request: dict[str, Any] = {"name": self.name, "build": case.build, "inputs": [list(case.args)]}
+        request |= {"parameters": dict(parameters), "training": self.training, "attributes": list(self.attributes)}
         try:
-            reply = self.student.probe("run_configured", self.file, **request)
+            reply = self.student.probe("run_configured", self.file, **request, **more)
         except (Crashed, WrongKind) as fault:
             raise with_label(case, fault) from None
         match reply:
@@ -208,7 +208,7 @@ def module_matches_reference(
     rtol: float = compare.RTOL,
     atol: float = compare.ATOL,
 ) -> Outcome:
-    """With given parameters it computes what the reference does, in float64 and float32, and gradients reach them all."""
+    """With given parameters its outputs are the reference's, in float64 and float32, and gradients reach them all."""
     plan = drawn(rng, _plan, maker_of(inputs, given))
     module = _Module(student, file, name, training, attributes)
     theirs = module.parameters(plan.alike)
@@ -218,7 +218,7 @@ def module_matches_reference(
         return right_values(right, reference, _with_parameters(case))
 
     if parameters:
-        assignment = {role: _Place(place) for role, place in parameters.items()}
+        assignment: Assignment = {role: _Place(place) for role, place in parameters.items()}
         if wrong := _misfit(name, plan, assignment, theirs):
             return wrong
     else:
@@ -322,7 +322,9 @@ def _by_gradients(
         name: _turned(numbers_of[_key(value.shape)], value.shape) if _key(value.shape) in numbers_of else value
         for name, value in theirs.items()
     }
-    if difference_in(module.output(plan.alike, values, function(plan.alike)), function(plan.alike), _SLOPE_OFF, _SLOPE_OFF):
+    if difference_in(
+        module.output(plan.alike, values, function(plan.alike)), function(plan.alike), _SLOPE_OFF, _SLOPE_OFF
+    ):
         return
     gradients = module.gradients(plan.alike, values, cotangents)
 
@@ -342,7 +344,8 @@ def _by_gradients(
 
 def _distinct(fitting: Mapping[str, Sequence[_Place]], places: Sequence[_Place]) -> Iterator[dict[str, _Place]]:
     """Each role with a parameter of its own."""
-    for chosen in product(*(of or [None] for of in fitting.values())):
+    choices: list[Sequence[_Place | None]] = [of or [None] for of in fitting.values()]
+    for chosen in product(*choices):
         used = [place.name for place in chosen if place]
         left = [place for place in places if place.name not in used]
         missing = [role for role, place in zip(fitting, chosen, strict=True) if place is None]
@@ -353,7 +356,7 @@ def _distinct(fitting: Mapping[str, Sequence[_Place]], places: Sequence[_Place])
                 yield known | dict(zip(missing, rest, strict=True))
 
 
-def _has_slopes(gradient: Array | None, directions: Sequence[Array], slopes: Sequence[float], place: _Place) -> bool:
+def _has_slopes(gradient: Array | None, directions: Array, slopes: Sequence[float], place: _Place) -> bool:
     """Whether a parameter's gradient gives these derivatives."""
     for way, want in zip(directions, slopes, strict=True):
         got = 0.0

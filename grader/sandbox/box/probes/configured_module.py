@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,16 +34,16 @@ def run_configured(
     file: str,
     name: str,
     config: dict[str, Any] | list[Any] | None = None,
-    parameters: dict[str, Any] = {},
-    inputs: list[list[Any]] = [],
-    cotangents: list[Any] = [],
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+    inputs: Sequence[Sequence[Any]] = (),
+    cotangents: Sequence[Any] = (),
     precision: str = "float64",
     changes: list[dict[str, Any]] | None = None,
     dropout: bool = True,
     tell: tuple[str, ...] = TOLD,
     build: dict[str, Any] | None = None,
     training: bool = False,
-    attributes: list[str] = [],
+    attributes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Build a module, give these parameters new values and run it on each list of inputs.
 
@@ -51,9 +52,9 @@ def run_configured(
     `attributes` are named, an output is a list: what the module returns, and these attributes after it.
 
     With cotangents, one for each list of inputs, also the gradients of the sum of all <cotangent, output>; for several
-    outputs a list of cotangents. `given` are the inputs as they are afterwards. `changed` are the outputs for all inputs
-    under each change of the parameters, one change at a time. Without `dropout`, none of torch's is at work, whatever
-    the module's `training` says. `tell` names what of all this is wanted, beside outputs and gradients.
+    outputs a list of cotangents. `given` are the inputs as they are afterwards. `changed` are the outputs for all
+    inputs under each change of the parameters, one change at a time. Without `dropout`, none of torch's is at work,
+    whatever the module's `training` says. `tell` names what of all this is wanted, beside outputs and gradients.
     """
     import torch  # before a student's file does, which would be watched meanwhile
 
@@ -66,13 +67,13 @@ def run_configured(
 
 def _run(
     module: Any,
-    parameters: dict[str, Any],
-    inputs: list[list[Any]],
-    cotangents: list[Any],
+    parameters: Mapping[str, Any],
+    inputs: Sequence[Sequence[Any]],
+    cotangents: Sequence[Any],
     dtype: Any,
     changes: list[dict[str, Any]],
     tell: tuple[str, ...],
-    attributes: list[str],
+    attributes: Sequence[str],
 ) -> dict[str, Any]:
     import torch
 
@@ -115,7 +116,7 @@ def _run(
     }
 
 
-def _set(own: dict[str, Any], values: dict[str, Any]) -> None:
+def _set(own: dict[str, Any], values: Mapping[str, Any]) -> None:
     import torch
 
     for key, value in values.items():
