@@ -50,6 +50,11 @@ MEANINGS = {
     "given": "further arguments of the generator of inputs",
     "reference": "the `@reference` it is compared with",
     "returns_an_array.reference": "the `@reference` that helps to say why a function crashes",
+    "parameters": "role → the name of the student's parameter, where the assignment fixes names; without it they are told "
+    "apart by their gradients",
+    "attributes": "attributes of the module that are compared after what it returns; the reference returns them too",
+    "training": "whether the module runs in training mode",
+    "module_matches_reference.partial": "what a mistake of the reference earns: `{the mask is left out: 1/2}`",
     "through": "an adapter: the function of `probes.py` that calls the student's function with these arguments",
     "rtol": "relative tolerance",
     "atol": "absolute tolerance",

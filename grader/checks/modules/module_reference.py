@@ -31,7 +31,7 @@ from grader.checks.functions.returned import given as with_label
 from grader.checks.functions.values import Given, compared_outcome
 from grader.compare import Array, numbers, shape
 from grader.errors import Crashed, WrongKind
-from grader.model import Outcome, Student, failed, needs_review, scored
+from grader.model import Outcome, Status, Student, failed, needs_review
 from grader.quoting import quote
 from grader.registry import StudentFile, check
 from grader.rubric.hints import did_you_mean
@@ -233,7 +233,7 @@ def module_matches_reference(
     outcome = compared_outcome(reference, answered, rtol, atol)
     if outcome.score < 1:
         share = partial.get(str(outcome.evidence["looks_like"]), outcome.score)
-        return replace(outcome, score=share, status=scored(share, "").status)
+        return replace(outcome, score=share, status=Status.PARTIAL if share else Status.FAILED)
     case = plan.cases[0]
     values = _placed(rng, case, assignment, theirs)
     single = module.output(case, values, right_for(case), "float32")
