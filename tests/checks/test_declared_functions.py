@@ -88,6 +88,11 @@ def test_a_softmax_goes_the_way_that_the_rubric_says(normalises: str, axis: int)
     assert judged(f"$g = \\operatorname{{softmax}}(Q K^\\top) V$ where {sums}.", "softmax(Q K^T) V", **more) is P
 
 
+def test_a_softmax_of_a_vector_goes_one_way() -> None:
+    rows = {"g = softmax(X u)^T": P, "g = softmax(u^T X^T)": P}
+    assert {text: judged(text, "softmax(u^T X^T)") for text in rows} == rows
+
+
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [

@@ -144,6 +144,14 @@ def with_symbols(readings: Sequence[_Reading]) -> list[_Reading]:
     return filled
 
 
+def _is_of_a_vector(applied: Apply, vocabulary: Vocabulary) -> bool:
+    """Whether there is one way to normalise. Within a sum its index is not known here, so the rubric says it."""
+    try:
+        return ONE in typed(applied.arguments[0], vocabulary).shape
+    except Misfit:
+        return False
+
+
 def with_readable_keys(readings: list[Reading]) -> list[Reading]:
     """Keys are in the students' own language, so a typo in one is found when the rubric is loaded."""
     for reading in with_symbols(readings):
@@ -172,8 +180,11 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
                 parts = walk(typed(expression(key, vocabulary), vocabulary).expression)
             except (Unreadable, Misfit) as fault:
                 raise ValueError(f"cannot read the key '{key}': {fault}") from None
+            applied = [part for part in parts if isinstance(part, Apply)]
             is_open = not reading.softmax_normalises
-            if is_open and any(isinstance(part, Apply) and part.function == "softmax" for part in parts):
+            if is_open and any(
+                part.function == "softmax" and not _is_of_a_vector(part, vocabulary) for part in applied
+            ):
                 choices = "each_row (every row sums to one) or each_column"
                 raise ValueError(f"needs 'softmax_normalises' for '{key}': {choices}")
     return readings

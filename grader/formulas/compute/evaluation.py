@@ -221,8 +221,8 @@ class _Evaluation:
 
 def softmax(scores: Array, axis: int) -> Array:
     """Over the rows (axis 0) or columns of a matrix; of a vector always over its entries."""
-    if scores.ndim == 2 and scores.shape[1] == 1:
-        axis = 0
+    if scores.ndim == 2 and 1 in scores.shape:
+        axis = 0 if scores.shape[1] == 1 else 1
     shifted = scores - scores.max(axis=axis, keepdims=True)
     weights = np.exp(shifted)
     return np.asarray(weights / weights.sum(axis=axis, keepdims=True))
