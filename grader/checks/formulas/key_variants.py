@@ -181,6 +181,8 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
             except (Unreadable, Misfit) as fault:
                 raise ValueError(f"cannot read the key '{key}': {fault}") from None
             applied = [part for part in parts if isinstance(part, Apply)]
+            if any(part.function == "σ" for part in applied):
+                raise ValueError(f"σ of a vector in '{key}' may be either: write sigmoid or softmax")
             is_open = not reading.softmax_normalises
             if is_open and any(
                 part.function == "softmax" and not _is_of_a_vector(part, vocabulary) for part in applied

@@ -183,7 +183,9 @@ class _Evaluation:
                 return np.array([[max(float(argument.max()) for argument in arguments)]])
             case "min":
                 return np.array([[min(float(argument.min()) for argument in arguments)]])
-            case "softmax":
+            case "sum":
+                return np.asarray(first.sum(axis=0, keepdims=True))
+            case "softmax" | "σ":  # σ of a vector, where no key says that it is the sigmoid
                 scale = 1.0 if applied.below is None else float(self.value(applied.below, bound)[0, 0])
                 return softmax(scale * first, self._values.softmax_axis if applied.axis is None else applied.axis)
         if applied.function in COMPUTED:

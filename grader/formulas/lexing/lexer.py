@@ -36,7 +36,7 @@ _PIECE = re.compile(
       | \d+\.\d+ | \.\d+ | \d+
     )
   | (?P<swapped>\.(?:transpose|swapaxes|swapdims)\(\s*(-?\d)\s*,\s*(-?\d)\s*\))
-  | (?P<call>\.(?:T|mT|transpose|dot|t|matmul|mm|inverse|pinverse|softmax|exp)\b(?:\(\))?)
+  | (?P<call>\.(?:T|mT|transpose|dot|t|matmul|mm|inverse|pinverse|softmax|exp|sum|max)\b(?:\(\))?)
   | (?P<dotted>(?:[A-Za-z]\w*+\.){1,8}[A-Za-z]\w*)  # np.linalg.pinv, A.T
   | (?P<command>\\(?:[A-Za-z]+\*?|.))
   | (?P<word>[^\W\d_]+)
