@@ -97,7 +97,7 @@ def test_every_function_that_can_be_declared_can_be_computed() -> None:
         ("defined: {soft: log(1 + }", "cannot read a function that is 'defined'"),
         ("at_also: [i]", "'at_also' names other letters for an index, and 'at' fixes none"),
         ("functions: [det]", "cannot read the key '2 det(w)'"),
-        ("spelled: ['\\nabla J']", "cannot read the name '\\nabla J': the command '\\nabla' is not known here"),
+        ("spelled: ['\\nabla J']", "cannot read the name '\\nabla J': '∇' is read in ∇_W L and ∂L/∂W only"),
     ],
 )
 def test_a_typo_stops_at_load(given: str, complaint: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from grader.formulas.answer.asked_for import AskedName, expression
+from grader.formulas.lexing.derivatives import names_a_derivative
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.syntax.expressions import Apply, Symbol, symbols_in, walk
 from grader.formulas.typing.shapes import Misfit, typed
@@ -116,7 +117,10 @@ def vocabulary_of(reading: AskedFor) -> Vocabulary:
     of_x = Vocabulary((Declared("x"),), functions=frozenset(ready))
     defined = {name: expression(text, of_x) for name, text in reading.defined.items()}
     functions = frozenset({*ready, *defined})
-    return Vocabulary(tuple(declared), tuple(dimensions), (reading.name,), functions, defined=defined)
+    derivatives = any(map(names_a_derivative, (reading.name, *reading.spelled)))
+    return Vocabulary(
+        tuple(declared), tuple(dimensions), (reading.name,), functions, defined=defined, derivatives=derivatives
+    )
 
 
 def letters_of(reading: Reading) -> frozenset[Symbol]:

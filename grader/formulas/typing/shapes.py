@@ -132,6 +132,8 @@ class _Typing:
                 raise Unreadable(f"it is not said what {plain(symbol)} is")
             if not symbol.index and any(one.name == symbol.name and one.runs_to for one in self._vocabulary.declared):
                 raise Unreadable(f"{plain(symbol)} stands without its index")
+            if symbol.name.startswith("∇"):
+                raise Unreadable(f"it is not said what {plain(symbol)} is")
             return Typed(symbol, SCALAR)  # a letter nobody declared is a free number
         declared, index = found
         for label, dimension in zip(index, declared.runs_to, strict=False):
