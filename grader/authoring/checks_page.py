@@ -36,7 +36,7 @@ what a check of your own imports, and `grader checks --rubric PATH` also lists t
 """
 _OF_VECTORS = """\
 Taken of a vector entry by entry: `exp`, `log`, `sqrt`, `tanh`, `sigmoid`, {declared}.
-The letter σ of a vector is the sigmoid or the softmax, whichever is right; a key says which by its word.
+The letter σ of a vector is the sigmoid or the softmax: what is said of it, else whichever is right. A key has the word.
 """
 _ABOUT_UNITS = """\
 A unit is one of these, or several with powers, as in `m/s`, `kg m/s^2` or `km per hour`. Units of one kind are

@@ -38,6 +38,8 @@ QUESTIONS: list[tuple[str, dict[str, Status]]] = [
         {
             r"$g = \operatorname{softmax}(X u)$": P,
             r"$g = \sigma(X u)$": P,
+            r"$g = \sigma(X u)$, where $\sigma$ is the softmax": P,
+            r"$g = \sigma(X u)$, where $\sigma$ is the sigmoid": F,
             "g = sigmoid(X u)": F,
             r"$g = \mathrm{sigmoid}(X u)$": F,
             f"$g = {VECTOR}$": P,

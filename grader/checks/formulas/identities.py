@@ -35,6 +35,7 @@ from grader.registry import HoldsTheAnswer, Prompt, check, read_by
 from grader.shares import Share
 
 _DIFFERS = "has_another_value"  # evidence that a formula was computed, and is another than the key
+_SIGMAS = {"softmax": "softmax", "sigmoid": "logistic", "logistic": "logistic"}  # what σ of a vector is called
 _DIRECTION = "direction_said"  # evidence that words give a softmax another direction than the formula needs
 
 
@@ -128,11 +129,15 @@ def _equals_reading(answer: Answer, reading: Reading, seed: int) -> list[Judged]
 
 
 def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
-    """With σ of a vector as the sigmoid and as the softmax: who writes σ means one or the other, and the key knows."""
+    """With σ of a vector as the sigmoid and as the softmax: the key knows which is meant, if no words say it."""
     if not _has(found.expression, "σ"):
         return _in_the_direction_said(found, statements, reading, rng)
+    words = " ".join(piece.text.lower() for piece in statements.answer.pieces if piece.kind == "prose")
+    said = {function for word, function in _SIGMAS.items() if word in words}
     keys = [expression(key, statements.vocabulary) for key in reading.equals]
-    likely_first = sorted(["softmax", "logistic"], key=lambda function: not any(_has(key, function) for key in keys))
+    likely_first = sorted(
+        said or {*_SIGMAS.values()}, key=lambda function: (not any(_has(key, function) for key in keys), function)
+    )
     return _best(
         [
             _in_the_direction_said(
