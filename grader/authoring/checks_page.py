@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +13,9 @@ from pydantic_core import PydanticUndefined
 
 from grader.authoring.meanings import meaning_of
 from grader.checks.functions.inputs import INPUTS
+from grader.formulas.compute.declared_functions import ENTRYWISE
 from grader.notation.function_names import DECLARABLE, FUNCTIONS
+from grader.notation.units import BINARY_PREFIXES, METRIC, PLAIN, PREFIXES, WORDS
 from grader.registry import REQUIRED, Definition, kind_in_words
 from grader.rubric.forms import AlternativeForm, CheckForm, LimitsForm, ProblemForm, RubricForm
 
@@ -31,6 +33,14 @@ _BEGINNING = """\
 
 Made by `grader checks --markdown > docs/checks.md`. [authors.md](authors.md) shows these at work, [api.md](api.md) has
 what a check of your own imports, and `grader checks --rubric PATH` also lists the checks of a rubric's own.
+"""
+_OF_VECTORS = """\
+Taken of a vector entry by entry: `exp`, `log`, `sqrt`, `tanh`, `sigmoid`, {declared}.
+The letter σ of a vector is the sigmoid or the softmax: what is said of it, else whichever is right. A key has the word.
+"""
+_ABOUT_UNITS = """\
+A unit is one of these, or several with powers, as in `m/s`, `kg m/s^2` or `km per hour`. Units of one kind are
+converted. Any other word that a rubric gives as its `unit` is a unit of its own: `tokens`.
 """
 
 
@@ -57,8 +67,24 @@ def _checks(checks: Mapping[str, Definition]) -> Iterator[str]:
         if room == "formulas":
             yield f"Functions that every question knows: {_spellings(FUNCTIONS)}.\n"
             yield f"Those that a reading may declare: {_spellings(DECLARABLE)}.\n"
+            yield _OF_VECTORS.format(declared=", ".join(f"`{name}`" for name in ENTRYWISE))
+        if room == "numbers":
+            yield from _units()
         for definition in those:
             yield from _check(definition)
+
+
+def _units() -> Iterator[str]:
+    prefixes = ", ".join(f"`{prefix}`" for prefix in (*PREFIXES, *BINARY_PREFIXES))
+    yield _ABOUT_UNITS
+    yield f"- With a prefix ({prefixes}; or its word before a word, as in `kilometer`): {_named_units(METRIC)}."
+    yield f"- Without: {_named_units(PLAIN)}.\n"
+
+
+def _named_units(symbols: Iterable[str]) -> str:
+    """Each by its symbol, then by its words."""
+    of_symbol = {symbol: symbol for symbol in symbols}
+    return _spellings(of_symbol | {word: symbol for word, symbol in WORDS.items() if symbol in of_symbol})
 
 
 def _spellings(names: Mapping[str, str]) -> str:
@@ -122,7 +148,7 @@ def _fields(form: type[BaseModel]) -> Iterator[str]:
     )
 
 
-def _table(rows: typing.Iterable[tuple[str, str, Any, str]]) -> Iterator[str]:
+def _table(rows: Iterable[tuple[str, str, Any, str]]) -> Iterator[str]:
     yield "| name | takes | default | what it says |\n|---|---|---|---|"
     for name, kind, default, meaning in rows:
         yield f"| `{name}` | {_plain(kind)} | {_default(default)} | {meaning} |"

@@ -110,7 +110,7 @@ MEANINGS = {
     "KnownMistake.equals": "what it gives, as a formula or number",
     "restates": "what is true and no answer: the definition of what is asked",
     "Reading.given": "equations that the answer has to state for this reading to apply",
-    "softmax_normalises": "what sums to one after a softmax: `each_row`, `each_column`, or both with the key's first",
+    "softmax_normalises": "what sums to one in a matrix's softmax: `each_row`, `each_column` or both, the key's first",
     "Reading.called": "how feedback calls this reading",
     "results": "sizes of what comes out; half the score beside another that is stated",
     "because": "what is wrong, for feedback",

@@ -14,7 +14,7 @@ from grader.formulas.outcomes import formula_outcome
 from grader.formulas.provers.verdicts import HALF, Verdict, right, undecided
 from grader.formulas.quantities.found_numbers import chains_in, computed
 from grader.formulas.quantities.plain_text import plain
-from grader.formulas.quantities.right_number import Key, counting, judge, written_names
+from grader.formulas.quantities.right_number import Key, counting, judge, known_mistake, written_names
 from grader.formulas.quantities.unit_reading import asked_unit, own_words
 from grader.model import Answer, Outcome, Student
 from grader.registry import HoldsTheAnswer, Prompt, check, read_by
@@ -84,11 +84,13 @@ def gives_the_number(
 
 
 def _judged(answer: Answer, value: str, asked: Mapping[str, Any], mistakes: list[dict[str, Any]]) -> Verdict:
-    verdict = judge(answer, _key(value, asked))
-    for mistake in map(KnownMistake.model_validate, mistakes if verdict.score == 0 else ()):
-        if judge(answer, _key(mistake.equals, asked)).score == 1:
-            return Verdict(mistake.score, mistake.because, verdict.detail, verdict.evidence, code="known_mistake")
-    return verdict
+    key = _key(value, asked)
+    verdict = judge(answer, key)
+    known = [KnownMistake.model_validate(mistake) for mistake in mistakes]
+    place = known_mistake(answer, key, [_key(one.equals, asked) for one in known]) if verdict.score == 0 else None
+    if place is None:
+        return verdict
+    return Verdict(known[place].score, known[place].because, verdict.detail, verdict.evidence, code="known_mistake")
 
 
 def _key(value: str, asked: Mapping[str, Any]) -> Key:

@@ -6,6 +6,8 @@ import re
 
 from grader.authoring.checks_page import checks_page
 from grader.authoring.meanings import MEANINGS
+from grader.notation.function_names import DECLARABLE, FUNCTIONS
+from grader.notation.units import BINARY_PREFIXES, METRIC, PLAIN, PREFIXES, WORDS
 from grader.rubric.catalogue import known_checks
 from tests.conftest import REPOSITORY
 
@@ -19,6 +21,11 @@ def test_the_page_is_up_to_date() -> None:
 def test_every_check_and_every_name_is_explained() -> None:
     assert set(re.findall(r"^### ([a-z]\w+)$", PAGE, re.MULTILINE)) == set(known_checks())
     assert not re.findall(r"^.*\|  \|$", PAGE, re.MULTILINE), "say in grader/authoring/meanings.py what these are"
+
+
+def test_every_function_and_unit_is_listed() -> None:
+    names = {*FUNCTIONS, *DECLARABLE, *METRIC, *PLAIN, *WORDS, *PREFIXES, *BINARY_PREFIXES}
+    assert names <= set(re.findall(r"`([^`]+)`", PAGE))
 
 
 def test_nothing_is_explained_that_is_gone() -> None:

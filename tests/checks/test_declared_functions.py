@@ -20,6 +20,7 @@ from tests.formulas.conftest import in_this_process as in_this_process
 
 SYMBOLS = {"X": "n×d", "w": "d", "u": "d", "θ": "scalar", "n": "size", "d": "size"}
 P, F, R = Status.PASSED, Status.FAILED, Status.REVIEW
+VECTOR = r"e^{Xu}/(1^\top e^{Xu})"
 # The key, and answers with what each deserves.
 QUESTIONS: list[tuple[str, dict[str, Status]]] = [
     (r"\sin(2\theta)", {r"$g = 2 \sin(\theta) \cos(\theta)$": P, "g = sin(2θ)": P, r"$g = \sin\theta$": F}),
@@ -32,6 +33,39 @@ QUESTIONS: list[tuple[str, dict[str, Status]]] = [
     (r"\|w\|_1", {r"$g = \lVert w \rVert_1$": P, r"$g = \|w\|$": F, r"$g = \|w\|_\infty$": F}),
     (r"\binom{n}{2}", {"$g = n(n-1)/2$": P, r"$g = \binom{n}{n-2}$": P, "g = comb(n, 2)": P, "$g = n^2/2$": F}),
     ("softplus(θ)", {r"$g = \log(1 + e^{\theta})$": P, r"$g = \operatorname{softplus}(\theta)$": P, "g = relu(θ)": F}),
+    (
+        "softmax(X u)",
+        {
+            r"$g = \operatorname{softmax}(X u)$": P,
+            r"$g = \sigma(X u)$": P,
+            r"$g = \sigma(X u)$, where $\sigma$ is the softmax": P,
+            r"$g = \sigma(X u)$, where $\sigma$ is the sigmoid": F,
+            "g = sigmoid(X u)": F,
+            r"$g = \mathrm{sigmoid}(X u)$": F,
+            f"$g = {VECTOR}$": P,
+            r"$g = \frac{\exp(X u)}{\sum \exp(X u)}$": P,
+            r"$g = \frac{e^{Xu}}{(e^{Xu})^\top \mathbf{1}}$": P,
+            r"$g = \frac{e^{Xu}}{\|e^{Xu}\|_1}$": P,
+            "`g = np.exp(X @ u) / np.sum(np.exp(X @ u))`": P,
+            "`g = np.exp(X @ u) / np.exp(X @ u).sum()`": R,
+            r"$g = \frac{e^{Xu}}{\sum_j e^{Xu}}$": R,
+            r"$g = e^{Xu - \max(Xu)} / (1^\top e^{Xu - \max(Xu)})$": P,
+            "$g = e^{Xu}$": F,
+        },
+    ),
+    (VECTOR, {"g = softmax(X u)": P, r"$g = \sigma(X u)$": P, "g = sigmoid(X u)": F}),
+    (
+        "(sigmoid(X u) - X w) u^T",
+        {
+            r"$g = (\sigma(X u) - X w) u^\top$": P,
+            "g = (sigmoid(X u) - X w) u^T": P,
+            r"$g = \left(\frac{1}{1 + e^{-Xu}} - X w\right) u^\top$": P,
+            "g = (softmax(X u) - X w) u^T": F,
+            r"$g = ((1 + e^{-Xu})^{-1} - X w) u^\top$": R,
+        },
+    ),
+    ("softmax(X tanh(σ(θ) u))", {"g = σ(X tanh(σ(θ) u))": P, "g = sigmoid(X tanh(σ(θ) u))": F}),
+    ("relu(X u)", {r"$g = \max(0, X u)$": P, r"$g = \operatorname{ReLU}(X u)$": P, "g = tanh(X u)": F}),
 ]
 pytestmark = pytest.mark.usefixtures("in_this_process")
 
@@ -65,7 +99,7 @@ def test_every_function_that_can_be_declared_can_be_computed() -> None:
         ("defined: {soft: log(1 + }", "cannot read a function that is 'defined'"),
         ("at_also: [i]", "'at_also' names other letters for an index, and 'at' fixes none"),
         ("functions: [det]", "cannot read the key '2 det(w)'"),
-        ("spelled: ['\\nabla J']", "cannot read the name '\\nabla J': the command '\\nabla' is not known here"),
+        ("spelled: ['\\nabla J']", "cannot read the name '\\nabla J': '∇' is read in ∇_W L and ∂L/∂W only"),
     ],
 )
 def test_a_typo_stops_at_load(given: str, complaint: str, tmp_path: Path) -> None:
@@ -86,6 +120,17 @@ def test_a_softmax_goes_the_way_that_the_rubric_says(normalises: str, axis: int)
     assert {text: judged(text, "softmax(Q K^T) V", **more) for text in answers} == answers
     sums = "each row sums to one" if normalises == "each_row" else "each column sums to one"
     assert judged(f"$g = \\operatorname{{softmax}}(Q K^\\top) V$ where {sums}.", "softmax(Q K^T) V", **more) is P
+
+
+def test_a_softmax_of_a_vector_goes_one_way() -> None:
+    rows = {"g = softmax(X u)^T": P, "g = softmax(u^T X^T)": P}
+    assert {text: judged(text, "softmax(u^T X^T)") for text in rows} == rows
+
+
+def test_a_sigma_of_a_vector_is_no_key() -> None:
+    with pytest.raises(ValueError, match="σ of a vector in 'σ\\(X u\\)' may be either: write sigmoid or softmax"):
+        judged("g = 1", "σ(X u)")
+    assert judged("g = sigmoid(θ)", "σ(θ)") is P
 
 
 @pytest.mark.parametrize(

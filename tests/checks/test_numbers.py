@@ -49,6 +49,25 @@ def test_a_known_mistake_is_named() -> None:
     assert outcome.code == "known_mistake"
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("7", "known_mistake"),
+        ("7 m/s", "known_mistake"),
+        ("With d = 14 and t = 2 the answer is 7.", "known_mistake"),
+        ("We take 14 m and 2 s.\n\nv: 7 m/s", "known_mistake"),
+        ("7 kg", "wrong_number"),
+        ("8 or 7", "wrong_number"),
+        ("seven", "wrong_number"),
+        ("3.5", "unit_missing"),
+    ],
+)
+def test_a_known_mistake_needs_neither_name_nor_unit(text: str, code: str) -> None:
+    mistakes = [{"equals": "7", "because": "the time is left out", "score": "1/4"}]
+    asked = {"value": "7/2", "unit": "m/s", "name": "v", "needs_unit": True, "mistakes": mistakes}
+    assert judged(text, asked).code == code
+
+
 def test_what_is_off_is_told_with_how_it_was_read() -> None:
     outcome = judged(r"$v = \frac{9}{2}$ m/s", {"value": "7/2", "unit": "m/s"})
     assert outcome.detail == "read as ((9)/(2)) m/s; it is off by 28.57%"

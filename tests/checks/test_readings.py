@@ -12,7 +12,7 @@ from grader.model import Outcome, Status
 from tests.checks.answering import answering
 from tests.formulas.conftest import in_this_process as in_this_process
 
-P, F = Status.PASSED, Status.FAILED
+P, F, R = Status.PASSED, Status.FAILED, Status.REVIEW
 SYMBOLS = {"X": "d×n", "W": "e×d", "x_i": "d for i in n, column of X", "d": "size", "n": "size", "e": "size"}
 
 
@@ -75,6 +75,59 @@ def test_a_softmax_that_is_left_open_may_go_either_way(text: str, status: Status
         softmax_normalises=directions,
     )
     assert _judged(text, reading).status is status
+
+
+GRADIENT = {"symbols": {"W": "k×d", "x": "d", "y": "k", "k": "size", "d": "size"}, "equals": ["(W x - y) x^T"]}
+LEFT_SIDES = [
+    "∇_W L",
+    "\\nabla_W L",
+    "\\nabla_{\\mathbf{W}} \\mathcal{L}(W)",
+    "∂L/∂W",
+    "\\partial L / \\partial W",
+    "\\frac{\\partial L}{\\partial W}",
+    "\\frac{\\partial \\mathcal{L}(W, x)}{\\partial \\mathbf{W}}",
+    "\\frac{\\partial}{\\partial W} L",
+    "\\partial_W L",
+    "dL/dW",
+    "\\frac{\\mathrm{d} L}{\\mathrm{d} W}",
+]
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("name", ["∇_W L", "dL/dW", "\\frac{\\partial L}{\\partial W}"])
+def test_a_derivative_has_many_spellings(name: str) -> None:
+    answers = [f"${left} = (W x - y) x^\\top$" for left in LEFT_SIDES]
+    answers += [f"So {left} = (W x - y) x^T." for left in ("∂L/∂W", "dL/dW", "∇_W L")]
+    reading = Reading.model_validate({"name": name, **GRADIENT})
+    assert [text for text in answers if _judged(text, reading).status is not P] == []
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("$\\nabla_W L = (y - W x) x^T$", F),
+        ("$\\frac{\\partial L}{\\partial W} = \\frac{\\partial L}{\\partial z} x^T = (W x - y) x^T$, $z = W x$", P),
+        ("With $z = W x$ and $∂L/∂z = z - y$: $\\partial L/\\partial W = ∂L/∂z\\, x^T$", P),
+        ("∂L/∂W = (W x - y) x^T, because ∂z/∂W = x^T.", P),
+        ("∂L/∂x = W^T (W x - y), ∂L/∂W = (W x - y) x^T", P),
+        ("$\\partial L/\\partial W = \\partial L/\\partial z\\, x^T$", R),
+        ("$\\partial J/\\partial W = (W x - y) x^T$", R),
+        ("$\\nabla L = (W x - y) x^T$", R),
+        ("$\\frac{\\partial L}{\\partial x} = W^T (W x - y)$", R),
+        ("$\\frac{\\partial L}{\\partial W_{ij}} = (W x - y)_i x_j$", R),
+        ("$\\frac{\\partial^2 L}{\\partial W^2} = (W x - y) x^T$", R),
+    ],
+)
+def test_only_the_derivative_that_is_asked_for_counts(text: str, status: Status) -> None:
+    outcome = _judged(text, Reading.model_validate({"name": "grad", "spelled": ["∇_W L"], **GRADIENT}))
+    assert outcome.status is status, outcome
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_quotient_of_products_is_no_derivative_where_none_is_asked_for() -> None:
+    symbols = {"d": "size", "L": "scalar", "W": "scalar"}
+    assert _judged("r = dL/dW", Reading(name="r", symbols=symbols, equals=["d L W/d"])).status is P
 
 
 def test_the_index_that_is_fixed_may_have_another_letter() -> None:

@@ -73,8 +73,14 @@ def test_letters_that_nobody_declared_are_free(text: str, free: list[str]) -> No
         ("2 I", UNSIZED, "2 I"),
         ("softmax(A)", ("d", "m"), "softmax(A)"),
         ("‖A‖ max(B)", SCALAR, "‖A‖ max(B)"),
-        ("σ(A)", ("d", "m"), "softmax(A)"),
+        ("σ(A)", ("d", "m"), "σ(A)"),
         ("σ(0)", SCALAR, "logistic(0)"),
+        ("sigmoid(A)", ("d", "m"), "logistic(A)"),
+        ("e^{a_1}", ("d", "1"), "exp(a_1)"),
+        ("1^T A", ("1", "m"), "sum(A)"),
+        ("1^T a_1", SCALAR, "sum(a_1)"),
+        ("1/(1 + e^{-a_1})", ("d", "1"), "1/(1 + exp(-a_1))"),
+        ("max(0, a_1)", ("d", "1"), "relu(a_1)"),
     ],
 )
 def test_every_part_has_a_shape(text: str, shape: Shape, settled: str) -> None:
@@ -98,6 +104,12 @@ def test_every_part_has_a_shape(text: str, shape: Shape, settled: str) -> None:
         ("U^T", Unreadable, "it is not said what U is"),
         ("a", Unreadable, "a stands without its index"),
         ("exp(A)", Unreadable, "exp is taken of A, which is d×m"),
+        ("e^A", Unreadable, "exp is taken of A, which is d×m"),
+        ("a_1 + 1", Misfit, "a_1 is a vector with d entries and 1 is a number: they cannot be added"),
+        ("1/a_1", Misfit, "it divides by a_1, which is a vector with d entries"),
+        ("tanh(a_1)^2", Unreadable, "tanh(a_1) is raised to a power entry by entry, which is not read"),
+        (r"\sum_j e^{a_1}", Unreadable, "nothing in the sum of exp(a_1) has an index j"),
+        ("1 1^T a_1", Unreadable, "it is not clear how many entries 1ᵀ has"),
         (r"\sum_i β_i a_i", Unreadable, "it is not said what β_i is"),
     ],
 )

@@ -27,6 +27,7 @@ from grader.formulas.outcomes import formula_outcome, seed_from
 from grader.formulas.provers import identity
 from grader.formulas.provers.canonical_form import canonical
 from grader.formulas.provers.verdicts import HALF, RESTATED, Verdict, right, undecided, wrong
+from grader.formulas.syntax.expressions import Apply, Expression, rebuilt, walk
 from grader.formulas.syntax.writer import as_read, plain
 from grader.formulas.typing.shapes import Misfit, Typed, shown, typed
 from grader.model import Answer, Outcome, Student
@@ -34,6 +35,7 @@ from grader.registry import HoldsTheAnswer, Prompt, check, read_by
 from grader.shares import Share
 
 _DIFFERS = "has_another_value"  # evidence that a formula was computed, and is another than the key
+_SIGMAS = {"softmax": "softmax", "sigmoid": "logistic", "logistic": "logistic"}  # what σ of a vector is called
 _DIRECTION = "direction_said"  # evidence that words give a softmax another direction than the formula needs
 
 
@@ -127,6 +129,37 @@ def _equals_reading(answer: Answer, reading: Reading, seed: int) -> list[Judged]
 
 
 def _compared(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
+    """With σ of a vector as the sigmoid and as the softmax: the key knows which is meant, if no words say it."""
+    if not _has(found.expression, "σ"):
+        return _in_the_direction_said(found, statements, reading, rng)
+    words = " ".join(piece.text.lower() for piece in statements.answer.pieces if piece.kind == "prose")
+    said = {function for word, function in _SIGMAS.items() if word in words}
+    keys = [expression(key, statements.vocabulary) for key in reading.equals]
+    likely_first = sorted(
+        said or {*_SIGMAS.values()}, key=lambda function: (not any(_has(key, function) for key in keys), function)
+    )
+    return _best(
+        [
+            _in_the_direction_said(
+                replace(found, expression=_with_sigma_as(function, found.expression)), statements, reading, rng
+            )
+            for function in likely_first
+        ]
+    )
+
+
+def _has(expression: Expression, function: str) -> bool:
+    return any(isinstance(part, Apply) and part.function == function for part in walk(expression))
+
+
+def _with_sigma_as(function: str, expression: Expression) -> Expression:
+    def named(part: Expression) -> Expression:
+        return replace(part, function=function) if isinstance(part, Apply) and part.function == "σ" else part
+
+    return rebuilt(expression, named)
+
+
+def _in_the_direction_said(found: Typed, statements: Statements, reading: Reading, rng: np.random.Generator) -> Verdict:
     """By the direction that the words beside a softmax give it, if they do; by the reading's own else."""
     said = direction_said(statements.answer.pieces)
     if said is None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from grader.formulas.answer.asked_for import AskedName, expression
+from grader.formulas.lexing.derivatives import names_a_derivative
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.syntax.expressions import Apply, Symbol, symbols_in, walk
 from grader.formulas.typing.shapes import Misfit, typed
@@ -116,7 +117,10 @@ def vocabulary_of(reading: AskedFor) -> Vocabulary:
     of_x = Vocabulary((Declared("x"),), functions=frozenset(ready))
     defined = {name: expression(text, of_x) for name, text in reading.defined.items()}
     functions = frozenset({*ready, *defined})
-    return Vocabulary(tuple(declared), tuple(dimensions), (reading.name,), functions, defined=defined)
+    derivatives = any(map(names_a_derivative, (reading.name, *reading.spelled)))
+    return Vocabulary(
+        tuple(declared), tuple(dimensions), (reading.name,), functions, defined=defined, derivatives=derivatives
+    )
 
 
 def letters_of(reading: Reading) -> frozenset[Symbol]:
@@ -142,6 +146,14 @@ def with_symbols(readings: Sequence[_Reading]) -> list[_Reading]:
         symbols = reading.symbols or (filled[-1].symbols if filled else {})
         filled.append(reading.model_copy(update={"symbols": symbols}))
     return filled
+
+
+def _is_of_a_vector(applied: Apply, vocabulary: Vocabulary) -> bool:
+    """Whether there is one way to normalise. Within a sum its index is not known here, so the rubric says it."""
+    try:
+        return ONE in typed(applied.arguments[0], vocabulary).shape
+    except Misfit:
+        return False
 
 
 def with_readable_keys(readings: list[Reading]) -> list[Reading]:
@@ -172,8 +184,13 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
                 parts = walk(typed(expression(key, vocabulary), vocabulary).expression)
             except (Unreadable, Misfit) as fault:
                 raise ValueError(f"cannot read the key '{key}': {fault}") from None
+            applied = [part for part in parts if isinstance(part, Apply)]
+            if any(part.function == "σ" for part in applied):
+                raise ValueError(f"σ of a vector in '{key}' may be either: write sigmoid or softmax")
             is_open = not reading.softmax_normalises
-            if is_open and any(isinstance(part, Apply) and part.function == "softmax" for part in parts):
+            if is_open and any(
+                part.function == "softmax" and not _is_of_a_vector(part, vocabulary) for part in applied
+            ):
                 choices = "each_row (every row sums to one) or each_column"
                 raise ValueError(f"needs 'softmax_normalises' for '{key}': {choices}")
     return readings

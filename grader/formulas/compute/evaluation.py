@@ -183,7 +183,9 @@ class _Evaluation:
                 return np.array([[max(float(argument.max()) for argument in arguments)]])
             case "min":
                 return np.array([[min(float(argument.min()) for argument in arguments)]])
-            case "softmax":
+            case "sum":
+                return np.asarray(first.sum(axis=0, keepdims=True))
+            case "softmax" | "σ":  # σ of a vector, where no key says that it is the sigmoid
                 scale = 1.0 if applied.below is None else float(self.value(applied.below, bound)[0, 0])
                 return softmax(scale * first, self._values.softmax_axis if applied.axis is None else applied.axis)
         if applied.function in COMPUTED:
@@ -221,8 +223,8 @@ class _Evaluation:
 
 def softmax(scores: Array, axis: int) -> Array:
     """Over the rows (axis 0) or columns of a matrix; of a vector always over its entries."""
-    if scores.ndim == 2 and scores.shape[1] == 1:
-        axis = 0
+    if scores.ndim == 2 and 1 in scores.shape:
+        axis = 0 if scores.shape[1] == 1 else 1
     shifted = scores - scores.max(axis=axis, keepdims=True)
     weights = np.exp(shifted)
     return np.asarray(weights / weights.sum(axis=axis, keepdims=True))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from grader.formulas.lexing.cursor import Cursor
+from grader.formulas.lexing.derivatives import SIGNS
 from grader.formulas.lexing.environments import read_environment
 from grader.formulas.lexing.numerals import read_short_fraction
 from grader.formulas.lexing.signs import read_bar, read_index, read_operator, read_sign
@@ -45,6 +46,8 @@ def read_command(cursor: Cursor, vocabulary: Vocabulary, name: str, start: int) 
         yield from _text(cursor, vocabulary, start)
     elif name in LETTERS:
         yield _letter(cursor, vocabulary, LETTERS[name], start)
+    elif name in SIGNS:
+        yield finished_name(cursor, vocabulary, SIGNS[name], "", start)
     elif name == "sqrt":
         yield cursor.token("SQRT", name, start)
     elif name in FUNCTIONS and name != "identity":

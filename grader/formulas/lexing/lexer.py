@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from grader.formulas.lexing.characters import written_out
 from grader.formulas.lexing.cursor import Cursor
+from grader.formulas.lexing.derivatives import derivatives_joined
 from grader.formulas.lexing.latex_commands import read_command
 from grader.formulas.lexing.numerals import read_number
 from grader.formulas.lexing.numpy_calls import read_attribute, read_dotted, read_swap
@@ -36,7 +37,7 @@ _PIECE = re.compile(
       | \d+\.\d+ | \.\d+ | \d+
     )
   | (?P<swapped>\.(?:transpose|swapaxes|swapdims)\(\s*(-?\d)\s*,\s*(-?\d)\s*\))
-  | (?P<call>\.(?:T|mT|transpose|dot|t|matmul|mm|inverse|pinverse|softmax|exp)\b(?:\(\))?)
+  | (?P<call>\.(?:T|mT|transpose|dot|t|matmul|mm|inverse|pinverse|softmax|exp|sum|max)\b(?:\(\))?)
   | (?P<dotted>(?:[A-Za-z]\w*+\.){1,8}[A-Za-z]\w*)  # np.linalg.pinv, A.T
   | (?P<command>\\(?:[A-Za-z]+\*?|.))
   | (?P<word>[^\W\d_]+)
@@ -56,6 +57,7 @@ def read_tokens(text: str, vocabulary: Vocabulary, *, prose: bool = False) -> li
         tokens.append(replace(token, start=source.places[token.start], end=source.places[token.end]))
         if len(tokens) > MAX_TOKENS:
             raise Unreadable(f"it has more than {MAX_TOKENS:,} symbols", tokens[-1].start)
+    tokens = derivatives_joined(tokens, vocabulary, prose)
     return scales_below(scales_in_words(articles_apart(tokens) if prose else tokens, prose))
 
 

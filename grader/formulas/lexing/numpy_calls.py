@@ -50,6 +50,9 @@ def read_dotted(cursor: Cursor, vocabulary: Vocabulary, text: str, start: int) -
     if of_a_module and name in FUNCTIONS:
         yield read_function(cursor, FUNCTIONS[name], start)
         return
+    if of_a_module and name == "sum":
+        yield cursor.token("FUNCTION", name, start)
+        return
     if of_a_module and name in NUMPY_CONSTANTS:
         yield cursor.token("CONSTANT", NUMPY_CONSTANTS[name], start)
         return

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from grader.formulas.lexing.cursor import Cursor
 from grader.formulas.lexing.sums import read_sum
 from grader.formulas.lexing.superscripts import read_superscript
-from grader.formulas.lexing.symbols import labels_in
+from grader.formulas.lexing.symbols import finished_name, labels_in
 from grader.formulas.lexing.tokens import Token, Unreadable
 from grader.formulas.syntax.expressions import Symbol
 from grader.formulas.typing.vocabulary import Vocabulary
@@ -59,6 +59,8 @@ def read_sign(cursor: Cursor, vocabulary: Vocabulary, sign: str, start: int) -> 
             yield read_sum(cursor, start)
         case "∨":
             yield cursor.token("WORD", "or", start)
+        case "∇" | "∂":
+            yield finished_name(cursor, vocabulary, sign, "", start)
         case "√":
             yield cursor.token("SQRT", "√", start)
         case "∞":

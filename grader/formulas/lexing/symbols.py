@@ -20,6 +20,7 @@ _DIGITS = re.compile(r"\d+")
 _FALLEN = re.compile(r" ([A-Za-z0-9])(?![\w^'’]| [a-z]{2,})")
 _EQUALS_SIGN = re.compile(r"\s*=")
 _MORE_WORDS = re.compile(r"(?:_[A-Za-z]{2,})+")
+_OVER_D = re.compile(r"\s*/\s*d")
 _BELOW = re.compile(r"\s*_")
 _ROW_AND_COLUMN = re.compile(r"[ijkl]{2}(?![A-Za-z_])")  # A_ij of a matrix that the answer defines
 _TWO_INDICES = re.compile(r"[a-z]{2}(?![A-Za-z_])")
@@ -83,6 +84,8 @@ def _split(cursor: Cursor, vocabulary: Vocabulary, word: str) -> list[str] | Non
         return None
     if len(word) == 1 or word in known:
         return [word]
+    if vocabulary.derivatives and len(word) == 2 and word[0] == "d" and (cursor.ahead(_OVER_D) or cursor.last_is("/")):
+        return [*word]  # dL/dW
     best: list[list[str] | None] = [[]] + [None] * len(word)
     for end in range(1, len(word) + 1):
         for begin in range(end):

@@ -110,6 +110,19 @@ def judge(answer: Answer, key: Key) -> Verdict:
     return _verdict(fit, meant, key)
 
 
+def known_mistake(answer: Answer, key: Key, mistakes: Sequence[Key]) -> int | None:
+    """Which of these wrong numbers stands where the right one should, with a unit or without; none beside an "or"."""
+    text = plain(answer.text)
+    every = [chain for chain in chains_in(text, key.own_units) if not chain.is_denied]
+    if not every:
+        return None
+    *earlier, meant = counting(text, every, key)
+    if any(_is_offered(text, one, meant) for one in earlier):
+        return None
+    fits = [fit_of(meant, mistake) for mistake in mistakes]
+    return next((place for place, fit in enumerate(fits) if fit in (Fit.RIGHT, Fit.NO_UNIT)), None)
+
+
 def _unclear(where: str, chains: Sequence[Chain]) -> Verdict:
     texts = " or ".join(dict.fromkeys(f"'{quote(chain.members[-1].text, 40)}'" for chain in chains))
     message = "it is not clear which number is the answer, so a person decides"

@@ -15,6 +15,7 @@ from grader.formulas.syntax.expressions import (
     Apply,
     Constant,
     Divide,
+    Domain,
     Entry,
     Expression,
     Identity,
@@ -260,6 +261,8 @@ class Builder(Transformer[LarkToken, Any]):
                 return Power(arguments[0], Number(Fraction(-1)))
             case "pinv":
                 return PseudoInverse(arguments[0])
+            case "sum":
+                return Sum(Domain(""), arguments[0])
             case "identity":
                 return Identity(str(arguments[0]) if isinstance(arguments[0], Symbol) else "")
         if name.startswith("softmax over"):

@@ -260,4 +260,4 @@ class _Numpy(_Plain):
         below = "" if applied.below is None else f"_{self._at(applied.below, _ATOM)}"
         axis = "" if applied.axis is None else f", axis={applied.axis}"
         name = applied.function
-        return f"{name if name in ('softmax', 'logistic') else 'np.' + name}{below}({inner}{axis})"
+        return f"{name if name in ('softmax', 'logistic', 'σ') else 'np.' + name}{below}({inner}{axis})"

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from grader.formulas.compute.declared_functions import COMPUTED, shape_of
+from grader.formulas.compute.declared_functions import COMPUTED, ENTRYWISE, shape_of
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.syntax.expressions import (
     Add,
     Apply,
     Constant,
     Divide,
+    Domain,
     Entries,
     Entry,
     Expression,
@@ -36,6 +37,10 @@ from grader.rubric.hints import did_you_mean
 UNSIZED = ("?", "?")  # an identity of unknown size, or a zero: takes the shape of what it stands beside
 _ZERO = Number(Fraction(0))
 _INVERSE = Number(Fraction(-1))
+_ONE = Number(Fraction(1))
+# What gives a vector for a vector, entry by entry: numbers may be added to that, and divided by it.
+_ENTRYWISE = frozenset(["exp", "log", "sqrt", "tanh", "logistic", "softmax", "σ", *ENTRYWISE])
+_OF_ALL_ENTRIES = frozenset(["sum", "max", "min"])  # numbers that may be taken from each entry: x - max(x)
 
 
 def _with_x(definition: Expression, argument: Expression) -> Expression:
@@ -85,6 +90,8 @@ class _Typing:
                 return self._symbol(expression, bound)
             case Add(terms):
                 return self._sum([self.infer(term, bound) for term in terms])
+            case Multiply(Transpose(left), right, operator) if left in (_ONE, Identity()):
+                return self._product_with_ones(left, self.infer(right, bound), operator)
             case Multiply(left, right, operator):
                 return self._product(self.infer(left, bound), self.infer(right, bound), operator)
             case Divide(over, under):
@@ -95,6 +102,8 @@ class _Typing:
                 inner = self.infer(of, bound)
                 if self._is_unsaid_matrix(of):
                     raise Unreadable(f"it is not said what {plain(of)} is")
+                if of == _ONE:
+                    raise Unreadable("it is not clear how many entries 1ᵀ has")
                 if inner.shape in (SCALAR, UNSIZED):
                     return inner
                 return Typed(Transpose(inner.expression), (inner.shape[1], inner.shape[0]))
@@ -123,6 +132,8 @@ class _Typing:
                 raise Unreadable(f"it is not said what {plain(symbol)} is")
             if not symbol.index and any(one.name == symbol.name and one.runs_to for one in self._vocabulary.declared):
                 raise Unreadable(f"{plain(symbol)} stands without its index")
+            if symbol.name.startswith("∇"):
+                raise Unreadable(f"it is not said what {plain(symbol)} is")
             return Typed(symbol, SCALAR)  # a letter nobody declared is a free number
         declared, index = found
         for label, dimension in zip(index, declared.runs_to, strict=False):
@@ -144,6 +155,8 @@ class _Typing:
         shapes = list(dict.fromkeys(term.shape for term in terms if term.shape != UNSIZED))
         if not shapes:
             return Typed(Add(tuple(term.expression for term in terms)), UNSIZED)
+        if len(shapes) == 2 and SCALAR in shapes and any(map(_is_entrywise, terms)):  # 1 + exp(-x)
+            shapes.remove(SCALAR)
         if len(shapes) > 1:
             one, other = (next(term for term in terms if term.shape == shape) for shape in shapes[:2])
             raise Misfit(
@@ -173,6 +186,8 @@ class _Typing:
             return Typed(_ZERO, UNSIZED)
         if UNSIZED in (left.shape, right.shape):
             return self._product_with_identity(left, right, operator)
+        if right.expression == _ONE and left.shape[0] == ONE != left.shape[1]:  # xᵀ1
+            return Typed(Apply("sum", (Transpose(left.expression),)), SCALAR)
         if SCALAR in (left.shape, right.shape):
             shape = right.shape if left.shape == SCALAR else left.shape
             return Typed(Multiply(left.expression, right.expression), shape)
@@ -200,7 +215,15 @@ class _Typing:
             return Typed(Multiply(_sized(left, right.shape[0]).expression, right.expression), right.shape)
         return Typed(Multiply(left.expression, _sized(right, left.shape[1]).expression), left.shape)
 
+    def _product_with_ones(self, left: Expression, right: Typed, operator: Operator) -> Typed:
+        """1ᵀx is the sum of the entries of a vector, and 1ᵀA that of the rows of a matrix."""
+        if right.shape in (SCALAR, UNSIZED) or (left != _ONE and right.shape[1] != ONE):
+            return self._product(self.infer(left, {}), right, operator)
+        return Typed(Apply("sum", (right.expression,)), (ONE, right.shape[1]))
+
     def _quotient(self, over: Typed, under: Typed) -> Typed:
+        if _is_entrywise(under) and over.shape in (SCALAR, under.shape):
+            return Typed(Divide(over.expression, under.expression), under.shape)
         if under.shape != SCALAR:
             if _is_zero(under.expression):
                 raise Misfit("it divides by zero")
@@ -211,12 +234,16 @@ class _Typing:
         if base.shape not in (SCALAR, UNSIZED) and isinstance(exponent, Symbol) and exponent.name in ("t", "T", "τ"):
             return Typed(Transpose(base.expression), (base.shape[1], base.shape[0]))
         power = self.infer(exponent, bound)
+        if base.expression == Constant("e") and power.shape not in (SCALAR, UNSIZED):
+            return self._application(Apply("exp", (exponent,)), bound)
         if power.shape not in (SCALAR, UNSIZED):
             raise Misfit(f"the exponent {plain(exponent)} is {shown(power.shape)}, not a number")
         if base.shape in (SCALAR, UNSIZED):
             return Typed(Power(base.expression, power.expression), base.shape)
         whole = isinstance(power.expression, Number) and power.expression.value.denominator == 1
         if base.shape[0] != base.shape[1]:
+            if _is_entrywise(base):
+                raise Unreadable(f"{plain(base.expression)} is raised to a power entry by entry, which is not read")
             what = "has no inverse" if power.expression == _INVERSE else "cannot be raised to a power"
             raise Misfit(f"{plain(base.expression)} is {shown(base.shape)}, not square: it {what}")
         if not whole:
@@ -241,8 +268,15 @@ class _Typing:
             case "σ" | "logistic":
                 if shape == SCALAR or _is_zero(inner[0]):  # a 0 that is written out has no size of its own
                     return Typed(Apply("logistic", inner, below), SCALAR)
-                return Typed(Apply("softmax", inner, below), shape)
+                return Typed(applied, shape)  # σ of a vector stays: what it is depends on the key
+            case "tanh" if shape not in (SCALAR, UNSIZED):
+                return Typed(applied, shape)
+            case "exp" | "log" | "sqrt" if ONE in shape:  # of a matrix they may be another function
+                return Typed(applied, shape)
             case "max" | "min":
+                sized = [argument for argument in arguments if argument.shape not in (SCALAR, UNSIZED)]
+                if expression.function == "max" and len(inner) == 2 and _ZERO in inner and sized:
+                    return Typed(Apply("relu", (sized[0].expression,)), sized[0].shape)
                 return Typed(applied, SCALAR)
             case function if function in COMPUTED:
                 found = shape_of(function, [argument.shape for argument in arguments])
@@ -261,9 +295,17 @@ class _Typing:
 
     def _big_sum(self, expression: Sum, bound: Mapping[str, str]) -> Typed:
         domain = expression.domain
+        if domain == Domain("") and not self._free_indices(expression.body, bound):  # sum(exp(x))
+            entries = self.infer(expression.body, bound)
+            if _is_entrywise(entries) and entries.shape[1] == ONE:
+                return Typed(Apply("sum", (entries.expression,)), SCALAR)
         index = domain.index or self._only_index(expression.body, bound)
-        runs_to = self._runs_to(expression.body, index) or domain.high or ONE
+        known = self._runs_to(expression.body, index)
+        runs_to = known or domain.high or ONE
         inner = self.infer(expression.body, {**bound, index: runs_to})
+        varies = known or Symbol(index) in symbols_in(inner.expression)
+        if not varies and inner.shape != SCALAR and _is_entrywise(inner):  # perhaps the sum of its entries
+            raise Unreadable(f"nothing in the sum of {plain(inner.expression)} has an index {index}")
         settled = replace(domain, index=index, high=domain.high or runs_to)
         return Typed(Sum(settled, inner.expression), inner.shape)
 
@@ -277,7 +319,13 @@ class _Typing:
         return Typed(Entries(found.row, found.column, inner.expression, rows, columns), (rows, columns))
 
     def _only_index(self, body: Expression, bound: Mapping[str, str]) -> str:
-        free = {
+        free = self._free_indices(body, bound)
+        if len(free) != 1:
+            raise Misfit("it is not clear what the sum runs over")
+        return free.pop()
+
+    def _free_indices(self, body: Expression, bound: Mapping[str, str]) -> set[str]:
+        return {
             label
             for symbol in symbols_in(body)
             for label in symbol.index
@@ -286,9 +334,6 @@ class _Typing:
             and (found := self._vocabulary.find(symbol.name, symbol.index))
             and label not in found[0].labels
         }
-        if len(free) != 1:
-            raise Misfit("it is not clear what the sum runs over")
-        return free.pop()
 
     def _runs_to(self, body: Expression, index: str) -> str:
         for symbol in symbols_in(body):
@@ -338,6 +383,12 @@ def _sized(found: Typed, size: str) -> Typed:
         return part
 
     return Typed(inside(found.expression), (size, size))
+
+
+def _is_entrywise(found: Typed) -> bool:
+    """Whether functions are taken in it entry by entry; or, if it is a number, of all entries."""
+    functions = _OF_ALL_ENTRIES if found.shape == SCALAR else _ENTRYWISE
+    return any(isinstance(part, Apply) and part.function in functions for part in walk(found.expression))
 
 
 def _is_zero(expression: Expression) -> bool:

@@ -41,6 +41,7 @@ class Vocabulary:
     functions: frozenset[str] = field(default_factory=frozenset)  # beyond the usual ones: O, say, or `declared`
     defined: Mapping[str, Expression] = field(default_factory=dict)  # functions of a number x that the question defines
     marks_matter: bool = False  # whether ĥ is another thing than h
+    derivatives: bool = False  # whether dL/dW is one, as where one is asked for
     means: Mapping[str, str] = field(default_factory=dict)  # E[x_i] is m_i
 
     def find(self, name: str, index: tuple[str, ...] = ()) -> tuple[Declared, tuple[str, ...]] | None:
