@@ -34,7 +34,8 @@ COMMANDS = {
     "release": ("grader.release", "Make the kit that students get."),
     "doctor": ("grader", "Say what isolation this machine, or every worker of a cluster, gives student code."),
     "check": ("grader.selfcheck", "Check your own work: the public checks, before the deadline."),
-    "formula": ("grader.selfcheck", "Show how a formula is read, and whether it works."),
+    "answer": ("grader.selfcheck", "Show how a formula, a number, a choice or prose is read, and what it earns."),
+    "formula": ("grader.selfcheck", "Show how a formula, a number, a choice or prose is read, and what it earns."),
     "parameters": ("grader.selfcheck", "Show the numbers that are a student's own."),
     "pack": ("grader.selfcheck", "Make the archive to hand in."),
 }

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.errors import UsageError
 from grader.exits import EXIT_USAGE, exit_code, extra_needed, ungraded_in_one_line, write_text
 from grader.grading.randomness import draw_for_grading
 from grader.model import Report, Rubric
@@ -53,8 +52,6 @@ def run(
     """Grade one submission."""
     with ungraded_in_one_line(submission), open_submission(submission) as opened:
         draw = draw_for_grading(seed)
-        if data is not None and not data.is_dir():
-            raise UsageError(f"{data}: there is no such folder of data")
         place, parts = choose_rubric(rubric, opened, submission), part or []
         guessed = glimpse(place, parts).libraries
         with ExitStack() as stack:

@@ -179,7 +179,6 @@ class Definition:
     function: CheckFunction
     summary: str
     parameters: Mapping[str, Parameter]
-    code_is_public: bool = False  # says its author, who wrote it beside a rubric
     prose: bool = False  # judges prose: at home students learn only that their answer is there
     judges: bool = True  # whether something is right, and not only whether it is there
     at_home: CheckFunction | None = None  # stands in for it where students have no key, with the parameters they share
@@ -202,15 +201,12 @@ def check(**about: Any) -> Callable[[_Function], _Function]: ...
 
 
 def check(function: _Function | None = None, /, **about: Any) -> _Function | Callable[[_Function], _Function]:
-    """Make a function `(student, rng, *, …) -> Outcome` usable in rubrics under its own name.
-
-    `public` says that students may have its code, and what that uses, before the deadline; what else is true of it is
-    given by the names of `Definition`.
-    """
+    """Make a function `(student, rng, *, …) -> Outcome` usable in rubrics under its own name. What else is true of it
+    is given by the names of `Definition`."""
     return _defined(function, **about) if function else partial(_defined, **about)
 
 
-def _defined(function: _Function, *, public: bool = False, **about: Any) -> _Function:
+def _defined(function: _Function, **about: Any) -> _Function:
     name, signature = function.__name__, inspect.signature(function)
     summary = (inspect.getdoc(function) or "").split("\n")[0]
     if not summary:
@@ -230,7 +226,7 @@ def _defined(function: _Function, *, public: bool = False, **about: Any) -> _Fun
                 annotation = parameter.default.annotation
             parameters[parameter.name] = Parameter(parameter.name, annotation, parameter.default)
     about.setdefault("compares", any(parameter.has(NamesAReference) for parameter in parameters.values()))
-    definition = Definition(name, function, summary, parameters, code_is_public=public, **about)
+    definition = Definition(name, function, summary, parameters, **about)
     if definition.group is not None and not any(parameter.is_student_file for parameter in parameters.values()):
         raise TypeError(f"check {name} belongs to the group '{definition.group}' and asks no student's file")
     setattr(function, _MARK, definition)

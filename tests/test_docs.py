@@ -11,6 +11,8 @@ import pytest
 
 from grader.model import Piece
 from grader.prose import Idea, judge
+from grader.release.handout import Handout
+from grader.rubric.yaml_source import read
 from tests.conftest import REPOSITORY
 from tests.in_process import command
 from tests.test_cli import grader
@@ -119,6 +121,13 @@ def test_each_recipe_gives_what_is_right_all_points(tmp_path: Path) -> None:
         done = grader("run", work, "--rubric", f"./{rubric}", "--json", work / "report.json", cwd=tmp_path)
         report = json.loads((work / "report.json").read_text())
         assert report["points"] == report["max_points"], done.stdout + done.stderr
+
+
+def test_the_page_names_every_key_of_release_yaml_and_its_example_is_one() -> None:
+    table = HOW_TO[HOW_TO.index("| key of `release.yaml`") :].partition("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(Handout.model_fields)
+    (example,) = re.findall(r"```yaml\n# geometry/release.yaml\n(.*?)```", HOW_TO, re.DOTALL)
+    assert Handout.model_validate(read(example).data).model_fields_set == set(Handout.model_fields)
 
 
 @pytest.mark.slow

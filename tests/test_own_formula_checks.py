@@ -54,7 +54,7 @@ def _judged(answer, curve: Curve, seed: int) -> Verdict:
     return judged(answer, LETTERS, AskedName("y"), judge)
 
 
-@check(public=True)
+@check
 def is_the_curve(student, rng, *, curve: str):
     """The formula is the curve asked for."""
     return formula_outcome(_judged, student, HALF, Curve(curve), seed_from(rng))

@@ -81,7 +81,7 @@ def test_types_are_taken_from_defaults_where_nothing_is_annotated() -> None:
 
 
 def test_a_parameter_says_what_it_is_to_students_and_to_the_course() -> None:
-    @check(public=True)
+    @check
     def judges(
         student: Any,
         rng: Any,
@@ -98,7 +98,6 @@ def test_a_parameter_says_what_it_is_to_students_and_to_the_course() -> None:
 
     definition = definition_of(judges)
     assert definition is not None
-    assert definition.code_is_public
     marks = ("is_student_file", "is_a_name", "holds_the_answer", "is_data")
     assert {name: [mark for mark in marks if getattr(one, mark)] for name, one in definition.parameters.items()} == {
         "file": ["is_student_file"],
@@ -124,12 +123,11 @@ def test_what_else_is_true_of_a_check_is_said_where_it_is_defined() -> None:
     looking, judging = (Check(one.__name__, one, {}, "", Fraction(0)) for one in (is_there, is_good))
     assert (defined(looking).judges, defined(looking).prose, defined(looking).at_home) == (False, False, None)
     assert (defined(judging).judges, defined(judging).prose, defined(judging).at_home) == (True, True, is_there)
-    assert not defined(judging).code_is_public
     assert (defined(judging).marked(NamesAReference), defined(looking).marked(NamesAReference)) == ("model", "")
     assert question_of(judging) == ""
     assert question_of(replace(judging, parameters={"model": "m", "prompt": "Why?"})) == "Why?"
-    with pytest.raises(TypeError, match="publik"):
-        check(publik=True)(is_there)
+    with pytest.raises(TypeError, match="public"):  # where its code lies says whether students may have it
+        check(public=True)(is_there)
 
 
 def test_what_a_check_does_not_say_of_itself_is_not_so() -> None:
@@ -140,8 +138,8 @@ def test_what_a_check_does_not_say_of_itself_is_not_so() -> None:
 
     known = definition_of(is_right)
     assert known is not None
-    said = (known.code_is_public, known.prose, known.at_home, known.group, known.compares, known.agree)
-    assert (known.judges, said) == (True, (False, False, None, None, False, None))
+    said = (known.prose, known.at_home, known.group, known.compares, known.agree)
+    assert (known.judges, said) == (True, (False, None, None, False, None))
 
 
 def test_a_function_that_was_never_marked_is_no_check() -> None:
@@ -156,7 +154,6 @@ def test_a_function_that_was_never_marked_is_no_check() -> None:
     assert reader_of(plain) is None
     marked = definition_of(check(read_by(reads)(plain)))
     assert marked is not None
-    assert not marked.code_is_public
     assert reader_of(plain) is reads
 
 

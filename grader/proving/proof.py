@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from grader.errors import RubricError, UsageError
 from grader.model import Rubric
 from grader.proving.mutants import Mutant
-from grader.rubric.hints import did_you_mean, misfit
-from grader.rubric.yaml_source import Source, WrittenFloat, YamlError, read
+from grader.rubric.hints import did_you_mean
+from grader.rubric.model_file import read_model
+from grader.rubric.yaml_source import Source, WrittenFloat
 
 FILE = "proof.yaml"
 SAMPLES = "samples"  # beside it: what was handed in, and in a file each what it gets
@@ -101,20 +102,7 @@ def load_proof(rubric: Rubric) -> Proof:
     path = rubric.folder / FILE
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file; it says which sample is gold and what of it is mutated")
-    try:
-        source = read(path.read_text(encoding="utf-8"))
-    except YamlError as error:
-        raise RubricError([f"{path}:{error.line}: {error.cause}"]) from None
-    if not isinstance(source.data, dict):
-        raise RubricError([f"{path}:1: a proof is a mapping with 'gold' and 'mutate'"])
-    try:
-        written = _Written.model_validate(source.data)
-    except ValidationError as error:
-
-        def told(one: Any) -> str:
-            return f"{path}:{source.line(one['loc'])}: {misfit(one, _keys_at(one['loc']))}"
-
-        raise RubricError([told(one) for one in error.errors()]) from None
+    written, source = read_model(path, _Written, _keys_at)
     submissions, samples = path.parent / written.submissions, path.parent / written.samples
     proof = Proof(written.gold, submissions, samples, tuple(written.mutate), path, source)
     _refuse_what_is_not_there(proof, rubric)

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from grader.errors import UsageError
 from grader.grading.secret import read_secret
 from grader.options import DataOption, room_of_commands
 from grader.release.kit import build_kit
@@ -26,8 +25,6 @@ def release(
     data: DataOption = None,
 ) -> None:
     """Make the kit that students get: public checks, starter files, a grader without answers. Fails on any leak."""
-    if data is not None and not data.is_dir():
-        raise UsageError(f"{data}: there is no such folder of data")
     loaded = load_rubric(find_rubric(rubric), data)
     secret = read_secret()
     kit = build_kit(loaded, out, data=data, secret=secret)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import numpy as np
 import grader
 from grader.checks.functions.frozen import RIGHT, Question, in_short, named_apart
 from grader.checks.functions.ground_truth import mistakes_in, reference_function
+from grader.checks.functions.inputs import all_cases, maker_of
 from grader.checks.functions.nested import UnsupportedValue, flat, plain, values_in
+from grader.checks.functions.values import matches_reference
 from grader.errors import RubricError
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw, draw_at_home, place_of
@@ -36,10 +39,12 @@ class Decision:
     check: Check
     later: str = ""  # why students do not get it, if they do not
     frozen: tuple[Question, ...] = ()  # the reference's answers, in place of the reference
+    left_out: str = ""  # the labels of cases among them that it has no answer to
 
     @property
     def how(self) -> str:
         given = "with frozen values" if self.frozen else "as it is"
+        given += f", without {self.left_out} (not drawn from rng)" if self.left_out else ""
         return f"after the deadline: {self.later}" if self.later else given
 
 
@@ -90,8 +95,7 @@ def data_files(check: Check) -> list[Path]:
 
 
 def _with_answers(decision: Decision, rubric: Rubric, seed: int) -> Decision:
-    """Of a check that compares, with the reference's answers to what is asked at home, if nothing of that is asked when
-    work is graded."""
+    """Of a check that compares, with the reference's answers to inputs that are never those of graded work."""
     if not defined(decision.check).marked(NamesAReference):
         return decision
     if decision.check.personal:
@@ -102,10 +106,23 @@ def _with_answers(decision: Decision, rubric: Rubric, seed: int) -> Decision:
             return replace(decision, later="it asks for more than values, so its answers cannot be frozen")
     except UnsupportedValue as fault:
         return replace(decision, later=f"its inputs hold {fault}, which cannot be frozen")
-    graded = (question for number in range(_GRADINGS) for question in asked(Draw(number, None)) or ())
-    if any(known.is_asked_by(question.args, question.kwargs) for question in graded for known in at_home):
-        return replace(decision, later="it asks the same when work is graded, so a table of its answers would pass")
-    return replace(decision, frozen=at_home)
+    gradings = [asked(Draw(number, None)) or () for number in range(_GRADINGS)]
+    again = [sum(any(map(known.is_same_as, grading)) for grading in gradings) for known in at_home]
+    same = ", ".join(f"'{label}'" for label, times in zip(_labels(decision.check), again, strict=False) if times)
+    # Cases that never change can be left out. What is the same now and then cannot: nobody knows when it is.
+    if decision.check.function is matches_reference and 0 in again and {*again} <= {0, _GRADINGS}:
+        asked_here = (replace(one, answers={}) if times else one for one, times in zip(at_home, again, strict=True))
+        return replace(decision, frozen=tuple(asked_here), left_out=same)
+    why = f"{same} can be the same when work is graded, and a table of answers would pass; draw it from rng"
+    return replace(decision, later=why) if same else replace(decision, frozen=at_home)
+
+
+def _labels(check: Check) -> Iterator[str]:
+    """Of what it asks, in order."""
+    if inputs := check.parameters.get("inputs") or check.parameters.get("extremes"):
+        maker = maker_of(inputs, check.parameters.get("given"))
+        yield from (case.label for case in all_cases(np.random.default_rng(0), maker))
+    yield from (f"input {number}" for number in count(1))
 
 
 def _in_order(alone: Sequence[Decision]) -> Iterator[Decision]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel
 
 from grader.errors import RubricError
 from grader.model import Rubric
-from grader.rubric.hints import misfit
-from grader.rubric.yaml_source import YamlError, read
+from grader.rubric.model_file import read_model
 
 
-class Handout(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class Handout(BaseModel, extra="forbid"):
     data: list[str] = []  # files of the rubric's data that students get
     in_place_of: dict[str, str] = {}  # for a file they do not get, one of those they do
 
@@ -21,16 +19,7 @@ def read_handout(rubric: Rubric) -> Handout:
     path = rubric.folder / "release.yaml"
     if not path.is_file():
         return Handout()
-    try:
-        source = read(path.read_text(encoding="utf-8"))
-        if not isinstance(source.data or {}, dict):
-            raise RubricError([f"{path}:1: this is a mapping with 'data', 'in_place_of'"])
-        handout = Handout.model_validate(source.data or {})
-    except YamlError as error:
-        raise RubricError([f"{path}:{error.line}: {error.cause}"]) from None
-    except ValidationError as error:
-        told = [f"{path}:{source.line(one['loc'])}: {misfit(one, Handout.model_fields)}" for one in error.errors()]
-        raise RubricError(told) from None
+    handout, _ = read_model(path, Handout, lambda place: Handout.model_fields)
     unknown = [file for file in handout.in_place_of.values() if file not in handout.data]
     if unknown:
         raise RubricError([f"{path}: '{file}' stands in for another file, but is not under 'data'" for file in unknown])

@@ -22,7 +22,7 @@ from grader.release.harness_wheel import harness_wheel
 from grader.release.kit_trial import WHEELS, NoKit, answered_by_the_starter, try_kit
 from grader.release.leaks import leaks_in, withheld_from
 from grader.release.public_yaml import PublicPart
-from grader.release.starter import name_of, pages
+from grader.release.starter import pages
 from grader.rubric.locating import DATA, RUBRIC, data_folders
 from grader.submission.starter_code import DIGESTS, STARTER, starter_digests
 
@@ -49,7 +49,7 @@ def build_kit(rubric: Rubric, out: Path, *, data: Path | None = None, secret: Se
     part = PublicPart(rubric, decisions, draw.per_student(rubric.name))
     with tempfile.TemporaryDirectory(prefix="grader-kit-") as temporary:
         kit = Path(temporary) / "kit"
-        folder = kit / "rubric" / name_of(rubric)
+        folder = kit / "rubric" / rubric.folder.resolve().name
         (folder / DATA).mkdir(parents=True)
         for name, target in [(STARTER, kit), *((name, folder / name) for name in PUBLIC_CODE)]:
             if (source := rubric.folder / name).is_dir():

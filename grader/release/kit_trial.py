@@ -20,7 +20,6 @@ from grader.grading.randomness import Draw
 from grader.model import Rubric, Status
 from grader.plugins import Plugin
 from grader.proving.proof import Proof
-from grader.release.starter import name_of
 from grader.rubric.catalogue import known_checks
 from grader.rubric.loading import load_rubric
 from grader.rubric.locating import ENTRY_POINTS, RUBRIC
@@ -64,8 +63,8 @@ def try_kit(kit: Path, rubric: Rubric, proof: Proof | None) -> None:
         staff = {entry.dist.name for entry in entry_points(group=ENTRY_POINTS) if entry.dist}
         for package in (package for package, names in packages_distributions().items() if staff.intersection(names)):
             (installed / f"{package}.py").write_text(f"raise ModuleNotFoundError('students have no {package}')\n")
-        place: list[str | Path] = [work / "rubric" / name_of(rubric) / RUBRIC, *([work] if proof is not None else [])]
-        command = [sys.executable, "-P", "-m", __name__, *place]
+        place: list[str | Path] = [work / "rubric" / rubric.folder.resolve().name / RUBRIC]
+        command = [sys.executable, "-P", "-m", __name__, *place, *([work] if proof is not None else [])]
         environment = {**os.environ, "PYTHONPATH": str(installed)}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     ended = f"its checker ended with {(done.stderr.splitlines() or ['no message'])[-1]}"

@@ -27,7 +27,7 @@ def pages(rubric: Rubric, points: Fraction, wheel: str) -> Iterator[tuple[str, s
     questions = {problem.id: _remark(problem) for problem in rubric.problems if is_written(problem)}
     facts = {
         "rubric": rubric,
-        "name": name_of(rubric),
+        "name": rubric.folder.resolve().name,  # as submission.yaml says it
         "wheel": wheel,
         "here": shown(points),
         "questions": questions,
@@ -40,11 +40,6 @@ def pages(rubric: Rubric, points: Fraction, wheel: str) -> Iterator[tuple[str, s
     }
     for page in ("README.md", "submission.yaml", *([_SHEET] if questions else [])):
         yield page, templates.get_template(page).render(facts)
-
-
-def name_of(rubric: Rubric) -> str:
-    """What it goes by in a kit, and in `submission.yaml`."""
-    return rubric.folder.resolve().name
 
 
 def is_written(problem: Problem) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from grader.errors import RubricError
+from grader.errors import RubricError, UsageError
 from grader.model import Alternative, Check, Later, Limits, PerStudent, Problem, Rubric
 from grader.plugins import Plugin
 from grader.registry import REQUIRED, Definition
@@ -43,6 +43,8 @@ def load_rubric(path: Path, data: Path | None = None, *, folder: Path | None = N
     another rubric, of which it may use some.
     """
     shown = os.path.relpath(path) if path.is_absolute() else str(path)
+    if data is not None and not data.is_dir():
+        raise UsageError(f"{data}: there is no such folder of data")
     try:
         text = path.read_text(encoding="utf-8")
         source = read(text)

@@ -3,10 +3,11 @@
     @reference(mistakes={"the penalty is left out": least_squares})
     def ridge(X, y, lam): ...
 
-    @inputs(public=True)
+    @inputs
     def regressions(rng): ...  # yields cases
 
-A reference is an answer: no kit holds it, or anything that refers to it. Inputs go into a kit if they are public.
+A reference is an answer: no kit holds it, or anything that refers to it. Inputs go into a kit if they lie in
+`public/`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ class Offer:
     on_squares: tuple[Mistaken, ...] = ()
     at_extremes: tuple[Mistaken, ...] = ()
     pairs: Callable[[], Iterable[Mistaken]] = tuple
-    public: bool = False  # of inputs: students may have the code
     simpler: Callable[..., Iterator[Any]] | None = None  # of inputs
 
 
@@ -69,13 +69,11 @@ def _each(table: Mistakes) -> tuple[Mistaken, ...]:
     return tuple((text, one) for text, those in several.items() for one in those)
 
 
-def inputs(
-    function: _Function | None = None, *, public: bool = False, simpler: Callable[..., Iterator[Any]] | None = None
-) -> Any:
+def inputs(function: _Function | None = None, *, simpler: Callable[..., Iterator[Any]] | None = None) -> Any:
     """A generator of cases, for `inputs:` in the rubric: `(rng) -> Iterator[Case]`, with further parameters where the
     rubric has `given`. `simpler` helps to tell why a function crashes on them: `(rng)` yields a circumstance ("where
     all matrices are square"), what to look at if the function is right there ("which side is which"), and a case."""
-    return _offered(Offer("inputs", _unknown, public=public, simpler=simpler), function)
+    return _offered(Offer("inputs", _unknown, simpler=simpler), function)
 
 
 def _offered(offer: Offer, function: _Function | None) -> Any:

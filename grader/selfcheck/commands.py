@@ -1,4 +1,4 @@
-"""`grader check`, `formula`, `parameters` and `pack`: what they are asked, and how they end.
+"""`grader check`, `answer`, `parameters` and `pack`: what they are asked, and how they end.
 
 Whatever takes long to load is imported where it is used.
 """
@@ -111,24 +111,27 @@ def _spare_own_work(target: Path) -> None:
         raise UsageError(f"{quote(str(target))} is your work and would be lost; give another name")
 
 
-def formula(
-    text: Annotated[str, typer.Argument(metavar="FORMULA", help="In quotation marks: 'W = 2 U V^\\top'.")],
+def answer(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="In quotation marks: 'W = 2 U V^\\top'.")],
     part: Annotated[str, typer.Option("--part", metavar="ID", help="The part it answers, such as 1.b.ii.")],
     path: Annotated[Path, typer.Option("--in", metavar="DIR", help="Your folder.")] = Path(),
     rubric: RubricOption = None,
+    student: Annotated[str | None, typer.Option("--student", metavar="NAME", help="Whose numbers count.")] = None,
     stages: Annotated[bool, typer.Option("--stages", help="Every stage of reading, from text to verdict.")] = False,
 ) -> None:
-    """Show how a formula is read and, where the part is checked at home, whether it works."""
-    from grader.selfcheck.home_rubric import at_home
-    from grader.selfcheck.playground import try_formula
+    """Show how a formula, a number, a choice or prose is read, and what it earns as far as that is public."""
+    from grader.rubric.per_student import for_student
+    from grader.selfcheck.playground import try_answer
     from grader.selfcheck.showing_formulas import print_stages, print_trials
 
     whole = rubric_at_home(path, rubric)
-    problem, *others = only(at_home(whole), [part]).problems
+    if student:
+        whole = for_student(whole, student, draw_for_grading(0))
+    problem, *others = only(whole, [part]).problems
     if others:
         raise UsageError(f"{part} has several parts; say which: {', '.join(one.id for one in (problem, *others))}")
     show = print_stages if stages else print_trials
-    show(text, problem, try_formula(text, problem.id, whole), Console())
+    show(text, problem, try_answer(text, problem.id, whole), Console())
 
 
 def parameters(
@@ -186,4 +189,4 @@ def pack(
     print(f"{target}: {len(packed.files)} files, sha256 {packed.sha256[:16]}; hand in this file")
 
 
-app = room_of_commands(check, formula, pack, parameters)
+app = room_of_commands(check, answer, pack, parameters, formula=answer)

@@ -1,4 +1,4 @@
-"""One formula tried out: how it is read for a part and, where the part is public, whether it works."""
+"""An answer tried out: how it is read for a part and, where the part is public, what it earns."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from grader.formulas.typing.vocabulary import Vocabulary
 from grader.grading.engine import grade
 from grader.grading.randomness import draw_at_home
 from grader.model import Answer, Check, CheckResult, Problem, Rubric
-from grader.registry import reader_of
-from grader.rubric.per_student import for_student
+from grader.registry import defined, options_of, reader_of
 from grader.sandbox.host.open_runner import OpenRunner
-from grader.selfcheck.home_rubric import at_home, is_judged
+from grader.selfcheck.home_rubric import is_judged
 from grader.submission.opening import OpenedSubmission
 
 SHEET = "answers.md"
@@ -27,7 +26,7 @@ LINE = 3  # of the sheet: above the formula stand its heading and an empty line
 
 @dataclass(frozen=True)
 class Trial:
-    """A check's reading of the formula. The result is None where it is not told."""
+    """A check's reading of the answer. The result is None where it is not told."""
 
     check: Check | None
     readings: tuple[Reading, ...]
@@ -35,48 +34,54 @@ class Trial:
     answer: Answer
     judged_whole: bool = False  # by `grader check`, with the rest of the answer
 
+    @property
+    def finds_something(self) -> bool:
+        """Whether the answer is meant for this check, too, if it holds a formula for another."""
+        told = self.result.outcome if self.result else None
+        return told is not None and (told.score > 0 or bool(told.evidence.get("wrong_claims")))
 
-def try_formula(text: str, part: str, whole: Rubric) -> list[Trial]:
-    """What is checked at home is judged; of a hidden check only the reading is shown."""
-    rubric = at_home(whole)
-    (whole_problem,) = (problem for problem in whole.problems if problem.id == part)
-    (problem,) = (problem for problem in rubric.problems if problem.id == part)
-    with tempfile.TemporaryDirectory(prefix="grader-formula-") as folder:
-        (Path(folder) / SHEET).write_text(f"## {problem.id}\n\n{text}\n", encoding="utf-8")
-        sheet = OpenedSubmission("formula", Path(folder), len(text), (SHEET,))
-        answer = read_answers(sheet, rubric.parts).parts.get(problem.id)
+
+def try_answer(text: str, part: str, whole: Rubric) -> list[Trial]:
+    """What is public is judged, prose too where its ideas are at hand; of a hidden check only the reading is shown."""
+    (problem,) = (problem for problem in whole.problems if problem.id == part)
+    with tempfile.TemporaryDirectory(prefix="grader-answer-") as folder:
+        (Path(folder) / SHEET).write_text(f"## {part}\n\n{text}\n", encoding="utf-8")
+        sheet = OpenedSubmission("answer", Path(folder), len(text), (SHEET,))
+        answer = read_answers(sheet, whole.parts).parts.get(part)
         if answer is None:
-            raise UsageError("there is no formula; write one in quotation marks, such as 'W = 2 U V^\\top'")
-        checks = [check for check in whole_problem.checks if reader_of(check.function)]
-        if not checks:
-            return _only_read(whole_problem, problem, answer, text)
-        public = {check.id for check in problem.checks}
-        whose = bool(rubric.per_student.drawn)  # without it, nobody's numbers are right
-        told = (check for check in checks if check.id in public and (whose or not check.personal))
-        judged = replace(problem, checks=tuple(told), alternatives=())
-        with OpenRunner() as runner:  # no check of a formula asks it anything
-            asked = for_student(replace(rubric, problems=(judged,)), sheet.name, draw_at_home())
-            report = grade(asked, sheet, runner, draw_at_home())
+            raise UsageError("there is no answer; write one in quotation marks, such as 'W = 2 U V^\\top'")
+        formulas = [check for check in problem.checks if reader_of(check.function)]
+        words = [check for check in problem.checks if _is_in_words(check)]
+        whose = bool(whole.per_student.drawn)  # without it, nobody's numbers are right
+        told = [one for one in (*formulas, *words) if one.visibility == "public" and (whose or not one.personal)]
+        alone = [replace(check, needs=(), review_unless={}, gate=False) for check in told]
+        judged = replace(problem, checks=tuple(alone), alternatives=())
+        with OpenRunner() as runner:  # no check of a written answer asks it anything
+            report = grade(replace(whole, problems=(judged,)), sheet, runner, draw_at_home())
     results = {result.check.id: result for result in report.problems[0].checks}
-    return [Trial(check, tuple(readings_of(check, answer)), results.get(check.id), answer) for check in checks]
+    trials = [Trial(check, tuple(readings_of(check, answer)), results.get(check.id), answer) for check in formulas]
+    trials = trials or _only_read(problem, answer)
+    is_read = any(isinstance(reading, Read) for trial in trials for reading in trial.readings)
+    in_words = (Trial(check, (), results.get(check.id), answer) for check in words)
+    trials += [trial for trial in in_words if not is_read or trial.finds_something]
+    # What the letters stand for is not known without a check: only how a formula is spelled can be told.
+    judged_here = any(is_judged(check) for check in problem.checks if check.visibility == "public")
+    return trials or [Trial(None, (_without_symbols(answer, text),), None, answer, judged_here)]
 
 
-def _only_read(whole: Problem, here: Problem, answer: Answer, text: str) -> list[Trial]:
+def _is_in_words(check: Check) -> bool:
+    """Whether it judges what is written, and no formula of it: ideas or a choice."""
+    is_other = check.files or reader_of(check.function, alone=False)
+    return not is_other and bool(defined(check).judges or options_of(check))
+
+
+def _only_read(problem: Problem, answer: Answer) -> list[Trial]:
     """Checks that judge the whole answer, or one of several ways to answer, show how they read a formula."""
-    judged = {check.id for check in _with_alternatives(here) if is_judged(check)}
-    trials = [
-        Trial(check, tuple(readings), None, answer, check.id in judged)
-        for check in _with_alternatives(whole)
+    return [
+        Trial(check, tuple(readings), None, answer, check.visibility == "public" and is_judged(check))
+        for check in problem.every_check
         if (readings := readings_of(check, answer))
     ]
-    if trials:
-        return trials
-    # What its letters stand for is not known here: only how it is spelled can be told.
-    return [Trial(None, (_without_symbols(answer, text),), None, answer, any(map(is_judged, here.checks)))]
-
-
-def _with_alternatives(problem: Problem) -> list[Check]:
-    return [*problem.checks, *(check for one in problem.alternatives for check in one.checks)]
 
 
 def readings_of(check: Check, answer: Answer) -> list[Reading]:

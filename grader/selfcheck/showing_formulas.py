@@ -1,4 +1,4 @@
-"""How a formula was read, at a terminal: what came out, or stage by stage."""
+"""How an answer was read, at a terminal: what came out, or stage by stage."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ def print_trials(text: str, problem: Problem, trials: Sequence[Trial], console: 
 def print_stages(text: str, problem: Problem, trials: Sequence[Trial], console: Console) -> None:
     """Text, tokens, clauses, answer, types, verdict: a line for each, down to the one where reading stopped."""
     _stage("text", text, console)
+    if not any(trial.readings for trial in trials):
+        print_trials(text, problem, trials, console)
     for trial in trials:
         readings = [one for last in trial.readings for one in (*_alternatives(last), last)]
         unread = [reading for reading in readings if isinstance(reading, NotRead)]
@@ -100,9 +102,12 @@ def _verdict(trial: Trial, problem: Problem) -> Text:
         return _labelled(
             "verdict", f"none for a formula alone: `grader check --part {problem.id}` judges the whole answer"
         )
+    if trial.result is None and trial.check is not None and trial.check.personal:
+        return _labelled("verdict", "none: its numbers are each student's own; say whose with --student NAME")
     if trial.result is None or trial.check is None or not is_judged(trial.check):
         unknown = "" if trial.check else ", and what its letters stand for is not known here"
-        return _labelled("verdict", f"none here: this part is judged after the deadline{unknown}")
+        read = f"{_without_the_sheet(trial.result.outcome.message)}; " if trial.result and not trial.readings else ""
+        return _labelled("verdict", f"none here: {read}this part is judged after the deadline{unknown}")
     outcome = trial.result.outcome
     points = f"{shown(trial.result.points)} / {shown(trial.check.points)}"
     line = Text("verdict".ljust(_WIDTH)).append_text(status_text(outcome.status))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +23,8 @@ from grader.release.kit import build_kit
 from grader.rubric.loading import load_rubric
 from grader.sandbox import BoxRunner
 from grader.submission.opening import open_submission
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, MakeSubmission
+from tests.in_process import command
 from tests.release.conftest import RUBRICS, SECRET, Made
 
 Kits = Callable[[str], Made]
@@ -173,6 +176,76 @@ def test_answers_to_questions_that_are_never_drawn_stay_with_staff(tmp_path: Pat
     (folder / "checks.py").write_text(REFERENCE)
     (folder / "rubric.yaml").write_text(RUBRIC)
     made = build_kit(load_rubric(folder / "rubric.yaml"), tmp_path / "kit")
-    fate = "after the deadline: it asks the same when work is graded, so a table of its answers would pass"
-    assert [told for _, _, told in made.fates] == [fate, fate]
+    why = "can be the same when work is graded, and a table of answers would pass; draw it from rng"
+    assert [told for _, _, told in made.fates] == [
+        f"after the deadline: 'input 1', 'input 2' {why}",
+        f"after the deadline: 'input 1' {why}",
+    ]
     assert not list((tmp_path / "kit").rglob(f"*{ENDING}"))
+
+
+SUMS = {
+    "checks.py": "from grader import reference\n\n\n@reference\ndef total(x):\n    return x.sum(axis=0)\n",
+    "public.py": """
+import numpy as np
+
+from grader import Case, inputs
+
+
+@inputs
+def rows(rng):
+    yield Case("no rows", (np.zeros((0, 2)),))
+    yield Case("3 rows", (rng.normal(size=(3, 2)),))
+    yield Case("5 rows", (rng.normal(size=(5, 2)),))
+
+
+@inputs
+def no_rows(rng):
+    yield Case("no rows", (np.zeros((0, 2)),))
+
+
+@inputs
+def bits(rng):
+    yield Case("3 rows", (rng.normal(size=(3, 2)),))
+    yield Case("a bit", (rng.integers(2, size=(1, 1)),))
+""",
+    "rubric.yaml": """
+rubric: sums
+title: Sums
+points: 3
+problems:
+  - id: 1.a
+    title: A sum
+    points: 3
+    with: {file: sums.py, function: total, reference: total}
+    checks:
+      - {check: matches_reference, points: 1, inputs: rows}
+      - {check: matches_reference, id: of_nothing, points: 1, inputs: no_rows}
+      - {check: matches_reference, id: of_bits, points: 1, inputs: bits}
+""",
+}
+
+
+def test_an_input_that_never_changes_is_left_out_of_a_kit_by_its_label(
+    tmp_path: Path, submission: MakeSubmission, boxes: BoxRunner
+) -> None:
+    folder = tmp_path / "sums"
+    folder.mkdir()
+    for name, text in SUMS.items():
+        (folder / name).write_text(text)
+    released = command("release", folder, "--out", tmp_path / "kit")
+    assert released.returncode == 0, released.stderr
+    why = "can be the same when work is graded, and a table of answers would pass; draw it from rng"
+    told = " ".join(re.sub("[^ -~]", " ", released.stdout).split())
+    assert "with frozen values, without 'no rows' (not drawn from rng)" in told
+    fates = [fate for _, _, fate in build_kit(load_rubric(folder / "rubric.yaml"), tmp_path / "again").fates]
+    assert fates[1:] == [f"after the deadline: 'no rows' {why}", f"after the deadline: 'a bit' {why}"]
+    (frozen,) = (tmp_path / "kit").rglob(f"*{ENDING}")
+    assert [bool(one["answers"]) for one in json.loads(frozen.read_text())["questions"]] == [False, True, True]
+    home = tmp_path / "kit" / "rubric" / "sums" / "rubric.yaml"
+    for source, message in [
+        ("def total(x): return x.sum(axis=0)", "right on all 2 inputs; 1 more after the deadline"),
+        ("def total(x): return x.sum(axis=1)", "wrong on 2 of 2 inputs. With 3 rows its shape is not 2"),
+    ]:
+        (result,) = grade(load_rubric(home), submission(**{"sums.py": source}), boxes, draw_at_home()).problems
+        assert result.checks[0].outcome.message.startswith(message), result.checks[0].outcome.message

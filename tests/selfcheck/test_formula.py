@@ -1,4 +1,4 @@
-"""`grader formula`: how an answer is read, the place where reading stops, and a verdict only where one is public."""
+"""`grader answer`, or `formula`: how an answer is read, where reading stops, and a verdict only where one is public."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from grader.formulas.answer.explaining import NotRead, Read
 from grader.rubric.choosing import only
 from grader.rubric.loading import load_rubric
 from grader.selfcheck.home_rubric import at_home
-from grader.selfcheck.playground import column_in, try_formula
+from grader.selfcheck.playground import column_in, try_answer
 from grader.selfcheck.showing_formulas import print_stages, print_trials
-from tests.conftest import REPOSITORY, sampled, the_rubric
+from tests.conftest import REPOSITORY, sampled, the_rubric, write_rubric
 from tests.in_process import command as grader
 from tests.selfcheck.kits import make_kit
 
@@ -67,7 +67,7 @@ def test_shapes_that_do_not_fit_are_told_before_any_verdict() -> None:
     ],
 )
 def test_every_formula_a_part_asks_for_is_read(part: str, text: str, read: list[str]) -> None:
-    (trial,) = try_formula(text, part, RUBRIC)
+    (trial,) = try_answer(text, part, RUBRIC)
     assert [reading.plain.endswith(want) for reading, want in zip(trial.readings, read, strict=True)] == [True] * len(
         read
     )
@@ -117,7 +117,7 @@ def test_in_a_kit_a_part_without_a_check_shows_how_it_is_spelled(tmp_path: Path)
 )
 def test_whatever_is_typed_is_answered_in_lines_of_text(text: str) -> None:
     try:
-        trials = try_formula(text, "1.b.ii", RUBRIC)
+        trials = try_answer(text, "1.b.ii", RUBRIC)
     except UsageError:  # there is none
         trials = []
     for trial in trials:
@@ -136,8 +136,77 @@ def test_a_group_of_parts_is_asked_which() -> None:
 def test_a_part_that_is_judged_as_a_whole_says_so() -> None:
     told = " ".join(formula("W_Q = W", "1.2.a", "--rubric", "dl-hw3"))
     assert "verdict   none for a formula alone: `grader check --part 1.2.a` judges" in told
-    told = " ".join(formula("W_Q = W", "1.3.b", "--rubric", "dl-hw3"))
-    assert "none here: this part is judged after the deadline" in told
+
+
+QUIZ = """
+rubric: quiz
+title: A quiz
+points: 5
+per_student: {n: [3, 4]}
+problems:
+  - id: 1
+    title: Why
+    points: 2
+    checks: [{check: gives_the_ideas, points: 2, ideas: {up: which way, far: how far}}]
+  - id: 2
+    title: Hidden
+    points: 1
+    checks: [{check: gives_the_ideas, points: 1, visibility: hidden, ideas: {up: which way}}]
+  - id: 3
+    title: Number
+    points: 1
+    checks: [{check: gives_the_number, points: 1, value: "<<n>> / 2", name: w}]
+  - id: 4
+    title: Choice
+    points: 1
+    checks: [{check: chooses_the_option, points: 1, options: {a: up, b: down}, right: b}]
+"""
+IDEAS = '{"1": {ideas: {up: [grow], far: [twice]}}, "2": {ideas: {up: [grow]}}}'
+AFTER = "none here: this part is judged after the deadline"
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "told"),
+    [
+        ("1", "It grows twice as fast", "review 2 / 2 found 2 of 2 ideas: which way (“grows”), how far (“twice”)"),
+        ("1", "It grows", "review 1 / 2 found 1 of 2 ideas: which way (“grows”); not found: how far"),
+        ("2", "It grows", AFTER),
+        ("3", "w = 3/2", "none: its numbers are each student's own; say whose with --student NAME"),
+        ("4", "(b)", "passed 1 / 1 the right choice: read as b"),
+        ("4", "a", "failed 0 / 1 this is not the right choice: read as a"),
+    ],
+)
+def test_prose_a_number_and_a_choice_are_tried_as_a_formula_is(tmp_path: Path, part: str, text: str, told: str) -> None:
+    place = write_rubric(tmp_path / "quiz", QUIZ, **{"ideas.yaml": IDEAS})
+    for name in ("answer", "formula"):
+        done = grader(name, text, "--part", part, "--rubric", place)
+        lines = done.stdout.splitlines()
+        assert " ".join(" ".join(lines[1:]).split()).endswith(f"verdict {told}"), done.stdout + done.stderr
+
+
+def test_a_number_of_a_students_own_is_judged_by_whose_it_is(tmp_path: Path) -> None:
+    place = write_rubric(tmp_path / "quiz", QUIZ, **{"ideas.yaml": IDEAS})
+    drawn = grader("parameters", "--rubric", place, "--student", "kim").stdout.partition("n = ")[2].strip()
+    lines = [
+        grader("answer", f"w = {n}/2", "--part", "3", "--rubric", place, "--student", "kim").stdout for n in (3, 4)
+    ]
+    assert ["passed  1 / 1" in one for one in lines] == [drawn == "3", drawn == "4"]
+
+
+def test_in_a_kit_a_choice_is_read_and_not_judged(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path)
+    rubric = kit / "rubric" / "tiny" / "rubric.yaml"
+    asked = "      - {check: option_can_be_read, gate: true, options: {a: up, b: down}}\n"
+    rubric.write_text(rubric.read_text().replace("      - {check: is_answered, gate: true}\n", asked))
+    shown = formula("b", "1.b", "--in", kit)[1:]
+    assert shown == ["verdict   none here: read as b; this part is judged after the deadline"]
+
+
+def test_a_formula_with_words_is_tried_for_both() -> None:
+    lines = " ".join(formula("M = A A^T, which keeps v_a and kills v_b", "1.b.i"))
+    assert "passed  2 / 2" in lines
+    assert "review  1 / 1  found 2 of 2 ideas: what M does to v_a (“keeps v_a”)" in lines
+    assert "idea" not in " ".join(formula("M = A A^T", "1.b.i")), "a formula alone is not read as words"
 
 
 def test_a_sheet_that_nobody_wrote_is_not_named() -> None:
@@ -151,7 +220,7 @@ def printed(text: str, part: str, show: Callable[..., None], rubric: str = "nlp-
     """As the command prints it, in this process: one that starts anew takes seconds to load."""
     whole, paper = RUBRICS[rubric], StringIO()
     (problem,) = only(at_home(whole), [part]).problems
-    show(text, problem, try_formula(text, part, whole), Console(file=paper, width=80))
+    show(text, problem, try_answer(text, part, whole), Console(file=paper, width=80))
     return paper.getvalue().splitlines()
 
 
@@ -237,8 +306,8 @@ def test_the_stages_of_a_hidden_part_give_no_verdict(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "part", "told"),
     [
-        ("", "1.b.ii", "there is no formula; write one in quotation marks"),
-        ("  ", "1.b.ii", "there is no formula; write one in quotation marks"),
+        ("", "1.b.ii", "there is no answer; write one in quotation marks"),
+        ("  ", "1.b.ii", "there is no answer; write one in quotation marks"),
         ("q = k", "9.z", "nlp-a5 has no part '9.z'; it has 1.a.i,"),
         ("q = k", "1.b", "1.b has several parts; say which: 1.b.i, 1.b.ii"),
     ],

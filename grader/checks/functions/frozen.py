@@ -28,11 +28,14 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Question:
-    """Arguments, and the answers to them by name."""
+    """Arguments, and the answers to them by name; none, if the same is asked when work is graded."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     answers: Mapping[str, Values]
+
+    def is_same_as(self, other: Question) -> bool:
+        return self.is_asked_by(other.args, other.kwargs)
 
     def is_asked_by(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
         return _same(plain(self.args), plain(args)) and _same(plain(self.kwargs), plain(kwargs))
@@ -55,8 +58,30 @@ def _same(own: Any, other: Any) -> bool:
 @cache
 def answers(path: Path) -> Mapping[str, Callable[..., Values]]:
     """The right function and the mistaken ones, as far as the file knows them."""
+    seed, questions = _read(path)
+    answered = [question for question in questions if question.answers]
+
+    def answering(name: str) -> Callable[..., Values]:
+        def answer(*args: Any, **kwargs: Any) -> Values:
+            for question in answered:
+                if question.is_asked_by(args, kwargs):
+                    return question.answers[name]
+            raise UsageError(f"{path.name} knows no answer to these inputs; it was made for seed {seed}")
+
+        return answer
+
+    return {name: answering(name) for name in (answered[0].answers if answered else ())}
+
+
+def is_left_out(path: Path, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether the file names these arguments and holds no answer to them."""
+    return any(one.is_asked_by(args, kwargs) for one in _read(path)[1] if not one.answers)
+
+
+@cache
+def _read(path: Path) -> tuple[int, Sequence[Question]]:
     data = json.loads(path.read_text(encoding="utf-8"))
-    questions = [
+    return data["seed"], [
         Question(
             tuple(_thawed(value) for value in one["args"]),
             {name: _thawed(value) for name, value in one["kwargs"].items()},
@@ -64,17 +89,6 @@ def answers(path: Path) -> Mapping[str, Callable[..., Values]]:
         )
         for one in data["questions"]
     ]
-
-    def answering(name: str) -> Callable[..., Values]:
-        def answer(*args: Any, **kwargs: Any) -> Values:
-            for question in questions:
-                if question.is_asked_by(args, kwargs):
-                    return question.answers[name]
-            raise UsageError(f"{path.name} knows no answer to these inputs; it was made for seed {data['seed']}")
-
-        return answer
-
-    return {name: answering(name) for name in (questions[0].answers if questions else ())}
 
 
 def mistakes(path: Path) -> list[tuple[str, Callable[..., Values]]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.checks.functions import frozen
-from grader.checks.functions.inputs import Case
+from grader.checks.functions.inputs import Case, Cases
 from grader.checks.functions.nested import Values, values_in
 from grader.registry import LeftOutOfKits, NamesAReference, found_in_data
 from grader.rubric.hints import did_you_mean
@@ -68,6 +68,13 @@ def _offer(name: str) -> Offer:
     found = offered(name, "reference")
     assert found is not None, f"{name} was not read from a rubric"
     return found
+
+
+def asked_here(name: str, cases: Cases) -> Cases:
+    """All of them; in a kit only those that are not asked again when work is graded."""
+    if not is_frozen(name):
+        return cases
+    return Cases(case for case in cases if not frozen.is_left_out(Path(name), case.args, case.kwargs))
 
 
 def right_values(right: Callable[..., Any], name: str, case: Case) -> Values:

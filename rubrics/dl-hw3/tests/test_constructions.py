@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ from rubric_dl_hw3.checks.claimed_layers import BORDERS, LAYERS, LayerName, conv
 from grader.errors import StudentFault
 from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner
-from tests.conftest import MakeSubmission, sampled
+from tests.conftest import REPOSITORY, MakeSubmission, sampled, the_rubric
 
 SHIFTS = """
 def heads(C, P, kernel, scale, wrap=False, swap=1):
@@ -328,3 +329,14 @@ def test_a_message_never_shows_the_students_beta() -> None:
     outcome = judged(Direct("def f(K, V, j): return K[:, j], 0.123456"), "copied_value", 0)
     assert "0.12" not in outcome.message + str(outcome.evidence)
     assert "0.1235" in outcome.detail
+
+
+def test_the_page_for_students_names_the_functions_that_are_judged() -> None:
+    page = (REPOSITORY / "rubrics" / "dl-hw3" / "constructions.md").read_text(encoding="utf-8")
+    judged_in = {
+        (problem.id, check.parameters["function"])
+        for problem in the_rubric("rubrics/dl-hw3/rubric.yaml").problems
+        for check in problem.every_check
+        if check.function is attention_becomes
+    }
+    assert set(re.findall(r"^\| (\S+) \| `(\w+)\(", page, re.MULTILINE)) == judged_in
