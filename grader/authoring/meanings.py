@@ -53,7 +53,6 @@ MEANINGS = {
     "through": "an adapter: the function of `probes.py` that calls the student's function with these arguments",
     "rtol": "relative tolerance",
     "atol": "absolute tolerance",
-    "option": "an option of the command line that takes the path of the labels, tried if the script needs one",
     "gives_the_number.atol": "absolute tolerance, in the unit asked for",
     "tokens": _TOKENS,
     "scale": "whether β is the last argument, or 1/√d and no argument",
@@ -91,7 +90,6 @@ MEANINGS = {
     "separator": "the character that a model writes between parts",
     "too_good": "the share from which on a TA asks whether labels were copied",
     "tiers": "scores, from a share or a number of right predictions on",
-    "answer": "the answer whose accuracy the script works out",
     "beside": "data files that lie beside the script when it runs",
     # what lists hold
     "AskedFor.name": "what is asked for: the letter left of `=`",
