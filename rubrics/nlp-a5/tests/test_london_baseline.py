@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rubric_nlp_a5.public.london_baseline import _altered, _Number, baseline_states_its_accuracy
 
-from grader.checks.predictions.baseline import _altered, _Number, baseline_states_its_accuracy
 from grader.errors import Crashed, StudentFault, TimedOut
 from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner

@@ -11,11 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.errors import Crashed
-from grader.model import Outcome, Status, Student, failed, needs_review, passed
-from grader.quoting import quote
-from grader.registry import DataFile, StudentFile, check
-from grader.shares import Partial
+from grader import (
+    Crashed,
+    DataFile,
+    Outcome,
+    Partial,
+    Status,
+    Student,
+    StudentFile,
+    check,
+    failed,
+    needs_review,
+    passed,
+    quote,
+)
 
 ANSWER = "London"
 OPTION = "--eval_corpus_path"  # takes the path of the labels in the course's own scripts
