@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from grader.checks.functions.ground_truth import (
 )
 from grader.checks.functions.inputs import AttentionCall, Case, Cases, Inputs, Scale, Tokens, maker_of
 from grader.checks.functions.mistake_name import code_of, names_among
-from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import returned_for_each
 from grader.compare import ATOL, RTOL, Array, Difference, difference
 from grader.model import Outcome, Student, passed, scored
@@ -105,15 +103,9 @@ def _attention_extremes(rng: np.random.Generator, call: AttentionCall) -> Iterat
             yield ExtremeCase(case.label, case.args, names=case.names, is_close=spread.is_close, scaled=beta != 1)
 
 
-def _all_extremes(
-    rng: np.random.Generator, maker: Callable[..., Iterator[Case]], *given: Any
-) -> tuple[list[ExtremeCase], Cases]:
-    """Those that come without a word about them are held to what every huge score is."""
-    extremes = []
-    for one in maker(rng, *given):
-        plain = (one.label, one.args, one.kwargs, one.names)
-        extremes.append(one if isinstance(one, ExtremeCase) else ExtremeCase(*plain))
-    return extremes, Cases(extremes)
+def _as_extreme(case: Case) -> ExtremeCase:
+    """One that comes without a word about it is held to what every huge score is."""
+    return case if isinstance(case, ExtremeCase) else ExtremeCase(case.label, case.args, case.kwargs, case.names)
 
 
 _HANDLED = "scores of ±10⁴ are handled"
@@ -132,13 +124,12 @@ def stays_finite_at_extreme_scores(
     extremes: Inputs | None = None,
 ) -> Outcome:
     """Scores of ±10⁴, two different ones of a query among them, give the right weights, not NaN, infinity or zero."""
-    extreme_cases, cases = drawn(
-        rng, _all_extremes, *([maker_of(extremes)] if extremes else [_attention_extremes, AttentionCall(tokens, scale)])
-    )
-    values = returned_for_each(student, file, function, cases)
+    made = maker_of(extremes)(rng) if extremes else _attention_extremes(rng, AttentionCall(tokens, scale))
+    cases = [_as_extreme(case) for case in made]
+    values = returned_for_each(student, file, function, Cases(cases))
     right, answers = reference_function(reference), list[_Answered]()
-    for case, got in zip(extreme_cases, values, strict=True):
-        want = right_values(right, reference, case)
+    for case, got in zip(cases, values, strict=True):
+        want = right_values(right, case)
         answers.append(_Answered(case, got, want, difference(got, want, *case.tolerances)))
     wrong = [answer for answer in answers if answer.found]
     # What is wrong with a mask, or any β but 1, however large the scores are, costs where usual scores are judged.

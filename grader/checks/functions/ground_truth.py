@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.checks.functions import frozen
@@ -34,34 +32,9 @@ Reference = Annotated[str, AfterValidator(_existing), NamesAReference()]
 ReferenceForCauses = Annotated[Reference | None, LeftOutOfKits()]
 
 
-# Every submission of a class is asked the same questions, so the reference need answer them only once. A process sees
-# some dozens of questions a rubric; the bound is for rubrics that ask about large arrays.
-_REMEMBERED = 1024
-_LARGEST_BYTES = 1 << 16
-
-
 def reference_function(name: str) -> Callable[..., Any]:
-    """The reference by its name. What it has answered about small arrays it remembers; such an answer is read-only."""
-    if is_frozen(name):
-        return frozen.answers(Path(name))[frozen.RIGHT]
-    right = _offer(name).function
-
-    def answer(*args: Any, **kwargs: Any) -> Any:
-        asked = _as_key((args, kwargs))
-        if asked is None:
-            return right(*args, **kwargs)
-        question = (right, asked)  # a rubric's own function may go by a name that another rubric's has
-        if question not in _answers:
-            found = right(*args, **kwargs)
-            if not isinstance(found, np.ndarray):
-                return found
-            found.flags.writeable = False
-            if len(_answers) >= _REMEMBERED:
-                _answers.pop(next(iter(_answers)))
-            _answers[question] = found
-        return _answers[question]
-
-    return answer
+    """The reference by its name."""
+    return frozen.answers(Path(name))[frozen.RIGHT] if is_frozen(name) else _offer(name).function
 
 
 def _offer(name: str) -> Offer:
@@ -70,9 +43,9 @@ def _offer(name: str) -> Offer:
     return found
 
 
-def right_values(right: Callable[..., Any], name: str, case: Case) -> Values:
-    """What the reference of this name gives for a case; nobody may write into it."""
-    return case.once((right_values, name), lambda: values_in(right(*case.args, **case.kwargs)))
+def right_values(right: Callable[..., Any], case: Case) -> Values:
+    """What the reference gives for a case."""
+    return values_in(right(*case.args, **case.kwargs))
 
 
 def mistakes_in(name: str) -> Sequence[Mistaken]:
@@ -98,19 +71,3 @@ def pairs_of_mistakes(name: str) -> Iterable[Mistaken]:
 def is_frozen(name: str) -> bool:
     """Whether only answers are there, to questions that are known already."""
     return name.endswith(frozen.ENDING)
-
-
-_answers: dict[Any, NDArray[Any]] = {}
-
-
-def _as_key(value: Any) -> Any:
-    """The value in a form that can be looked up; None if it is too large, or of a kind that may change."""
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.dtype.str, value.tobytes()) if value.nbytes <= _LARGEST_BYTES else None
-    if isinstance(value, str | int | float | None):
-        return type(value), value
-    parts = value.items() if isinstance(value, dict) else value if isinstance(value, tuple | list) else None
-    if parts is None:
-        return None
-    keys = tuple(_as_key(part) for part in parts)
-    return None if None in keys else (type(value), keys)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,6 @@ Array = NDArray[Any]
 Tokens = Literal["columns", "rows"]
 Scale = Literal["argument", "1/sqrt(d)"]
 _SIDE = 6
-
-_Found = TypeVar("_Found")
 
 
 def _adapter(name: str, info: ValidationInfo) -> str:
@@ -41,20 +40,12 @@ class Case:
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()  # of the arguments, as the assignment writes them
-    _found: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Many share a case, so nobody may write into it."""
+        """The reference and every mistake get the same arrays, so none may write into them."""
         for value in (*self.args, *self.kwargs.values()):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-
-    def once(self, key: Any, find: Callable[[], _Found]) -> _Found:
-        """What was found about this case under this key before, or is found now."""
-        if key not in self._found:
-            self._found[key] = find()
-        found: _Found = self._found[key]
-        return found
 
     def question(self, function: str, through: Through = None) -> dict[str, Any]:
         """The call of a student's function with these arguments, by the rubric's adapter if there is one."""
@@ -140,16 +131,9 @@ _CALLS = {
 INPUTS = {name: Offer("inputs", call.random, simpler=call.square) for name, call in _CALLS.items()}
 
 
-def all_cases(rng: np.random.Generator, maker: Maker) -> Cases:
-    return Cases(maker(rng))
-
-
 def maker_of(inputs: str, given: Mapping[str, Any] | None = None) -> Maker:
     """What draws the inputs of this name, the rubric's own or one of ours; `given` goes to one of its own."""
-    own = offered(inputs, "inputs")
-    if own is None:
-        return INPUTS[inputs].function
-    return _Given(own.function, tuple((given or {}).items())) if given else own.function
+    return partial((offered(inputs, "inputs") or INPUTS[inputs]).function, **given or {})
 
 
 def simpler_than(inputs: str, rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
@@ -158,31 +142,18 @@ def simpler_than(inputs: str, rng: np.random.Generator) -> Iterator[tuple[str, s
     return made(rng) if made else iter(())
 
 
-@dataclass(frozen=True)
-class _Given:
-    """A generator with what the rubric gives it; equal to another of the same, so that its inputs are drawn once."""
-
-    function: Callable[..., Iterator[Case]]
-    given: tuple[tuple[str, Any], ...]
-
-    def __call__(self, rng: np.random.Generator) -> Iterator[Case]:
-        return self.function(rng, **dict(self.given))
-
-
 def takes_what_is_given(parameters: Mapping[str, Any]) -> str:
     """Why the generator of inputs cannot have what a rubric gives it; nothing, if it can."""
     given, own = parameters["given"], offered(parameters["inputs"], "inputs")
     if own is None:
         return f"{parameters['inputs']} takes nothing that is 'given'" if given else ""
-    known = [*inspect.signature(own.function).parameters][1:]
-    strange = [name for name in given if name not in known]
-    missing = [
-        name
-        for name, one in list(inspect.signature(own.function).parameters.items())[1:]
-        if one.default is one.empty and name not in given
-    ]
+    _, *known = inspect.signature(own.function).parameters.values()
+    names = [parameter.name for parameter in known]
+    strange = [name for name in given if name not in names]
+    required = [parameter.name for parameter in known if parameter.default is parameter.empty]
+    missing = [name for name in required if name not in given]
     if strange:
-        return f"{parameters['inputs']} takes no '{strange[0]}'{did_you_mean(strange[0], known)}"
+        return f"{parameters['inputs']} takes no '{strange[0]}'{did_you_mean(strange[0], names)}"
     return f"{parameters['inputs']} needs '{missing[0]}' among what is 'given'" if missing else ""
 
 

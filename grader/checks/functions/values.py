@@ -15,17 +15,14 @@ from grader.checks.functions.inputs import (
     Case,
     Cases,
     Inputs,
-    Maker,
     Scale,
     Through,
     Tokens,
-    all_cases,
     maker_of,
     takes_what_is_given,
 )
 from grader.checks.functions.mistake_name import code_of, name_the_mistake
 from grader.checks.functions.nested import Values, difference_in, flat
-from grader.checks.functions.preparation import drawn
 from grader.checks.functions.returned import given, returned_for_each
 from grader.compare import difference
 from grader.errors import Crashed, WrongKind
@@ -49,7 +46,8 @@ def returns_an_array(
 ) -> Outcome:
     """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
     try:
-        cases = drawn(rng, _two_alike, maker_of(inputs, given))
+        make = maker_of(inputs, given)
+        cases = Cases((next(make(rng)), next(make(rng))))  # the same shapes, other numbers
         one, other = returned_for_each(student, file, function, cases, through)
     except Crashed as fault:
         if reference and can_be_asked_more(fault, reference):
@@ -58,11 +56,6 @@ def returns_an_array(
     if np.array_equal(one, other, equal_nan=True):
         return failed(f"{function}() returns the same array whatever it is given", code="ignores_its_input")
     return passed(f"{function}() runs and returns an array")
-
-
-def _two_alike(rng: np.random.Generator, maker: Maker) -> Cases:
-    """The same shapes, other numbers."""
-    return Cases((next(maker(rng)), next(maker(rng))))
 
 
 @check(group="values", agree=takes_what_is_given)
@@ -80,11 +73,11 @@ def matches_reference(
     through: Through = None,
 ) -> Outcome:
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
-    cases = drawn(rng, all_cases, maker_of(inputs, given))
+    cases = Cases(maker_of(inputs, given)(rng))
     values = returned_for_each(student, file, function, cases, through)
     right, wrong, fine = reference_function(reference), [], []
     for trial, case in enumerate(cases):
-        want = right_values(right, reference, case)
+        want = right_values(right, case)
         value = values.next_like(want)
         if found := difference_in(value, want, rtol, atol):
             wrong.append((trial, (case, flat(value)), found, _heat_map(value, want, case)))
@@ -140,7 +133,7 @@ def rows_sum_to_one(
 def _weights_sum_to_one(
     student: Student, rng: np.random.Generator, file: str, function: str, call: AttentionCall
 ) -> Outcome:
-    cases = drawn(rng, _with_unit_values, call)
+    cases = _with_unit_values(rng, call)
     answers = returned_for_each(student, file, function, cases)
     for case, output in zip(cases, answers, strict=True):
         m, n = (call.columns(case.args[place]).shape[1] for place in (1, 0))
@@ -186,7 +179,7 @@ def ignores_the_order_of_pairs(
 ) -> Outcome:
     """Reordering keys and values together changes nothing."""
     call = AttentionCall(tokens, scale)
-    cases = drawn(rng, _reordered_pairs, call)
+    cases = _reordered_pairs(rng, call)
     answers = returned_for_each(student, file, function, cases)
     for case in cases[::3]:
         before, after = next(answers), next(answers)
@@ -223,7 +216,7 @@ def leaves_inputs_unchanged(
     through: Through = None,
 ) -> Outcome:
     """The caller's arrays are the same after the call."""
-    cases = drawn(rng, _some_cases, maker_of(inputs))
+    cases = _some_of(Cases(maker_of(inputs)(rng)))
     answers = student.probe_each("call", file, cases.questions(function, through))
     for case in cases:
         try:
@@ -247,10 +240,9 @@ def leaves_inputs_unchanged(
 _FEW = 6
 
 
-def _some_cases(rng: np.random.Generator, maker: Maker) -> Cases:
+def _some_of(cases: Cases) -> Cases:
     """One in three, counted from the last: so both precisions are among them, more queries than keys, a single key, one
     head and several, both kinds of mask. All, where there are few."""
-    cases = all_cases(rng, maker)
     return cases if len(cases) <= _FEW else Cases(reversed(cases[::-3]))
 
 
