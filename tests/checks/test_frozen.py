@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.checks.functions import frozen
-from grader.checks.functions.mistake_name import code_of
+from grader.checks.functions.ground_truth import code_of
 from grader.errors import UsageError
 from reference.mistakes.diagnosis import Diagnosis
 

@@ -11,14 +11,23 @@ import numpy as np
 
 from grader.checks.functions.ground_truth import (
     Reference,
+    code_of,
     mistakes_at_extremes,
     mistakes_in,
+    names_among,
     reference_function,
     right_values,
 )
-from grader.checks.functions.inputs import AttentionCall, Case, Cases, Inputs, Scale, Tokens, maker_of
-from grader.checks.functions.mistake_name import code_of, names_among
-from grader.checks.functions.returned import returned_for_each
+from grader.checks.functions.inputs import (
+    AttentionCall,
+    Case,
+    Cases,
+    Inputs,
+    Scale,
+    Tokens,
+    maker_of,
+    returned_for_each,
+)
 from grader.compare import ATOL, RTOL, Array, Difference, difference
 from grader.model import Outcome, Student, passed, scored
 from grader.registry import StudentFile, check

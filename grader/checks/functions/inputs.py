@@ -1,4 +1,5 @@
-"""Inputs that checks draw: rectangular, of many sizes, in both precisions, so that no mistake can hide in a square."""
+"""Inputs that checks draw: rectangular, of many sizes, in both precisions, so that no mistake can hide in a square; and
+what a student's function returns for them, as numbers; if it returns none, for which."""
 
 from __future__ import annotations
 
@@ -6,17 +7,18 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
-from grader.compare import shape
+from grader.checks.functions.nested import Values, as_asked
+from grader.compare import Array, numbers, shape
+from grader.errors import Crashed, NotImportable, WrongKind
+from grader.model import Student
 from grader.rubric.hints import did_you_mean
 from grader.rubric.own_functions import Offer, OfferedName, offered, offers_among
 
-Array = NDArray[Any]
 Tokens = Literal["columns", "rows"]
 Scale = Literal["argument", "1/sqrt(d)"]
 _SIDE = 6
@@ -167,3 +169,43 @@ def _known(name: str, info: ValidationInfo) -> str:
 
 
 Inputs = Annotated[str, AfterValidator(_known)]
+
+
+_Read = TypeVar("_Read")
+
+
+def returned(student: Student, file: str, function: str, case: Case, through: Through = None) -> Array:
+    try:
+        return numbers(student.probe("call", file, **case.question(function, through)), f"{function}()")
+    except (Crashed, WrongKind) as fault:
+        raise given(case, fault) from None
+
+
+class Returned(Iterator[Array]):
+    """What it returns for each case, one after the other."""
+
+    def __init__(self, answers: Iterator[Any], cases: Cases, function: str) -> None:
+        self._answers, self._cases, self._what = answers, iter(cases), f"{function}()"
+
+    def __next__(self) -> Array:
+        return self._next(lambda value: numbers(value, self._what))
+
+    def next_like(self, want: Values) -> Values:
+        """The next one, in the parts that the right answer has."""
+        return self._next(lambda value: as_asked(value, want, self._what))
+
+    def _next(self, read: Callable[[Any], _Read]) -> _Read:
+        case = next(self._cases)
+        try:
+            return read(next(self._answers))
+        except (Crashed, WrongKind) as fault:
+            raise given(case, fault) from None
+
+
+def returned_for_each(student: Student, file: str, function: str, cases: Cases, through: Through = None) -> Returned:
+    return Returned(student.probe_each("call", file, cases.questions(function, through)), cases, function)
+
+
+def given(case: Case, fault: Crashed | WrongKind) -> Crashed | WrongKind:
+    """The fault, which says now with which kind of input it came; a file that cannot be imported was given none."""
+    return fault if isinstance(fault, NotImportable) else fault.given(case.label)

@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 
 from grader import compare
-from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_crash
-from grader.checks.functions.ground_truth import Reference, ReferenceForCauses, reference_function, right_values
+from grader.checks.functions.ground_truth import (
+    Reference,
+    ReferenceForCauses,
+    can_be_asked_more,
+    cause_of_crash,
+    code_of,
+    name_the_mistake,
+    reference_function,
+    right_values,
+)
 from grader.checks.functions.inputs import (
     AttentionCall,
     Case,
@@ -18,12 +26,12 @@ from grader.checks.functions.inputs import (
     Scale,
     Through,
     Tokens,
+    given,
     maker_of,
+    returned_for_each,
     takes_what_is_given,
 )
-from grader.checks.functions.mistake_name import code_of, name_the_mistake
 from grader.checks.functions.nested import Values, difference_in, flat
-from grader.checks.functions.returned import given, returned_for_each
 from grader.compare import difference
 from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Student, failed, passed
