@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import grader
-from grader.checks.functions.frozen import RIGHT, Question, in_short, named_apart
-from grader.checks.functions.ground_truth import mistakes_in, reference_function
+from grader.checks.functions.frozen import Question, in_short
+from grader.checks.functions.ground_truth import reference_function
 from grader.checks.functions.nested import UnsupportedValue, flat, plain, values_in
 from grader.errors import RubricError
 from grader.grading.engine import grade
@@ -23,7 +23,7 @@ from grader.model import Box, Check, Isolation, Limits, Probe, Problem, Rubric, 
 from grader.plugins import Plugin
 from grader.registry import NamesAReference, defined
 from grader.release.handout import Handout
-from grader.rubric.own_functions import offered
+from grader.rubric.own_functions import Offer, offered
 from grader.rubric.per_student import for_student
 from grader.submission.opening import OpenedSubmission
 
@@ -167,7 +167,8 @@ class _Reference:
 def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw) -> tuple[Question, ...] | None:
     """What the check asks its reference, with every answer; None if it asks for more than values."""
     name = check.parameters[defined(check).marked(NamesAReference)]
-    student = _Reference(reference_function(name))
+    reference = reference_function(name)
+    student = _Reference(reference.function)
     alone = replace(problem, checks=(replace(check, needs=(), review_unless={}, gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:
         nothing = OpenedSubmission("reference", Path(empty), 0, ())
@@ -179,11 +180,11 @@ def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw)
     if result.outcome.status is not Status.PASSED:
         why = result.fault or result.outcome.message
         raise RubricError([f"{problem.id} {check.id}: the reference {name} does not pass it: {why}"])
-    return tuple(Question(plain(args), plain(kwargs), _answers(name, args, kwargs)) for args, kwargs in student.asked)
+    return tuple(_answered(reference, args, kwargs) for args, kwargs in student.asked)
 
 
-def _answers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _answered(reference: Offer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Question:
     with np.errstate(all="ignore"):  # mistakes overflow
-        mistaken = {what: values_in(one(*args, **kwargs)) for what, one in named_apart(mistakes_in(name)).items()}
-    wrong = {what: in_short(flat(values)) for what, values in mistaken.items()}
-    return {RIGHT: values_in(reference_function(name)(*args, **kwargs)), **wrong}
+        wrong = [(what, values_in(mistake(*args, **kwargs))) for what, mistake in reference.mistakes]
+    mistaken = [(what, in_short(flat(values))) for what, values in wrong]
+    return Question(plain(args), plain(kwargs), values_in(reference.function(*args, **kwargs)), mistaken)

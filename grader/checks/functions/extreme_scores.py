@@ -8,15 +8,14 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from grader.checks.functions.ground_truth import (
     Reference,
     code_of,
-    mistakes_at_extremes,
-    mistakes_in,
     names_among,
     reference_function,
-    right_values,
+    values_of,
 )
 from grader.checks.functions.inputs import (
     AttentionCall,
@@ -25,8 +24,8 @@ from grader.checks.functions.inputs import (
     Inputs,
     Scale,
     Tokens,
-    maker_of,
     returned_for_each,
+    sampled,
 )
 from grader.compare import ATOL, RTOL, Array, Difference, difference
 from grader.model import Outcome, Student, passed, scored
@@ -133,16 +132,16 @@ def stays_finite_at_extreme_scores(
     extremes: Inputs | None = None,
 ) -> Outcome:
     """Scores of ±10⁴, two different ones of a query among them, give the right weights, not NaN, infinity or zero."""
-    made = maker_of(extremes)(rng) if extremes else _attention_extremes(rng, AttentionCall(tokens, scale))
+    made = sampled(extremes, rng) if extremes else _attention_extremes(rng, AttentionCall(tokens, scale))
     cases = [_as_extreme(case) for case in made]
     values = returned_for_each(student, file, function, Cases(cases))
-    right, answers = reference_function(reference), list[_Answered]()
+    right, answers = reference_function(reference), list[_Answer]()
     for case, got in zip(cases, values, strict=True):
-        want = right_values(right, case)
-        answers.append(_Answered(case, got, want, difference(got, want, *case.tolerances)))
+        want = values_of(right.function, case)
+        answers.append(_Answer(case, got, want, difference(got, want, *case.tolerances)))
     wrong = [answer for answer in answers if answer.found]
     # What is wrong with a mask, or any β but 1, however large the scores are, costs where usual scores are judged.
-    usual = set(_causes(mistakes_in(reference), answers))
+    usual = set(_causes(right.mistakes, answers))
     if all(answer.case.asks_more for answer in wrong) and (usual or not wrong):
         return passed(_HANDLED)
     # Where a mask is asked for too, what is right without one counts for half.
@@ -150,7 +149,7 @@ def stays_finite_at_extreme_scores(
     found, case = wrong[0].found, wrong[0].case
     assert found is not None
     # Several mistakes of usual scores may look alike where one score takes all the weight.
-    cause = next(_causes(mistakes_at_extremes(reference), answers), "") or (usual.pop() if len(usual) == 1 else "")
+    cause = next(_causes(right.at_extremes, answers), "") or (usual.pop() if len(usual) == 1 else "")
     hint = f"; it looks as if {cause}" if cause else ""
     if not cause and not np.isfinite(wrong[0].got).all():
         hint = "; subtract each query's largest score before exp"
@@ -161,21 +160,22 @@ def stays_finite_at_extreme_scores(
 
 
 @dataclass(frozen=True)
-class _Answered:
+class _Answer:
     case: ExtremeCase
     got: Array
     want: Array
     found: Difference | None
 
 
-def _causes(mistakes: Iterable[Mistaken], answers: Sequence[_Answered]) -> Iterator[str]:
+def _causes(mistakes: Iterable[Mistaken], answers: Sequence[_Answer]) -> Iterator[str]:
     """Told from float64 alone: where exp overflows depends on the precision. What is right is no NaN of a mistake."""
-    double = sorted((one for one in answers if one.case.args[0].dtype == np.float64), key=lambda one: not one.found)
-    if not any(one.found for one in double):
+    double = [answer for answer in answers if answer.case.args[0].dtype == np.float64]
+    if not any(answer.found for answer in double):
         return iter(())
-    given = [(one.case, one.got) for one in double]
-    settled = [
-        np.isclose(one.got, one.want, rtol=RTOL, atol=ATOL) if one.got.shape == one.want.shape else None
-        for one in double
-    ]
-    return names_among(mistakes, given, settled)
+    double.sort(key=lambda answer: not answer.found)
+    return names_among(mistakes, [(answer.case, answer.got) for answer in double], [*map(_right_entries, double)])
+
+
+def _right_entries(answer: _Answer) -> NDArray[np.bool_] | None:
+    got, want = answer.got, answer.want
+    return np.isclose(got, want, rtol=RTOL, atol=ATOL) if got.shape == want.shape else None

@@ -14,10 +14,9 @@ import numpy as np
 from grader.checks.functions.nested import Values, plain
 from grader.compare import Array
 from grader.errors import UsageError
+from grader.rubric.own_functions import Offer
 
 ENDING = ".frozen.json"
-RIGHT = ""  # the right answer goes by no name; mistakes go by what they look like
-_AGAIN = "#"  # between what a mistake looks like, its code, and a number, where several look alike
 _MISTAKEN_DIGITS = 7  # mistakes are told from each other by far larger differences, and there are many
 # Drawn numbers may differ in their last digits from one machine to the next. Answers to numbers this close differ by
 # far less than what is accepted.
@@ -28,11 +27,12 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Question:
-    """Arguments, and the answers to them by name."""
+    """Arguments, the right answer to them, and what mistakes give: each by what it looks like."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    answers: Mapping[str, Values]
+    right: Values
+    mistaken: Sequence[tuple[str, Values]] = ()
 
     def is_asked_by(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
         return _same(plain(self.args), plain(args)) and _same(plain(self.kwargs), plain(kwargs))
@@ -53,54 +53,42 @@ def _same(own: Any, other: Any) -> bool:
 
 
 @cache
-def answers(path: Path) -> Mapping[str, Callable[..., Values]]:
+def answers(path: Path) -> Offer:
     """The right function and the mistaken ones, as far as the file knows them."""
     data = json.loads(path.read_text(encoding="utf-8"))
     questions = [
         Question(
-            tuple(_thawed(value) for value in one["args"]),
-            {name: _thawed(value) for name, value in one["kwargs"].items()},
-            {name: _thawed(value) for name, value in one["answers"].items()},
+            tuple(map(_thawed, question["args"])),
+            {name: _thawed(value) for name, value in question["kwargs"].items()},
+            _thawed(question["right"]),
+            [(_Mistake(*mistake), _thawed(values)) for *mistake, values in question["mistaken"]],
         )
-        for one in data["questions"]
+        for question in data["questions"]
     ]
 
-    def answering(name: str) -> Callable[..., Values]:
-        def answer(*args: Any, **kwargs: Any) -> Values:
-            for question in questions:
-                if question.is_asked_by(args, kwargs):
-                    return question.answers[name]
-            raise UsageError(f"{path.name} knows no answer to these inputs; it was made for seed {data['seed']}")
+    def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Question:
+        for question in questions:
+            if question.is_asked_by(args, kwargs):
+                return question
+        raise UsageError(f"{path.name} knows no answer to these inputs; it was made for seed {data['seed']}")
 
-        return answer
+    def mistake(number: int) -> Callable[..., Values]:
+        return lambda *args, **kwargs: asked(args, kwargs).mistaken[number][1]
 
-    return {name: answering(name) for name in (questions[0].answers if questions else ())}
-
-
-def mistakes(path: Path) -> list[tuple[str, Callable[..., Values]]]:
-    """What each mistake looks like, and its answers."""
-    return [(_thawed_name(name), answer) for name, answer in answers(path).items() if name != RIGHT]
+    names = [what for what, _ in questions[0].mistaken] if questions else []
+    mistakes = tuple((what, mistake(number)) for number, what in enumerate(names))
+    return Offer("reference", lambda *args, **kwargs: asked(args, kwargs).right, mistakes)
 
 
 class _Mistake(str):
     """What it looks like; students have no module that says what mistakes there are."""
 
-    code = ""
+    code: str
 
-
-def _thawed_name(name: str) -> _Mistake:
-    words, _, more = name.partition(_AGAIN)
-    mistake = _Mistake(words)
-    mistake.code = more.rpartition(_AGAIN)[0]
-    return mistake
-
-
-def named_apart(mistaken: Sequence[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[..., Any]]:
-    """Mistakes by what they look like, with their codes, numbered where several look alike."""
-    return {
-        f"{what}{_AGAIN}{getattr(what, 'code', '')}{_AGAIN}{number}": mistake
-        for number, (what, mistake) in enumerate(mistaken)
-    }
+    def __new__(cls, words: str, code: str) -> _Mistake:
+        made = super().__new__(cls, words)
+        made.code = code
+        return made
 
 
 def in_short(values: Array) -> Array:
@@ -115,7 +103,8 @@ def write(path: Path, questions: list[Question], seed: int) -> None:
             {
                 "args": [_frozen(value) for value in question.args],
                 "kwargs": {name: _frozen(value) for name, value in question.kwargs.items()},
-                "answers": {name: _frozen(value) for name, value in question.answers.items()},
+                "right": _frozen(question.right),
+                "mistaken": [[what, getattr(what, "code", ""), _frozen(values)] for what, values in question.mistaken],
             }
             for question in questions
         ],

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.checks.functions import frozen
-from grader.checks.functions.inputs import Case, Through, returned, simpler_than
+from grader.checks.functions.inputs import Case, Cases, Through, returned_for_each, simpler_than
 from grader.checks.functions.nested import Values, flat, values_in
 from grader.compare import ATOL, RTOL, Array, difference
-from grader.errors import Crashed, NotImportable, StudentFault
+from grader.errors import StudentFault
 from grader.model import Student
 from grader.registry import LeftOutOfKits, NamesAReference, found_in_data
 from grader.rubric.hints import did_you_mean
@@ -40,40 +40,13 @@ Reference = Annotated[str, AfterValidator(_existing), NamesAReference()]
 ReferenceForCauses = Annotated[Reference | None, LeftOutOfKits()]
 
 
-def reference_function(name: str) -> Callable[..., Any]:
-    """The reference by its name."""
-    return frozen.answers(Path(name))[frozen.RIGHT] if is_frozen(name) else _offer(name).function
-
-
-def _offer(name: str) -> Offer:
+def reference_function(name: str) -> Offer:
+    """The reference by its name, with its classic mistakes; of a frozen one there are the usual ones alone."""
+    if is_frozen(name):
+        return frozen.answers(Path(name))
     found = offered(name, "reference")
     assert found is not None, f"{name} was not read from a rubric"
     return found
-
-
-def right_values(right: Callable[..., Any], case: Case) -> Values:
-    """What the reference gives for a case."""
-    return values_in(right(*case.args, **case.kwargs))
-
-
-def mistakes_in(name: str) -> Sequence[Mistaken]:
-    """Classic mistakes in place of this reference, several of which may look alike."""
-    return frozen.mistakes(Path(name)) if is_frozen(name) else _offer(name).mistakes
-
-
-def mistakes_on_squares(name: str) -> Sequence[Mistaken]:
-    """Those that crash unless all sides are equal."""
-    return () if is_frozen(name) else _offer(name).on_squares
-
-
-def mistakes_at_extremes(name: str) -> Sequence[Mistaken]:
-    """Those that show only where scores are huge."""
-    return () if is_frozen(name) else _offer(name).at_extremes
-
-
-def pairs_of_mistakes(name: str) -> Iterable[Mistaken]:
-    """Two made together. A kit has none of them: there are too many to keep their answers."""
-    return () if is_frozen(name) else _offer(name).pairs()
 
 
 def is_frozen(name: str) -> bool:
@@ -81,13 +54,19 @@ def is_frozen(name: str) -> bool:
     return name.endswith(frozen.ENDING)
 
 
-Given = tuple[Case, Array]  # arguments, and what the student's function made of them
+def values_of(function: Callable[..., Any], case: Case) -> Values:
+    """What the reference, or a mistake, gives for a case."""
+    return values_in(function(*case.args, **case.kwargs))
 
 
-def name_the_mistake(reference: str, given: Sequence[Given]) -> str:
+Call = tuple[Case, Array]  # arguments, and what the student's function made of them
+
+
+def name_the_mistake(reference: Offer, calls: Sequence[Call], on_squares: bool = False) -> str:
     """The mistake that explains every value the student gave, or an empty string. What comes first should be wrong: it
     rules most mistakes out."""
-    return name_among(chain(mistakes_in(reference), pairs_of_mistakes(reference)), given)
+    squares = reference.on_squares if on_squares else ()
+    return next(names_among(chain(squares, reference.mistakes, reference.pairs()), calls), "")
 
 
 def code_of(mistake: str) -> str:
@@ -95,29 +74,23 @@ def code_of(mistake: str) -> str:
     return getattr(mistake, "code", "")
 
 
-def name_among(
-    mistakes: Iterable[Mistaken], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None] = ()
-) -> str:
-    """The first of them that explains all values. `right` says which are: those no mistake can leave open."""
-    return next(names_among(mistakes, given, right), "")
-
-
 def names_among(
-    mistakes: Iterable[Mistaken], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None] = ()
+    mistakes: Iterable[Mistaken], calls: Sequence[Call], right: Sequence[NDArray[np.bool_] | None] = ()
 ) -> Iterator[str]:
+    """Those that explain all values. `right` says which are: those no mistake can leave open."""
     for name, mistaken in mistakes:
         with np.errstate(all="ignore"):  # mistakes overflow
-            if _explains(mistaken, given, right or [None] * len(given)):
+            if _explains(mistaken, calls, right or [None] * len(calls)):
                 yield name
 
 
-def _explains(mistaken: Callable[..., Any], given: Sequence[Given], right: Sequence[NDArray[np.bool_] | None]) -> bool:
+def _explains(mistaken: Callable[..., Any], calls: Sequence[Call], right: Sequence[NDArray[np.bool_] | None]) -> bool:
     """Whether it gives the student's values wherever it gives a number. A query that it leaves without any key, or
     whose exp overflows, is NaN, and students' code then gives NaN, zero or a mean, depending on how it is written."""
-    told = False
-    for (case, value), is_right in zip(given, right, strict=True):
+    compared = False
+    for (case, value), is_right in zip(calls, right, strict=True):
         try:
-            wrong = flat(values_in(mistaken(*case.args, **case.kwargs)))
+            wrong = flat(values_of(mistaken, case))
         except ValueError:  # it needs sides that agree
             return False
         if wrong.shape != value.shape:
@@ -127,34 +100,26 @@ def _explains(mistaken: Callable[..., Any], given: Sequence[Given], right: Seque
             return False
         if is_right is not None and is_right[~known].any():
             return False
-        told = told or bool(known.any())
-    return told
-
-
-def can_be_asked_more(fault: Crashed, reference: str) -> bool:
-    """It raised while it ran, and neither ended nor hung; and there is a reference that can answer anything."""
-    return type(fault) is Crashed and not isinstance(fault, NotImportable) and not is_frozen(reference)
+        compared = compared or bool(known.any())
+    return compared
 
 
 def cause_of_crash(
     student: Student,
     rng: np.random.Generator,
     asked: tuple[str, str],
-    reference: str,
+    reference: Offer,
     inputs: str,
     through: Through = None,
 ) -> str:
     """What to add to the message about a crash; nothing, if simpler inputs crash as well."""
-    right = reference_function(reference)
     for circumstance, suspect, case in simpler_than(inputs, rng):
         try:
-            got = returned(student, *asked, case, through)
+            (got,) = returned_for_each(student, *asked, Cases([case]), through)
         except StudentFault:
             continue
-        if difference(got, right(*case.args, **case.kwargs)) is None:
+        if difference(got, values_of(reference.function, case)) is None:
             return f"; {circumstance} it is right, so look at {suspect}"
-        given = [(case, got)]
-        cause = name_among(mistakes_on_squares(reference), given) or name_the_mistake(reference, given)
-        if cause:
+        if cause := name_the_mistake(reference, [(case, got)], on_squares=True):
             return f"; {circumstance} it runs, and looks as if {cause}"
     return ""

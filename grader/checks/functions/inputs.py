@@ -4,15 +4,14 @@ what a student's function returns for them, as numbers; if it returns none, for 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import AfterValidator, ValidationInfo
 
-from grader.checks.functions.nested import Values, as_asked
 from grader.compare import Array, numbers, shape
 from grader.errors import Crashed, NotImportable, WrongKind
 from grader.model import Student
@@ -120,9 +119,6 @@ class AttentionCall:
         return self.case(f"{{Q}}, {{K}}, {{V}}{{beta}}, {precision.__name__}", Q, K, V, self.beta(d, beta))
 
 
-Maker = Callable[[np.random.Generator], Iterator[Case]]
-
-
 # For `attention(Q, K, V, beta)`; for `attention(Q, K, V)`, where the scale is 1/√d, they are called scaled.
 _CALLS = {
     "column_attention": AttentionCall(),
@@ -133,15 +129,20 @@ _CALLS = {
 INPUTS = {name: Offer("inputs", call.random, simpler=call.square) for name, call in _CALLS.items()}
 
 
-def maker_of(inputs: str, given: Mapping[str, Any] | None = None) -> Maker:
-    """What draws the inputs of this name, the rubric's own or one of ours; `given` goes to one of its own."""
-    return partial((offered(inputs, "inputs") or INPUTS[inputs]).function, **given or {})
+def sampled(inputs: str, rng: np.random.Generator, given: Mapping[str, Any] | None = None) -> Iterator[Case]:
+    """Cases of the generator of this name, the rubric's own or one of ours; `given` goes to one of its own."""
+    cases: Iterator[Case] = _generator(inputs).function(rng, **given or {})
+    return cases
 
 
 def simpler_than(inputs: str, rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
     """Under which circumstances, what is at fault if it is right there, and such a case."""
-    made = (offered(inputs, "inputs") or INPUTS[inputs]).simpler
-    return made(rng) if made else iter(())
+    simpler = _generator(inputs).simpler
+    return simpler(rng) if simpler else iter(())
+
+
+def _generator(inputs: str) -> Offer:
+    return offered(inputs, "inputs") or INPUTS[inputs]
 
 
 def takes_what_is_given(parameters: Mapping[str, Any]) -> str:
@@ -171,41 +172,25 @@ def _known(name: str, info: ValidationInfo) -> str:
 Inputs = Annotated[str, AfterValidator(_known)]
 
 
-_Read = TypeVar("_Read")
-
-
-def returned(student: Student, file: str, function: str, case: Case, through: Through = None) -> Array:
-    try:
-        return numbers(student.probe("call", file, **case.question(function, through)), f"{function}()")
-    except (Crashed, WrongKind) as fault:
-        raise given(case, fault) from None
-
-
-class Returned(Iterator[Array]):
+def returned_for_each(
+    student: Student, file: str, function: str, cases: Cases, through: Through = None
+) -> Iterator[Array]:
     """What it returns for each case, one after the other."""
+    answers = student.probe_each("call", file, cases.questions(function, through))
 
-    def __init__(self, answers: Iterator[Any], cases: Cases, function: str) -> None:
-        self._answers, self._cases, self._what = answers, iter(cases), f"{function}()"
+    def returned(case: Case) -> Array:
+        with blamed_on(case):
+            return numbers(next(answers), f"{function}()")
 
-    def __next__(self) -> Array:
-        return self._next(lambda value: numbers(value, self._what))
-
-    def next_like(self, want: Values) -> Values:
-        """The next one, in the parts that the right answer has."""
-        return self._next(lambda value: as_asked(value, want, self._what))
-
-    def _next(self, read: Callable[[Any], _Read]) -> _Read:
-        case = next(self._cases)
-        try:
-            return read(next(self._answers))
-        except (Crashed, WrongKind) as fault:
-            raise given(case, fault) from None
+    return map(returned, cases)
 
 
-def returned_for_each(student: Student, file: str, function: str, cases: Cases, through: Through = None) -> Returned:
-    return Returned(student.probe_each("call", file, cases.questions(function, through)), cases, function)
-
-
-def given(case: Case, fault: Crashed | WrongKind) -> Crashed | WrongKind:
-    """The fault, which says now with which kind of input it came; a file that cannot be imported was given none."""
-    return fault if isinstance(fault, NotImportable) else fault.given(case.label)
+@contextmanager
+def blamed_on(case: Case) -> Iterator[None]:
+    """A fault says with which kind of input it came; a file that cannot be imported was given none."""
+    try:
+        yield
+    except NotImportable:
+        raise
+    except (Crashed, WrongKind) as fault:
+        raise fault.given(case.label) from None

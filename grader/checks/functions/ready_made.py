@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checks.functions.inputs import Inputs, maker_of
+from grader.checks.functions.inputs import Inputs, sampled
 from grader.errors import Crashed, StudentFault
 from grader.model import Outcome, Status, Student, failed, passed
 from grader.quoting import place, quote
@@ -40,7 +40,7 @@ def writes_it_out(
     """It is written out: nothing that it reaches is a library's ready-made function for it."""
     watched: _Watched = []
     for name in filter(None, (inputs, inputs_too)):
-        calls = [{"args": list(case.args), "kwargs": case.kwargs} for case in maker_of(name)(rng)]
+        calls = [{"args": list(case.args), "kwargs": case.kwargs} for case in sampled(name, rng)]
         watched.append({"name": function, "run_as": "call", "requests": calls})
     return _judged(student, file, function, (forbidden, allowed), watched)
 
