@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from math import ceil
 from typing import Annotated, Any
@@ -17,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from grader.checks.predictions.alignment import Doubt, doubt_about
+from grader.checks.predictions.alignment import doubt_about
 from grader.checks.predictions.label_files import Accuracy, Split
 from grader.checks.predictions.prediction_files import Form, PredictionFile, read_predictions, running_text
 from grader.errors import Missing
@@ -25,7 +24,6 @@ from grader.model import Evidence, Outcome, Status, Student, failed, passed, sco
 from grader.registry import DataFile, Labels, SaidInFeedback, StudentFile, check, rescores
 from grader.shares import Partial, Share
 
-_FILES_KEPT = 16  # of predictions: two submissions' worth
 _NEARLY_ALL = 0.95  # of one answer: where a model was asked, it gives several
 # Of both checks, so that `with` can state it once for a problem.
 _PARTIAL = Partial(cleaned_up="1/2", lines_shifted="1/2", suspicious_predictions="1/2")
@@ -68,19 +66,6 @@ def _in_order(tiers: list[Tier]) -> list[Tier]:
 Tiers = Annotated[list[Tier], AfterValidator(_in_order)]
 
 
-@lru_cache(maxsize=_FILES_KEPT)
-def _read(content: bytes, split: Split, form: Form) -> PredictionFile:
-    """What is in a file. Several checks ask for it, and nobody changes it."""
-    return read_predictions(content, split, form)
-
-
-def _doubt_about(said: PredictionFile, split: Split, other_labels: str) -> Doubt | None:
-    return _doubt(said, split, Split.read_questions(other_labels) if other_labels else None)
-
-
-_doubt = lru_cache(maxsize=_FILES_KEPT)(doubt_about)
-
-
 @check
 def predictions_are_well_formed(
     student: Student,
@@ -99,9 +84,9 @@ def predictions_are_well_formed(
     A file of which it is plain what is whose, once it is cleaned up, earns `partial: {cleaned_up: …}`.
     """
     split = Split.read_questions(labels)  # at home there may be questions alone
-    said = _read(student.read(file), split, Form(called, pad, separator))
+    said = read_predictions(student.read(file), split, Form(called, pad, separator))
     evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
-    if doubt := _doubt_about(said, split, other_labels):
+    if doubt := doubt_about(said, split, other_labels):
         message = f"{file}: {'; '.join([doubt.cause, *said.mistakes])}"
         return failed(message, evidence=evidence, code=doubt.code)
     if said.mistakes:
@@ -132,8 +117,8 @@ def predictions_reach(
     Of suspicious predictions, and of shifted lines, a share of the tier counts until a TA has looked (`partial`).
     """
     split, form = Split.read(labels), Form(called, pad, separator)
-    said = _read(student.read(file), split, form)
-    doubt = _doubt_about(said, split, other_labels)
+    said = read_predictions(student.read(file), split, form)
+    doubt = doubt_about(said, split, other_labels)
     if doubt and doubt.moved:
         said = replace(said, predictions=doubt.moved)
     elif doubt:
@@ -149,7 +134,7 @@ def predictions_reach(
         suspicions.append(f"{least}; were labels copied, or did another model predict?")
     for other in unlike:
         content = _read_if_there(student, other) if other != file else None
-        if content is not None and _read(content, split, form).predictions == said.predictions:
+        if content is not None and read_predictions(content, split, form).predictions == said.predictions:
             suspicions.append(f"it is the same, line by line, as {other}")
     evidence = {
         "right": right.right,

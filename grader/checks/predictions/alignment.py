@@ -32,7 +32,8 @@ class Doubt:
     moved: list[str] | None = None
 
 
-def doubt_about(found: PredictionFile, split: Split, other: Split | None) -> Doubt | None:
+def doubt_about(found: PredictionFile, split: Split, other_labels: str) -> Doubt | None:
+    other = Split.read_questions(other_labels) if other_labels else None
     lines, asked = len(found.predictions), len(split.questions)
     if not lines or found.doubt:
         cause, code = (found.doubt, found.code) if found.doubt else ("it is empty", "file_empty")

@@ -9,10 +9,11 @@ stays beyond doubt.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+
+from pydantic import TypeAdapter, ValidationError
 
 from grader.checks.predictions.label_files import Split
 from grader.quoting import quote
@@ -87,7 +88,9 @@ def several(called: str) -> str:
 
 def read_predictions(content: bytes, split: Split, form: Form) -> PredictionFile:
     found, asked, known = PredictionFile(form.called), len(split.questions), set(split.labels)
-    text = "" if _is_far_too_long(content, asked, found) else _decoded(content, found)
+    # Millions of lines are counted and not taken apart: as text they would fill the grader's memory.
+    ends = max(content.count(b"\n"), content.count(b"\r"))
+    text = "" if _are_far_too_many(ends, "lines", asked, found) else _decoded(content, found)
     lines = _lines(text, found)
     lines = _without_surplus_blanks(lines, asked, found)
     if len(lines) != asked:
@@ -114,11 +117,6 @@ def numbered(numbers: Sequence[int]) -> str:
 
 def _where(lines: Sequence[str], odd: Callable[[str], bool]) -> list[int]:
     return [number for number, line in enumerate(lines, start=1) if odd(line)]
-
-
-def _is_far_too_long(content: bytes, asked: int, found: PredictionFile) -> bool:
-    """Millions of lines are counted and not taken apart: as text they would fill the grader's memory."""
-    return _are_far_too_many(max(content.count(b"\n"), content.count(b"\r")), "lines", asked, found)
 
 
 def _are_far_too_many(count: int, what: str, asked: int, found: PredictionFile) -> bool:
@@ -186,10 +184,8 @@ def _from_json(text: str, lines: list[str], asked: int, found: PredictionFile) -
     if not text.lstrip().startswith("["):
         return lines
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return lines
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        value = TypeAdapter(list[str]).validate_json(text, strict=True)
+    except ValidationError:
         return lines
     if _are_far_too_many(len(value), f"{several(found.called)} in a JSON list", asked, found):
         return []
@@ -198,36 +194,47 @@ def _from_json(text: str, lines: list[str], asked: int, found: PredictionFile) -
 
 
 def _without_strays(lines: list[str], asked: int, known: set[str], found: PredictionFile) -> list[str]:
-    strays, kind = stray_lines(lines, asked, known, found.called, several(found.called))
-    if strays:
-        code = "stray_lines" if lines[strays[0] - 1].strip() else "blank_lines"
-        found.mistaken(code, f"{numbered(strays)} {kind}")
-        return [line for number, line in enumerate(lines, start=1) if number not in set(strays)]
-    if lines and len(lines) == asked and are_reports(lines[0], known) and not are_reports(lines[-1], known):
-        why = f"line 1 is no {found.called} ('{quote(lines[0].strip(), 60)}'), and then a prediction is missing"
-        found.doubted("stray_lines", why)
+    """What programs print about their work, or blank lines, if they are all that is too much."""
+    surplus = len(lines) - asked
+    reports, blank = _where(lines, lambda line: _is_report(line, known)), _where(lines, lambda line: not line.strip())
+    if 0 < surplus == len(reports):
+        quoted = ", ".join(f"'{quote(lines[at - 1].strip(), _QUOTED_CHARACTERS)}'" for at in reports[:_STRAYS_QUOTED])
+        kind = f"is no {found.called}" if surplus == 1 else f"are no {several(found.called)}"
+        found.mistaken("stray_lines", f"{numbered(reports)} {kind}: {quoted}")
+        return [line for line in lines if not _is_report(line, known)]
+    if 0 < surplus == len(blank):
+        kind = "is blank; leave it out" if surplus == 1 else "are blank; leave them out"
+        found.mistaken("blank_lines", f"{numbered(blank)} {kind}")
+        return [line for line in lines if line.strip()]
+    if reports and surplus == 0 and reports[0] == 1 and reports[-1] < asked:
+        first = quote(lines[0].strip(), _QUOTED_CHARACTERS)
+        found.doubted("stray_lines", f"line 1 is no {found.called} ('{first}'), and then a prediction is missing")
     return lines
+
+
+def _is_report(line: str, known: Collection[str]) -> bool:
+    """Whether a program printed this about its work: no label, unless it is a known one."""
+    return line.strip() not in known and bool(_REPORT.fullmatch(line.strip()[:300]))
 
 
 def _without_repeats(lines: list[str], asked: int, found: PredictionFile) -> list[str]:
     """The whole file once more, or a block of it: what was written twice counts once."""
-    times = len(lines) // asked
-    if times > 1 and len(lines) == times * asked:
-        if lines == lines[:asked] * times:
-            found.mistaken("repeated_lines", f"the same {asked} lines stand there {times} times")
-            return lines[:asked]
-        return lines
-    if (block := repeated(lines, asked)) is None:
-        return lines
-    start, end = block
-    found.mistaken("repeated_lines", f"lines {start + 1} to {end} repeat the {end - start} before")
-    return lines[:start] + lines[end:]
+    times, surplus = len(lines) // asked, len(lines) - asked
+    if times > 1 and lines == lines[:asked] * times:
+        found.mistaken("repeated_lines", f"the same {asked} lines stand there {times} times")
+        return lines[:asked]
+    for start in range(surplus, asked + 1) if surplus >= _SHORTEST_BLOCK else ():
+        end = start + surplus
+        if lines[start:end] == lines[start - surplus : start] and len(set(lines[start:end])) >= _SHORTEST_BLOCK:
+            found.mistaken("repeated_lines", f"lines {start + 1} to {end} repeat the {surplus} before")
+            return lines[:start] + lines[end:]
+    return lines
 
 
 def _without_header(lines: list[str], split: Split, known: set[str], found: PredictionFile) -> list[str]:
     """A first line of words about predictions: general ones, what the rubric calls one, the name of the split."""
-    words = _words(lines[0][:_LONGEST]) if lines else []
-    about = _HEADER_WORDS | set(_words(split.name))
+    words = _WORD.findall(lines[0][:_LONGEST].lower()) if lines else []
+    about = _HEADER_WORDS.union(_WORD.findall(split.name.lower()))
     is_about = (word in about or found.called in word for word in words)
     if not words or lines[0].strip() in known or not all(is_about):
         return lines
@@ -238,10 +245,6 @@ def _without_header(lines: list[str], split: Split, known: set[str], found: Pred
     if len(lines) == len(split.questions):
         found.doubted("header_line", "line 1 looks like a header, and then a prediction is missing")
     return lines
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+", text.lower())
 
 
 def _without_questions(lines: list[str], texts: Sequence[str], separator: str, found: PredictionFile) -> list[str]:
@@ -318,44 +321,6 @@ def _remark_on_what_is_no_prediction(found: PredictionFile, pad: str) -> None:
             else:
                 found.mistaken("no_predictions", what, cleaned_up=False)
     found.predictions = [said if len(said) <= _LONGEST else "" for said in found.predictions]
-
-
-def are_reports(line: str, known: Collection[str]) -> bool:
-    """Whether a program printed this about its work: no label, unless it is a known one."""
-    return line.strip() not in known and bool(_REPORT.fullmatch(line.strip()[:300]))
-
-
-def stray_lines(
-    lines: Sequence[str], asked: int, known: Collection[str], one_called: str, many_called: str
-) -> tuple[list[int], str]:
-    """Numbers of the lines that are no predictions, if they are all that is too much; and what they are, in words."""
-    surplus = len(lines) - asked
-    kinds: dict[str, Callable[[str], bool]] = {"report": lambda line: are_reports(line, known), "blank": _is_blank}
-    for kind, odd in kinds.items():
-        found = [number for number, line in enumerate(lines, start=1) if odd(line)]
-        if 0 < surplus == len(found):
-            one = len(found) == 1
-            if kind == "blank":
-                return found, f"{'is' if one else 'are'} blank; leave {'it' if one else 'them'} out"
-            quoted = ", ".join(f"'{quote(lines[n - 1].strip(), _QUOTED_CHARACTERS)}'" for n in found[:_STRAYS_QUOTED])
-            return found, f"{f'is no {one_called}' if one else f'are no {many_called}'}: {quoted}"
-    return [], ""
-
-
-def _is_blank(line: str) -> bool:
-    return not line.strip()
-
-
-def repeated(lines: Sequence[str], asked: int) -> tuple[int, int] | None:
-    """Where a block begins that only repeats the lines before it and is all that is too much, and where it ends."""
-    surplus = len(lines) - asked
-    if surplus < _SHORTEST_BLOCK:
-        return None
-    for start in range(surplus, len(lines) - surplus + 1):
-        block = lines[start : start + surplus]
-        if block == lines[start - surplus : start] and len(set(block)) >= _SHORTEST_BLOCK:
-            return start, start + surplus
-    return None
 
 
 def running_text(predictions: Sequence[str], known: Collection[str], special: str) -> str:
