@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from grader.errors import Missing
-from grader.model import Outcome, Status, Student, passed, scored
+from grader.model import Outcome, Student, needs_review, passed, scored
 from grader.prose.chosen_options import Chosen, chosen_in
 from grader.quoting import quote
 from grader.registry import HoldsTheAnswer, OffersOptions, Prompt, check
@@ -24,7 +24,7 @@ def _labelled(value: Any) -> Any:
 
 def _listed(value: Any) -> Any:
     several = value if isinstance(value, list) else [value]
-    return [as_written(one) for one in several]
+    return [as_written(label) for label in several]
 
 
 Options = Annotated[dict[str, str], BeforeValidator(_labelled), OffersOptions()]
@@ -36,7 +36,7 @@ def option_can_be_read(student: Student, rng: np.random.Generator, *, options: O
     """It is clear which option is chosen; whether it is right is judged later."""
     found, where = _found(student, options)
     if found.unclear:
-        return _for_a_person(found, where)
+        return _needs_review(found, where)
     return passed(f"{where}: read as {' and '.join(found.options)}")
 
 
@@ -61,7 +61,7 @@ def chooses_the_option(
     """The right option is chosen; where several are right, those and no others."""
     found, where = _found(student, options)
     if found.unclear:
-        return _for_a_person(found, where)
+        return _needs_review(found, where)
     chosen, wanted = set(found.options), set(right)
     hits, extra = len(chosen & wanted), len(chosen - wanted)
     share = max(Fraction(0), Fraction(hits - extra, len(wanted)))
@@ -85,6 +85,5 @@ def _found(student: Student, options: dict[str, str]) -> tuple[Chosen, str]:
     return chosen_in(answer.text, options), where
 
 
-def _for_a_person(found: Chosen, where: str) -> Outcome:
-    message = f"{where}: {quote(found.unclear, 90)}; a person decides"
-    return Outcome(Status.REVIEW, Fraction(0), message, code="choice_unclear")
+def _needs_review(found: Chosen, where: str) -> Outcome:
+    return needs_review(f"{where}: {quote(found.unclear, 90)}; a person decides", code="choice_unclear")

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from grader.checks.functions.inputs import Inputs, sampled
 from grader.errors import Crashed, StudentFault
-from grader.model import Outcome, Status, Student, failed, passed
+from grader.model import Outcome, Student, failed, needs_review, passed
 from grader.quoting import place, quote
 from grader.registry import StudentFile, check
 
@@ -79,14 +77,15 @@ def _judged(student: Student, file: str, name: str, rules: tuple[list[str], list
         message = f"{where} uses {quote(used)}, which is ready-made; write it out yourself"
         return failed(message, code="ready_made")
     if read:
-        return _for_a_person(read, "names {}, which is ready-made, though no trial run called it", "ready_made_named")
+        return _needs_review(read, "names {}, which is ready-made, though no trial run called it", "ready_made_named")
     if lookups:
         says = "looks names up while it runs ({}), so reading cannot tell what it uses"
-        return _for_a_person(lookups[0], says, "names_looked_up")
+        return _needs_review(lookups[0], says, "names_looked_up")
     if not finished and (doubtful := _first_forbidden(perhaps, *rules)):
-        return _for_a_person(doubtful, "uses {}, which may be ready-made", "perhaps_ready_made")
+        return _needs_review(doubtful, "uses {}, which may be ready-made", "perhaps_ready_made")
     if not complete:
-        return _review("it reaches more files of its own than were read", "files_unread")
+        message = "it reaches more files of its own than were read; a person should look"
+        return needs_review(message, 1, code="files_unread")
     return passed("nothing ready-made is used", evidence={"forbidden": rules[0], "allowed": rules[1]})
 
 
@@ -105,17 +104,11 @@ def _calls_of(student: Student, file: str, request: dict[str, Any]) -> tuple[lis
 def _first_forbidden(
     mentions: Sequence[Any], forbidden: Sequence[str], allowed: Sequence[str]
 ) -> tuple[str, str, int] | None:
-    rules = tuple(forbidden), tuple(allowed)
     for mention in mentions:
         match mention:
-            case [str(name), str(source), int(line)] if _is_forbidden(name, *rules):
+            case [str(name), str(source), int(line)] if _fits(name, forbidden) and not _fits(name, allowed):
                 return name, source, line
     return None
-
-
-@lru_cache(maxsize=1024)  # what numpy's functions are called is the same for a whole class
-def _is_forbidden(name: str, forbidden: tuple[str, ...], allowed: tuple[str, ...]) -> bool:
-    return _fits(name, forbidden) and not _fits(name, allowed)
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
@@ -129,10 +122,7 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-def _for_a_person(mention: Sequence[Any], says: str, code: str) -> Outcome:
+def _needs_review(mention: Sequence[Any], says: str, code: str) -> Outcome:
     name, source, line = mention
-    return _review(f"{place(source, line)} {says.format(quote(name))}", code)
-
-
-def _review(message: str, code: str) -> Outcome:
-    return Outcome(Status.REVIEW, Fraction(1), f"{message}; a person should look", code=code)
+    message = f"{place(source, line)} {says.format(quote(name))}; a person should look"
+    return needs_review(message, 1, code=code)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -20,7 +21,7 @@ from grader.checks.predictions.alignment import doubt_about
 from grader.checks.predictions.label_files import Accuracy, Split
 from grader.checks.predictions.prediction_files import Form, PredictionFile, read_predictions, running_text
 from grader.errors import Missing
-from grader.model import Evidence, Outcome, Status, Student, failed, passed, scored
+from grader.model import Evidence, Outcome, Student, failed, needs_review, passed, scored
 from grader.registry import DataFile, Labels, SaidInFeedback, StudentFile, check, rescores
 from grader.shares import Partial, Share
 
@@ -123,9 +124,8 @@ def predictions_reach(
         said = replace(said, predictions=doubt.moved)
     elif doubt:
         evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
-        status = Status.REVIEW if doubt.mendable else Status.FAILED
-        message = f"{file}: {doubt.cause}; it is not scored"
-        return Outcome(status, Fraction(0), message, evidence=evidence, code=doubt.code)
+        judged = needs_review if doubt.mendable else failed
+        return judged(f"{file}: {doubt.cause}; it is not scored", evidence=evidence, code=doubt.code)
     right, always = split.right(said.predictions), split.right([baseline] * len(split.questions))
     low, high = right.interval
     suspicions = _suspicions(said.predictions, split, form, baseline)
@@ -133,9 +133,9 @@ def predictions_reach(
         least = f"{float(100 * too_good):g} % right and more is above what this model reaches"
         suspicions.append(f"{least}; were labels copied, or did another model predict?")
     for other in unlike:
-        content = _read_if_there(student, other) if other != file else None
-        if content is not None and read_predictions(content, split, form).predictions == said.predictions:
-            suspicions.append(f"it is the same, line by line, as {other}")
+        with suppress(Missing):
+            if other != file and read_predictions(student.read(other), split, form).predictions == said.predictions:
+                suspicions.append(f"it is the same, line by line, as {other}")
     evidence = {
         "right": right.right,
         "total": right.total,
@@ -187,7 +187,7 @@ def _verdict_by(file: str, evidence: Evidence, tiers: list[Tier], partial: Parti
     }
     if reasons:
         message = f"{message}. For a person: {'; '.join(reasons)}"
-        return Outcome(Status.REVIEW, score, message, evidence=evidence, code=code or "nearly_right")
+        return needs_review(message, score, evidence=evidence, code=code or "nearly_right")
     return scored(score, message + _aside(harmless), evidence=evidence, code="accuracy_below_tiers")
 
 
@@ -217,10 +217,3 @@ def _suspicions(predictions: Sequence[str], split: Split, form: Form, baseline: 
         which = f"it is the baseline, {answer}" if answer == baseline else "one answer"
         found.append(f"{often} of {len(predictions)} lines are the same ({which}), where a model was asked")
     return found
-
-
-def _read_if_there(student: Student, file: str) -> bytes | None:
-    try:
-        return student.read(file)
-    except Missing:
-        return None
