@@ -85,15 +85,15 @@ def predictions_are_well_formed(
     A file of which it is plain what is whose, once it is cleaned up, earns `partial: {cleaned_up: …}`.
     """
     split = Split.read_questions(labels)  # at home there may be questions alone
-    said = read_predictions(student.read(file), split, Form(called, pad, separator))
-    evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
-    if doubt := doubt_about(said, split, other_labels):
-        message = f"{file}: {'; '.join([doubt.cause, *said.mistakes])}"
+    submitted = read_predictions(student.read(file), split, Form(called, pad, separator))
+    evidence = {"lines": len(submitted.predictions), "asked": len(split.questions), **_remarks(submitted)}
+    if doubt := doubt_about(submitted, split, other_labels):
+        message = f"{file}: {'; '.join([doubt.reason, *submitted.mistakes])}"
         return failed(message, evidence=evidence, code=doubt.code)
-    if said.mistakes:
-        message = f"{file}: it is plain which {called} is whose, but {'; '.join(said.mistakes)}"
-        return scored(partial["cleaned_up"], message, evidence=evidence, code=said.code)
-    return passed(f"{file}: {len(said.predictions)} lines{_aside(said.harmless)}", evidence=evidence)
+    if submitted.mistakes:
+        message = f"{file}: it is plain which {called} is whose, but {'; '.join(submitted.mistakes)}"
+        return scored(partial["cleaned_up"], message, evidence=evidence, code=submitted.code)
+    return passed(f"{file}: {len(submitted.predictions)} lines{_aside(submitted.harmless)}", evidence=evidence)
 
 
 @check
@@ -118,34 +118,37 @@ def predictions_reach(
     Of suspicious predictions, and of shifted lines, a share of the tier counts until a TA has looked (`partial`).
     """
     split, form = Split.read(labels), Form(called, pad, separator)
-    said = read_predictions(student.read(file), split, form)
-    doubt = doubt_about(said, split, other_labels)
+    submitted = read_predictions(student.read(file), split, form)
+    doubt = doubt_about(submitted, split, other_labels)
     if doubt and doubt.moved:
-        said = replace(said, predictions=doubt.moved)
+        submitted = replace(submitted, predictions=doubt.moved)
     elif doubt:
-        evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
-        judged = needs_review if doubt.mendable else failed
-        return judged(f"{file}: {doubt.cause}; it is not scored", evidence=evidence, code=doubt.code)
-    right, always = split.right(said.predictions), split.right([baseline] * len(split.questions))
+        evidence = {"lines": len(submitted.predictions), "asked": len(split.questions), **_remarks(submitted)}
+        judged = needs_review if doubt.fixable else failed
+        return judged(f"{file}: {doubt.reason}; it is not scored", evidence=evidence, code=doubt.code)
+    right, always = split.right(submitted.predictions), split.right([baseline] * len(split.questions))
     low, high = right.interval
-    suspicions = _suspicions(said.predictions, split, form, baseline)
+    suspicions = _suspicions(submitted.predictions, split, form, baseline)
     if too_good is not None and right.rate >= too_good:
         least = f"{float(100 * too_good):g} % right and more is above what this model reaches"
         suspicions.append(f"{least}; were labels copied, or did another model predict?")
     for other in unlike:
         with suppress(Missing):
-            if other != file and read_predictions(student.read(other), split, form).predictions == said.predictions:
+            if (
+                other != file
+                and read_predictions(student.read(other), split, form).predictions == submitted.predictions
+            ):
                 suspicions.append(f"it is the same, line by line, as {other}")
     evidence = {
         "right": right.right,
         "total": right.total,
         "interval": [round(low, 4), round(high, 4)],
         "baseline": {"answer": baseline, "right": always.right, "total": always.total},
-        "nearly_right": split.nearly_right(said.predictions) - right.right,
+        "nearly_right": split.nearly_right(submitted.predictions) - right.right,
         "suspicions": suspicions,
-        "shifted": doubt.cause if doubt else "",
-        "needed_cleanup": said.needed_cleanup,
-        **_remarks(said),
+        "shifted": doubt.reason if doubt else "",
+        "needed_cleanup": submitted.needed_cleanup,
+        **_remarks(submitted),
     }
     return _verdict_by(file, evidence, tiers, partial)
 
@@ -183,7 +186,7 @@ def _verdict_by(file: str, evidence: Evidence, tiers: list[Tier], partial: Parti
     evidence = {
         **evidence,
         "tier": str(tier) if tier else None,
-        "tiers": [{"right": one.needed(right.total), "score": str(one.score)} for one in tiers],
+        "tiers": [{"right": tier.needed(right.total), "score": str(tier.score)} for tier in tiers],
     }
     if reasons:
         message = f"{message}. For a person: {'; '.join(reasons)}"
@@ -200,8 +203,8 @@ def _reached_before(
     return _verdict_by(file, stored.evidence, tiers, partial)
 
 
-def _remarks(said: PredictionFile) -> dict[str, Any]:
-    return {"remarks": [*said.mistakes, *said.harmless], "mistakes": len(said.mistakes)}
+def _remarks(submitted: PredictionFile) -> dict[str, Any]:
+    return {"remarks": [*submitted.mistakes, *submitted.harmless], "mistakes": len(submitted.mistakes)}
 
 
 def _aside(remarks: list[str]) -> str:
@@ -211,9 +214,9 @@ def _aside(remarks: list[str]) -> str:
 def _suspicions(predictions: Sequence[str], split: Split, form: Form, baseline: str) -> list[str]:
     """What a person should look at: half of the points wait for that, because each can have an innocent cause."""
     text = running_text(predictions, set(split.labels), form.pad + form.separator)
-    found = [text] if text else []
+    suspicions = [text] if text else []
     (answer, often), *_ = Counter(predictions).most_common(1)
     if often >= _NEARLY_ALL * len(predictions):
         which = f"it is the baseline, {answer}" if answer == baseline else "one answer"
-        found.append(f"{often} of {len(predictions)} lines are the same ({which}), where a model was asked")
-    return found
+        suspicions.append(f"{often} of {len(predictions)} lines are the same ({which}), where a model was asked")
+    return suspicions

@@ -81,7 +81,7 @@ class Split:
     def right(self, predictions: Sequence[str]) -> Accuracy:
         """Spaces at both ends aside. Case counts."""
         pairs = zip(predictions, self.labels, strict=True)
-        return Accuracy(sum(normal(said).strip() == label for said, label in pairs), len(self.questions))
+        return Accuracy(sum(normal(prediction).strip() == label for prediction, label in pairs), len(self.questions))
 
     def nearly_right(self, predictions: Sequence[str]) -> int:
         """How many are right but for case, punctuation, spaces and the form of letters."""
