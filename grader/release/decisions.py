@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import grader
-from grader.checks.functions.frozen import Question, in_short
-from grader.checks.functions.ground_truth import reference_function
+from grader.checks.functions.frozen import Question, shortened
+from grader.checks.functions.ground_truth import reference_named
 from grader.checks.functions.nested import UnsupportedValue, flat, plain, values_in
 from grader.errors import RubricError
 from grader.grading.engine import grade
@@ -167,7 +167,7 @@ class _Reference:
 def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw) -> tuple[Question, ...] | None:
     """What the check asks its reference, with every answer; None if it asks for more than values."""
     name = check.parameters[defined(check).marked(NamesAReference)]
-    reference = reference_function(name)
+    reference = reference_named(name)
     student = _Reference(reference.function)
     alone = replace(problem, checks=(replace(check, needs=(), review_unless={}, gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:
@@ -186,5 +186,5 @@ def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw)
 def _answered(reference: Offer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Question:
     with np.errstate(all="ignore"):  # mistakes overflow
         wrong = [(what, values_in(mistake(*args, **kwargs))) for what, mistake in reference.mistakes]
-    mistaken = [(what, in_short(flat(values))) for what, values in wrong]
+    mistaken = [(what, shortened(flat(values))) for what, values in wrong]
     return Question(plain(args), plain(kwargs), values_in(reference.function(*args, **kwargs)), mistaken)

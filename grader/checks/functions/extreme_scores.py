@@ -14,7 +14,7 @@ from grader.checks.functions.ground_truth import (
     Reference,
     code_of,
     names_among,
-    reference_function,
+    reference_named,
     values_of,
 )
 from grader.checks.functions.inputs import (
@@ -135,7 +135,7 @@ def stays_finite_at_extreme_scores(
     made = sampled(extremes, rng) if extremes else _attention_extremes(rng, AttentionCall(tokens, scale))
     cases = [_as_extreme(case) for case in made]
     values = returned_for_each(student, file, function, Cases(cases))
-    right, answers = reference_function(reference), list[_Answer]()
+    right, answers = reference_named(reference), list[_Answer]()
     for case, got in zip(cases, values, strict=True):
         want = values_of(right.function, case)
         answers.append(_Answer(case, got, want, difference(got, want, *case.tolerances)))

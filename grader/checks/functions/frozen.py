@@ -20,9 +20,7 @@ ENDING = ".frozen.json"
 _MISTAKEN_DIGITS = 7  # mistakes are told from each other by far larger differences, and there are many
 # Drawn numbers may differ in their last digits from one machine to the next. Answers to numbers this close differ by
 # far less than what is accepted.
-_SAME = 1e-9
-
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+_CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -35,20 +33,20 @@ class Question:
     mistaken: Sequence[tuple[str, Values]] = ()
 
     def is_asked_by(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-        return _same(plain(self.args), plain(args)) and _same(plain(self.kwargs), plain(kwargs))
+        return _agree(plain(self.args), plain(args)) and _agree(plain(self.kwargs), plain(kwargs))
 
 
-def _same(own: Any, other: Any) -> bool:
+def _agree(own: Any, other: Any) -> bool:
     if type(own) is not type(other):
         return False
     if isinstance(own, dict):
-        return own.keys() == other.keys() and all(_same(own[key], other[key]) for key in own)
+        return own.keys() == other.keys() and all(_agree(own[key], other[key]) for key in own)
     if isinstance(own, list | tuple):
-        return len(own) == len(other) and all(_same(*pair) for pair in zip(own, other, strict=True))
+        return len(own) == len(other) and all(_agree(*pair) for pair in zip(own, other, strict=True))
     if isinstance(own, np.ndarray) and (own.shape != other.shape or own.dtype != other.dtype):
         return False
     if isinstance(own, float | np.ndarray):
-        return np.allclose(own, other, rtol=_SAME, atol=_SAME, equal_nan=True)
+        return np.allclose(own, other, rtol=_CLOSE, atol=_CLOSE, equal_nan=True)
     return bool(own == other)
 
 
@@ -58,10 +56,10 @@ def answers(path: Path) -> Offer:
     data = json.loads(path.read_text(encoding="utf-8"))
     questions = [
         Question(
-            tuple(map(_thawed, question["args"])),
-            {name: _thawed(value) for name, value in question["kwargs"].items()},
-            _thawed(question["right"]),
-            [(_Mistake(*mistake), _thawed(values)) for *mistake, values in question["mistaken"]],
+            tuple(map(_decoded, question["args"])),
+            {name: _decoded(value) for name, value in question["kwargs"].items()},
+            _decoded(question["right"]),
+            [(_Mistake(*mistake), _decoded(values)) for *mistake, values in question["mistaken"]],
         )
         for question in data["questions"]
     ]
@@ -91,7 +89,7 @@ class _Mistake(str):
         return made
 
 
-def in_short(values: Array) -> Array:
+def shortened(values: Array) -> Array:
     """What a mistake answers, to as many digits as tell it from others."""
     return np.array([float(f"{value:.{_MISTAKEN_DIGITS}g}") for value in np.ravel(values)]).reshape(np.shape(values))
 
@@ -101,10 +99,10 @@ def write(path: Path, questions: list[Question], seed: int) -> None:
         "seed": seed,
         "questions": [
             {
-                "args": [_frozen(value) for value in question.args],
-                "kwargs": {name: _frozen(value) for name, value in question.kwargs.items()},
-                "right": _frozen(question.right),
-                "mistaken": [[what, getattr(what, "code", ""), _frozen(values)] for what, values in question.mistaken],
+                "args": [_encoded(value) for value in question.args],
+                "kwargs": {name: _encoded(value) for name, value in question.kwargs.items()},
+                "right": _encoded(question.right),
+                "mistaken": [[what, getattr(what, "code", ""), _encoded(values)] for what, values in question.mistaken],
             }
             for question in questions
         ],
@@ -113,26 +111,26 @@ def write(path: Path, questions: list[Question], seed: int) -> None:
     path.write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
 
 
-def _frozen(value: Any) -> Any:
+def _encoded(value: Any) -> Any:
     """Numbers as they are; NaN, which classic mistakes give, is part of Python's JSON."""
     if isinstance(value, np.ndarray):
         return {"dtype": value.dtype.name, "shape": list(value.shape), "values": value.ravel().tolist()}
     if isinstance(value, dict):
-        return {"dict": [[_frozen(key), _frozen(part)] for key, part in value.items()]}
+        return {"dict": [[_encoded(key), _encoded(part)] for key, part in value.items()]}
     if isinstance(value, list | tuple):
-        parts = [_frozen(part) for part in value]
+        parts = [_encoded(part) for part in value]
         return {"tuple": parts} if isinstance(value, tuple) else parts
     return value
 
 
-def _thawed(value: Any) -> Any:
+def _decoded(value: Any) -> Any:
     match value:
         case {"dtype": dtype, "shape": shape, "values": values}:
             return np.array(values, dtype=dtype).reshape(shape)
         case {"dict": pairs}:
-            return {_thawed(key): _thawed(part) for key, part in pairs}
+            return {_decoded(key): _decoded(part) for key, part in pairs}
         case {"tuple": parts}:
-            return tuple(map(_thawed, parts))
+            return tuple(map(_decoded, parts))
         case list(parts):
-            return [_thawed(part) for part in parts]
+            return [_decoded(part) for part in parts]
     return value

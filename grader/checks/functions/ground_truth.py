@@ -40,7 +40,7 @@ Reference = Annotated[str, AfterValidator(_existing), NamesAReference()]
 ReferenceForCauses = Annotated[Reference | None, LeftOutOfKits()]
 
 
-def reference_function(name: str) -> Offer:
+def reference_named(name: str) -> Offer:
     """The reference by its name, with its classic mistakes; of a frozen one there are the usual ones alone."""
     if is_frozen(name):
         return frozen.answers(Path(name))

@@ -23,14 +23,14 @@ Scale = Literal["argument", "1/sqrt(d)"]
 _SIDE = 6
 
 
-def _adapter(name: str, info: ValidationInfo) -> str:
+def _existing_adapter(name: str, info: ValidationInfo) -> str:
     own = offers_among(info.context, "adapter")
     if name not in own:
         raise ValueError(f"names no function of the rubric's own probes.py: '{name}'{did_you_mean(name, own)}")
     return OfferedName(name, own[name])
 
 
-Through = Annotated[str, AfterValidator(_adapter)] | None
+Through = Annotated[str, AfterValidator(_existing_adapter)] | None
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class AttentionCall:
 
     def case(self, label: str, Q: Array, K: Array, V: Array, beta: float) -> Case:
         """Of matrices with tokens in columns. In the label stand `{Q}`, `{K}`, `{V}` for sizes and `{beta}` for β."""
-        matrices = [one.T.copy() for one in (Q, K, V)] if self.tokens == "rows" else [Q, K, V]
-        shapes = {name: f"{name} {shape(one.shape)}" for name, one in zip("QKV", matrices, strict=True)}
+        matrices = [matrix.T.copy() for matrix in (Q, K, V)] if self.tokens == "rows" else [Q, K, V]
+        shapes = {name: f"{name} {shape(matrix.shape)}" for name, matrix in zip("QKV", matrices, strict=True)}
         args = (*matrices, beta) if self.scale == "argument" else tuple(matrices)
         scale = f", β = {beta:g}" if self.scale == "argument" else ""
         return Case(label.format(**shapes, beta=scale), args, names=("Q", "K", "V", "beta")[: len(args)])
@@ -152,15 +152,15 @@ def takes_what_is_given(parameters: Mapping[str, Any]) -> str:
         return f"{parameters['inputs']} takes nothing that is 'given'" if given else ""
     _, *known = inspect.signature(own.function).parameters.values()
     names = [parameter.name for parameter in known]
-    strange = [name for name in given if name not in names]
+    unknown = [name for name in given if name not in names]
     required = [parameter.name for parameter in known if parameter.default is parameter.empty]
     missing = [name for name in required if name not in given]
-    if strange:
-        return f"{parameters['inputs']} takes no '{strange[0]}'{did_you_mean(strange[0], names)}"
+    if unknown:
+        return f"{parameters['inputs']} takes no '{unknown[0]}'{did_you_mean(unknown[0], names)}"
     return f"{parameters['inputs']} needs '{missing[0]}' among what is 'given'" if missing else ""
 
 
-def _known(name: str, info: ValidationInfo) -> str:
+def _existing_inputs(name: str, info: ValidationInfo) -> str:
     own = offers_among(info.context, "inputs")
     if name in own:
         return OfferedName(name, own[name])
@@ -169,7 +169,7 @@ def _known(name: str, info: ValidationInfo) -> str:
     return name
 
 
-Inputs = Annotated[str, AfterValidator(_known)]
+Inputs = Annotated[str, AfterValidator(_existing_inputs)]
 
 
 def returned_for_each(

@@ -14,7 +14,7 @@ from grader.checks.functions.ground_truth import (
     cause_of_crash,
     code_of,
     name_the_mistake,
-    reference_function,
+    reference_named,
     values_of,
 )
 from grader.checks.functions.inputs import (
@@ -36,7 +36,7 @@ from grader.errors import Crashed
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
-Given = dict[str, int | float | str]  # to the generator of inputs, if it is the rubric's own
+Arguments = dict[str, int | float | str]  # to the generator of inputs, if it is the rubric's own
 
 
 @check(group="values", agree=takes_what_is_given)
@@ -47,7 +47,7 @@ def returns_an_array(
     file: StudentFile,
     function: str,
     inputs: Inputs,
-    given: Given = {},  # noqa: B006 - read only
+    given: Arguments = {},  # noqa: B006 - read only
     reference: ReferenceForCauses = None,
     through: Through = None,
 ) -> Outcome:
@@ -57,7 +57,7 @@ def returns_an_array(
         first, second = returned_for_each(student, file, function, cases, through)
     except Crashed as fault:
         if reference and type(fault) is Crashed:  # it raised while it ran, and neither ended nor hung
-            right = reference_function(reference)
+            right = reference_named(reference)
             fault.message += cause_of_crash(student, rng, (file, function), right, inputs, through)
         raise
     if np.array_equal(first, second, equal_nan=True):
@@ -74,7 +74,7 @@ def matches_reference(
     function: str,
     reference: Reference,
     inputs: Inputs,
-    given: Given = {},  # noqa: B006 - read only
+    given: Arguments = {},  # noqa: B006 - read only
     rtol: float = compare.RTOL,
     atol: float = compare.ATOL,
     through: Through = None,
@@ -82,7 +82,7 @@ def matches_reference(
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
     cases = Cases(sampled(inputs, rng, given))
     answers = student.probe_each("call", file, cases.questions(function, through))
-    right, wrong, fine = reference_function(reference), [], []
+    right, wrong, fine = reference_named(reference), [], []
     for trial, case in enumerate(cases):
         want = values_of(right.function, case)
         with blamed_on(case):

@@ -11,7 +11,7 @@ import pytest
 from rubric_dl_hw3.public import multi_head
 
 from grader.checks.functions import extreme_scores, inputs, values
-from grader.checks.functions.ground_truth import reference_function
+from grader.checks.functions.ground_truth import reference_named
 from grader.errors import StudentFault
 from grader.grading.engine import grade
 from grader.model import Check, Limits, Outcome, Report, Status, failed
@@ -333,8 +333,8 @@ def test_each_classic_mistake_fails_and_is_named(problem: str, mistaken: Any, mi
 
 
 def test_a_reference_has_the_mistakes_that_are_written_beside_it_and_no_others() -> None:
-    every = reference_function(reference_of(RUBRIC, "2.1"))
-    usual = reference_function(reference_of(the_rubric("tests/rubrics/small-class/rubric.yaml"), "1.a"))
+    every = reference_named(reference_of(RUBRIC, "2.1"))
+    usual = reference_named(reference_of(the_rubric("tests/rubrics/small-class/rubric.yaml"), "1.a"))
     assert len(every.mistakes) > 20
     assert all([[*every.pairs()], every.on_squares, every.at_extremes])
     assert usual.mistakes
