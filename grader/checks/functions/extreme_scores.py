@@ -116,9 +116,6 @@ def _as_extreme(case: Case) -> ExtremeCase:
     return case if isinstance(case, ExtremeCase) else ExtremeCase(case.label, case.args, case.kwargs, case.names)
 
 
-_HANDLED = "scores of ±10⁴ are handled"
-
-
 @check(group="values")
 def stays_finite_at_extreme_scores(
     student: Student,
@@ -143,7 +140,7 @@ def stays_finite_at_extreme_scores(
     # What is wrong with a mask, or any β but 1, however large the scores are, costs where usual scores are judged.
     usual = set(_causes(right.mistakes, answers))
     if all(answer.case.asks_more for answer in wrong) and (usual or not wrong):
-        return passed(_HANDLED)
+        return passed("scores of ±10⁴ are handled")
     # Where a mask is asked for too, what is right without one counts for half.
     failing, kinds = ({answer.case.masked for answer in those} for those in (wrong, answers))
     found, case = wrong[0].found, wrong[0].case

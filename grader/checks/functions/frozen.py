@@ -18,7 +18,7 @@ from grader.rubric.own_functions import Offer
 
 ENDING = ".frozen.json"
 _MISTAKEN_DIGITS = 7  # mistakes are told from each other by far larger differences, and there are many
-# Drawn numbers may differ in their last digits from one machine to the next. Answers to numbers this close differ by
+# Sampled numbers may differ in their last digits from one machine to the next. Answers to numbers this close differ by
 # far less than what is accepted.
 _CLOSE = 1e-9
 

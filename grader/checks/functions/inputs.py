@@ -1,5 +1,5 @@
-"""Inputs that checks draw: rectangular, of many sizes, in both precisions, so that no mistake can hide in a square; and
-what a student's function returns for them, as numbers; if it returns none, for which."""
+"""Inputs that checks sample: rectangular, of many sizes, in both precisions, so that no mistake can hide in a square;
+and what a student's function returns for them, as numbers; if it returns none, for which."""
 
 from __future__ import annotations
 
