@@ -44,7 +44,7 @@ def thawed(value):
 
 with open(os.path.join(HERE, "{table}")) as file:
     QUESTIONS = [
-        ([thawed(one) for one in question["args"]], thawed(question["answers"][""]))
+        ([thawed(one) for one in question["args"]], thawed(question["right"]))
         for question in json.load(file)["questions"]
     ]
 
@@ -129,7 +129,7 @@ def test_no_question_in_the_kit_is_asked_when_work_is_graded(kits: Kits, rubric:
 CHECKS = '''
 import numpy as np
 
-from grader.checks.functions.ground_truth import Reference, reference_function
+from grader.checks.functions.ground_truth import Reference, reference_named
 from grader import StudentFile, check, difference, failed, numbers, passed
 
 
@@ -139,7 +139,7 @@ def is_right_where_one_can_see_it(student, rng, *, file: StudentFile, function: 
     for m in (3, 4):
         V = rng.normal(size=(2, m)) if drawn and m == 4 else np.eye(2, m)
         got = numbers(student.call(file, function, np.eye(m), np.eye(m), V, 1.0), function)
-        if difference(got, reference_function(reference)(np.eye(m), np.eye(m), V, 1.0)):
+        if difference(got, reference_named(reference).function(np.eye(m), np.eye(m), V, 1.0)):
             return failed("it is not")
     return passed("it is")
 '''

@@ -23,12 +23,10 @@ from typing import Any
 import numpy as np
 
 from grader import compare
-from grader.checks.functions.ground_truth import Reference, is_frozen, mistakes_in, reference_function, right_values
-from grader.checks.functions.inputs import Case, Cases, Inputs, Maker, all_cases, maker_of, takes_what_is_given
-from grader.checks.functions.nested import Values, as_asked, difference_in, values_in
-from grader.checks.functions.preparation import drawn
-from grader.checks.functions.returned import given as with_label
-from grader.checks.functions.values import Given, compared_outcome
+from grader.checks.functions.ground_truth import Reference, is_frozen, reference_named, values_of
+from grader.checks.functions.inputs import Case, Cases, Inputs, blamed_on, sampled, takes_what_is_given
+from grader.checks.functions.nested import Values, as_asked, difference_in
+from grader.checks.functions.values import Arguments, compared_outcome
 from grader.compare import Array, numbers, shape
 from grader.errors import Crashed, WrongKind
 from grader.model import Outcome, Status, Student, failed, needs_review
@@ -78,8 +76,8 @@ class _Plan:
         return found, cotangents
 
 
-def _plan(rng: np.random.Generator, maker: Maker) -> _Plan:
-    cases = all_cases(rng, maker)
+def _plan(rng: np.random.Generator, inputs: str, given: Mapping[str, Any] | None) -> _Plan:
+    cases = Cases(sampled(inputs, rng, given))
     first = cases[0]
     alike = replace(first, parameters=_same_numbers(rng, first.parameters))
     directions = {role: rng.normal(size=(2, *value.shape)) for role, value in first.parameters.items()}
@@ -120,7 +118,7 @@ def reference_questions(
     rng: np.random.Generator, parameters: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
     """The arguments of every call of the reference, so that its answers can be frozen for students."""
-    plan = _plan(rng, maker_of(parameters["inputs"], parameters.get("given")))
+    plan = _plan(rng, parameters["inputs"], parameters.get("given"))
     steps = product(plan.directions.items(), (_STEP, -_STEP))
     moved = (plan.moved(role, way, step) for (role, ways), step in steps for way in ways)
     for case in chain(plan.cases, [plan.alike], moved):
@@ -151,10 +149,8 @@ class _Module:
     def ask(self, case: Case, parameters: Mapping[str, Array], **more: Any) -> Mapping[str, Any]:
         request: dict[str, Any] = {"name": self.name, "build": case.build, "inputs": [list(case.args)]}
         request |= {"parameters": dict(parameters), "training": self.training, "attributes": list(self.attributes)}
-        try:
+        with blamed_on(case):
             reply = self.student.probe("run_configured", self.file, **request, **more)
-        except (Crashed, WrongKind) as fault:
-            raise with_label(case, fault) from None
         match reply:
             case {"parameters": dict(), "outputs": [_], "gradients": dict()}:
                 return dict(reply)
@@ -185,7 +181,7 @@ def _given_by_name(parameters: Mapping[str, Any]) -> str:
         strange = [role for role in parameters["parameters"] if role not in roles]
         if strange:
             return f"{offer.function.__name__} takes no parameter '{strange[0]}'{did_you_mean(strange[0], roles)}"
-    known = [str(words) for words, _ in mistakes_in(parameters["reference"])]
+    known = [str(words) for words, _ in reference_named(parameters["reference"]).mistakes]
     if other := [words for words in parameters["partial"] if words not in known]:
         return f"'partial' names no mistake of the reference: '{other[0]}'{did_you_mean(other[0], known)}"
     return takes_what_is_given(parameters)
@@ -200,7 +196,7 @@ def module_matches_reference(
     name: str,
     reference: Reference,
     inputs: Inputs,
-    given: Given = {},  # noqa: B006 - read only
+    given: Arguments = {},  # noqa: B006 - read only
     parameters: dict[str, str] = {},  # noqa: B006 - read only
     attributes: Sequence[str] = (),
     training: bool = False,
@@ -209,20 +205,23 @@ def module_matches_reference(
     atol: float = compare.ATOL,
 ) -> Outcome:
     """With given parameters its outputs are the reference's, in float64 and float32, and gradients reach them all."""
-    plan = drawn(rng, _plan, maker_of(inputs, given))
+    plan = _plan(rng, inputs, given)
     module = _Module(student, file, name, training, attributes)
     theirs = module.parameters(plan.alike)
-    right = reference_function(reference)
+    right = reference_named(reference)
 
     def right_for(case: Case) -> Values:
-        return right_values(right, reference, _with_parameters(case))
+        return values_of(right.function, _with_parameters(case))
 
     if parameters:
         assignment: Assignment = {role: _Place(place) for role, place in parameters.items()}
         if wrong := _misfit(name, plan, assignment, theirs):
             return wrong
     else:
-        found = _assignment(plan, module, theirs, reference, right_for)
+        # A kit has too few digits of what mistakes give to take differences of.
+        mistakes = () if is_frozen(reference) else right.mistakes
+        functions = [right_for, *(_of_mistake(mistaken) for _, mistaken in mistakes)]
+        found = _assignment(plan, module, theirs, functions)
         if isinstance(found, Outcome):
             return found
         assignment = found
@@ -230,7 +229,7 @@ def module_matches_reference(
     for case in plan.cases:
         values = _placed(rng, case, assignment, module.parameters(case) if case.build != plan.alike.build else theirs)
         answered.append((_with_parameters(case), module.output(case, values, right_for(case))))
-    outcome = compared_outcome(reference, answered, rtol, atol)
+    outcome = compared_outcome(right, answered, rtol, atol)
     if outcome.score < 1:
         share = partial.get(str(outcome.evidence["looks_like"]), outcome.score)
         return replace(outcome, score=share, status=Status.PARTIAL if share else Status.FAILED)
@@ -273,8 +272,7 @@ def _assignment(
     plan: _Plan,
     module: _Module,
     theirs: Mapping[str, Array],
-    reference: str,
-    right_for: Callable[[Case], Values],
+    functions: Sequence[Callable[[Case], Values]],
 ) -> Assignment | Outcome:
     """Which parameter plays which role: so that the module computes what the reference does, or one of its mistakes."""
     classes: dict[tuple[int, ...], tuple[list[str], list[str]]] = {}
@@ -284,9 +282,6 @@ def _assignment(
     if any(len(roles) > len(names) for roles, names in classes.values()):
         message = f"which parameters of {module.name} are which could not be told from their shapes"
         return needs_review(message, code="unknown_arrangement")
-    functions: list[Callable[[Case], Values]] = [right_for]
-    if not is_frozen(reference):
-        functions += [_of_mistake(mistaken) for _, mistaken in mistakes_in(reference)]
     first = plan.cases[0]
     for function in functions:
         for assignment in islice(_by_gradients(plan, module, theirs, classes, function), _MOST_ASSIGNMENTS):
@@ -301,7 +296,7 @@ def _assignment(
 
 
 def _of_mistake(mistaken: Callable[..., Any]) -> Callable[[Case], Values]:
-    return lambda case: values_in(mistaken(*case.args, **{**case.kwargs, **case.parameters}))
+    return lambda case: values_of(mistaken, _with_parameters(case))
 
 
 def _by_gradients(
