@@ -241,7 +241,7 @@ def test_an_input_that_never_changes_is_left_out_of_a_kit_by_its_label(
     fates = [fate for _, _, fate in build_kit(load_rubric(folder / "rubric.yaml"), tmp_path / "again").fates]
     assert fates[1:] == [f"after the deadline: 'no rows' {why}", f"after the deadline: 'a bit' {why}"]
     (frozen,) = (tmp_path / "kit").rglob(f"*{ENDING}")
-    assert [bool(one["answers"]) for one in json.loads(frozen.read_text())["questions"]] == [False, True, True]
+    assert [not one["left_out"] for one in json.loads(frozen.read_text())["questions"]] == [False, True, True]
     home = tmp_path / "kit" / "rubric" / "sums" / "rubric.yaml"
     for source, message in [
         ("def total(x): return x.sum(axis=0)", "right on all 2 inputs; 1 more after the deadline"),
