@@ -37,6 +37,10 @@ _EXTRA_GAIN = 1.0  # a gain may be kept as what is added to one
 _ACTIVE = Diagnosis(
     "queries, keys and values go through ReLU; they should be linear in the tokens", "active_projections"
 )
+_ONE_FOR_ALL = Diagnosis("the heads share queries, keys or values; each head should have its own", "heads_share_layers")
+_TIED = Diagnosis("both layers of the feed-forward network use one matrix", "layers_share_weights")
+_ANOTHER = "another activation"
+_STEEPEST = 3.0  # how steep an activation may be
 _ROLES = ("queries", "keys", "values", "the output")
 
 
@@ -115,9 +119,10 @@ class Sublayers:
         )
         if (has_gain and not learned[0]) or (has_shift and not learned[1]):
             return None  # its numbers are something else's
-        mistakes = [kind] if kind != FEATURES else []
+        mistakes = []
         if kind != UNCENTRED and not (has_gain and has_shift):
             mistakes.append(WITHOUT_SHIFT if has_gain else WITHOUT_GAIN if has_shift else WITHOUT_GAIN_OR_SHIFT)
+        mistakes += [kind] if kind != FEATURES else []
         return Part(output, function, tuple(mistakes), learned, line=self.record.line_of(output))
 
     # Feed-forward networks
@@ -126,15 +131,12 @@ class Sublayers:
         for first in self.record.learned_maps(u):
             hidden = first.table.shape[1]
             wide = () if self.hidden in (None, hidden) else (_hidden_width(hidden, self.hidden),)
-            for activation, of in ACTIVATIONS.items():
-                after = of(first.table)
-                if not self.record.has(after):
-                    continue
+            for activation, of, after in self._activations(first.table):
                 part = partial(Part, activation=activation, line=self.record.line_of(after))
                 for last in self.record.learned_maps(after, width=self.width):
                     if not self.record.close(last.table, u):
-                        whole = _chain(first, of, last)
-                        yield part(last.table, whole, wide)
+                        tied = (_TIED,) if first.shares_numbers_with(last) else ()
+                        yield part(last.table, _chain(first, of, last), (*wide, *tied))
                         again = np.maximum(last.table, 0)
                         if self.naming and self.record.has(again):
                             yield Part(again, _unknown, wide, activation=AGAIN, line=self.record.line_of(again))
@@ -143,6 +145,19 @@ class Sublayers:
                 for between in self.record.learned_maps(after) if self.naming else ():
                     for last in self.record.learned_maps(of(between.table), width=self.width):
                         yield part(last.table, _unknown, (_depth(3),))
+
+    def _activations(self, h: Array) -> Iterator[tuple[str, Function, Array]]:
+        """Recorded φ(h): those that have a name, or any in which close entries of h have close values."""
+        known = {name: of(h) for name, of in ACTIVATIONS.items()}
+        yield from ((name, ACTIVATIONS[name], after) for name, after in known.items() if self.record.has(after))
+        if self.naming:
+            steps = np.diff(np.sort(h, axis=0), axis=0)
+            for after in self.record.of_width(h.shape[1]):
+                rises = np.abs(np.diff(np.take_along_axis(after, np.argsort(h, axis=0), axis=0), axis=0))
+                if (rises <= _STEEPEST * steps).all() and not any(
+                    self.record.close(after, each) for each in known.values()
+                ):
+                    yield _ANOTHER, _unknown, after
 
     # Attentions
 
@@ -224,6 +239,8 @@ class Sublayers:
         mix = partial(_mix, heads, values)
         line = self.record.line_of_weights(heads[0].weights)
         mistakes = self._scale(heads)
+        if not heads[0].share and any(len(role) < self.heads for role in roles):
+            mistakes = (*mistakes, _ONE_FOR_ALL)
         for out, *more in self._outputs(mixed):
             used = np.abs(out.matrix).reshape(len(heads), -1).max(axis=1)
             if (used > self.record.tolerance).all():

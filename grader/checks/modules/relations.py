@@ -82,10 +82,9 @@ class Parameters:
     def as_matrices(self, inputs: int, outputs: int) -> Iterator[Array]:
         """Each parameter of so many numbers, or piece of one that stacks several, either way round."""
         for value in self.values:
-            if value.ndim > 1 and value.size % (inputs * outputs) == 0:
-                for part in value.reshape(-1, inputs * outputs):
-                    yield part.reshape(inputs, outputs)
-                    yield part.reshape(outputs, inputs).T
+            for piece in _pieces(value, inputs * outputs):
+                yield piece.reshape(inputs, outputs)
+                yield piece.reshape(outputs, inputs).T
 
     def vector(self, wanted: Array, also: float = 0.0) -> tuple[int, int] | None:
         """Which parameter, and which row along any axis, is this vector; `also`: or what is left without this."""
@@ -232,7 +231,7 @@ class Record:
         return self._affine[key]
 
     def learned_maps(self, *inputs: Array, width: int | None = None) -> list[AffineMap]:
-        """Those whose W is made of parameters as they are: layers, not what comes of scaling or chaining them."""
+        """Those whose W is made of parameters as they are, each once: layers, not what comes of scaling or chaining them."""
         every, null, undetermined = self._solved(inputs)
         Y = np.hstack(inputs)
         if undetermined:
@@ -241,7 +240,7 @@ class Record:
         for each in every:
             if width in (None, each.table.shape[1]):
                 matrix = self.parameters.hold(each.matrix, null)
-                if matrix is not None:
+                if matrix is not None and 2 * len(each.numbers) >= each.matrix[~each.idle].size:
                     found.append(self._with_rows_of_a_parameter(Y, replace(each, matrix=matrix)))
         return found
 
@@ -276,9 +275,14 @@ def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:
 def _vectors(parameter: Array, size: int) -> list[Array]:
     """Those along each axis that is as long; any that follow each other, if all lies in one: (vectors, size)."""
     ways = [np.moveaxis(parameter, axis, -1).reshape(-1, size) for axis in _axes(parameter, size)]
-    if not ways and parameter.ndim == 1 and parameter.size >= size:
-        ways = [np.lib.stride_tricks.sliding_window_view(parameter, size)]
-    return ways
+    return ways or ([_pieces(parameter, size)] if parameter.ndim == 1 else [])
+
+
+def _pieces(parameter: Array, size: int) -> Array:
+    """What it is made of, one behind the other; all that it may be made of, if it has one axis: (pieces, size)."""
+    if parameter.ndim == 1 and parameter.size >= size:
+        return np.lib.stride_tricks.sliding_window_view(parameter, size)
+    return parameter.reshape(-1, size) if parameter.ndim > 1 and parameter.size % size == 0 else np.empty((0, size))
 
 
 def _nearest(ascending: Array, numbers: Array) -> Array:
