@@ -62,10 +62,11 @@ def run_configured(
     switch = contextlib.nullcontext() if dropout else _without_dropout()
     with switch:
         module = built(file, name, config, precision, build).train(training)
-        return _run(module, parameters, inputs, cotangents, dtype, changes or [], tell, attributes)
+        return _run(file, module, parameters, inputs, cotangents, dtype, changes or [], tell, attributes)
 
 
 def _run(
+    file: str,
     module: Any,
     parameters: Mapping[str, Any],
     inputs: Sequence[Sequence[Any]],
@@ -86,7 +87,7 @@ def _run(
     watched = "given" in tell
     outputs, recorded, total = [], [], torch.zeros((), dtype=dtype)
     for number, tensors in enumerate(given):
-        record = IntermediateValues(module.parameters()) if "recorded" in tell else None
+        record = IntermediateValues(module.parameters(), file) if "recorded" in tell else None
         with torch.set_grad_enabled(bool(cotangents)), record or contextlib.nullcontext():
             for tensor in tensors:
                 if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
