@@ -49,7 +49,7 @@ MEANINGS = {
     "given": "further arguments of the generator of inputs",
     "reference": "the `@reference` it is compared with",
     "returns_an_array.reference": "the `@reference` that helps to say why a function crashes",
-    "parameters": "role → the name of the student's parameter, where names are fixed; else gradients tell which is which",
+    "parameters": "role → the name of the student's parameter, where names are fixed; else gradients tell",
     "attributes": "attributes of the module that are compared after what it returns; the reference returns them too",
     "training": "whether the module runs in training mode",
     "module_matches_reference.partial": "what a mistake of the reference earns: `{the mask is left out: 1/2}`",
