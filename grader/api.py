@@ -4,8 +4,7 @@
 """
 
 from grader.checks.functions.extreme_scores import SCORE_SPREADS, ExtremeCase, ScoreSpread
-from grader.checks.functions.inputs import Case, Cases
-from grader.checks.functions.returned import returned_for_each
+from grader.checks.functions.inputs import Case, Cases, returned_for_each
 from grader.compare import ATOL, RTOL, Array, Difference, difference, numbers, shape
 from grader.errors import (
     Crashed,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks.functions import frozen
 from grader.errors import RubricError
 from grader.grading.engine import grade
 from grader.grading.randomness import Draw
@@ -123,4 +122,4 @@ def test_the_reference_is_frozen_as_it_is_called_itself(tmp_path: Path) -> None:
     _, matches, _ = rubric.problems[0].checks
     questions = frozen_questions(rubric, rubric.problems[0], matches, Draw(0, None))
     assert questions is not None
-    assert [one.answers[frozen.RIGHT].shape for one in questions] == [(2,), (3,), (5,)]
+    assert [question.right.shape for question in questions] == [(2,), (3,), (5,)]

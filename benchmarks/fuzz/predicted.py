@@ -14,8 +14,7 @@ from benchmarks.fuzz import material
 from benchmarks.fuzz.bytewise import damaged
 from benchmarks.fuzz.endings import ends_well
 from benchmarks.fuzz.structured import damaged_json, damaged_lines, encoded
-from grader.checks.predictions.accuracy import predictions_are_well_formed, predictions_reach
-from grader.checks.predictions.tiers import Tier
+from grader.checks.predictions.accuracy import Tier, predictions_are_well_formed, predictions_reach
 from grader.errors import Missing
 
 _FILE, _OTHER = "vanilla.pretrain.dev.predictions", "vanilla.nopretrain.dev.predictions"

@@ -38,7 +38,6 @@ MEANINGS = {
     "hurried_wall_seconds": "`wall_seconds` from then on",
     # functions and modules
     "file": "the student's file",
-    "baseline_states_its_accuracy.file": "the student's script",
     "function": "the function, or class, in it",
     "name": "the class of the module in it",
     "build": "arguments of its constructor: by these names, or in this order where its author chose others",
@@ -53,7 +52,6 @@ MEANINGS = {
     "through": "an adapter: the function of `probes.py` that calls the student's function with these arguments",
     "rtol": "relative tolerance",
     "atol": "absolute tolerance",
-    "option": "an option of the command line that takes the path of the labels, tried if the script needs one",
     "gives_the_number.atol": "absolute tolerance, in the unit asked for",
     "tokens": _TOKENS,
     "scale": "whether β is the last argument, or 1/√d and no argument",
@@ -91,8 +89,6 @@ MEANINGS = {
     "separator": "the character that a model writes between parts",
     "too_good": "the share from which on a TA asks whether labels were copied",
     "tiers": "scores, from a share or a number of right predictions on",
-    "answer": "the answer whose accuracy the script works out",
-    "beside": "data files that lie beside the script when it runs",
     # what lists hold
     "AskedFor.name": "what is asked for: the letter left of `=`",
     "symbols": "`Q: d×n`, `β: scalar`, `d: size`, `k_i: d for i in m, column of K`; if none, as the reading before",

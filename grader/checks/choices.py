@@ -10,40 +10,40 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from grader.errors import Missing
-from grader.model import Outcome, Status, Student, passed, scored
+from grader.model import Outcome, Student, needs_review, passed, scored
 from grader.prose.chosen_options import Chosen, chosen_in
 from grader.quoting import quote
 from grader.registry import HoldsTheAnswer, OffersOptions, Prompt, check
 from grader.rubric.yaml_source import as_written
 
 
-def _labelled(value: Any) -> Any:
+def _texts_by_label(value: Any) -> Any:
     """Labels may be numbers, and so may what an option says."""
     return {str(label): as_written(text) for label, text in value.items()} if isinstance(value, dict) else value
 
 
-def _listed(value: Any) -> Any:
+def _list_of_texts(value: Any) -> Any:
     several = value if isinstance(value, list) else [value]
-    return [as_written(one) for one in several]
+    return [as_written(label) for label in several]
 
 
-Options = Annotated[dict[str, str], BeforeValidator(_labelled), OffersOptions()]
-Labels = Annotated[list[str], BeforeValidator(_listed)]
+Options = Annotated[dict[str, str], BeforeValidator(_texts_by_label), OffersOptions()]
+Labels = Annotated[list[str], BeforeValidator(_list_of_texts)]
 
 
 @check(judges=False)
 def option_can_be_read(student: Student, rng: np.random.Generator, *, options: Options, prompt: Prompt = "") -> Outcome:
     """It is clear which option is chosen; whether it is right is judged later."""
-    found, where = _found(student, options)
-    if found.unclear:
-        return _for_a_person(found, where)
-    return passed(f"{where}: read as {' and '.join(found.options)}")
+    choice, where = _choice_and_place(student, options)
+    if choice.unclear:
+        return _needs_review(choice, where)
+    return passed(f"{where}: read as {' and '.join(choice.options)}")
 
 
 def _are_options(given: Mapping[str, Any]) -> str:
-    strange = [label for label in given["right"] if label not in given["options"]]
-    if strange or not given["right"]:
-        named = f"'{strange[0]}'" if strange else "nothing"
+    unknown = [label for label in given["right"] if label not in given["options"]]
+    if unknown or not given["right"]:
+        named = f"'{unknown[0]}'" if unknown else "nothing"
         return f"'right' names {named}; the options are {', '.join(given['options'])}"
     return ""
 
@@ -59,14 +59,14 @@ def chooses_the_option(
     prompt: Prompt = "",
 ) -> Outcome:
     """The right option is chosen; where several are right, those and no others."""
-    found, where = _found(student, options)
-    if found.unclear:
-        return _for_a_person(found, where)
-    chosen, wanted = set(found.options), set(right)
+    choice, where = _choice_and_place(student, options)
+    if choice.unclear:
+        return _needs_review(choice, where)
+    chosen, wanted = set(choice.options), set(right)
     hits, extra = len(chosen & wanted), len(chosen - wanted)
     share = max(Fraction(0), Fraction(hits - extra, len(wanted)))
     score = share if partial or share == 1 else Fraction(0)
-    read = f"read as {' and '.join(found.options)}"
+    read = f"read as {' and '.join(choice.options)}"
     if score == 1:
         return passed("the right choice" if len(wanted) == 1 else "the right choices", detail=read)
     message = "this is not the right choice"
@@ -77,7 +77,7 @@ def chooses_the_option(
     return scored(score, message, read, code="wrong_choice")
 
 
-def _found(student: Student, options: dict[str, str]) -> tuple[Chosen, str]:
+def _choice_and_place(student: Student, options: dict[str, str]) -> tuple[Chosen, str]:
     answer = student.answer
     where = f"{answer.file}:{answer.line}"
     if not answer.text.strip():
@@ -85,6 +85,5 @@ def _found(student: Student, options: dict[str, str]) -> tuple[Chosen, str]:
     return chosen_in(answer.text, options), where
 
 
-def _for_a_person(found: Chosen, where: str) -> Outcome:
-    message = f"{where}: {quote(found.unclear, 90)}; a person decides"
-    return Outcome(Status.REVIEW, Fraction(0), message, code="choice_unclear")
+def _needs_review(choice: Chosen, where: str) -> Outcome:
+    return needs_review(f"{where}: {quote(choice.unclear, 90)}; a person decides", code="choice_unclear")

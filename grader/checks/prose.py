@@ -67,11 +67,11 @@ def _score(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], need: in
 
 def _detail(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], asked: int) -> str:
     """Behind the count of ideas found: which, and which not as long as one is still asked for."""
-    found = [f"{idea.label} (“{_words(judgement.found[idea.id])}”)" for idea in ideas if idea.id in judgement.found]
-    told = {*judgement.found, *judgement.same_reason}
-    missing = [idea.label for idea in ideas if idea.id not in told and len(found) < asked]
+    found = [f"{idea.label} (“{_quoted(judgement.found[idea.id])}”)" for idea in ideas if idea.id in judgement.found]
+    covered = {*judgement.found, *judgement.same_reason}
+    missing = [idea.label for idea in ideas if idea.id not in covered and len(found) < asked]
     claims = [
-        f"{claim.label} (“{_words(judgement.wrong[claim.id])}”)" for claim in wrong if claim.id in judgement.wrong
+        f"{claim.label} (“{_quoted(judgement.wrong[claim.id])}”)" for claim in wrong if claim.id in judgement.wrong
     ]
     effects = [idea.label for idea in ideas if idea.id in judgement.same_reason]
     lists = {"": found, "a cause or an effect of it: ": effects, "not found: ": missing, "looks wrong: ": claims}
@@ -81,11 +81,11 @@ def _detail(judgement: Judgement, ideas: list[Idea], wrong: list[Claim], asked: 
 def _revealing(judgement: Judgement, ideas: list[Idea]) -> dict[str, object]:
     """An idea's id may give it away, so what was not found goes by its label."""
     return {
-        "found": {idea: _words(said) for idea, said in judgement.found.items()},
+        "found": {idea: _quoted(said) for idea, said in judgement.found.items()},
         "not_found": [idea.label for idea in ideas if idea.id not in judgement.found],
-        "wrong_claims": {claim: _words(said) for claim, said in judgement.wrong.items()},
+        "wrong_claims": {claim: _quoted(said) for claim, said in judgement.wrong.items()},
     }
 
 
-def _words(said: str) -> str:
+def _quoted(said: str) -> str:
     return quote(said, _QUOTED)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import grader
-from grader.checks.functions.frozen import RIGHT, Question, in_short, named_apart
-from grader.checks.functions.ground_truth import mistakes_in, reference_function
-from grader.checks.functions.inputs import all_cases, maker_of
+from grader.checks.functions.frozen import Question, shortened
+from grader.checks.functions.ground_truth import reference_named
+from grader.checks.functions.inputs import sampled
 from grader.checks.functions.nested import UnsupportedValue, flat, plain, values_in
 from grader.checks.functions.values import matches_reference
 from grader.errors import RubricError
@@ -26,7 +26,7 @@ from grader.model import Box, Check, Isolation, Limits, Probe, Problem, Rubric, 
 from grader.plugins import Plugin
 from grader.registry import NamesAReference, defined
 from grader.release.handout import Handout
-from grader.rubric.own_functions import offered
+from grader.rubric.own_functions import Offer, offered
 from grader.rubric.per_student import for_student
 from grader.submission.opening import OpenedSubmission
 
@@ -111,8 +111,8 @@ def _with_answers(decision: Decision, rubric: Rubric, seed: int) -> Decision:
     same = ", ".join(f"'{label}'" for label, times in zip(_labels(decision.check), again, strict=False) if times)
     # Cases that never change can be left out. What is the same now and then cannot: nobody knows when it is.
     if decision.check.function is matches_reference and 0 in again and {*again} <= {0, _GRADINGS}:
-        asked_here = (replace(one, answers={}) if times else one for one, times in zip(at_home, again, strict=True))
-        return replace(decision, frozen=tuple(asked_here), left_out=same)
+        kept = tuple(known.without_answers() if times else known for known, times in zip(at_home, again, strict=True))
+        return replace(decision, frozen=kept, left_out=same)
     why = f"{same} can be the same when work is graded, and a table of answers would pass; draw it from rng"
     return replace(decision, later=why) if same else replace(decision, frozen=at_home)
 
@@ -120,8 +120,8 @@ def _with_answers(decision: Decision, rubric: Rubric, seed: int) -> Decision:
 def _labels(check: Check) -> Iterator[str]:
     """Of what it asks, in order."""
     if inputs := check.parameters.get("inputs") or check.parameters.get("extremes"):
-        maker = maker_of(inputs, check.parameters.get("given"))
-        yield from (case.label for case in all_cases(np.random.default_rng(0), maker))
+        given = check.parameters.get("given")
+        yield from (case.label for case in sampled(inputs, np.random.default_rng(0), given))
     yield from (f"input {number}" for number in count(1))
 
 
@@ -184,7 +184,8 @@ class _Reference:
 def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw) -> tuple[Question, ...] | None:
     """What the check asks its reference, with every answer; None if it asks for more than values."""
     name = check.parameters[defined(check).marked(NamesAReference)]
-    student = _Reference(reference_function(name))
+    reference = reference_named(name)
+    student = _Reference(reference.function)
     alone = replace(problem, checks=(replace(check, needs=(), review_unless={}, gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:
         nothing = OpenedSubmission("reference", Path(empty), 0, ())
@@ -196,11 +197,11 @@ def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw)
     if result.outcome.status is not Status.PASSED:
         why = result.fault or result.outcome.message
         raise RubricError([f"{problem.id} {check.id}: the reference {name} does not pass it: {why}"])
-    return tuple(Question(plain(args), plain(kwargs), _answers(name, args, kwargs)) for args, kwargs in student.asked)
+    return tuple(_answered(reference, args, kwargs) for args, kwargs in student.asked)
 
 
-def _answers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _answered(reference: Offer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Question:
     with np.errstate(all="ignore"):  # mistakes overflow
-        mistaken = {what: values_in(one(*args, **kwargs)) for what, one in named_apart(mistakes_in(name)).items()}
-    wrong = {what: in_short(flat(values)) for what, values in mistaken.items()}
-    return {RIGHT: values_in(reference_function(name)(*args, **kwargs)), **wrong}
+        wrong = [(what, values_in(mistake(*args, **kwargs))) for what, mistake in reference.mistakes]
+    mistaken = [(what, shortened(flat(values))) for what, values in wrong]
+    return Question(plain(args), plain(kwargs), values_in(reference.function(*args, **kwargs)), mistaken)

@@ -345,13 +345,3 @@ def test_labels_go_by_the_rubrics_own_name_and_may_be_numbers(
     assert outcome.status is status
     assert told in outcome.message
     assert not [word for word in ("place", "London", "always") if word in outcome.message]
-
-
-def test_labels_are_read_once_until_their_file_changes(tmp_path: Path) -> None:
-    labels = tmp_path / "labels.tsv"
-    labels.write_text("Where was A born?\tRome\n")
-    first = Split.read(str(labels))
-    assert Split.read(str(labels)) is Split.read_questions(str(labels)) is first
-    labels.write_text("Where was A born?\tParis\n")
-    assert [one.label for one in Split.read(str(labels)).questions] == ["Paris"]
-    assert [one.label for one in first.questions] == ["Rome"]

@@ -44,7 +44,7 @@ def thawed(value):
 
 with open(os.path.join(HERE, "{table}")) as file:
     QUESTIONS = [
-        ([thawed(one) for one in question["args"]], thawed(question["answers"][""]))
+        ([thawed(one) for one in question["args"]], thawed(question["right"]))
         for question in json.load(file)["questions"]
     ]
 
@@ -129,7 +129,7 @@ def test_no_question_in_the_kit_is_asked_when_work_is_graded(kits: Kits, rubric:
 CHECKS = '''
 import numpy as np
 
-from grader.checks.functions.ground_truth import Reference, reference_function
+from grader.checks.functions.ground_truth import Reference, reference_named
 from grader import StudentFile, check, difference, failed, numbers, passed
 
 
@@ -139,7 +139,7 @@ def is_right_where_one_can_see_it(student, rng, *, file: StudentFile, function: 
     for m in (3, 4):
         V = rng.normal(size=(2, m)) if drawn and m == 4 else np.eye(2, m)
         got = numbers(student.call(file, function, np.eye(m), np.eye(m), V, 1.0), function)
-        if difference(got, reference_function(reference)(np.eye(m), np.eye(m), V, 1.0)):
+        if difference(got, reference_named(reference).function(np.eye(m), np.eye(m), V, 1.0)):
             return failed("it is not")
     return passed("it is")
 '''
@@ -241,7 +241,7 @@ def test_an_input_that_never_changes_is_left_out_of_a_kit_by_its_label(
     fates = [fate for _, _, fate in build_kit(load_rubric(folder / "rubric.yaml"), tmp_path / "again").fates]
     assert fates[1:] == [f"after the deadline: 'no rows' {why}", f"after the deadline: 'a bit' {why}"]
     (frozen,) = (tmp_path / "kit").rglob(f"*{ENDING}")
-    assert [bool(one["answers"]) for one in json.loads(frozen.read_text())["questions"]] == [False, True, True]
+    assert [not one["left_out"] for one in json.loads(frozen.read_text())["questions"]] == [False, True, True]
     home = tmp_path / "kit" / "rubric" / "sums" / "rubric.yaml"
     for source, message in [
         ("def total(x): return x.sum(axis=0)", "right on all 2 inputs; 1 more after the deadline"),

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from grader.checks.functions.ground_truth import (
     Reference,
-    mistakes_at_extremes,
-    mistakes_in,
-    reference_function,
-    right_values,
+    code_of,
+    names_among,
+    reference_named,
+    values_of,
 )
-from grader.checks.functions.inputs import AttentionCall, Case, Cases, Inputs, Scale, Tokens, maker_of
-from grader.checks.functions.mistake_name import code_of, names_among
-from grader.checks.functions.preparation import drawn
-from grader.checks.functions.returned import returned_for_each
+from grader.checks.functions.inputs import (
+    AttentionCall,
+    Case,
+    Cases,
+    Inputs,
+    Scale,
+    Tokens,
+    returned_for_each,
+    sampled,
+)
 from grader.compare import ATOL, RTOL, Array, Difference, difference
 from grader.model import Outcome, Student, passed, scored
 from grader.registry import StudentFile, check
@@ -105,18 +111,9 @@ def _attention_extremes(rng: np.random.Generator, call: AttentionCall) -> Iterat
             yield ExtremeCase(case.label, case.args, names=case.names, is_close=spread.is_close, scaled=beta != 1)
 
 
-def _all_extremes(
-    rng: np.random.Generator, maker: Callable[..., Iterator[Case]], *given: Any
-) -> tuple[list[ExtremeCase], Cases]:
-    """Those that come without a word about them are held to what every huge score is."""
-    extremes = []
-    for one in maker(rng, *given):
-        plain = (one.label, one.args, one.kwargs, one.names)
-        extremes.append(one if isinstance(one, ExtremeCase) else ExtremeCase(*plain))
-    return extremes, Cases(extremes)
-
-
-_HANDLED = "scores of ±10⁴ are handled"
+def _as_extreme(case: Case) -> ExtremeCase:
+    """One that comes without a word about it is held to what every huge score is."""
+    return case if isinstance(case, ExtremeCase) else ExtremeCase(case.label, case.args, case.kwargs, case.names)
 
 
 @check(group="values")
@@ -132,25 +129,24 @@ def stays_finite_at_extreme_scores(
     extremes: Inputs | None = None,
 ) -> Outcome:
     """Scores of ±10⁴, two different ones of a query among them, give the right weights, not NaN, infinity or zero."""
-    extreme_cases, cases = drawn(
-        rng, _all_extremes, *([maker_of(extremes)] if extremes else [_attention_extremes, AttentionCall(tokens, scale)])
-    )
-    values = returned_for_each(student, file, function, cases)
-    right, answers = reference_function(reference), list[_Answered]()
-    for case, got in zip(extreme_cases, values, strict=True):
-        want = right_values(right, reference, case)
-        answers.append(_Answered(case, got, want, difference(got, want, *case.tolerances)))
+    made = sampled(extremes, rng) if extremes else _attention_extremes(rng, AttentionCall(tokens, scale))
+    cases = [_as_extreme(case) for case in made]
+    values = returned_for_each(student, file, function, Cases(cases))
+    right, answers = reference_named(reference), list[_Answer]()
+    for case, got in zip(cases, values, strict=True):
+        want = values_of(right.function, case)
+        answers.append(_Answer(case, got, want, difference(got, want, *case.tolerances)))
     wrong = [answer for answer in answers if answer.found]
     # What is wrong with a mask, or any β but 1, however large the scores are, costs where usual scores are judged.
-    usual = set(_causes(mistakes_in(reference), answers))
+    usual = set(_causes(right.mistakes, answers))
     if all(answer.case.asks_more for answer in wrong) and (usual or not wrong):
-        return passed(_HANDLED)
+        return passed("scores of ±10⁴ are handled")
     # Where a mask is asked for too, what is right without one counts for half.
     failing, kinds = ({answer.case.masked for answer in those} for those in (wrong, answers))
     found, case = wrong[0].found, wrong[0].case
     assert found is not None
     # Several mistakes of usual scores may look alike where one score takes all the weight.
-    cause = next(_causes(mistakes_at_extremes(reference), answers), "") or (usual.pop() if len(usual) == 1 else "")
+    cause = next(_causes(right.at_extremes, answers), "") or (usual.pop() if len(usual) == 1 else "")
     hint = f"; it looks as if {cause}" if cause else ""
     if not cause and not np.isfinite(wrong[0].got).all():
         hint = "; subtract each query's largest score before exp"
@@ -161,21 +157,22 @@ def stays_finite_at_extreme_scores(
 
 
 @dataclass(frozen=True)
-class _Answered:
+class _Answer:
     case: ExtremeCase
     got: Array
     want: Array
     found: Difference | None
 
 
-def _causes(mistakes: Iterable[Mistaken], answers: Sequence[_Answered]) -> Iterator[str]:
+def _causes(mistakes: Iterable[Mistaken], answers: Sequence[_Answer]) -> Iterator[str]:
     """Told from float64 alone: where exp overflows depends on the precision. What is right is no NaN of a mistake."""
-    double = sorted((one for one in answers if one.case.args[0].dtype == np.float64), key=lambda one: not one.found)
-    if not any(one.found for one in double):
+    double = [answer for answer in answers if answer.case.args[0].dtype == np.float64]
+    if not any(answer.found for answer in double):
         return iter(())
-    given = [(one.case, one.got) for one in double]
-    settled = [
-        np.isclose(one.got, one.want, rtol=RTOL, atol=ATOL) if one.got.shape == one.want.shape else None
-        for one in double
-    ]
-    return names_among(mistakes, given, settled)
+    double.sort(key=lambda answer: not answer.found)
+    return names_among(mistakes, [(answer.case, answer.got) for answer in double], [*map(_right_entries, double)])
+
+
+def _right_entries(answer: _Answer) -> NDArray[np.bool_] | None:
+    got, want = answer.got, answer.want
+    return np.isclose(got, want, rtol=RTOL, atol=ATOL) if got.shape == want.shape else None

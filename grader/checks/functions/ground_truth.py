@@ -1,11 +1,14 @@
 """The references that a rubric names: functions of its own `checks`, or their answers, frozen.
 
 Students have no reference. Their rubric names a file instead that holds its answers to the questions of one check.
+When a student's values equal those of a classic mistake, or of two made together, the feedback can name it; and why a
+function crashes on rectangular inputs, what it does on simpler ones, square or with one head, often tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +17,11 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
 from grader.checks.functions import frozen
-from grader.checks.functions.inputs import Case, Cases
-from grader.checks.functions.nested import Values, values_in
+from grader.checks.functions.inputs import Case, Cases, Through, returned_for_each, simpler_than
+from grader.checks.functions.nested import Values, flat, values_in
+from grader.compare import ATOL, RTOL, Array, difference
+from grader.errors import StudentFault
+from grader.model import Student
 from grader.registry import LeftOutOfKits, NamesAReference, found_in_data
 from grader.rubric.hints import did_you_mean
 from grader.rubric.own_functions import Mistaken, Offer, OfferedName, offered, offers_among
@@ -34,37 +40,10 @@ Reference = Annotated[str, AfterValidator(_existing), NamesAReference()]
 ReferenceForCauses = Annotated[Reference | None, LeftOutOfKits()]
 
 
-# Every submission of a class is asked the same questions, so the reference need answer them only once. A process sees
-# some dozens of questions a rubric; the bound is for rubrics that ask about large arrays.
-_REMEMBERED = 1024
-_LARGEST_BYTES = 1 << 16
-
-
-def reference_function(name: str) -> Callable[..., Any]:
-    """The reference by its name. What it has answered about small arrays it remembers; such an answer is read-only."""
+def reference_named(name: str) -> Offer:
+    """The reference by its name, with its classic mistakes; of a frozen one there are the usual ones alone."""
     if is_frozen(name):
-        return frozen.answers(Path(name))[frozen.RIGHT]
-    right = _offer(name).function
-
-    def answer(*args: Any, **kwargs: Any) -> Any:
-        asked = _as_key((args, kwargs))
-        if asked is None:
-            return right(*args, **kwargs)
-        question = (right, asked)  # a rubric's own function may go by a name that another rubric's has
-        if question not in _answers:
-            found = right(*args, **kwargs)
-            if not isinstance(found, np.ndarray):
-                return found
-            found.flags.writeable = False
-            if len(_answers) >= _REMEMBERED:
-                _answers.pop(next(iter(_answers)))
-            _answers[question] = found
-        return _answers[question]
-
-    return answer
-
-
-def _offer(name: str) -> Offer:
+        return frozen.answers(Path(name))
     found = offered(name, "reference")
     assert found is not None, f"{name} was not read from a rubric"
     return found
@@ -77,47 +56,77 @@ def asked_here(name: str, cases: Cases) -> Cases:
     return Cases(case for case in cases if not frozen.is_left_out(Path(name), case.args, case.kwargs))
 
 
-def right_values(right: Callable[..., Any], name: str, case: Case) -> Values:
-    """What the reference of this name gives for a case; nobody may write into it."""
-    return case.once((right_values, name), lambda: values_in(right(*case.args, **case.kwargs)))
-
-
-def mistakes_in(name: str) -> Sequence[Mistaken]:
-    """Classic mistakes in place of this reference, several of which may look alike."""
-    return frozen.mistakes(Path(name)) if is_frozen(name) else _offer(name).mistakes
-
-
-def mistakes_on_squares(name: str) -> Sequence[Mistaken]:
-    """Those that crash unless all sides are equal."""
-    return () if is_frozen(name) else _offer(name).on_squares
-
-
-def mistakes_at_extremes(name: str) -> Sequence[Mistaken]:
-    """Those that show only where scores are huge."""
-    return () if is_frozen(name) else _offer(name).at_extremes
-
-
-def pairs_of_mistakes(name: str) -> Iterable[Mistaken]:
-    """Two made together. A kit has none of them: there are too many to keep their answers."""
-    return () if is_frozen(name) else _offer(name).pairs()
-
-
 def is_frozen(name: str) -> bool:
     """Whether only answers are there, to questions that are known already."""
     return name.endswith(frozen.ENDING)
 
 
-_answers: dict[Any, NDArray[Any]] = {}
+def values_of(function: Callable[..., Any], case: Case) -> Values:
+    """What the reference, or a mistake, gives for a case."""
+    return values_in(function(*case.args, **case.kwargs))
 
 
-def _as_key(value: Any) -> Any:
-    """The value in a form that can be looked up; None if it is too large, or of a kind that may change."""
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.dtype.str, value.tobytes()) if value.nbytes <= _LARGEST_BYTES else None
-    if isinstance(value, str | int | float | None):
-        return type(value), value
-    parts = value.items() if isinstance(value, dict) else value if isinstance(value, tuple | list) else None
-    if parts is None:
-        return None
-    keys = tuple(_as_key(part) for part in parts)
-    return None if None in keys else (type(value), keys)
+Call = tuple[Case, Array]  # arguments, and what the student's function made of them
+
+
+def name_the_mistake(reference: Offer, calls: Sequence[Call], on_squares: bool = False) -> str:
+    """The mistake that explains every value the student gave, or an empty string. What comes first should be wrong: it
+    rules most mistakes out."""
+    squares = reference.on_squares if on_squares else ()
+    return next(names_among(chain(squares, reference.mistakes, reference.pairs()), calls), "")
+
+
+def code_of(mistake: str) -> str:
+    """Of one of our own; a rubric's own mistakes have none."""
+    return getattr(mistake, "code", "")
+
+
+def names_among(
+    mistakes: Iterable[Mistaken], calls: Sequence[Call], right: Sequence[NDArray[np.bool_] | None] = ()
+) -> Iterator[str]:
+    """Those that explain all values. `right` says which are: those no mistake can leave open."""
+    for name, mistaken in mistakes:
+        with np.errstate(all="ignore"):  # mistakes overflow
+            if _explains(mistaken, calls, right or [None] * len(calls)):
+                yield name
+
+
+def _explains(mistaken: Callable[..., Any], calls: Sequence[Call], right: Sequence[NDArray[np.bool_] | None]) -> bool:
+    """Whether it gives the student's values wherever it gives a number. A query that it leaves without any key, or
+    whose exp overflows, is NaN, and students' code then gives NaN, zero or a mean, depending on how it is written."""
+    compared = False
+    for (case, value), is_right in zip(calls, right, strict=True):
+        try:
+            wrong = flat(values_of(mistaken, case))
+        except ValueError:  # it needs sides that agree
+            return False
+        if wrong.shape != value.shape:
+            return False
+        known = np.isfinite(wrong)
+        if not np.allclose(wrong[known], value[known], rtol=RTOL, atol=ATOL):
+            return False
+        if is_right is not None and is_right[~known].any():
+            return False
+        compared = compared or bool(known.any())
+    return compared
+
+
+def cause_of_crash(
+    student: Student,
+    rng: np.random.Generator,
+    asked: tuple[str, str],
+    reference: Offer,
+    inputs: str,
+    through: Through = None,
+) -> str:
+    """What to add to the message about a crash; nothing, if simpler inputs crash as well."""
+    for circumstance, suspect, case in simpler_than(inputs, rng):
+        try:
+            (got,) = returned_for_each(student, *asked, Cases([case]), through)
+        except StudentFault:
+            continue
+        if difference(got, values_of(reference.function, case)) is None:
+            return f"; {circumstance} it is right, so look at {suspect}"
+        if cause := name_the_mistake(reference, [(case, got)], on_squares=True):
+            return f"; {circumstance} it runs, and looks as if {cause}"
+    return ""

@@ -1,36 +1,36 @@
-"""Inputs that checks draw: rectangular, of many sizes, in both precisions, so that no mistake can hide in a square."""
+"""Inputs that checks sample: rectangular, of many sizes, in both precisions, so that no mistake can hide in a square;
+and what a student's function returns for them, as numbers; if it returns none, for which."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import AfterValidator, ValidationInfo
 
-from grader.compare import shape
+from grader.compare import Array, numbers, shape
+from grader.errors import Crashed, NotImportable, WrongKind
+from grader.model import Student
 from grader.rubric.hints import did_you_mean
 from grader.rubric.own_functions import Offer, OfferedName, offered, offers_among
 
-Array = NDArray[Any]
 Tokens = Literal["columns", "rows"]
 Scale = Literal["argument", "1/sqrt(d)"]
 _SIDE = 6
 
-_Found = TypeVar("_Found")
 
-
-def _adapter(name: str, info: ValidationInfo) -> str:
+def _existing_adapter(name: str, info: ValidationInfo) -> str:
     own = offers_among(info.context, "adapter")
     if name not in own:
         raise ValueError(f"names no function of the rubric's own probes.py: '{name}'{did_you_mean(name, own)}")
     return OfferedName(name, own[name])
 
 
-Through = Annotated[str, AfterValidator(_adapter)] | None
+Through = Annotated[str, AfterValidator(_existing_adapter)] | None
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,12 @@ class Case:
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()  # of the arguments, as the assignment writes them
-    _found: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Many share a case, so nobody may write into it."""
+        """The reference and every mistake get the same arrays, so none may write into them."""
         for value in (*self.args, *self.kwargs.values()):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-
-    def once(self, key: Any, find: Callable[[], _Found]) -> _Found:
-        """What was found about this case under this key before, or is found now."""
-        if key not in self._found:
-            self._found[key] = find()
-        found: _Found = self._found[key]
-        return found
 
     def question(self, function: str, through: Through = None) -> dict[str, Any]:
         """The call of a student's function with these arguments, by the rubric's adapter if there is one."""
@@ -88,8 +80,8 @@ class AttentionCall:
 
     def case(self, label: str, Q: Array, K: Array, V: Array, beta: float) -> Case:
         """Of matrices with tokens in columns. In the label stand `{Q}`, `{K}`, `{V}` for sizes and `{beta}` for β."""
-        matrices = [one.T.copy() for one in (Q, K, V)] if self.tokens == "rows" else [Q, K, V]
-        shapes = {name: f"{name} {shape(one.shape)}" for name, one in zip("QKV", matrices, strict=True)}
+        matrices = [matrix.T.copy() for matrix in (Q, K, V)] if self.tokens == "rows" else [Q, K, V]
+        shapes = {name: f"{name} {shape(matrix.shape)}" for name, matrix in zip("QKV", matrices, strict=True)}
         args = (*matrices, beta) if self.scale == "argument" else tuple(matrices)
         scale = f", β = {beta:g}" if self.scale == "argument" else ""
         return Case(label.format(**shapes, beta=scale), args, names=("Q", "K", "V", "beta")[: len(args)])
@@ -127,9 +119,6 @@ class AttentionCall:
         return self.case(f"{{Q}}, {{K}}, {{V}}{{beta}}, {precision.__name__}", Q, K, V, self.beta(d, beta))
 
 
-Maker = Callable[[np.random.Generator], Iterator[Case]]
-
-
 # For `attention(Q, K, V, beta)`; for `attention(Q, K, V)`, where the scale is 1/√d, they are called scaled.
 _CALLS = {
     "column_attention": AttentionCall(),
@@ -140,33 +129,20 @@ _CALLS = {
 INPUTS = {name: Offer("inputs", call.random, simpler=call.square) for name, call in _CALLS.items()}
 
 
-def all_cases(rng: np.random.Generator, maker: Maker) -> Cases:
-    return Cases(maker(rng))
-
-
-def maker_of(inputs: str, given: Mapping[str, Any] | None = None) -> Maker:
-    """What draws the inputs of this name, the rubric's own or one of ours; `given` goes to one of its own."""
-    own = offered(inputs, "inputs")
-    if own is None:
-        return INPUTS[inputs].function
-    return _Given(own.function, tuple((given or {}).items())) if given else own.function
+def sampled(inputs: str, rng: np.random.Generator, given: Mapping[str, Any] | None = None) -> Iterator[Case]:
+    """Cases of the generator of this name, the rubric's own or one of ours; `given` goes to one of its own."""
+    cases: Iterator[Case] = _generator(inputs).function(rng, **given or {})
+    return cases
 
 
 def simpler_than(inputs: str, rng: np.random.Generator) -> Iterator[tuple[str, str, Case]]:
     """Under which circumstances, what is at fault if it is right there, and such a case."""
-    made = (offered(inputs, "inputs") or INPUTS[inputs]).simpler
-    return made(rng) if made else iter(())
+    simpler = _generator(inputs).simpler
+    return simpler(rng) if simpler else iter(())
 
 
-@dataclass(frozen=True)
-class _Given:
-    """A generator with what the rubric gives it; equal to another of the same, so that its inputs are drawn once."""
-
-    function: Callable[..., Iterator[Case]]
-    given: tuple[tuple[str, Any], ...]
-
-    def __call__(self, rng: np.random.Generator) -> Iterator[Case]:
-        return self.function(rng, **dict(self.given))
+def _generator(inputs: str) -> Offer:
+    return offered(inputs, "inputs") or INPUTS[inputs]
 
 
 def takes_what_is_given(parameters: Mapping[str, Any]) -> str:
@@ -174,19 +150,17 @@ def takes_what_is_given(parameters: Mapping[str, Any]) -> str:
     given, own = parameters["given"], offered(parameters["inputs"], "inputs")
     if own is None:
         return f"{parameters['inputs']} takes nothing that is 'given'" if given else ""
-    known = [*inspect.signature(own.function).parameters][1:]
-    strange = [name for name in given if name not in known]
-    missing = [
-        name
-        for name, one in list(inspect.signature(own.function).parameters.items())[1:]
-        if one.default is one.empty and name not in given
-    ]
-    if strange:
-        return f"{parameters['inputs']} takes no '{strange[0]}'{did_you_mean(strange[0], known)}"
+    _, *known = inspect.signature(own.function).parameters.values()
+    names = [parameter.name for parameter in known]
+    unknown = [name for name in given if name not in names]
+    required = [parameter.name for parameter in known if parameter.default is parameter.empty]
+    missing = [name for name in required if name not in given]
+    if unknown:
+        return f"{parameters['inputs']} takes no '{unknown[0]}'{did_you_mean(unknown[0], names)}"
     return f"{parameters['inputs']} needs '{missing[0]}' among what is 'given'" if missing else ""
 
 
-def _known(name: str, info: ValidationInfo) -> str:
+def _existing_inputs(name: str, info: ValidationInfo) -> str:
     own = offers_among(info.context, "inputs")
     if name in own:
         return OfferedName(name, own[name])
@@ -195,4 +169,28 @@ def _known(name: str, info: ValidationInfo) -> str:
     return name
 
 
-Inputs = Annotated[str, AfterValidator(_known)]
+Inputs = Annotated[str, AfterValidator(_existing_inputs)]
+
+
+def returned_for_each(
+    student: Student, file: str, function: str, cases: Cases, through: Through = None
+) -> Iterator[Array]:
+    """What it returns for each case, one after the other."""
+    answers = student.probe_each("call", file, cases.questions(function, through))
+
+    def returned(case: Case) -> Array:
+        with blamed_on(case):
+            return numbers(next(answers), f"{function}()")
+
+    return map(returned, cases)
+
+
+@contextmanager
+def blamed_on(case: Case) -> Iterator[None]:
+    """A fault says with which kind of input it came; a file that cannot be imported was given none."""
+    try:
+        yield
+    except NotImportable:
+        raise
+    except (Crashed, WrongKind) as fault:
+        raise fault.given(case.label) from None

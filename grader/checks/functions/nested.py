@@ -71,26 +71,26 @@ def _in_parts(got: Any, want: Values, what: str) -> Values:
         if isinstance(got, dict) and got.keys() == want.keys():
             return {key: _in_parts(got[key], part, f"{what}[{key!r}]") for key, part in want.items()}
         asked = f"a dictionary with {', '.join(map(str, want))} was asked for"
-        raise WrongKind(f"{what} returned {_kind(got)}; {asked}", code="wrong_parts")
+        raise WrongKind(f"{what} returned {_kind_in_words(got)}; {asked}", code="wrong_parts")
     if isinstance(want, tuple):
-        if _length(got) == len(want):
+        if _number_of_parts(got) == len(want):
             pairs = enumerate(zip(got, want, strict=True))
             return tuple(_in_parts(value, part, f"{what}[{at}]") for at, (value, part) in pairs)
-        raise WrongKind(f"{what} returned {_kind(got)}; {len(want)} values were asked for", code="wrong_parts")
+        raise WrongKind(f"{what} returned {_kind_in_words(got)}; {len(want)} values were asked for", code="wrong_parts")
     if want is None or isinstance(want, str):
         if type(got) is type(want):
             return got
         asked = "text" if isinstance(want, str) else "nothing (None)"
-        raise WrongKind(f"{what} returned {_kind(got)}; {asked} was asked for", code="wrong_kind")
+        raise WrongKind(f"{what} returned {_kind_in_words(got)}; {asked} was asked for", code="wrong_kind")
     return numbers(got, what)
 
 
-def _length(got: Any) -> int:
+def _number_of_parts(got: Any) -> int:
     """How many parts it has, the rows of an array among them; -1 for what has none."""
     return len(got) if isinstance(got, list | tuple) or (isinstance(got, np.ndarray) and got.ndim) else -1
 
 
-def _kind(got: Any) -> str:
+def _kind_in_words(got: Any) -> str:
     if isinstance(got, dict):
         return f"a dictionary with {quote(', '.join(got))}" if got else "an empty dictionary"
     if isinstance(got, list | tuple):
@@ -102,8 +102,8 @@ def _kind(got: Any) -> str:
 
 def difference_in(got: Values, want: Values, rtol: float, atol: float) -> Difference | None:
     """The worst disagreement in the first part that is wrong. The detail says which part: code chooses that."""
-    for place, one, right in _pairs(got, want):
-        if found := _text_difference(one, right) if isinstance(right, str) else difference(one, right, rtol, atol):
+    for place, value, right in _pairs(got, want):
+        if found := _text_difference(value, right) if isinstance(right, str) else difference(value, right, rtol, atol):
             return replace(found, detail=f"in {place}, {found.detail}") if place else found
     return None
 

@@ -7,31 +7,20 @@ it calls is noted. Reading alone misses what is hidden on purpose; running alone
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from grader.checks.functions.inputs import Inputs, all_cases, maker_of
-from grader.checks.functions.preparation import drawn
+from grader.checks.functions.inputs import Inputs, sampled
 from grader.errors import Crashed, StudentFault
-from grader.model import Outcome, Status, Student, failed, passed
+from grader.model import Outcome, Student, failed, needs_review, passed
 from grader.quoting import place, quote
 from grader.registry import StudentFile, check
 
-_Request = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class _Watched:
-    """Runs to be watched; and runs with other inputs, a mask say, which lead code to other lines. Work that cannot take
-    those yet is judged by the checks that ask for them."""
-
-    runs: _Request
-    others: _Request | None = None
+# What to run while it is watched. Every request but the first has other inputs, a mask say, which lead code to other
+# lines. Work that cannot take those yet is judged by the checks that ask for them.
+_Watched = list[dict[str, Any]]
 
 
 @check  # in a sandbox of its own: code that counts its calls would know which ones are watched
@@ -47,16 +36,11 @@ def writes_it_out(
     inputs_too: Inputs | None = None,
 ) -> Outcome:
     """It is written out: nothing that it reaches is a library's ready-made function for it."""
-    watched = drawn(rng, _calls, function, inputs, inputs_too) if inputs else None
+    watched: _Watched = []
+    for name in filter(None, (inputs, inputs_too)):
+        calls = [{"args": list(case.args), "kwargs": case.kwargs} for case in sampled(name, rng)]
+        watched.append({"name": function, "run_as": "call", "requests": calls})
     return _judged(student, file, function, (forbidden, allowed), watched)
-
-
-def _calls(rng: np.random.Generator, function: str, inputs: str, inputs_too: str | None) -> _Watched:
-    def watched(name: str) -> _Request:
-        requests = [{"args": list(case.args), "kwargs": case.kwargs} for case in all_cases(rng, maker_of(name))]
-        return {"name": function, "run_as": "call", "requests": requests}
-
-    return _Watched(watched(inputs), watched(inputs_too) if inputs_too else None)
 
 
 @check  # in a sandbox of its own: code that counts its calls would know which ones are watched
@@ -72,27 +56,20 @@ def is_built_from_parts(
     allowed: list[str] = [],  # noqa: B006 - read only
 ) -> Outcome:
     """The module is built from its parts: nothing that it reaches is a library's ready-made whole."""
-    watched = drawn(rng, _builds, name, tuple(build.items()), tuple(shape))
+    built = {"build": build, "inputs": [rng.normal(size=shape)]}
+    watched = [{"name": name, "run_as": "forward", "requests": [built]}]
     return _judged(student, file, name, (forbidden, allowed), watched)
 
 
-def _builds(
-    rng: np.random.Generator, name: str, build: tuple[tuple[str, int], ...], shape: tuple[int, ...]
-) -> _Watched:
-    request = {"build": dict(build), "inputs": [rng.normal(size=shape)]}
-    return _Watched({"name": name, "run_as": "forward", "requests": [request]})
-
-
-def _judged(
-    student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: _Watched | None
-) -> Outcome:
+def _judged(student: Student, file: str, name: str, rules: tuple[list[str], list[str]], watched: _Watched) -> Outcome:
     # Read inside a box: a hostile file can crash a parser, and then only that box is lost.
     match student.probe("names_used", file, name=name):
         case {"taken": list(taken), "perhaps": list(perhaps), "lookups": list(lookups), "complete": bool(complete)}:
             pass
         case _:
             raise Crashed(f"{file} could not be read", code="malformed_reply")
-    calls, finished = _recorded(student, file, name, watched)
+    runs = [_calls_of(student, file, request) for request in watched]
+    calls, finished = [call for made, _ in runs for call in made], bool(runs) and runs[0][1]
     read, seen = _first_forbidden(taken, *rules), _first_forbidden(calls, *rules)
     if seen or (read and not finished):
         used, source, line = read or seen or ("", "", 0)
@@ -100,50 +77,38 @@ def _judged(
         message = f"{where} uses {quote(used)}, which is ready-made; write it out yourself"
         return failed(message, code="ready_made")
     if read:
-        return _for_a_person(read, "names {}, which is ready-made, though no trial run called it", "ready_made_named")
+        return _needs_review(read, "names {}, which is ready-made, though no trial run called it", "ready_made_named")
     if lookups:
         says = "looks names up while it runs ({}), so reading cannot tell what it uses"
-        return _for_a_person(lookups[0], says, "names_looked_up")
+        return _needs_review(lookups[0], says, "names_looked_up")
     if not finished and (doubtful := _first_forbidden(perhaps, *rules)):
-        return _for_a_person(doubtful, "uses {}, which may be ready-made", "perhaps_ready_made")
+        return _needs_review(doubtful, "uses {}, which may be ready-made", "perhaps_ready_made")
     if not complete:
-        return _review("it reaches more files of its own than were read", "files_unread")
+        message = "it reaches more files of its own than were read; a person should look"
+        return needs_review(message, 1, code="files_unread")
     return passed("nothing ready-made is used", evidence={"forbidden": rules[0], "allowed": rules[1]})
 
 
-def _recorded(student: Student, file: str, name: str, watched: _Watched | None) -> tuple[list[Any], bool]:
-    """What runs called, and whether they ran to their end. What does not is judged by the checks that come later."""
-    if watched is None:
-        return [], False
-    calls, finished = _calls_of(student, file, name, watched.runs)
-    return calls + (_calls_of(student, file, name, watched.others)[0] if watched.others else []), finished
-
-
-def _calls_of(student: Student, file: str, name: str, watched: _Request) -> tuple[list[Any], bool]:
+def _calls_of(student: Student, file: str, request: dict[str, Any]) -> tuple[list[Any], bool]:
+    """What a run called, and whether it came to its end. What does not is judged by the checks that come later."""
     try:
-        answer = student.probe("calls_made", file, **watched)
+        answer = student.probe("calls_made", file, **request)
     except StudentFault:
         return [], False
     match answer:
         case {"calls": list(calls), "finished": bool(finished)}:
             return calls, finished
-    raise Crashed(f"{name} could not be run", code="malformed_reply")
+    raise Crashed(f"{request['name']} could not be run", code="malformed_reply")
 
 
 def _first_forbidden(
     mentions: Sequence[Any], forbidden: Sequence[str], allowed: Sequence[str]
 ) -> tuple[str, str, int] | None:
-    rules = tuple(forbidden), tuple(allowed)
     for mention in mentions:
         match mention:
-            case [str(name), str(source), int(line)] if _is_forbidden(name, *rules):
+            case [str(name), str(source), int(line)] if _fits(name, forbidden) and not _fits(name, allowed):
                 return name, source, line
     return None
-
-
-@lru_cache(maxsize=1024)  # what numpy's functions are called is the same for a whole class
-def _is_forbidden(name: str, forbidden: tuple[str, ...], allowed: tuple[str, ...]) -> bool:
-    return _fits(name, forbidden) and not _fits(name, allowed)
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
@@ -157,10 +122,7 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-def _for_a_person(mention: Sequence[Any], says: str, code: str) -> Outcome:
+def _needs_review(mention: Sequence[Any], says: str, code: str) -> Outcome:
     name, source, line = mention
-    return _review(f"{place(source, line)} {says.format(quote(name))}", code)
-
-
-def _review(message: str, code: str) -> Outcome:
-    return Outcome(Status.REVIEW, Fraction(1), f"{message}; a person should look", code=code)
+    message = f"{place(source, line)} {says.format(quote(name))}; a person should look"
+    return needs_review(message, 1, code=code)

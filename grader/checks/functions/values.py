@@ -8,37 +8,36 @@ from typing import Any
 import numpy as np
 
 from grader import compare
-from grader.checks.functions.crash_cause import can_be_asked_more, cause_of_crash
 from grader.checks.functions.ground_truth import (
     Reference,
     ReferenceForCauses,
     asked_here,
-    reference_function,
-    right_values,
+    cause_of_crash,
+    code_of,
+    name_the_mistake,
+    reference_named,
+    values_of,
 )
 from grader.checks.functions.inputs import (
     AttentionCall,
     Case,
     Cases,
     Inputs,
-    Maker,
     Scale,
     Through,
     Tokens,
-    all_cases,
-    maker_of,
+    blamed_on,
+    returned_for_each,
+    sampled,
     takes_what_is_given,
 )
-from grader.checks.functions.mistake_name import code_of, name_the_mistake
-from grader.checks.functions.nested import Values, difference_in, flat
-from grader.checks.functions.preparation import drawn
-from grader.checks.functions.returned import given, returned_for_each
+from grader.checks.functions.nested import Values, as_asked, difference_in, flat
 from grader.compare import difference
-from grader.errors import Crashed, WrongKind
+from grader.errors import Crashed
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
 
-Given = dict[str, int | float | str]  # to the generator of inputs, if it is the rubric's own
+Arguments = dict[str, int | float | str]  # to the generator of inputs, if it is the rubric's own
 
 
 @check(group="values", agree=takes_what_is_given)
@@ -49,26 +48,22 @@ def returns_an_array(
     file: StudentFile,
     function: str,
     inputs: Inputs,
-    given: Given = {},  # noqa: B006 - read only
+    given: Arguments = {},  # noqa: B006 - read only
     reference: ReferenceForCauses = None,
     through: Through = None,
 ) -> Outcome:
     """It can be called as the assignment says, and returns one array of numbers that depends on what it is given."""
+    cases = Cases(next(sampled(inputs, rng, given)) for _ in range(2))  # the same shapes, other numbers
     try:
-        cases = drawn(rng, _two_alike, maker_of(inputs, given))
-        one, other = returned_for_each(student, file, function, cases, through)
+        first, second = returned_for_each(student, file, function, cases, through)
     except Crashed as fault:
-        if reference and can_be_asked_more(fault, reference):
-            fault.message += cause_of_crash(student, rng, (file, function), reference, inputs, through)
+        if reference and type(fault) is Crashed:  # it raised while it ran, and neither ended nor hung
+            right = reference_named(reference)
+            fault.message += cause_of_crash(student, rng, (file, function), right, inputs, through)
         raise
-    if np.array_equal(one, other, equal_nan=True):
+    if np.array_equal(first, second, equal_nan=True):
         return failed(f"{function}() returns the same array whatever it is given", code="ignores_its_input")
     return passed(f"{function}() runs and returns an array")
-
-
-def _two_alike(rng: np.random.Generator, maker: Maker) -> Cases:
-    """The same shapes, other numbers."""
-    return Cases((next(maker(rng)), next(maker(rng))))
 
 
 @check(group="values", agree=takes_what_is_given)
@@ -80,19 +75,20 @@ def matches_reference(
     function: str,
     reference: Reference,
     inputs: Inputs,
-    given: Given = {},  # noqa: B006 - read only
+    given: Arguments = {},  # noqa: B006 - read only
     rtol: float = compare.RTOL,
     atol: float = compare.ATOL,
     through: Through = None,
 ) -> Outcome:
     """Its values equal the reference's on inputs of many shapes, in float64 and float32."""
-    every = drawn(rng, all_cases, maker_of(inputs, given))
+    every = Cases(sampled(inputs, rng, given))
     cases = asked_here(reference, every)
-    values = returned_for_each(student, file, function, cases, through)
-    right, wrong, fine = reference_function(reference), [], []
+    answers = student.probe_each("call", file, cases.questions(function, through))
+    right, wrong, fine = reference_named(reference), [], []
     for trial, case in enumerate(cases):
-        want = right_values(right, reference, case)
-        value = values.next_like(want)
+        want = values_of(right.function, case)
+        with blamed_on(case):
+            value = as_asked(next(answers), want, f"{function}()")
         if found := difference_in(value, want, rtol, atol):
             wrong.append((trial, (case, flat(value)), found, _heat_map(value, want, case)))
         else:
@@ -101,7 +97,7 @@ def matches_reference(
         later = f"; {len(every) - len(cases)} more after the deadline" if len(cases) < len(every) else ""
         return passed(f"right on all {len(cases)} inputs{later}", evidence={"inputs": len(cases)})
     trial, (case, _), found, figure = wrong[0]
-    mistake = name_the_mistake(reference, [*(given for _, given, _, _ in wrong), *fine])
+    mistake = name_the_mistake(right, [*(call for _, call, _, _ in wrong), *fine])
     looks = f"; it looks as if {mistake}" if mistake else ""
     return failed(
         f"wrong on {len(wrong)} of {len(cases)} inputs{looks}. With {case.label} {found.summary}",
@@ -148,7 +144,7 @@ def rows_sum_to_one(
 def _weights_sum_to_one(
     student: Student, rng: np.random.Generator, file: str, function: str, call: AttentionCall
 ) -> Outcome:
-    cases = drawn(rng, _with_unit_values, call)
+    cases = _with_unit_values(rng, call)
     answers = returned_for_each(student, file, function, cases)
     for case, output in zip(cases, answers, strict=True):
         m, n = (call.columns(case.args[place]).shape[1] for place in (1, 0))
@@ -194,7 +190,7 @@ def ignores_the_order_of_pairs(
 ) -> Outcome:
     """Reordering keys and values together changes nothing."""
     call = AttentionCall(tokens, scale)
-    cases = drawn(rng, _reordered_pairs, call)
+    cases = _reordered_pairs(rng, call)
     answers = returned_for_each(student, file, function, cases)
     for case in cases[::3]:
         before, after = next(answers), next(answers)
@@ -231,13 +227,11 @@ def leaves_inputs_unchanged(
     through: Through = None,
 ) -> Outcome:
     """The caller's arrays are the same after the call."""
-    cases = drawn(rng, _some_cases, maker_of(inputs))
+    cases = _some_of(Cases(sampled(inputs, rng)))
     answers = student.probe_each("call", file, cases.questions(function, through))
     for case in cases:
-        try:
+        with blamed_on(case):
             next(answers)
-        except (Crashed, WrongKind) as fault:
-            raise given(case, fault) from None
     match student.probe("latest_arguments", file, calls=len(cases)):
         case list(calls) if len(calls) == len(cases):
             pass
@@ -255,10 +249,9 @@ def leaves_inputs_unchanged(
 _FEW = 6
 
 
-def _some_cases(rng: np.random.Generator, maker: Maker) -> Cases:
+def _some_of(cases: Cases) -> Cases:
     """One in three, counted from the last: so both precisions are among them, more queries than keys, a single key, one
     head and several, both kinds of mask. All, where there are few."""
-    cases = all_cases(rng, maker)
     return cases if len(cases) <= _FEW else Cases(reversed(cases[::-3]))
 
 

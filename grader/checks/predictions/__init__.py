@@ -1,1 +1,1 @@
-"""Checks of prediction files and of scripts that state an accuracy."""
+"""Checks of prediction files."""

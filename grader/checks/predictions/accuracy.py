@@ -1,44 +1,70 @@
-"""Prediction files judged by how many labels are right; never by lines that may belong to another question."""
+"""Prediction files judged by how many labels are right; never by lines that may belong to another question.
+
+How accurate is accurate enough: `{accuracy: 0.10, score: 1}`, `{accuracy: 0.05, score: 1/2}`, `{right: 1, …}`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from itertools import pairwise
+from math import ceil
 from typing import Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from grader.checks.predictions.alignment import Doubt, doubt_about
+from grader.checks.predictions.alignment import doubt_about
 from grader.checks.predictions.label_files import Accuracy, Split
-from grader.checks.predictions.mishaps import running_text
-from grader.checks.predictions.prediction_files import Form, PredictionFile, read_predictions
-from grader.checks.predictions.tiers import SomeShare, Tier, Tiers
+from grader.checks.predictions.prediction_files import Form, PredictionFile, read_predictions, running_text
 from grader.errors import Missing
-from grader.model import Evidence, Outcome, Status, Student, failed, passed, scored
+from grader.model import Evidence, Outcome, Student, failed, needs_review, passed, scored
 from grader.registry import DataFile, Labels, SaidInFeedback, StudentFile, check, rescores
-from grader.shares import Partial
+from grader.shares import Partial, Share
 
-_FILES_KEPT = 16  # of predictions: two submissions' worth
 _NEARLY_ALL = 0.95  # of one answer: where a model was asked, it gives several
 # Of both checks, so that `with` can state it once for a problem.
 _PARTIAL = Partial(cleaned_up="1/2", lines_shifted="1/2", suspicious_predictions="1/2")
 Wording = Annotated[str, SaidInFeedback()]
+SomeShare = Annotated[Share, Field(gt=0)]
 
 
-@lru_cache(maxsize=_FILES_KEPT)
-def _read(content: bytes, split: Split, form: Form) -> PredictionFile:
-    """What is in a file. Several checks ask for it, and nobody changes it."""
-    return read_predictions(content, split, form)
+class Tier(BaseModel):
+    """A score, for a share of right answers or for a number of them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    score: SomeShare
+    accuracy: SomeShare | None = None
+    right: Annotated[int, Field(ge=1)] | None = None
+
+    def needed(self, total: int) -> int:
+        return ceil(self.accuracy * total) if self.accuracy is not None else self.right or 0
+
+    def met_by(self, reached: Accuracy) -> bool:
+        return reached.right >= self.needed(reached.total)
+
+    def __str__(self) -> str:
+        bar = f"{float(100 * self.accuracy):g} %" if self.accuracy is not None else f"{self.right} right"
+        return f"the tier from {bar} on, worth {'all' if self.score == 1 else self.score}"
 
 
-def _doubt_about(said: PredictionFile, split: Split, other_labels: str) -> Doubt | None:
-    return _doubt(said, split, Split.read_questions(other_labels) if other_labels else None)
+def _in_order(tiers: list[Tier]) -> list[Tier]:
+    if not tiers:
+        raise ValueError("should hold at least one tier")
+    if any((tier.accuracy is None) == (tier.right is None) for tier in tiers):
+        raise ValueError("should give each tier either 'accuracy' or 'right'")
+    ordered = sorted(tiers, key=lambda tier: tier.score, reverse=True)
+    # A number of right answers stands below every share: how many lines there are is not known here.
+    bars = [tier.accuracy if tier.accuracy is not None else Fraction(tier.right or 0, 10**9) for tier in ordered]
+    if any(higher <= lower for higher, lower in pairwise(bars)):
+        raise ValueError("should ask for more where it gives more")
+    return ordered
 
 
-_doubt = lru_cache(maxsize=_FILES_KEPT)(doubt_about)
+Tiers = Annotated[list[Tier], AfterValidator(_in_order)]
 
 
 @check
@@ -59,15 +85,15 @@ def predictions_are_well_formed(
     A file of which it is plain what is whose, once it is cleaned up, earns `partial: {cleaned_up: …}`.
     """
     split = Split.read_questions(labels)  # at home there may be questions alone
-    said = _read(student.read(file), split, Form(called, pad, separator))
-    evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
-    if doubt := _doubt_about(said, split, other_labels):
-        message = f"{file}: {'; '.join([doubt.cause, *said.mistakes])}"
+    submitted = read_predictions(student.read(file), split, Form(called, pad, separator))
+    evidence = {"lines": len(submitted.predictions), "asked": len(split.questions), **_remarks(submitted)}
+    if doubt := doubt_about(submitted, split, other_labels):
+        message = f"{file}: {'; '.join([doubt.reason, *submitted.mistakes])}"
         return failed(message, evidence=evidence, code=doubt.code)
-    if said.mistakes:
-        message = f"{file}: it is plain which {called} is whose, but {'; '.join(said.mistakes)}"
-        return scored(partial["cleaned_up"], message, evidence=evidence, code=said.code)
-    return passed(f"{file}: {len(said.predictions)} lines{_aside(said.harmless)}", evidence=evidence)
+    if submitted.mistakes:
+        message = f"{file}: it is plain which {called} is whose, but {'; '.join(submitted.mistakes)}"
+        return scored(partial["cleaned_up"], message, evidence=evidence, code=submitted.code)
+    return passed(f"{file}: {len(submitted.predictions)} lines{_aside(submitted.harmless)}", evidence=evidence)
 
 
 @check
@@ -92,35 +118,37 @@ def predictions_reach(
     Of suspicious predictions, and of shifted lines, a share of the tier counts until a TA has looked (`partial`).
     """
     split, form = Split.read(labels), Form(called, pad, separator)
-    said = _read(student.read(file), split, form)
-    doubt = _doubt_about(said, split, other_labels)
+    submitted = read_predictions(student.read(file), split, form)
+    doubt = doubt_about(submitted, split, other_labels)
     if doubt and doubt.moved:
-        said = replace(said, predictions=doubt.moved)
+        submitted = replace(submitted, predictions=doubt.moved)
     elif doubt:
-        evidence = {"lines": len(said.predictions), "asked": len(split.questions), **_remarks(said)}
-        status = Status.REVIEW if doubt.mendable else Status.FAILED
-        message = f"{file}: {doubt.cause}; it is not scored"
-        return Outcome(status, Fraction(0), message, evidence=evidence, code=doubt.code)
-    right, always = split.right(said.predictions), split.right([baseline] * len(split.questions))
+        evidence = {"lines": len(submitted.predictions), "asked": len(split.questions), **_remarks(submitted)}
+        judged = needs_review if doubt.fixable else failed
+        return judged(f"{file}: {doubt.reason}; it is not scored", evidence=evidence, code=doubt.code)
+    right, always = split.right(submitted.predictions), split.right([baseline] * len(split.questions))
     low, high = right.interval
-    suspicions = _suspicions(said.predictions, split, form, baseline)
+    suspicions = _suspicions(submitted.predictions, split, form, baseline)
     if too_good is not None and right.rate >= too_good:
         least = f"{float(100 * too_good):g} % right and more is above what this model reaches"
         suspicions.append(f"{least}; were labels copied, or did another model predict?")
     for other in unlike:
-        content = _read_if_there(student, other) if other != file else None
-        if content is not None and _read(content, split, form).predictions == said.predictions:
-            suspicions.append(f"it is the same, line by line, as {other}")
+        with suppress(Missing):
+            if (
+                other != file
+                and read_predictions(student.read(other), split, form).predictions == submitted.predictions
+            ):
+                suspicions.append(f"it is the same, line by line, as {other}")
     evidence = {
         "right": right.right,
         "total": right.total,
         "interval": [round(low, 4), round(high, 4)],
         "baseline": {"answer": baseline, "right": always.right, "total": always.total},
-        "nearly_right": split.nearly_right(said.predictions) - right.right,
+        "nearly_right": split.nearly_right(submitted.predictions) - right.right,
         "suspicions": suspicions,
-        "shifted": doubt.cause if doubt else "",
-        "needed_cleanup": said.needed_cleanup,
-        **_remarks(said),
+        "shifted": doubt.reason if doubt else "",
+        "needed_cleanup": submitted.needed_cleanup,
+        **_remarks(submitted),
     }
     return _verdict_by(file, evidence, tiers, partial)
 
@@ -158,11 +186,11 @@ def _verdict_by(file: str, evidence: Evidence, tiers: list[Tier], partial: Parti
     evidence = {
         **evidence,
         "tier": str(tier) if tier else None,
-        "tiers": [{"right": one.needed(right.total), "score": str(one.score)} for one in tiers],
+        "tiers": [{"right": tier.needed(right.total), "score": str(tier.score)} for tier in tiers],
     }
     if reasons:
         message = f"{message}. For a person: {'; '.join(reasons)}"
-        return Outcome(Status.REVIEW, score, message, evidence=evidence, code=code or "nearly_right")
+        return needs_review(message, score, evidence=evidence, code=code or "nearly_right")
     return scored(score, message + _aside(harmless), evidence=evidence, code="accuracy_below_tiers")
 
 
@@ -175,8 +203,8 @@ def _reached_before(
     return _verdict_by(file, stored.evidence, tiers, partial)
 
 
-def _remarks(said: PredictionFile) -> dict[str, Any]:
-    return {"remarks": [*said.mistakes, *said.harmless], "mistakes": len(said.mistakes)}
+def _remarks(submitted: PredictionFile) -> dict[str, Any]:
+    return {"remarks": [*submitted.mistakes, *submitted.harmless], "mistakes": len(submitted.mistakes)}
 
 
 def _aside(remarks: list[str]) -> str:
@@ -186,16 +214,9 @@ def _aside(remarks: list[str]) -> str:
 def _suspicions(predictions: Sequence[str], split: Split, form: Form, baseline: str) -> list[str]:
     """What a person should look at: half of the points wait for that, because each can have an innocent cause."""
     text = running_text(predictions, set(split.labels), form.pad + form.separator)
-    found = [text] if text else []
+    suspicions = [text] if text else []
     (answer, often), *_ = Counter(predictions).most_common(1)
     if often >= _NEARLY_ALL * len(predictions):
         which = f"it is the baseline, {answer}" if answer == baseline else "one answer"
-        found.append(f"{often} of {len(predictions)} lines are the same ({which}), where a model was asked")
-    return found
-
-
-def _read_if_there(student: Student, file: str) -> bytes | None:
-    try:
-        return student.read(file)
-    except Missing:
-        return None
+        suspicions.append(f"{often} of {len(predictions)} lines are the same ({which}), where a model was asked")
+    return suspicions

@@ -9,14 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import sqrt
 from operator import eq
 from pathlib import Path
 
 Z_95 = 1.959964  # the normal quantile that leaves 2.5 % on either side
 UNKNOWN = "\n"  # the label of a question that comes without one; no line of a file is this
-_FILES_KEPT = 8  # of labels; a course has a handful
 
 
 @dataclass(frozen=True)
@@ -48,21 +47,32 @@ class Question:
     label: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Split:
-    """Questions of one split with labels in the form they are compared in. A file is read once, until it changes."""
+    """Questions of one split with labels in the form they are compared in."""
 
     name: str
     questions: list[Question]
 
     @classmethod
     def read(cls, path: str) -> Split:
-        return _read(path, *_version(path))
+        name, questions = Path(path).name, []
+        for number, line in enumerate(read_lines(Path(path)), start=1):
+            fields = line.split("\t")
+            if len(fields) != 2 or not all(fields):
+                raise ValueError(f"{name}:{number}: expected question<TAB>label, found {line!r}")
+            questions.append(Question(fields[0], normal(fields[1].strip())))
+        if not questions:
+            raise ValueError(f"{name} holds no questions")
+        return cls(name, questions)
 
     @classmethod
     def read_questions(cls, path: str) -> Split:
         """The same without labels, where students have only the questions: lines can be counted, hits cannot."""
-        return _read_questions(path, *_version(path))
+        lines = read_lines(Path(path))
+        if any("\t" in line for line in lines):
+            return cls.read(path)
+        return cls(Path(path).name, [Question(line, UNKNOWN) for line in lines])
 
     @cached_property
     def labels(self) -> list[str]:
@@ -71,7 +81,7 @@ class Split:
     def right(self, predictions: Sequence[str]) -> Accuracy:
         """Spaces at both ends aside. Case counts."""
         pairs = zip(predictions, self.labels, strict=True)
-        return Accuracy(sum(normal(said).strip() == label for said, label in pairs), len(self.questions))
+        return Accuracy(sum(normal(prediction).strip() == label for prediction, label in pairs), len(self.questions))
 
     def nearly_right(self, predictions: Sequence[str]) -> int:
         """How many are right but for case, punctuation, spaces and the form of letters."""
@@ -82,7 +92,6 @@ def normal(label: str) -> str:
     return unicodedata.normalize("NFC", label)
 
 
-@lru_cache(maxsize=1024)  # a few hundred labels are the answers of a whole class
 def _letters(label: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", label).casefold()))
 
@@ -91,29 +100,3 @@ def read_lines(path: Path) -> list[str]:
     """Lines without their ends; only the newline ends a line, so no exotic separator can shift the count."""
     text = path.read_text(encoding="utf-8")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
-
-
-def _version(path: str) -> tuple[int, int]:
-    found = Path(path).stat()
-    return found.st_mtime_ns, found.st_size
-
-
-@lru_cache(maxsize=_FILES_KEPT)
-def _read(path: str, *_: int) -> Split:
-    name, questions = Path(path).name, []
-    for number, line in enumerate(read_lines(Path(path)), start=1):
-        fields = line.split("\t")
-        if len(fields) != 2 or not all(fields):
-            raise ValueError(f"{name}:{number}: expected question<TAB>label, found {line!r}")
-        questions.append(Question(fields[0], normal(fields[1].strip())))
-    if not questions:
-        raise ValueError(f"{name} holds no questions")
-    return Split(name, questions)
-
-
-@lru_cache(maxsize=_FILES_KEPT)
-def _read_questions(path: str, *version: int) -> Split:
-    lines = read_lines(Path(path))
-    if any("\t" in line for line in lines):
-        return _read(path, *version)
-    return Split(Path(path).name, [Question(line, UNKNOWN) for line in lines])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rubric_nlp_a5.public.london_baseline import _altered, _Number, baseline_states_its_accuracy
 
-from grader.checks.predictions.baseline import _altered, _Number, baseline_states_its_accuracy
-from grader.checks.predictions.label_files import Question, Split
 from grader.errors import Crashed, StudentFault, TimedOut
 from grader.model import Limits, Outcome, Status
 from grader.sandbox import BoxRunner
@@ -26,8 +25,6 @@ def _judged(boxes: BoxRunner, work: OpenedSubmission, limits: Limits = ORDINARY)
             np.random.default_rng(0),
             file=FILE,
             labels=str(DATA / "birth_dev.tsv"),
-            answer="London",
-            option="--eval_corpus_path",
             beside=[str(DATA / name) for name in BESIDE],
         )
 
@@ -353,9 +350,9 @@ def test_numbers_may_be_rounded_or_cut_off(text: float, want: float, near: bool)
 
 
 def test_altered_data_keep_the_questions_and_move_the_share() -> None:
-    split, rng = Split.read(str(DATA / "birth_dev.tsv")), np.random.default_rng(3)
-    rows = [line.split("\t") for line in _altered(rng, split, 90, "London").splitlines()]
-    assert [text for text, _ in rows] == [question.text for question in split.questions]
-    assert sum(label == "London" for _, label in rows) == 90
-    everywhere = Split("q.tsv", [Question("q", "London")] * 4)
-    assert _altered(rng, everywhere, 1, "London").count("Elsewhere") == 3
+    rng = np.random.default_rng(3)
+    rows = [line.split("\t") for line in (DATA / "birth_dev.tsv").read_text(encoding="utf-8").splitlines()]
+    altered = [line.split("\t") for line in _altered(rng, rows, 90).splitlines()]
+    assert [text for text, _ in altered] == [text for text, _ in rows]
+    assert sum(label == "London" for _, label in altered) == 90
+    assert _altered(rng, [["q", "London"]] * 4, 1).count("Elsewhere") == 3

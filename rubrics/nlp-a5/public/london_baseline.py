@@ -1,4 +1,4 @@
-"""A script that works out how often one answer is right: it is run, and one number read from what it states."""
+"""The script that works out how often London is right: it is run, and one number read from what it states."""
 
 from __future__ import annotations
 
@@ -11,17 +11,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.checks.predictions.accuracy import Wording
-from grader.checks.predictions.label_files import Accuracy, Split
-from grader.errors import Crashed
-from grader.model import Outcome, Status, Student, failed, needs_review, passed
-from grader.quoting import quote
-from grader.registry import DataFile, StudentFile, check
-from grader.shares import Partial
+from grader import (
+    Crashed,
+    DataFile,
+    Outcome,
+    Partial,
+    Status,
+    Student,
+    StudentFile,
+    check,
+    failed,
+    needs_review,
+    passed,
+    quote,
+)
 
+ANSWER = "London"
+OPTION = "--eval_corpus_path"  # takes the path of the labels in the course's own scripts
 _NUMBER = re.compile(r"(?<![\d.])(?:\d+(?:\.(\d*))?|\.(\d+))(?:[eE]([-+]?\d{1,2}))?")
 _READ = 20  # numbers, at the end: a baseline states its lines, its hits, its accuracy and little more
 _APART = Fraction(1, 10)  # how far the share of this answer moves at least where labels are others
+
+
+class Accuracy(NamedTuple):
+    right: int
+    total: int
+
+    @property
+    def rate(self) -> float:
+        return self.right / self.total
+
+    def __str__(self) -> str:
+        return f"{self.right}/{self.total} = {100 * self.rate:.1f} %"
 
 
 @check  # in a sandbox of its own: the script may change what it likes
@@ -32,23 +53,20 @@ def baseline_states_its_accuracy(
     file: StudentFile,
     labels: DataFile,
     beside: Sequence[DataFile] = (),
-    answer: Wording,
-    option: str = "",
     partial: Partial = Partial(accuracy_only_counted="1/2"),
 ) -> Outcome:
     """Run as a script, it works out how often always giving the same answer is right on the dev data, and says so."""
-    name, split = Path(labels).name, Split.read(labels)
     data = {Path(path).name: Path(path).read_text(encoding="utf-8") for path in (labels, *beside)}
-    want = split.right([answer] * len(split.labels))
-    arguments = [[], [name], *([[option, name]] if option else [])]
-    match _ran(student, file, data, arguments):
+    name = Path(labels).name
+    rows = [line.split("\t") for line in data[name].removesuffix("\n").split("\n")]
+    want = Accuracy(sum(label.strip() == ANSWER for _, label in rows), len(rows))
+    match _ran(student, file, data, name):
         case {"started": False}:
             message = f"{file} is not started: there is no code in it that does anything"
             return Outcome(Status.MISSING, Fraction(0), message, code="not_started")
         case {"refused": str(refused)} if refused:
-            after = f" or `{option} {name}`" if option else ""
-            message = f"{file} did not run as `python {file}`, nor with `{name}`{after} behind it, which lies beside it"
-            return needs_review(message, detail=quote(refused), code="script_not_run")
+            calls = f"`python {file}`, nor with `{name}` or `{OPTION} {name}` behind it, which lies beside it"
+            return needs_review(f"{file} did not run as {calls}", detail=quote(refused), code="script_not_run")
         case reply:
             first, revealing = _numbers_in(reply["text"]), {"said": quote(reply["text"], 400)}
     if not first:
@@ -58,16 +76,15 @@ def baseline_states_its_accuracy(
         message, code = "it states how many are right, but not what share that is", "accuracy_only_counted"
         return needs_review(message, partial[code], revealing=revealing, code=code)
     if not _state(first, want):
-        message = f"none of the numbers it states is the accuracy of always saying {answer}"
+        message = f"none of the numbers it states is the accuracy of always saying {ANSWER}"
         return failed(message, f"{_quoted(first)}; expected {want}", revealing=revealing, code="wrong_accuracy")
     apart = [Accuracy(right, want.total) for right in range(1, want.total // 2 + 1)]
-    others = [one for one in apart if abs(one.rate - want.rate) >= _APART and not _state(first, one)]
+    others = [other for other in apart if abs(other.rate - want.rate) >= _APART and not _state(first, other)]
     if not others:
         message = "so many numbers are stated that any accuracy is among them"
         return needs_review(message, revealing=revealing, code="accuracy_unclear")
     other = others[int(rng.integers(len(others)))]
-    altered = {**data, name: _altered(rng, split, other.right, answer)}
-    second = _numbers_in(_ran(student, file, altered, arguments)["text"])
+    second = _numbers_in(_ran(student, file, {**data, name: _altered(rng, rows, other.right)}, name)["text"])
     if _state(second, other):
         return passed("it works out the accuracy, and follows the data when they change")
     if _state(second, want):
@@ -77,20 +94,20 @@ def baseline_states_its_accuracy(
     return failed(message, f"{_quoted(second)}; expected {other}", code="wrong_on_other_data")
 
 
-def _ran(student: Student, file: str, data: Mapping[str, str], arguments: list[list[str]]) -> dict[str, Any]:
-    reply: dict[str, Any] = student.probe("run_script", file, data=data, arguments=arguments)
+def _ran(student: Student, file: str, data: Mapping[str, str], labels: str) -> dict[str, Any]:
+    reply: dict[str, Any] = student.probe("run_script", file, data=data, arguments=[[], [labels], [OPTION, labels]])
     match reply:
         case {"started": bool(), "refused": str(), "text": str()}:
             return reply
     raise Crashed("what the script stated could not be read", code="malformed_reply")
 
 
-def _altered(rng: np.random.Generator, split: Split, right: int, answer: str) -> str:
-    """The same questions, with this answer to `right` of them and other labels for the rest."""
-    elsewhere = sorted(set(split.labels) - {answer}) or ["Elsewhere"]
-    labels = [answer] * right + [str(one) for one in rng.choice(elsewhere, len(split.labels) - right)]
-    pairs = zip(split.questions, rng.permutation(len(labels)).tolist(), strict=True)
-    return "".join(f"{question.text}\t{labels[at]}\n" for question, at in pairs)
+def _altered(rng: np.random.Generator, rows: Sequence[Sequence[str]], right: int) -> str:
+    """The same questions, `right` of them with the answer and the rest with other labels."""
+    elsewhere = sorted({label.strip() for _, label in rows} - {ANSWER}) or ["Elsewhere"]
+    labels = [ANSWER] * right + [str(label) for label in rng.choice(elsewhere, len(rows) - right)]
+    places = rng.permutation(len(labels)).tolist()
+    return "".join(f"{question}\t{labels[place]}\n" for (question, _), place in zip(rows, places, strict=True))
 
 
 class _Number(NamedTuple):
