@@ -1,3 +1,4 @@
+# mypy: disable-error-code="no-any-return"  # the two libraries share no type that has these operations
 """The equations of a Transformer, each written once: on numpy arrays they judge, on torch tensors they learn.
 
 Equation    softmax(s)ᵢ = exp(sᵢ) / Σⱼ exp(sⱼ)
@@ -16,7 +17,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from reference.shapes import require_dot_product
 
 Array = NDArray[Any]
 Function = Callable[[Array], Array]
-Values = Any  # a numpy array or a torch tensor; what comes out is of the same kind
+Values = TypeVar("Values", bound=Any)  # numpy arrays or torch tensors; what comes out is of the same kind
 
 EPSILON = 1e-5  # torch's
 
@@ -50,7 +51,7 @@ def layer_norm(x: Values, gain: Values, shift: Values, epsilon: float = EPSILON)
     return centred / (variance + epsilon) ** 0.5 * gain + shift  # (…, D)
 
 
-def attention(q: Values, k: Values, v: Values, mask: Values | None = None) -> Values:
+def attention(q: Values, k: Values, v: Values, mask: Any = None) -> Values:
     """softmax(qkᵀ/√d)v over the last two axes, with the leading axes broadcast against each other."""
     require_dot_product(q, k, v)
     scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])  # (…, T, S)
