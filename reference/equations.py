@@ -1,4 +1,5 @@
-# mypy: disable-error-code="no-any-return"  # the two libraries share no type that has these operations
+# numpy and torch share no type that has these operations, so what they give is not checked.
+# mypy: disable-error-code="no-any-return"
 """The equations of a Transformer, each written once: on numpy arrays they judge, on torch tensors they learn.
 
 Equation    softmax(s)ᵢ = exp(sᵢ) / Σⱼ exp(sⱼ)

@@ -32,7 +32,8 @@ def rotate(x: Values, cos: Values, sin: Values) -> Values:
     """Turn neighbouring features of x (…, T, d) by angles whose cosines and sines are (T, d/2)."""
     first, second = x[..., 0::2], x[..., 1::2]  # 2 × (…, T, d/2)
     turned = library(x).stack([first * cos - second * sin, first * sin + second * cos], axis=-1)  # (…, T, d/2, 2)
-    return turned.reshape(x.shape)  # (…, T, d)
+    result: Values = turned.reshape(x.shape)  # (…, T, d)
+    return result
 
 
 def precompute_rotary_emb(dim: int, max_positions: int) -> Tensor:
