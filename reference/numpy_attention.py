@@ -96,8 +96,12 @@ class Synthesis:
 
     def __call__(self, hidden: Array, scoring: Function, v: Array, heads: int) -> Array:
         """`hidden` is x W₁ + b₁; `scoring` multiplies by w₂ and adds b₂."""
+        return self.join(self.weights(hidden, scoring, heads) @ self.split(v, heads))
+
+    def weights(self, hidden: Array, scoring: Function, heads: int) -> Array:
+        """(B, H, T, T)."""
         tokens, width = hidden.shape[1:]
         rows = self.split(self.activation(hidden), heads)  # (B, H, T, D/H)
         rows = rows * self.scale_before_bias(width, heads)
         scores = scoring(rows)[..., self.columns(tokens)] * self.scale(width, heads)  # (B, H, T, T)
-        return self.join(self.weigh(self.on_scores(scores)) @ self.split(v, heads))
+        return self.weigh(self.on_scores(scores))

@@ -1,0 +1,90 @@
+"""Layers of attention found among the values that a module computed, and formulas that are run on them.
+
+How a student names, packs, splits or loops over tensors does not matter: a layer is a recorded T = Y W + b whose
+numbers are the module's own parameters, as the grader has set them. What is found so is then run on other inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from grader import ATOL, RTOL, Array
+from grader.modules import AffineMap, Inputs, Record, Workbench
+
+from ..public.configuration import HEAD, HEADS, WIDTH
+
+_Fit = TypeVar("_Fit")
+_Fits = Iterable[tuple[_Fit, Callable[..., Array]]]
+
+
+def record_of(bench: Workbench, inputs: Inputs, among: Array | None = None) -> Record:
+    """What is computed for these inputs, looked at as tables whose rows are the tokens of one of them."""
+    batch, tokens, _ = (inputs[0] if among is None else among).shape
+    return Record(bench.recorded(inputs), list(bench.values.values()), batch, tokens)
+
+
+def layers(record: Record, x: Array, width: int | None = WIDTH) -> list[AffineMap]:
+    """Every recorded x W + b with W and b made of parameters; each once, in whatever order its columns are."""
+    found: list[AffineMap] = []
+    for each in record.learned_maps(record.table(x), width=width):
+        if is_learned(record, each) and not any(_same_columns(record, each, other) for other in found):
+            found.append(each)
+    return found
+
+
+def is_learned(record: Record, layer: AffineMap) -> bool:
+    return record.parameters.hold(layer.offset[:, None]) is not None
+
+
+def _same_columns(record: Record, one: AffineMap, other: AffineMap) -> bool:
+    return one.table.shape == other.table.shape and record.close(_in_order(one.table), _in_order(other.table))
+
+
+def _in_order(table: Array) -> Array:
+    return table[:, np.argsort(table[0])]
+
+
+def orders_of_heads(found: Sequence[AffineMap]) -> Iterator[list[AffineMap]]:
+    """The layers with each head's features side by side: as they are, or if heads take turns now."""
+    yield list(found)
+    turns = np.arange(WIDTH).reshape(HEAD, HEADS).T.reshape(-1)
+    yield [
+        replace(each, table=each.table[:, turns], matrix=each.matrix[:, turns], offset=each.offset[turns])
+        for each in found
+    ]
+
+
+def layer_between(record: Record, y: Array, output: Array) -> AffineMap | None:
+    """The layer that makes this output of y."""
+    Y, T = record.table(y), record.table(output)
+    solved, *_ = np.linalg.lstsq(np.hstack([Y, np.ones((len(Y), 1))]), T, rcond=None)
+    found = AffineMap(T, solved[:-1], solved[-1], np.zeros(len(solved) - 1, bool))
+    if not record.close(found(Y), T) or record.parameters.hold(solved) is None:
+        return None
+    return found
+
+
+def values_before_mixing(record: Record, weights: Array, x: Array) -> Iterator[AffineMap]:
+    """V with recorded A V, where A x is computed first, so that V itself is not recorded; A is (B, H, T, T)."""
+    mixed = np.moveaxis(weights @ x[:, None], 1, 2)  # (B, T, H, D)
+    for found in record.learned_maps(record.table(mixed), width=WIDTH):
+        by_head = found.matrix.reshape(HEADS, WIDTH, HEADS, HEAD)
+        matrix = np.concatenate([by_head[head, :, head] for head in range(HEADS)], axis=1)
+        if np.isclose(np.abs(matrix).sum(), np.abs(found.matrix).sum()):  # each head has its own columns
+            yield AffineMap(record.table(x) @ matrix + found.offset, matrix, found.offset, np.zeros(WIDTH, bool))
+
+
+def explanation(fits: _Fits[_Fit], inputs: Sequence[Inputs], outputs: Sequence[Array]) -> _Fit | None:
+    """The first fit whose arithmetic gives every output."""
+    for fit, compute in fits:
+        if all(agree(compute(*given), output) for given, output in zip(inputs, outputs, strict=True)):
+            return fit
+    return None
+
+
+def agree(got: Array, output: Array) -> bool:
+    return got.shape == output.shape and np.allclose(got, output, rtol=RTOL, atol=ATOL)
