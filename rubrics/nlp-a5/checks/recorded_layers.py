@@ -27,25 +27,24 @@ def record_of(bench: Workbench, inputs: Inputs, among: Array | None = None) -> R
     return Record(bench.recorded(inputs), list(bench.values.values()), batch, tokens)
 
 
-def layers(record: Record, x: Array, width: int | None = WIDTH) -> list[AffineMap]:
-    """Every recorded x W + b with W and b made of parameters; each once, in whatever order its columns are."""
+def layers(record: Record, x: Array, width: int | None = WIDTH, every: bool = False) -> list[AffineMap]:
+    """Every recorded x W + b with W and b made of parameters.
+
+    If not `every`, those that bring features of their own: tensors are cut into halves, and halves put together.
+    """
     found: list[AffineMap] = []
+    known = np.empty((len(x) * x.shape[1], 0))
     for each in record.learned_maps(record.table(x), width=width):
-        if is_learned(record, each) and not any(_same_columns(record, each, other) for other in found):
+        table = np.abs(each.table)  # rotations change signs
+        is_new = np.abs(table[:, :, None] - known[:, None]).max(axis=0) > record.tolerance  # (features, known ones)
+        if is_learned(record, each) and (every or is_new.all(axis=1).any()):
             found.append(each)
+            known = np.hstack([known, table])
     return found
 
 
 def is_learned(record: Record, layer: AffineMap) -> bool:
     return record.parameters.hold(layer.offset[:, None]) is not None
-
-
-def _same_columns(record: Record, one: AffineMap, other: AffineMap) -> bool:
-    return one.table.shape == other.table.shape and record.close(_in_order(one.table), _in_order(other.table))
-
-
-def _in_order(table: Array) -> Array:
-    return table[:, np.argsort(table[0])]
 
 
 def orders_of_heads(found: Sequence[AffineMap]) -> Iterator[list[AffineMap]]:
